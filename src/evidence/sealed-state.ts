@@ -3,16 +3,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { PROOF_POLL_MS } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
-import { ASSETS } from "../projections/assets/tables.ts";
+import { ASSETS, ASSETS_VIEW } from "../projections/assets/tables.ts";
 import { type FoundCase, findCase } from "../projections/cases/queries.ts";
 import { DECISIONS } from "../projections/cases/registers/decisions.ts";
 import { OBLIGATIONS } from "../projections/cases/registers/obligations.ts";
-import { CASE_NODES } from "../projections/cases/tables.ts";
+import { CASE_NODES, CASES_VIEW } from "../projections/cases/tables.ts";
 import { eventsProjection } from "../projections/events/evolve.ts";
-import { EVENTS } from "../projections/events/tables.ts";
+import { EVENTS, EVENTS_VIEW } from "../projections/events/tables.ts";
 import { treeSize } from "../projections/tree/queries.ts";
 import { awaitHead, type ProofDependencies } from "../projections/tree/record-proof.ts";
-import { TREES } from "../projections/tree/tables.ts";
+import { TREE_VIEW, TREES } from "../projections/tree/tables.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
 import type { SealedHead } from "../proof/sealed-head.ts";
 import { rowInteger } from "../views/tables.ts";
@@ -106,11 +106,11 @@ const levelOf = async (snapshot: Snapshot): Promise<number | undefined> => {
 };
 
 /** What a bundle is made of. */
-export const EVIDENCE_VIEWS = [eventsProjection.name, "tree", "cases", "assets"] as const;
+export const EVIDENCE_VIEWS = [EVENTS_VIEW, TREE_VIEW, CASES_VIEW, ASSETS_VIEW] as const;
 
 /** What is read of them at once. */
 const STATE: ViewDefinition = {
-  name: eventsProjection.name,
+  name: EVENTS_VIEW,
   version: eventsProjection.version,
   tables: [EVENTS, TREES, CASE_NODES, DECISIONS, OBLIGATIONS, ASSETS],
   textIndexes: eventsProjection.textIndexes ?? [],

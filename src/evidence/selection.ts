@@ -7,8 +7,7 @@ import { timeKey } from "../event/formats.ts";
 import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../limits.ts";
 import { eventIdOf } from "../log/event-id-of.ts";
 import { eventsOfFacts, type FoundCase, isCaseExpired } from "../projections/cases/queries.ts";
-import { eventsProjection } from "../projections/events/evolve.ts";
-import { EVENTS, isExpired } from "../projections/events/tables.ts";
+import { EVENTS, EVENTS_VIEW, isExpired } from "../projections/events/tables.ts";
 import { walkEvents } from "../projections/events/walk.ts";
 import { leafIndexesOf, leafSequences } from "../projections/tree/queries.ts";
 import type { SealedHead } from "../proof/sealed-head.ts";
@@ -176,7 +175,7 @@ const allRecords = async (
   if (size > EVIDENCE_RECORDS_MAX) return tooMany;
   const sequences = await leafSequences(views, tenant, size);
   if (sequences === undefined) return { kind: "not_in_tree" };
-  const end = await views.position(eventsProjection.name);
+  const end = await views.position(EVENTS_VIEW);
   const shown = await matchingRecords(dependencies, tenant, {}, Math.min(end, sequences.at(-1) ?? 0));
   if (shown.kind !== "chosen") return shown;
   const known = new Set(shown.sequences);

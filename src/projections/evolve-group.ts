@@ -20,6 +20,7 @@ import {
   type Write,
 } from "../views/view-store.ts";
 import { nodesOf } from "./cases/nodes.ts";
+import { EVENTS_VIEW } from "./events/tables.ts";
 import { eventsKeys } from "./first-events.ts";
 import { EVOLVE_BYTES_PER_STEP, EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "./limits.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
@@ -33,9 +34,6 @@ import type {
   StoredRecord,
   Told,
 } from "./projection.ts";
-
-/** Of the rows that asksForEvents is about. */
-export const EVENTS_VIEW = "events";
 
 export interface Group {
   /** In the order in which they run: one may read the rows of those before it. */

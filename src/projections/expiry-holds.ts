@@ -8,7 +8,8 @@ import type { RetentionStore, StoredRetention } from "../retention/retention-sto
 import type { ViewStore } from "../views/view-store.ts";
 import { nodesOf } from "./cases/nodes.ts";
 import { namesOfCase } from "./cases/queries.ts";
-import { eventsProjection } from "./events/evolve.ts";
+import { CASES_VIEW } from "./cases/tables.ts";
+import { EVENTS_VIEW } from "./events/tables.ts";
 import { type Lease, OutdatedError } from "./expiry-lease.ts";
 import { EXPIRY_LEASE_MS, EXPIRY_PAUSE_MS } from "./limits.ts";
 
@@ -116,6 +117,6 @@ export const haveSeen = async (
 };
 
 /** Cases tell what belongs to a hold. */
-const VIEWS_NEEDED = [eventsProjection.name, "cases"] as const;
+const VIEWS_NEEDED = [EVENTS_VIEW, CASES_VIEW] as const;
 
 export const MADE_AGAIN = "the view of cases is made again";

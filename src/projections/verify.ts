@@ -9,7 +9,7 @@ import { keyText, type Row, type Table } from "../views/tables.ts";
 import { compareStored } from "../views/text.ts";
 import type { TextIndex } from "../views/text-index.ts";
 import { type Snapshot, VIEW_REVISIONS, type ViewStore, type Write } from "../views/view-store.ts";
-import { EVENTS_VIEW } from "./evolve-group.ts";
+import { EVENTS_VIEW } from "./events/tables.ts";
 import { createLaneReading } from "./lane.ts";
 import { REPLACE_LAG_MAX, VERIFY_DIFFERENCES_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";

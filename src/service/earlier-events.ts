@@ -4,7 +4,7 @@ import { MIN_SEQUENCE_WAIT_MS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { findEarlier } from "../projections/events/earlier.ts";
-import { eventsProjection } from "../projections/events/evolve.ts";
+import { EVENTS_VIEW } from "../projections/events/tables.ts";
 import { endOfItsLog } from "../projections/view-end.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -20,7 +20,7 @@ export const createEarlierEvents = (dependencies: {
     find: async (tenant, eventIds) => {
       let upTo: Sequence | undefined;
       try {
-        upTo = await endOfItsLog({ views, log }, eventsProjection.name);
+        upTo = await endOfItsLog({ views, log }, EVENTS_VIEW);
       } catch (error) {
         if (error instanceof LogUnavailableError) return { kind: "unavailable", detail: error.message };
         throw error;

@@ -1,6 +1,7 @@
 /** Runs the worker that lets events expire. */
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
+import { CASES_VIEW } from "../projections/cases/tables.ts";
 import { createExpiryWorker } from "../projections/expiry-worker.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
@@ -20,7 +21,7 @@ export const startExpiring = (dependencies: {
   readonly now: () => Date;
 }): AsyncDisposable => {
   const { metrics, now, projections, ...shared } = dependencies;
-  const cases = projections.find(({ name }) => name === "cases");
+  const cases = projections.find(({ name }) => name === CASES_VIEW);
   if (!cases) throw new Error("there is a view of cases");
   const worker = createExpiryWorker({
     ...shared,

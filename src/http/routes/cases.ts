@@ -12,7 +12,8 @@ import { decisionList, decisionsRegister } from "../../projections/cases/registe
 import { humanReviewList } from "../../projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../../projections/cases/registers/incidents.ts";
 import { objectionList } from "../../projections/cases/registers/objections.ts";
-import { eventsProjection } from "../../projections/events/evolve.ts";
+import { CASES_VIEW } from "../../projections/cases/tables.ts";
+import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import { entryMembers, entrySchema } from "../../projections/list.ts";
 import { rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
@@ -39,7 +40,7 @@ export const caseRoutes = ({
 type Dependencies = ReadDependencies & { readonly rules: Rules };
 
 /** The events themselves, and a notice that names nothing, are read where they stand. */
-const VIEWS = ["cases", eventsProjection.name];
+const VIEWS = [CASES_VIEW, EVENTS_VIEW];
 
 const readCase = ({ views, now, rules }: Dependencies) =>
   reading(views, {

@@ -2,8 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ActionRecorder } from "../../access/action.ts";
 import type { ExportAction } from "../../administration/system-events.ts";
-import { eventsProjection } from "../../projections/events/evolve.ts";
 import type { EventConditions, StoredEvent } from "../../projections/events/queries.ts";
+import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import { walkEvents } from "../../projections/events/walk.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
@@ -61,7 +61,7 @@ const getExport = async (
   const awaited = awaitedWith(readMinSequence(query));
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const view = eventsProjection.name;
+  const view = EVENTS_VIEW;
   const end = await onceSeen({ views, projections: [view], awaited }, async () => {
     await call.madeViews.check([view]);
     return views.position(view);

@@ -6,8 +6,8 @@ import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import { eventIdOf } from "../../log/event-id-of.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import { encodeRecord } from "../../log/record.ts";
-import { eventsProjection } from "../../projections/events/evolve.ts";
 import { type FoundEvent, findEvent } from "../../projections/events/queries.ts";
+import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import {
   awaitProof,
   type ProofDependencies,
@@ -50,7 +50,7 @@ export const proofRoutes = ({ guard, ...dependencies }: Dependencies & { readonl
     guard(
       "events:read",
       reading(dependencies.views, {
-        view: eventsProjection.name,
+        view: EVENTS_VIEW,
         ask,
         answer: (asked, call, awaited) => getProof(dependencies, { ...asked, awaited }, call),
       }),
@@ -120,7 +120,7 @@ const awaitEvent = async (
 ): Promise<FoundEvent | "view_behind" | undefined> => {
   const found = await findEvent(views, tenant, eventId);
   if (found || waitMs === 0) return found;
-  const wait = { views, projection: eventsProjection.name, sequence: await log.lastSequence() };
+  const wait = { views, projection: EVENTS_VIEW, sequence: await log.lastSequence() };
   const hasSeen = await waitForPosition({ ...wait, timeoutMs: waitMs });
   return (await findEvent(views, tenant, eventId)) ?? (hasSeen ? undefined : "view_behind");
 };

@@ -3,12 +3,14 @@ import { Elysia } from "elysia";
 import { timeKey } from "../../event/formats.ts";
 import { RECONCILED_EVENTS_NAMED_MAX, RECONCILED_HOURS_MAX } from "../../limits.ts";
 import { beginOfHour, HOUR_MS, hourAt, hourOf } from "../../log/accepted-counts.ts";
+import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import {
   isBalanced,
   type ReconciliationDependencies,
   reconcile,
   reconcileCounted,
 } from "../../projections/ledger/reconcile.ts";
+import { LEDGER_VIEW } from "../../projections/ledger/tables.ts";
 import { TOLD_STATES, type ToldBalance, tellUnread } from "../../projections/ledger/unread.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
@@ -24,13 +26,13 @@ export const reconciliationRoutes = ({
   reconciliation,
 }: ReadDependencies & { readonly guard: Guard; readonly reconciliation: ReconciliationDependencies }) => {
   const read = reading(views, {
-    view: ["ledger", "events"],
+    view: [LEDGER_VIEW, EVENTS_VIEW],
     tellsPosition: true,
     ask: (query) => hoursAsked(query, now()),
     answer: async (hours, call, awaited) => {
       const { tenant } = call.principal;
       const { log } = reconciliation;
-      const position = Math.min(await views.position("ledger"), await views.position("events"));
+      const position = Math.min(await views.position(LEDGER_VIEW), await views.position(EVENTS_VIEW));
       const found =
         awaited === undefined
           ? await reconcile(reconciliation, tenant, hours)

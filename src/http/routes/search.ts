@@ -2,8 +2,8 @@ import { Elysia } from "elysia";
 import { SYSTEM_TENANT } from "../../access/tenant.ts";
 import { SYSTEM_EVENTS_TEXT } from "../../administration/system-events.ts";
 import { assetList, findAsset } from "../../projections/assets/queries.ts";
-import { eventsProjection } from "../../projections/events/evolve.ts";
 import { type FoundEvent, findEvent, searchEvents } from "../../projections/events/queries.ts";
+import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import {
   EVENT_FILTER_PARAMETERS,
@@ -29,7 +29,7 @@ import { STORED_EVENT_EXAMPLE, storedEventText } from "../stored-event.ts";
 import { successList, successText } from "../success.ts";
 
 export const searchRoutes = ({ guard, views }: { readonly guard: Guard; readonly views: ViewStore }) => {
-  const view = eventsProjection.name;
+  const view = EVENTS_VIEW;
   return new Elysia({ prefix: "/v1" })
     .get(
       "/events",

@@ -8,9 +8,9 @@ import {
   STREAMS_PER_TENANT_MAX,
 } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
-import { eventsProjection } from "../../projections/events/evolve.ts";
 import type { EventConditions } from "../../projections/events/queries.ts";
 import { createQuietStretches, type QuietStretches } from "../../projections/events/quiet-stretch.ts";
+import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import { walkEvents } from "../../projections/events/walk.ts";
 import { createPositionWatch, type PositionWatch } from "../../projections/position-watch.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -47,7 +47,7 @@ export const streamRoutes = (dependencies: Dependencies) => {
   const following: Following = {
     watch: createPositionWatch({
       views,
-      projection: eventsProjection.name,
+      projection: EVENTS_VIEW,
       pollMs: STREAM_POSITION_POLL_MS,
     }),
     quiet: createQuietStretches(views),
@@ -73,7 +73,7 @@ const getStream = async (dependencies: Dependencies, following: Following, call:
   if (beyond) return problem(context, "invalid_request", { errors: [beyond] });
   // Of the log and not of the view, which may be behind; and before anything is waited for: "from now on" begins with the question.
   const after = start.after ?? (await dependencies.log.lastSequence());
-  if (!(await haveSeen(dependencies.views, [eventsProjection.name], awaitedWith(minSequence))))
+  if (!(await haveSeen(dependencies.views, [EVENTS_VIEW], awaitedWith(minSequence))))
     return problem(context, "view_behind");
   const answer = { requestId: context.requestId, mediaType: MEDIA_TYPE };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
@@ -148,7 +148,7 @@ const beyondEnd = async (
   { after = 0, path }: Start,
 ): Promise<RequestError | undefined> => {
   // What the view has seen is in the log: so a stream goes on while the broker is away.
-  if (after === 0 || after <= (await views.position(eventsProjection.name))) return undefined;
+  if (after === 0 || after <= (await views.position(EVENTS_VIEW))) return undefined;
   const end = await log.lastSequence();
   if (after <= end) return undefined;
   const message = `The log ends at ${end}: send the sequence of the last event that you have seen, at most ${end}, or leave it out for what comes from now on.`;

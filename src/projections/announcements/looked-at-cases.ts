@@ -2,6 +2,7 @@
 import type { Sequence } from "../../log/outcome.ts";
 import { type Row, rowInteger } from "../../views/tables.ts";
 import { type Expectation, VIEW_REVISIONS, VIEWS, type ViewStore } from "../../views/view-store.ts";
+import { CASES_VIEW } from "../cases/tables.ts";
 
 /** The view of cases, as long as it is not made again. */
 export interface Cases {
@@ -11,7 +12,7 @@ export interface Cases {
   readonly revision: Expectation;
 }
 
-const CASES_KEY = { name: "cases" };
+const CASES_KEY = { name: CASES_VIEW };
 
 export const lookAtCases = async (views: ViewStore): Promise<Cases> => {
   // Before the others: whoever makes cases again later shows in it.

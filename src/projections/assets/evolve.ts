@@ -30,7 +30,7 @@ import {
 } from "../latest.ts";
 import { below, type Level } from "../level.ts";
 import type { States } from "../projection.ts";
-import { ASSET_DUTIES, ASSETS, type AssetStatus } from "./tables.ts";
+import { ASSET_DUTIES, ASSETS, ASSETS_VIEW, type AssetStatus } from "./tables.ts";
 
 /** Columns of the asset register (DOMAIN 3.5) and the keys of `metadata` that carry them. */
 const DESCRIBED: Readonly<Record<string, readonly string[]>> = {
@@ -297,7 +297,7 @@ const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyC
 };
 
 export const assetsProjection = onFirstEvents({
-  name: "assets",
+  name: ASSETS_VIEW,
   version: 14,
   tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>

@@ -5,10 +5,10 @@ import { KEPT_LEGAL_BASES_MAX, METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { entryMembers, entryOf, type List } from "../list.ts";
-import { ASSET_STATUSES, ASSETS } from "./tables.ts";
+import { ASSET_STATUSES, ASSETS, ASSETS_VIEW } from "./tables.ts";
 
 export const assetList: List = {
-  view: "assets",
+  view: ASSETS_VIEW,
   table: ASSETS,
   orderBy: ["last_at", "asset_id"],
   filters: ["risk_tier", "status"],

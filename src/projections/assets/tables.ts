@@ -1,6 +1,8 @@
 import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
 import { DUTY_COUNTS } from "../coverage/duty-counts.ts";
 
+export const ASSETS_VIEW = "assets";
+
 /** The register of AI systems: one row per asset, whatever its events are about. */
 export const ASSETS = {
   name: "assets",

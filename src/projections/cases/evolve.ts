@@ -22,11 +22,11 @@ import {
 } from "./nodes.ts";
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { REGISTERS } from "./registers/registers.ts";
-import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES } from "./tables.ts";
+import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES, CASES_VIEW } from "./tables.ts";
 
 export const casesProjection = (rules: Rules, rulesVersion: number): Projection => {
   const projection: Projection = onFirstEvents({
-    name: "cases",
+    name: CASES_VIEW,
     version: VERSION * RULES_VERSIONS_MAX + rulesVersion,
     tables: [CASE_NODES, ...REGISTERS.map(({ table }) => table), CASE_EXPIRY, DUTY_CHANGES],
     besideLog: [CASE_EXPIRY, DUTY_CHANGES],

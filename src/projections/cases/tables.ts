@@ -1,5 +1,7 @@
 import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
 
+export const CASES_VIEW = "cases";
+
 /**
  * One row per name that events refer to: a decision, an objection, an incident, a correlation. It keeps the facts of the events that refer to
  * it first of all, and the names that stand beside it in any event. What hangs together by these names is a case.
@@ -42,4 +44,4 @@ export const CASE_EXPIRY = {
   indexes: [],
 } as const satisfies Table;
 
-export const CASE_EXPIRY_KEY = { name: "cases" };
+export const CASE_EXPIRY_KEY = { name: CASES_VIEW };

@@ -5,8 +5,9 @@ import { type Place, readCursor, writeCursor } from "../../views/cursor.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { compareStored } from "../../views/text.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { ASSET_DUTIES } from "../assets/tables.ts";
+import { ASSET_DUTIES, ASSETS_VIEW } from "../assets/tables.ts";
 import { COVERAGE } from "../cases/registers/coverage.ts";
+import { CASES_VIEW } from "../cases/tables.ts";
 import { type List, listQuery, type Page } from "../list.ts";
 import { LABELING } from "../outcomes/tables.ts";
 import type { DutyCount } from "./duty-counts.ts";
@@ -19,9 +20,9 @@ const COUNTED: Pick<List, "always"> = { always: [{ kind: "range", column: "requi
 
 /** What is counted by cases, the register of assets and the outcomes. A duty may stand in several: then they add up. */
 export const COVERAGE_LISTS: readonly List[] = [
-  { ...LIST, ...COUNTED, view: "cases", table: COVERAGE },
+  { ...LIST, ...COUNTED, view: CASES_VIEW, table: COVERAGE },
   { ...LIST, ...COUNTED, view: "outcomes", table: LABELING },
-  { ...LIST, view: "assets", table: ASSET_DUTIES },
+  { ...LIST, view: ASSETS_VIEW, table: ASSET_DUTIES },
 ];
 
 /** Projections whose rows an answer is made of; evidence of audits is in one of its own. */

@@ -6,8 +6,7 @@ import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { EVENT_IDS_PER_QUERY } from "../limits.ts";
 import { waitForPosition } from "../wait-for-position.ts";
-import { eventsProjection } from "./evolve.ts";
-import { EVENTS, isExpired, sequenceOf } from "./tables.ts";
+import { EVENTS, EVENTS_VIEW, isExpired, sequenceOf } from "./tables.ts";
 
 /**
  * The sequence of each event that stands in the log up to `upTo`, by its event_id; undefined where the view has not come so far within `timeoutMs`.
@@ -23,7 +22,7 @@ export const findEarlier = async (search: {
   const { views, tenant, upTo, timeoutMs } = search;
   const deadline = performance.now() + timeoutMs;
   const eventIds = [...new Set(search.eventIds)];
-  const wait = { views, projection: eventsProjection.name, sequence: upTo };
+  const wait = { views, projection: EVENTS_VIEW, sequence: upTo };
   while (await waitForPosition({ ...wait, timeoutMs: deadline - performance.now() })) {
     const rows = await identitiesOf(views, tenant, eventIds);
     const found = new Map(rows.map((row) => [rowText(row, "event_id"), sequenceOf(row)]));

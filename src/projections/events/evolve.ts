@@ -17,7 +17,7 @@ import { below, type Level } from "../level.ts";
 import type { Evolution, RecordProjection, Rejection, States, StoredRecord } from "../projection.ts";
 import { expireEventsAlike } from "./expire-alike.ts";
 import { eventLabels } from "./labels.ts";
-import { EVENT_WORDS, EVENTS, EXPIRY_RUNS, isExpired, sequenceOf } from "./tables.ts";
+import { EVENT_WORDS, EVENTS, EVENTS_VIEW, EXPIRY_RUNS, isExpired, sequenceOf } from "./tables.ts";
 import { eventTexts } from "./texts.ts";
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
@@ -99,7 +99,7 @@ const receivedTime = (receivedAt: string): NamedTime => {
 };
 
 export const eventsProjection: RecordProjection = {
-  name: "events",
+  name: EVENTS_VIEW,
   version: 20,
   tables: [EVENTS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],

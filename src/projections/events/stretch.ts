@@ -3,8 +3,8 @@ import type { Sequence } from "../../log/outcome.ts";
 import type { Row } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { inOneRevision } from "../in-one-revision.ts";
-import { eventsProjection } from "./evolve.ts";
 import { type EventConditions, searchQuery } from "./queries.ts";
+import { EVENTS_VIEW } from "./tables.ts";
 
 export interface Stretch {
   readonly after: Sequence;
@@ -19,8 +19,7 @@ export const rowsInStretch = (
   asked: Stretch & { readonly conditions: EventConditions; readonly rowsMax: number },
 ): Promise<readonly Row[] | undefined> => {
   const { conditions, after, upTo, rowsMax } = asked;
-  const { name } = eventsProjection;
   const query = searchQuery(tenant, { ...conditions, order: "asc" }, { after, upTo, rowsMax });
-  const hasReached = async (): Promise<boolean> => (await views.position(name)) >= upTo;
-  return inOneRevision({ views, projections: [name], hasReached }, () => views.select(query));
+  const hasReached = async (): Promise<boolean> => (await views.position(EVENTS_VIEW)) >= upTo;
+  return inOneRevision({ views, projections: [EVENTS_VIEW], hasReached }, () => views.select(query));
 };

@@ -1,6 +1,8 @@
 import { INTEGER, NULLABLE_TEXT, type Row, rowInteger, type Table, TEXT } from "../../views/tables.ts";
 import type { TextIndex } from "../../views/text-index.ts";
 
+export const EVENTS_VIEW = "events";
+
 /**
  * One row per event, for ever: of one that has expired its identity stays, so that a repeat is never taken for a first one. `sequence` has a minus
  * sign then, all that says something about it is empty, and `received_at` tells reconciliation in which hour it came.

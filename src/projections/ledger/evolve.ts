@@ -5,7 +5,7 @@ import { type Row, type RowInMaking, type RowOf, rowInteger } from "../../views/
 import { EVENTS } from "../events/tables.ts";
 import { eventKey, firstsOf } from "../first-events.ts";
 import type { Evolution, Projection, StateKey, States, StoredRecord } from "../projection.ts";
-import { LEDGER } from "./tables.ts";
+import { LEDGER, LEDGER_VIEW } from "./tables.ts";
 
 type HourKey = Pick<RowOf<typeof LEDGER>, "tenant" | "hour">;
 
@@ -64,7 +64,7 @@ const counting = (key: HourKey, before: Row | undefined, sequence: Sequence): Co
 });
 
 export const ledgerProjection: Projection = {
-  name: "ledger",
+  name: LEDGER_VIEW,
   version: 1,
   tables: [LEDGER],
   everyRecord: true,

@@ -18,7 +18,7 @@ import { decodeRecord } from "../../log/record.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { tenantCount, tenantList } from "../../views/tenant-query.ts";
 import { DEAD_LETTERS, type ViewStore } from "../../views/view-store.ts";
-import { EVENTS } from "../events/tables.ts";
+import { EVENTS, EVENTS_VIEW } from "../events/tables.ts";
 import { RECONCILED_SEQUENCES_PER_TURN } from "../limits.ts";
 import { LEDGER } from "./tables.ts";
 
@@ -215,7 +215,7 @@ const countRows = async (views: ViewStore, tenant: string, hour: Hour, range: Ra
 };
 
 const lettersIn = (range: Range) =>
-  [{ kind: "equals", column: "projection", value: "events" }, sequenceRange(range)] as const;
+  [{ kind: "equals", column: "projection", value: EVENTS_VIEW }, sequenceRange(range)] as const;
 
 const countLetters = (views: ViewStore, tenant: string, range: Range): Promise<number> =>
   countOf(views, tenantCount({ tenant, table: DEAD_LETTERS, where: lettersIn(range) }));

@@ -10,10 +10,11 @@ import type { Sequence } from "../../log/outcome.ts";
 import type { LogFields, Logger } from "../../telemetry/logger.ts";
 import { rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { EVENTS_VIEW } from "../events/tables.ts";
 import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS } from "../limits.ts";
 import { lookAgain } from "../look-again.ts";
 import { type HourBalance, isBalanced, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
-import { RECONCILED_HOURS, RECONCILIATION } from "./tables.ts";
+import { LEDGER_VIEW, RECONCILED_HOURS, RECONCILIATION } from "./tables.ts";
 
 export interface Reconciler {
   /** Takes the hours that are over, unless they were taken before or the views have not seen all of the log. */
@@ -41,7 +42,7 @@ export const createReconciler = (
     const hours = hoursSince(await lastReconciled(views), hour);
     if (hours.length === 0) return "nothing_new";
     if (target?.hour !== hour) target = { hour, sequence: await log.lastSequence() };
-    for (const view of ["events", "ledger"])
+    for (const view of [EVENTS_VIEW, LEDGER_VIEW])
       if ((await views.position(view)) < target.sequence) return "behind";
     for (const each of hours) {
       if (signal.aborted) break;

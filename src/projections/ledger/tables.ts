@@ -1,6 +1,8 @@
 import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
 import type { ViewDefinition } from "../../views/view-store.ts";
 
+export const LEDGER_VIEW = "ledger";
+
 /** What the log holds, hour by hour of `received_at`: every record, repeated ones too. */
 export const LEDGER = {
   name: "ledger",

@@ -8,6 +8,7 @@ import { explainedBy } from "../../../obligations/answers.ts";
 import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
+import { CASES_VIEW } from "../tables.ts";
 import { decisionLaws } from "./decision-laws.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
@@ -145,7 +146,7 @@ export const decisionsRegister: Register = {
 };
 
 export const decisionList: List = {
-  view: "cases",
+  view: CASES_VIEW,
   table: DECISIONS,
   orderBy: ["at", "decision_id"],
   filters: ["asset_id", "subject_hash", "outcome"],

@@ -3,6 +3,7 @@ import type { Review } from "../../../cases/reviews.ts";
 import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import { elapsed } from "../../elapsed.ts";
 import type { List } from "../../list.ts";
+import { CASES_VIEW } from "../tables.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
 export const HUMAN_REVIEWS = {
@@ -86,7 +87,7 @@ export const humanReviewsRegister: Register = {
 };
 
 export const humanReviewList: List = {
-  view: "cases",
+  view: CASES_VIEW,
   table: HUMAN_REVIEWS,
   orderBy: ["at", "review_id"],
   filters: ["asset_id", "decision_id", "state"],

@@ -3,6 +3,7 @@ import { saysWord } from "../../../cases/fact.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
 import { NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
+import { CASES_VIEW } from "../tables.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
 const INCIDENTS = {
@@ -91,7 +92,7 @@ export const incidentsRegister: Register = {
 };
 
 export const incidentList: List = {
-  view: "cases",
+  view: CASES_VIEW,
   table: INCIDENTS,
   orderBy: ["at", "incident_id"],
   filters: ["asset_id", "state"],

@@ -3,6 +3,7 @@ import type { Notice } from "../../../cases/case.ts";
 import { NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
+import { CASES_VIEW } from "../tables.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
 /**
@@ -68,7 +69,7 @@ const stateOf = ({ shown_at, dismissed_at, acknowledged_at }: Row): (typeof STAT
 };
 
 export const noticeList: List = {
-  view: "cases",
+  view: CASES_VIEW,
   table: NOTICES,
   orderBy: ["at", "notice_id"],
   filters: ["asset_id"],

@@ -7,6 +7,7 @@ import { stateAt } from "../../../obligations/state.ts";
 import { INTEGER, NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import { elapsed } from "../../elapsed.ts";
 import type { List } from "../../list.ts";
+import { CASES_VIEW } from "../tables.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
 export const OBJECTIONS = {
@@ -150,7 +151,7 @@ const isLate = (row: Row, now: string): boolean | null => {
 };
 
 export const objectionList: List = {
-  view: "cases",
+  view: CASES_VIEW,
   table: OBJECTIONS,
   orderBy: ["at", "objection_id"],
   filters: ["asset_id", "subject_hash", "decision_id", "state"],

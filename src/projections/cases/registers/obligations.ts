@@ -16,6 +16,7 @@ import {
 } from "../../../views/tables.ts";
 import { entryOf, type List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
+import { CASES_VIEW } from "../tables.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
 /** What is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
@@ -84,7 +85,7 @@ export const obligationsRegister: Register = {
 };
 
 export const obligationList: List = {
-  view: "cases",
+  view: CASES_VIEW,
   table: OBLIGATIONS,
   orderBy: ["due_at", "obligation_id"],
   filters: ["deadline", "law", "asset_id", "decision_id"],
