@@ -86,8 +86,15 @@ export const withText = (files: readonly PackedFile[], name: BundleFile, text: s
 const GAP = Buffer.from("hidden");
 export const DIRECTORY = "the directory";
 
-const packedOf = ({ name, content }: PackedFile): Uint8Array =>
-  methodOfName(name) === 8 ? deflateRawSync(content) : content;
+/** By content: of a bundle that is changed in thousands of ways, one file at a time, the others are packed once. */
+const deflated = new WeakMap<Uint8Array, Uint8Array>();
+
+const packedOf = ({ name, content }: PackedFile): Uint8Array => {
+  if (methodOfName(name) !== 8) return content;
+  const packed = deflated.get(content) ?? deflateRawSync(content);
+  deflated.set(content, packed);
+  return packed;
+};
 
 const methodOfName = (name: string) => {
   const known = BUNDLE_FILES.find((file) => file === name);
