@@ -22,6 +22,7 @@ import { createApi } from "../../src/cli/api.ts";
 import { Interrupted } from "../../src/cli/failure.ts";
 import { openInput } from "../../src/cli/sending/input-file.ts";
 import { testBrokerBinary } from "../support/broker.ts";
+import { builtProgram } from "../support/built-program.ts";
 import { CLI_MAIN, createTestContext, runCli, startCli } from "../support/cli.ts";
 
 const temporaryFolder = () => {
@@ -31,7 +32,10 @@ const temporaryFolder = () => {
 const environment = { PROOFTRAIL_API_KEY: "ptk_a_b_c" };
 /** Root may do everything in every folder, unless it gives up just that (capabilities(7)). */
 const isRoot = process.getuid?.() === 0;
-const AS_ANY_USER = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", process.execPath];
+const asAnyUser = async (): Promise<readonly [string, ...string[]]> => {
+  const program = await builtProgram();
+  return isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", program] : [program];
+};
 const canBeBound = spawnSync("setpriv", ["--bounding-set=-dac_override", "true"]).status === 0;
 /** Where nobody listens. */
 const nowhere = ["--url", "http://127.0.0.1:9"];
@@ -43,9 +47,9 @@ test.skipIf(isRoot && !canBeBound)(
     const file = join(folder.path, "views.sqlite");
     for (const end of ["", "-shm"]) writeFileSync(`${file}${end}`, "", { mode: 0o600 });
     chmodSync(`${file}-shm`, 0o400);
-    const [command = "", ...before] = isRoot ? AS_ANY_USER : [process.execPath];
+    const [command, ...before] = await asAnyUser();
     const run = (...args: readonly string[]) =>
-      spawnSync(command, [...before, CLI_MAIN, ...args], {
+      spawnSync(command, [...before, ...args], {
         env: { PATH: process.env.PATH ?? "", DATA_DIR: folder.path, PROOFTRAIL_URL: "http://127.0.0.1:1" },
         encoding: "utf8",
       });
@@ -59,12 +63,12 @@ test.skipIf(isRoot && !canBeBound)(
 
 test.skipIf(isRoot && !canBeBound)(
   "of a DATA_DIR that may be read and not written, with which no start succeeds, doctor says so",
-  () => {
+  async () => {
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
     mkdirSync(dataDir, { mode: 0o500 });
-    const [command = "", ...before] = isRoot ? AS_ANY_USER : [process.execPath];
-    const { status, stdout } = spawnSync(command, [...before, CLI_MAIN, "doctor"], {
+    const [command, ...before] = await asAnyUser();
+    const { status, stdout } = spawnSync(command, [...before, "doctor"], {
       env: { PATH: process.env.PATH ?? "", DATA_DIR: dataDir, PROOFTRAIL_URL: "http://127.0.0.1:1" },
       encoding: "utf8",
     });
@@ -82,8 +86,8 @@ test.skipIf(isRoot && !canBeBound)(
     const broker = join(folder.path, "broker");
     mkdirSync(broker);
     writeFileSync(join(broker, "instance.lock"), "", { mode: 0o400 });
-    const [command = "", ...before] = isRoot ? AS_ANY_USER : [process.execPath];
-    const started = spawnSync(command, [...before, CLI_MAIN, "serve", "--port", "0"], {
+    const [command, ...before] = await asAnyUser();
+    const started = spawnSync(command, [...before, "serve", "--port", "0"], {
       env: {
         PATH: process.env.PATH ?? "",
         DATA_DIR: folder.path,
@@ -192,8 +196,8 @@ test.skipIf(isRoot && !canBeBound)(
     });
     const url = `http://127.0.0.1:${server.port}`;
     const run = async (...args: readonly string[]) => {
-      const [command = "", ...before] = isRoot ? AS_ANY_USER : [process.execPath];
-      const child = spawn(command, [...before, CLI_MAIN, ...args, "--url", url], {
+      const [command, ...before] = await asAnyUser();
+      const child = spawn(command, [...before, ...args, "--url", url], {
         env: { PATH: process.env.PATH ?? "", ...environment },
         stdio: ["ignore", "ignore", "pipe"],
       });

@@ -14,6 +14,7 @@ import { connect, type JetStreamManager, type NatsConnection, type StreamConfig 
 import { ACCOUNT_OF } from "../../streams/permissions.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
+import { runCli } from "../support/cli.ts";
 import { event, type LogLine, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { openViewsFile } from "../support/views-file.ts";
@@ -62,6 +63,9 @@ interface Message {
   readonly payload: string;
 }
 
+/** What the service wrote, read when it is first needed: every copy of its folder has the same. */
+let written: readonly Message[] | undefined;
+
 /** The log as it would be had it always been what `change` makes of it: as an operator of the broker can write it. */
 const rewriteLog = async (dataDir: string, change: (messages: Message[]) => readonly Message[]) => {
   const ports = join(dataDir, "ports");
@@ -92,9 +96,9 @@ const rewriteLog = async (dataDir: string, change: (messages: Message[]) => read
     const nats = await connect({ servers: url });
     const manager = await nats.jetstreamManager();
     const { config, state } = await manager.streams.info("AUDIT");
-    const messages = await messagesOf(manager, state.last_seq);
+    written ??= await messagesOf(manager, state.last_seq);
     await manager.streams.delete("AUDIT");
-    await writeLog(nats, manager, config, change(messages));
+    await writeLog(nats, manager, config, change([...written]));
     await nats.close();
   } finally {
     server.kill("SIGTERM");
@@ -243,17 +247,12 @@ describe("a record in the log", () => {
   }, 30_000);
 });
 
-/** `bun run views verify <view>` on a folder that no service uses. */
+/** `prooftrail views verify <view>` on a folder that no service uses. */
 const verifyView = async (dataDir: string, view: string): Promise<string> => {
-  const command = join(import.meta.dir, "../../src/cli/main.ts");
-  const child = Bun.spawn([process.execPath, command, "views", "verify", view], {
-    env: { ...process.env, DATA_DIR: dataDir, NATS_SERVER_BIN: await testBrokerBinary() },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const text = (await child.stdout.text()) + (await child.stderr.text());
-  expect(await child.exited).toBe(1);
-  return text;
+  const environment = { DATA_DIR: dataDir, NATS_SERVER_BIN: await testBrokerBinary() };
+  const { code, out, err } = await runCli(["views", "verify", view], { environment });
+  expect(code).toBe(1);
+  return out + err;
 };
 
 describe("a record in the view", () => {
