@@ -127,7 +127,7 @@ const DATA = "data";
  */
 export const makeCluster = async (): Promise<LastingFolder> => {
   if (noPostgresReason !== undefined) throw new Error(noPostgresReason);
-  const cluster = lastingFolder("cluster");
+  const cluster = lastingFolder("postgres-cluster");
   const folder = cluster.path;
   chmodSync(folder, 0o755);
   if (process.env.POSTGRES_BIN_DIR === undefined) unpack(folder);
