@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { createSqliteDatabase } from "../../test/projections/sqlite-database.ts";
+import { until } from "../../test/support/until.ts";
 import { VIEW_LAG_RECORDS_MAX, VIEW_MADE_RECORDS_MIN } from "../limits.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
+import { ViewsUnmadeError } from "../views/unavailable.ts";
 import { VIEW_GOALS, VIEWS } from "../views/view-store.ts";
 import { createMadeViews } from "./made-views.ts";
 
@@ -106,11 +108,16 @@ const processes = async () => {
   await views.open(view);
   let last = 0;
   let isFull = false;
+  const writes: Promise<unknown>[] = [];
   const start = async () => {
     const madeViews = createMadeViews({
       views: {
         load: views.load,
-        revise: (revision) => (isFull ? Promise.reject(new Error("disk full")) : views.revise(revision)),
+        revise: (revision) => {
+          const write = isFull ? Promise.reject(new Error("disk full")) : views.revise(revision);
+          writes.push(write);
+          return write;
+        },
       },
       log: { lastSequence: async () => last },
     });
@@ -135,7 +142,11 @@ const processes = async () => {
         kind: "committed",
       });
     },
-    goals: () => views.load(VIEW_GOALS, [{ name: "events" }]),
+    /** Who looks does not wait for what he writes. */
+    goals: async () => {
+      await Promise.allSettled(writes);
+      return views.load(VIEW_GOALS, [{ name: "events" }]);
+    },
     [Symbol.asyncDispose]: async () => {
       await views.close();
       await database[Symbol.asyncDispose]();
@@ -203,4 +214,24 @@ test("where the database takes no writes it is told alike, and kept as soon as i
   expect(await first()).toBe("made");
   at.fill(false);
   expect([await (await at.start())(), await at.goals()]).toEqual(["made", []]);
+});
+
+test("who asks does not wait until it is kept where a view has to come: somebody may hold the database for long, and then one write waits and not one of each who asks", async () => {
+  let writes = 0;
+  const madeViews = createMadeViews({
+    views: {
+      load: async (table, keys) => (table === VIEWS ? keys.map((key) => ({ ...key, position: 0 })) : []),
+      revise: () => {
+        writes++;
+        return new Promise(() => {});
+      },
+    },
+    log: { lastSequence: async () => 5000 },
+  });
+  const answers: unknown[] = [];
+  for (let asked = 0; asked < 3; asked++)
+    void madeViews.check(["events"]).catch((error: unknown) => answers.push(error));
+  await until("all were answered", () => answers.length === 3);
+  expect(answers.every((answer) => answer instanceof ViewsUnmadeError)).toBe(true);
+  expect(writes).toBe(1);
 });

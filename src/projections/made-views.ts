@@ -67,7 +67,7 @@ export const createMadeViews = ({
       const reason = reasonOf(name, position, last);
       if (reason !== undefined) reasons.set(name, reason);
     }
-    await goals.keep(
+    goals.keep(
       new Map([...positions.keys()].map((name) => [name, reasons.has(name) ? ends.get(name) : undefined])),
     );
     return reasons;
@@ -87,7 +87,9 @@ export const createMadeViews = ({
   };
   const lookFirst: MadeViews["lookFirst"] = async (names) => {
     try {
-      return (await lookNow(names)).last;
+      const { last } = await lookNow(names);
+      await goals.written();
+      return last;
     } catch (error) {
       if (!(error instanceof ViewsUnavailableError)) throw error;
       return undefined;
@@ -112,10 +114,8 @@ const createViewGoals = (views: Pick<ViewStore, "load" | "revise">) => {
     for (const row of rows) kept.set(rowText(row, "name"), rowInteger(row, "position"));
     return kept;
   };
-  /** Undefined for a view that has none any more. */
-  const keep = async (wanted: ReadonlyMap<string, Sequence | undefined>): Promise<void> => {
-    const changed = [...wanted].filter(([name, position]) => kept.get(name) !== position);
-    if (changed.length === 0) return;
+  let writing: Promise<void> | undefined;
+  const write = async (changed: readonly (readonly [string, Sequence | undefined])[]): Promise<void> => {
     const writes = changed.map(
       ([name, position]): Write =>
         position === undefined
@@ -132,10 +132,22 @@ const createViewGoals = (views: Pick<ViewStore, "load" | "revise">) => {
       if (position === undefined) kept.delete(name);
       else kept.set(name, position);
   };
+  /**
+   * Undefined for a view that has none any more. One write at a time, and nobody who reads waits for it: where somebody else holds the database, it takes
+   * VIEW_BUSY_MS_MAX. What changes meanwhile the next look writes.
+   */
+  const keep = (wanted: ReadonlyMap<string, Sequence | undefined>): void => {
+    const changed = [...wanted].filter(([name, position]) => kept.get(name) !== position);
+    if (changed.length === 0) return;
+    writing ??= write(changed).finally(() => {
+      writing = undefined;
+    });
+  };
+  const written = async (): Promise<void> => writing;
   const forget = (names: readonly string[]): void => {
     for (const name of names) kept.delete(name);
   };
-  return { of, keep, forget };
+  return { of, keep, written, forget };
 };
 
 const isNear = (position: Sequence, last: Sequence): boolean => {
