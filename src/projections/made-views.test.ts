@@ -3,7 +3,7 @@ import { createSqliteDatabase } from "../../test/projections/sqlite-database.ts"
 import { until } from "../../test/support/until.ts";
 import { VIEW_LAG_RECORDS_MAX, VIEW_MADE_RECORDS_MIN } from "../limits.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
-import { ViewsUnmadeError } from "../views/unavailable.ts";
+import { ViewsUnavailableError, ViewsUnmadeError } from "../views/unavailable.ts";
 import { VIEW_GOALS, VIEWS } from "../views/view-store.ts";
 import { createMadeViews } from "./made-views.ts";
 
@@ -69,6 +69,17 @@ test("the first look says where the log ended, also where views are being made, 
   expect(await lookFirst(["events"])).toBe(5000);
   Object.assign(stand, { isAway: true });
   expect(await lookFirst(["events"])).toBeUndefined();
+});
+
+test("the first look says where the log ended also where the database of the views went away since it was opened", async () => {
+  const madeViews = createMadeViews({
+    views: {
+      load: () => Promise.reject(new ViewsUnavailableError("the connection was lost")),
+      revise: async () => ({ kind: "revised" }),
+    },
+    log: { lastSequence: async () => 5000 },
+  });
+  expect(await madeViews.lookFirst(["events"])).toBe(5000);
 });
 
 test("of a log that was put back from a copy meanwhile it need not have more than there is", async () => {

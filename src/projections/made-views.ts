@@ -19,7 +19,7 @@ export interface MadeViews {
   ): Promise<ReadonlyMap<string, string>>;
   /**
    * At the start, before anything is moved or read: of what the log takes later a view is only behind, however fast it comes, and who reads asks no broker that has fallen silent
-   * since. What cannot be looked at now is when it is asked for. Resolves with where the log ended; undefined where nobody could say.
+   * since. What cannot be looked at now is when it is asked for. Resolves with where the log ended, also where the views are away; undefined where nobody could say.
    */
   lookFirst(names: readonly string[]): Promise<Sequence | undefined>;
   /** They are not there: who makes them begins with nothing. */
@@ -92,7 +92,7 @@ export const createMadeViews = ({
       return last;
     } catch (error) {
       if (!(error instanceof ViewsUnavailableError)) throw error;
-      return undefined;
+      return lastOf(log);
     }
   };
   const forget: MadeViews["forget"] = (names) => {
