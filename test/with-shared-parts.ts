@@ -5,19 +5,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
-import { buildProgram, PROGRAM_SETTING } from "./support/built-program.ts";
-import type { LastingFolder } from "./support/lasting-folder.ts";
-import { BROWSER_SETTING, hasPackagedBrowser, unpackBrowser } from "./support/packaged-browser.ts";
-import { CLUSTER_SETTING, makeCluster, noPostgresReason } from "./support/postgres-server.ts";
-
-const parts: readonly (readonly [setting: string, make: () => Promise<LastingFolder>])[] = [
-  [PROGRAM_SETTING, buildProgram],
-  ...(noPostgresReason === undefined ? [[CLUSTER_SETTING, makeCluster] as const] : []),
-  ...(hasPackagedBrowser ? [[BROWSER_SETTING, unpackBrowser] as const] : []),
-];
+import { sharedParts } from "./support/shared-parts.ts";
 
 const [command = "", ...args] = process.argv.slice(2);
-const made = await Promise.all(parts.map(async ([setting, make]) => ({ setting, ...(await make()) })));
+const made = await Promise.all(
+  sharedParts(process.env).map(async ([setting, make]) => ({ setting, ...(await make()) })),
+);
 // Ctrl-C in a terminal reaches the command too, which ends by itself.
 process.on("SIGINT", () => {});
 const child = spawn(command, args, {

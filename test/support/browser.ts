@@ -2,23 +2,15 @@
  * A headless Chromium that reaches nothing but one origin: the one named by CHROMIUM_BIN, one that is installed, else the one that a
  * package ships (packaged-browser.ts).
  */
-import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { ownBrowser } from "./own-browser.ts";
 import { hasPackagedBrowser, packagedBrowser, packagedBrowserArguments } from "./packaged-browser.ts";
-
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-
-const installed = (): string | undefined =>
-  (process.env.PATH ?? "")
-    .split(delimiter)
-    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
-    .find((path) => existsSync(path));
 
 /** Why browser tests cannot run on this machine; undefined where they can. */
 export const noBrowserReason =
-  process.env.CHROMIUM_BIN || installed() || hasPackagedBrowser
+  ownBrowser(process.env) !== undefined || hasPackagedBrowser
     ? undefined
     : "no Chromium: set CHROMIUM_BIN or install one (the packaged one runs on Linux x64)";
 
@@ -44,7 +36,7 @@ export const startBrowser = async (options: {
   readonly origin: string;
   readonly width: number;
 }): Promise<TestBrowser> => {
-  const own = process.env.CHROMIUM_BIN ?? installed();
+  const own = ownBrowser(process.env);
   const executablePath = own ?? (await packagedBrowser());
   const browser = await chromium.launch({
     executablePath,

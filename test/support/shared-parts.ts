@@ -1,0 +1,17 @@
+/** What many tests use and takes a second of CPU or more to make, by the setting that names it when it is made (test/with-shared-parts.ts). */
+import { buildProgram, PROGRAM_SETTING } from "./built-program.ts";
+import type { LastingFolder } from "./lasting-folder.ts";
+import { ownBrowser } from "./own-browser.ts";
+import { BROWSER_SETTING, hasPackagedBrowser, unpackBrowser } from "./packaged-browser.ts";
+import { CLUSTER_SETTING, makeCluster, noPostgresReason } from "./postgres-server.ts";
+
+type Part = readonly [setting: string, make: () => Promise<LastingFolder>];
+
+/** Not what no test will ask for on this machine. */
+export const sharedParts = (environment: NodeJS.ProcessEnv): readonly Part[] => [
+  [PROGRAM_SETTING, buildProgram],
+  ...(noPostgresReason === undefined ? [[CLUSTER_SETTING, makeCluster] as const] : []),
+  ...(hasPackagedBrowser && ownBrowser(environment) === undefined
+    ? [[BROWSER_SETTING, unpackBrowser] as const]
+    : []),
+];
