@@ -3,7 +3,6 @@
  * filters and all their combinations. Values are taken from rows that are there: of one row, so that something is found, or each of another, so
  * that they occur and hardly ever together. Asked for the first page, and for one that lies anywhere.
  */
-
 import { type EventFacts, eventFacts } from "../src/event/facts.ts";
 import { words } from "../src/event/words.ts";
 import { ACTIVITY_GROUPS, readActivity } from "../src/projections/activity/queries.ts";
