@@ -12,9 +12,10 @@ import { CASES_VIEW } from "./cases/tables.ts";
 import { EVENTS_VIEW } from "./events/tables.ts";
 import { type Lease, OutdatedError } from "./expiry-lease.ts";
 import { EXPIRY_LEASE_MS, EXPIRY_PAUSE_MS } from "./limits.ts";
+import { positionsOf } from "./positions.ts";
 
 export interface HoldDependencies {
-  readonly views: Pick<ViewStore, "load" | "position">;
+  readonly views: Pick<ViewStore, "load">;
   readonly log: Pick<LogReader, "lastSequence">;
   readonly retention: Pick<RetentionStore, "read">;
   readonly clock: () => Date;
@@ -112,8 +113,8 @@ export const haveSeen = async (
   { views }: Pick<HoldDependencies, "views">,
   target: Sequence,
 ): Promise<boolean> => {
-  const positions = await Promise.all(VIEWS_NEEDED.map((name) => views.position(name)));
-  return positions.every((position) => position >= target);
+  const positions = await positionsOf(views, VIEWS_NEEDED);
+  return [...positions.values()].every((position) => position >= target);
 };
 
 /** Cases tell what belongs to a hold. */

@@ -32,8 +32,9 @@ import { LOG_ROUTE, SANDBOX_ROUTE } from "./single-send.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
- * A client that keeps what it captures in its outbox, and delivers it to the service in the background until it is closed. `Extra` names the event types that the service admits beside the documented ones. Throws a TypeError or RangeError that names the option at fault, and
- * what the file system says of a folder that cannot be written to.
+ * A client that keeps what it captures in its outbox, and delivers it to the service in the background until it is closed. `Extra` names the event types
+ * that the service admits beside the documented ones. Throws a TypeError or RangeError that names the option at fault, and what the file system says of a
+ * folder that cannot be written to.
  */
 export const createClient = <Extra extends string = never>(options: ClientOptions): Client<Extra> => {
   checkOptions(options, CLIENT_OPTIONS);
