@@ -1,6 +1,6 @@
 /**
- * The events that say that an action failed. What kept the action from being done mostly keeps its mark from being stored as well, so marks wait
- * until the log takes them. A process that is killed first leaves none: then the event of the action stands alone.
+ * Events that mark an action as failed. A failure that prevents the action usually prevents its mark too, so marks wait until the log takes
+ * them. If the process is killed first, the event of the action has no mark.
  */
 import { FAILURE_MARK_TRY_MS, FAILURE_MARKS_WAITING_MAX } from "../limits.ts";
 import type { Outcome } from "../log/outcome.ts";
@@ -8,9 +8,9 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { SystemRecord } from "./system-record.ts";
 
 export interface FailureMarks {
-  /** Appended at once where that is possible, and later otherwise. */
+  /** Appended at once if possible, otherwise later. */
   add(mark: SystemRecord): void;
-  /** Tries what waits again and again, until `signal` is aborted. Never rejects. */
+  /** Retries the waiting marks until `signal` is aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export const createFailureMarks = (dependencies: {
   };
 };
 
-/** A duplicate is the same mark, whose acknowledgement was lost: nobody else has its id. */
+/** A duplicate is the same record whose acknowledgement was lost: nobody else has its id. */
 export const isStored = (
   outcome: Outcome | undefined,
 ): outcome is Extract<Outcome, { readonly sequence: number }> =>

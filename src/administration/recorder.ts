@@ -18,7 +18,7 @@ export interface RecorderDependencies {
   readonly now: () => Date;
   /** A UUIDv7. */
   readonly newId: () => string;
-  /** Told what is stored, so that the tenant's reconciliation balances. */
+  /** Called for stored records, so that the system tenant's reconciliation balances. */
   readonly onAccepted: AcceptedCounts["add"];
   readonly onAction: (type: Action["type"], outcome: "done" | "refused" | "failed") => void;
   readonly pause: Parameters<typeof createFailureMarks>[0]["pause"];
@@ -49,7 +49,7 @@ export const createRecorder = (dependencies: RecorderDependencies): Recorder => 
     const record = recordOf(action, by);
     const [outcome] = await append([record]);
     if (!isStored(outcome)) {
-      // Without an answer it may be stored all the same.
+      // Without an answer the record may still be stored.
       if (outcome?.kind === "unknown") mark(record, "none");
       onAction(action.type, "refused");
       return NOT_RECORDED;

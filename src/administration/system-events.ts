@@ -40,7 +40,7 @@ const EVIDENCE_ACTIONS = {
 
 export type EvidenceAction = ActionOf<typeof EVIDENCE_ACTIONS>;
 
-/** What somebody does. */
+/** Events of actions that somebody carries out. */
 export const ACTIONS = {
   ...KEY_ACTIONS,
   ...RETENTION_ACTIONS,
@@ -68,7 +68,7 @@ export const SYSTEM_EVENTS = { ...ACTIONS, ...FAILURES } as const;
 
 export type SystemEvent = ActionOf<typeof SYSTEM_EVENTS>;
 
-/** What the `metadata` of every one of them holds. */
+/** Members that the `metadata` of every system event has. */
 const COMMON_METADATA = {
   tenant: TenantSchema,
   actor: KeyView.properties.created_by,
@@ -83,7 +83,7 @@ const namesOf = (members: object): string =>
     .map((name) => `\`${name}\``)
     .join(", ");
 
-/** For people, as Markdown. */
+/** Markdown for the API documentation. */
 export const SYSTEM_EVENTS_TEXT = [
   `The \`metadata\` of each holds ${namesOf(COMMON_METADATA)}, and:\n`,
   ...Object.entries<ActionKind>(SYSTEM_EVENTS).map(

@@ -1,4 +1,4 @@
-/** From what was done to the record that says so. */
+/** Makes the log record of a system event. */
 import { Buffer } from "node:buffer";
 import type { Actor } from "../access/action.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
@@ -12,7 +12,7 @@ import type { SystemEvent } from "./system-events.ts";
 /** The AI system that such an event is about: this installation. */
 const SYSTEM_ASSET_ID = "prooftrail";
 
-/** A record on its way, and what of it is asked for again. */
+/** An outgoing record, with the parts that a failure mark needs. */
 export interface SystemRecord {
   readonly eventId: string;
   readonly event: SystemEvent;

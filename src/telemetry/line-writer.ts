@@ -1,6 +1,6 @@
 /**
- * Lines to a file descriptor, whole and in their order. What cannot be written is dropped: a program must not end, or stand still, because
- * nobody reads what it says or the disk of its output is full. Pino's own destination tries for ever, which nothing survives (sonic-boom 4.2.1).
+ * Writes whole lines, in order, to a file descriptor. What cannot be written is dropped: a program must not end or hang because nobody
+ * reads its output or the disk is full. Pino's own destination retries for ever and blocks the process (sonic-boom 4.2.1).
  */
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
@@ -8,9 +8,9 @@ import { isatty } from "node:tty";
 export interface LineWriter {
   /** Kept until the next flush, or until `bytesMax` are kept. */
   write(line: string): void;
-  /** Hands over what the output takes at once. False where something waits: to be called again. */
+  /** Writes as much as the output takes without waiting. False if something is left: call it again. */
   flush(): boolean;
-  /** At the end of the process: waits for a reader that is slow. */
+  /** For the end of the process: waits for a slow reader, at most this long. */
   finish(msMax: number): void;
 }
 
@@ -20,9 +20,9 @@ export const createLineWriter = (
   fd: number,
   options: {
     readonly bytesMax: number;
-    /** What may wait for a reader that takes nothing; newer lines are dropped. */
+    /** Bytes that may wait for a reader that takes nothing. Newer lines are dropped. */
     readonly waitingBytesMax: number;
-    /** The line that stands where so many found no place. */
+    /** The line that is written in the place of this many dropped lines. */
     readonly inPlaceOf: (dropped: number) => string;
     readonly write?: WriteSync;
   },
@@ -31,14 +31,14 @@ export const createLineWriter = (
   let kept = "";
   let waiting: Buffer[] = [];
   let dropped = 0;
-  /** What was written last is the beginning of a line. */
+  /** The last write ended inside a line. */
   let isTorn = false;
   const writeNoted: WriteSync = (to, bytes) => {
     const count = write(to, bytes);
     if (count > 0) isTorn = bytes[count - 1] !== LINE_FEED;
     return count;
   };
-  /** Behind what waits, and where lines were dropped before these, behind the line that says so. The rest of a line that was torn is lost, and it ends there. */
+  /** Appends lines to the waiting ones, after the line that reports dropped ones. A torn line is ended first; its rest is lost. */
   const queue = (lines: string): void => {
     const end = isTorn && waiting.length === 0 ? "\n" : "";
     const bytes = Buffer.from(end + (dropped > 0 ? inPlaceOf(dropped) : "") + lines);
@@ -73,7 +73,7 @@ export const createLineWriter = (
   };
 };
 
-/** What is left. The rest of a line that was begun stays in front, so that no line is torn. */
+/** Returns what is left. The rest of a begun line stays in front, so that no line is torn. */
 const writeAll = (write: WriteSync, fd: number, chunks: readonly Buffer[]): Buffer[] => {
   for (const [index, chunk] of chunks.entries()) {
     let bytes = chunk;
@@ -96,10 +96,10 @@ const writeSome = (write: WriteSync, fd: number, bytes: Uint8Array): number | "f
 };
 
 /**
- * The same output, written without waiting where that can be had. A pipe whose reader has stopped, or a terminal that was told to (Ctrl-S), keeps
- * whoever writes inside the kernel: no request was answered any more, and no signal either (measured). It is opened anew, because the flag on
- * standard output itself would be that of every process that shares it. Sockets cannot be opened so, nor is there such a path but on Linux;
- * a socket does not wait on Bun, which sets the flag on it where process.stdout is asked for (measured on 1.4.5), and does on Deno.
+ * The same output, opened so that writing does not wait, where that is possible. A pipe whose reader has stopped, or a terminal after
+ * Ctrl-S, blocks the writer inside the kernel: no request and no signal was handled any more (measured). The output is opened again,
+ * because a flag on standard output itself would apply to every process that shares it. Sockets cannot be opened this way, and the path
+ * exists on Linux only. Bun makes a socket non-blocking when process.stdout is used (measured on 1.4.5); Deno does not.
  */
 export const withoutWaiting = (fd: number): number => {
   try {

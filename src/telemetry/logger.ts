@@ -27,9 +27,9 @@ export interface LogFields {
 }
 
 export interface Logger {
-  /** Whether lines of this level are written: to spare making one for nothing. */
+  /** Whether lines of this level are written, so that a caller need not build a line for nothing. */
   isEnabled(level: "debug" | "info"): boolean;
-  /** One line per request, at level info. The only ones that may be written a moment later than they are said. */
+  /** One line per request, at level info. Only these lines may be written a moment later. */
   request(fields: LogFields): void;
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -60,7 +60,7 @@ export const createLogger = ({ level, pretty: isPretty }: LoggerOptions): Logger
       { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
       { write: (line) => write(shown(line)) },
     );
-  // Made as every other line is, but not put behind those that are kept: it stands before them.
+  // Rendered like every other line, but not queued: the writer places it before the lines that follow the dropped ones.
   let noticed = "";
   const notice = sinkTo((line) => {
     noticed = line;
@@ -76,12 +76,12 @@ export const createLogger = ({ level, pretty: isPretty }: LoggerOptions): Logger
   return loggerOn(sinkTo(lines.write), createFlush(lines));
 };
 
-/** Names in a line come from others. What is below U+0020 is an escape already, but for the colours. */
+/** Names in a line come from outside. Pino has already escaped what is below U+0020; the colours are its own. */
 const unsteering = (line: string): string => line.replaceAll(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
 
 const LINES_BYTES_MAX = 8 * 1024;
 const LINES_WAIT_MS_MAX = 100;
-/** Some thousand lines wait for who does not read; and at the end of the process so long. */
+/** Some thousand lines wait for a reader that does not read; at the end of the process this long. */
 const LINES_WAITING_BYTES_MAX = 1024 * 1024;
 const LINES_END_MS_MAX = 1000;
 

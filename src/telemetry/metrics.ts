@@ -88,9 +88,7 @@ export const createMetrics = () => {
   };
 };
 
-/**
- * What has not happened stands there as 0: Prometheus sees no increase in a series that begins with its first alarm.
- */
+/** Creates the series with 0. Prometheus sees no increase in a series that begins with its first alarm. */
 export const countFromZero = <Label extends string>(
   counter: Counter<Label>,
   series: readonly Readonly<Record<Label, string>>[],
@@ -98,7 +96,7 @@ export const countFromZero = <Label extends string>(
   for (const labels of series) counter.inc(labels, 0);
 };
 
-/** Asked whenever metrics are read; undefined where it is not known then, and what was known before stays. */
+/** Called whenever metrics are read. If it gives undefined, the last known value stays. */
 type Asked = () => Promise<number | undefined>;
 
 const createLogWatch =
@@ -126,7 +124,7 @@ const createLogWatch =
     );
   };
 
-/** 0 from the first moment: a start that waits for its broker or the database of its views is not ready. */
+/** 0 from the first moment: a process that waits for its broker or the database of its views is not ready. */
 const createReadinessWatch = (registers: Registry[]): ((isReady: () => Promise<boolean>) => void) => {
   let ask = async (): Promise<boolean> => false;
   new Gauge({

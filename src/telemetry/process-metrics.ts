@@ -1,17 +1,17 @@
-/** What the process is measured by itself: once for all services in it. */
+/** Metrics of the process itself, once for all services in it. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
 /**
- * How often it is looked: a delay that is longer is surely seen. The library's 10 ms wake the process a hundred times a second,
- * which takes a hundredth of a core while nothing else goes on (measured).
+ * Sampling interval. A longer delay is always seen. The library's 10 ms wake the process a hundred times a second, which takes a hundredth
+ * of a core in an idle process (measured).
  */
 const LOOP_DELAY_MS = 100;
 
 /**
- * Bun goes through the whole heap for them, and nothing else is done meanwhile: 20 ms in a new service, 140 with a million
- * objects (measured). What they add up to is in `nodejs_heap_size_*`.
+ * Removed, because Bun walks the whole heap for them and blocks meanwhile: 20 ms in a new service, 140 with a million objects (measured).
+ * Their sums are in `nodejs_heap_size_*`.
  */
 const HEAP_SPACES = ["total", "used", "available"].map((size) => `nodejs_heap_space_size_${size}_bytes`);
 
@@ -32,7 +32,7 @@ const LOOP_LAG = "nodejs_eventloop_lag_seconds";
 
 type LoopDelays = ReturnType<typeof monitorEventLoopDelay>;
 
-/** As the library names and explains them. */
+/** With the names and texts of the library. */
 const LOOP_FIGURES = [
   { figure: "min", help: "The minimum recorded event loop delay.", of: ({ min }: LoopDelays) => min },
   { figure: "max", help: "The maximum recorded event loop delay.", of: ({ max }: LoopDelays) => max },
@@ -50,8 +50,8 @@ const LOOP_FIGURES = [
 ].map(({ figure, ...rest }) => ({ name: `nodejs_eventloop_lag_${figure}_seconds`, ...rest }));
 
 /**
- * The library's own figures of no delay at all are `Nan`, and 292 years for the smallest one: who reads twice within LOOP_DELAY_MS is given the last ones. All of
- * it is replaced, as Bun has one histogram for all, which the library empties with its first gauge.
+ * Without any delay the library's figures are `Nan`, and 292 years for the smallest one; here a reader gets the last figures then. All of
+ * the library's gauges are replaced, because Bun has one histogram, which the library empties with its first gauge.
  */
 const measureLoop = (registry: Registry): void => {
   const registers = [registry];
@@ -59,7 +59,7 @@ const measureLoop = (registry: Registry): void => {
   delays.enable();
   const gauges = LOOP_FIGURES.map(({ name, help, of }) => {
     const gauge = new Gauge({ name, help, registers, collect });
-    // Nothing, and not 0, before the first delay.
+    // No value, and not 0, before the first delay.
     gauge.remove();
     return { gauge, of };
   });

@@ -1,13 +1,13 @@
 /**
- * Requests are counted in plain numbers, which prom-client is given when somebody reads them: its own counting hashes the labels each time and
- * costs a µs per request (measured).
+ * Requests are counted in plain numbers. prom-client gets them when somebody reads metrics: its own counting hashes the labels each time
+ * and costs 1 µs per request (measured).
  */
 import { Counter, Histogram, type Registry } from "prom-client";
 
 const SECONDS_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 interface Durations {
-  /** Per bound of SECONDS_BOUNDS, and one for what is longer than all. */
+  /** One per bound of SECONDS_BOUNDS, and one for longer requests. */
   readonly counts: number[];
   seconds: number;
 }
@@ -31,7 +31,7 @@ class RequestDurations extends Histogram<"route" | "le"> {
 
 const NAME = "prooftrail_http_request_duration_seconds";
 
-/** As the text format wants it: counts add up from bound to bound. */
+/** The text format wants cumulative counts. */
 const rowsOf = (route: string, { counts, seconds }: Durations) => {
   let total = 0;
   const buckets = counts.map((count, index) => {
@@ -76,7 +76,7 @@ export const createRequestCount = (registers: Registry[]): ((request: CountedReq
     },
   });
   const kindOf = ({ method: sent, route, status }: CountedRequest): Kind => {
-    // Anybody may invent methods; labels must not grow with them.
+    // Anybody may invent methods. They must not become labels.
     const method = KNOWN_METHODS.has(sent) ? sent : "other";
     const name = `${method} ${status} ${route}`;
     let kind = kinds.get(name);
@@ -88,7 +88,7 @@ export const createRequestCount = (registers: Registry[]): ((request: CountedReq
   };
   return (request) => {
     const { seconds } = request;
-    // Requests of one kind come in rows, and looking a new text up costs more than all the rest.
+    // Consecutive requests are mostly of one kind, and looking up a new text costs more than everything else here.
     if (!latest || !isOfKind(request, latest)) latest = kindOf(request);
     latest.count++;
     latest.durations.seconds += seconds;
