@@ -57,12 +57,12 @@ export const acceptBatch = async (
   return nothingToAnswerFor(answer) ?? answer;
 };
 
-/** What is kept of a valid event until its outcome is known; its parsed form is not. */
+/** What is kept of a valid event until its outcome is known. Its parsed form is not kept. */
 interface TakenEvent {
   readonly index: number;
   readonly eventId: string;
   readonly warnings: readonly Warning[];
-  /** Where its text stands in the body's. */
+  /** Position of its text in the text of the body. */
   readonly start: number;
   readonly end: number;
 }
@@ -117,7 +117,7 @@ const createCollection = (
   };
 };
 
-/** As `append` of all records, but what the log held already is a duplicate of that, and is not sent again. */
+/** Appends the records whose events the log does not hold yet. The others become duplicates of what it holds. */
 const appendUnlessEarlier = async (
   { appender, earlier }: IntakeDependencies,
   { tenant, isStillAllowed }: Submission,
@@ -138,10 +138,13 @@ const appendUnlessEarlier = async (
   });
 };
 
-/** Read side by side. */
+/** Concurrent reads. */
 const REPLAYS_AT_ONCE = 16;
 
-/** By position in `taken`. Only duplicates have to be looked at again. Where the log does not answer, no other is tried: each could wait as long. */
+/**
+ * Keyed by position in `taken`; only duplicates have an entry. If the log does not answer for one, the others are not tried: each could
+ * wait as long.
+ */
 const readReplays = async (parts: {
   reader: LogReader;
   tenant: string;
@@ -156,7 +159,7 @@ const readReplays = async (parts: {
   let away: Replay | undefined;
   const pace = createPace();
   const oneByOne = pLimit(1);
-  /** With rests: what was read side by side is there at the same time. */
+  /** Compares one after another and lets other requests run in between, because concurrent reads finish at the same time. */
   const inTurn = (compare: () => Replay): Promise<Replay> =>
     oneByOne(async () => {
       if (pace.isDue()) await pace.rest();
@@ -275,14 +278,14 @@ const receiptsOf = ({
   return receipts;
 };
 
-/** Members beside `events` are no part of any event, so there is nowhere to keep them. */
+/** Members beside `events` belong to no event, so there is nowhere to keep them. */
 const ignoredMember = (member: string): Warning & { readonly index?: number } => ({
   path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,
   code: "unknown_field",
   message: "Not kept: only the members of an event are stored. Put it into the events.",
 });
 
-/** With its first problem, and of the others as many as are left for the batch. */
+/** Lists the first problem, and as many others as the batch has left. */
 const rejectInvalid = (index: number, judgement: Refused, othersMax: number): RejectedEvent => {
   if (judgement.kind === "too_large") {
     const message = `The event is larger than ${EVENT_BYTES_MAX} bytes.`;
@@ -324,7 +327,7 @@ const rejectSettled = (
   return undefined;
 };
 
-/** Where nothing was stored and only the log's absence is to be told, the whole request can simply be sent again. */
+/** The refusal of the whole batch, if nothing was stored and every event may simply be sent again. */
 const nothingToAnswerFor = (answer: BatchAnswer): Refusal | undefined => {
   const [first] = answer.rejected;
   if (answer.accepted > 0 || !first || !answer.rejected.every((rejection) => rejection.retryable))

@@ -26,7 +26,7 @@ export const acceptOne = async (
   if (judged.kind === "invalid") return { ...judged, kind: "invalid_request" };
 
   const admission = submission.admit(1);
-  // Most keys are answered at once: no turn is lost for them.
+  // Most keys are admitted synchronously; awaiting would cost them a turn.
   const admitted = admission instanceof Promise ? await admission : admission;
   if (admitted.kind === "limited") return admitted;
   const { idempotencyKey, tenant, requestId } = submission;
@@ -50,7 +50,7 @@ export const acceptOne = async (
     messageId,
   });
   const appended = dependencies.appender.append([record]);
-  // While the broker syncs: what is not stored needs none, and is rare.
+  // Computed while the broker syncs. An event that is not stored needs no hash, but that is rare.
   const leafHash = receiptOf(record);
   const outcome = (await appended)[0];
   if (!outcome) throw new Error("append answers every record");
@@ -71,7 +71,7 @@ export const acceptOne = async (
   };
 };
 
-/** Undefined for an event that the log did not hold. Its event_id is what it is known by, whatever the Idempotency-Key says. */
+/** Undefined if the log does not hold the event. It is looked up by its event_id, whatever the Idempotency-Key is. */
 const answerEarlier = async (
   dependencies: IntakeDependencies,
   { tenant, judged, slice }: { tenant: string; judged: ValidEvent; slice: JsonSlice },

@@ -1,9 +1,9 @@
-/** What the way in can answer. Closed sets: http/problem.ts gives each its status. */
+/** All answers of the intake, as closed unions. http/problem.ts gives each its status. */
 import type { RateDecision } from "../access/rate-limit.ts";
 import type { Problem, Warning } from "../event/validate.ts";
 import type { Sequence } from "../log/outcome.ts";
 
-/** Why a whole request was not taken. */
+/** Why a whole request was refused. */
 export type Refusal =
   | { readonly kind: "invalid_utf8" }
   | { readonly kind: "invalid_json"; readonly detail: string }
@@ -12,9 +12,9 @@ export type Refusal =
   | Extract<RateDecision, { readonly kind: "limited" }>
   | { readonly kind: "conflict"; readonly identity: "event_id" | "idempotency_key" }
   | { readonly kind: "overloaded"; readonly detail: string }
-  /** Nobody can say in time whether the events are in the log already. Nothing was stored. */
+  /** It could not be decided in time whether the log already holds the events. Nothing was stored. */
   | { readonly kind: "view_behind" }
-  /** The key was revoked or ended while something was waited for. Nothing was stored. */
+  /** The key was revoked or expired while the request waited. Nothing was stored. */
   | { readonly kind: "key_ended" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
@@ -63,7 +63,7 @@ export interface BatchAnswer {
   readonly duplicates: number;
   readonly rejected: readonly RejectedEvent[];
   readonly warnings: readonly (Warning & { readonly index?: number })[];
-  /** Of each accepted event, where they were asked for. */
+  /** One per accepted event, if the request asked for receipts. */
   readonly receipts?: readonly BatchReceipt[];
   /** Highest sequence among the accepted events; absent where none was accepted. */
   readonly sequence?: Sequence;

@@ -1,4 +1,4 @@
-/** Bytes → text, with the bytes at hand: what is stored is copied from them and not written anew. */
+/** Bytes → text, with the bytes kept: events are stored as copies of the bytes and not encoded again. */
 import type { EventBytes } from "../log/event-log.ts";
 import type { JsonSlice } from "./json/slice.ts";
 
@@ -20,7 +20,7 @@ export const readBodyText = (bytes: Uint8Array): BodyText | undefined => {
   }
 };
 
-/** As many characters as bytes is only ASCII: there a place in the text is the same place in the bytes. */
+/** If there are as many characters as bytes, the body is ASCII: positions in the text are positions in the bytes. */
 export const bytesOf = (body: BodyText, { text, start }: JsonSlice): EventBytes => {
   if (body.text.length === body.bytes.length)
     return { source: body.bytes, from: start, to: start + text.length };

@@ -1,19 +1,19 @@
 /**
- * The broker knows what was sent in the last ten minutes. Who says that events may have been sent before that has them looked for among all that the
- * log holds; this is the port for it.
+ * The port behind `resent=true`. The broker knows only the ids of the last ten minutes; this looks for events among everything that the log
+ * holds.
  */
 import type { Sequence } from "../log/outcome.ts";
 import type { Refusal } from "./answer.ts";
 
 export interface EarlierEvents {
   /**
-   * `eventIds` in canonical form (event/formats.ts), one for each event of a request. Everything that was in the log when this is called is looked
-   * at, or nothing is said.
+   * `eventIds` in canonical form (event/formats.ts), one per event of a request. The answer covers everything that was in the log when this
+   * was called.
    */
   find(tenant: string, eventIds: readonly string[]): Promise<FoundEarlier>;
 }
 
 export type FoundEarlier =
-  /** Where the first record of each event stands; what is not in it, the log did not hold. */
+  /** Sequence of the first record of each event. The log does not hold events without an entry. */
   | { readonly kind: "found"; readonly sequences: ReadonlyMap<string, Sequence> }
   | Extract<Refusal, { readonly kind: "view_behind" | "unavailable" }>;

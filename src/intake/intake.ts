@@ -1,6 +1,6 @@
 /**
- * The way in: bytes → text → slices → valid events → records → outcomes → an answer. Knows nothing of HTTP and nothing of
- * NATS. Every accepted event is in the log, fsynced, before its answer exists.
+ * The intake: bytes → text → slices → valid events → records → outcomes → an answer. It knows nothing of HTTP and nothing of NATS. Every
+ * accepted event is in the log, fsynced, before its answer exists.
  */
 import { acceptBatch, type BatchSubmission } from "./accept-batch.ts";
 import { acceptOne, type SingleSubmission } from "./accept-one.ts";

@@ -1,4 +1,4 @@
-/** Slice → record: is the event one we can take, and what does the log get. Pure. */
+/** Slice → record: whether the event is valid, and what the log gets. Pure. */
 import { Buffer } from "node:buffer";
 import type { EventValidator, InvalidEvent, Problem, Validation } from "../event/validate.ts";
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, PROBLEMS_PER_EVENT_MAX } from "../limits.ts";
@@ -24,13 +24,13 @@ export const judge = (validate: EventValidator, slice: JsonSlice): Judgement => 
   return slice.duplicateMembers.length > 0 ? withDuplicates(slice.duplicateMembers, judged) : judged;
 };
 
-/** What is nested so deep is not walked, by the validator or in search of members that stand twice: nothing else of it is known. */
+/** A value that is nested too deep is not walked, neither by the validator nor for duplicate members. So nothing else is known about it. */
 const tooDeep = (depth: number): InvalidEvent => {
   const message = `The event is nested ${depth} levels deep: send at most ${EVENT_DEPTH_MAX}.`;
   return { kind: "invalid", problems: [{ path: "", code: "too_deep", message }], problemCount: 1 };
 };
 
-/** The other problems as well, so that nobody has to send twice to learn them; of a member that stands twice, only that it does. */
+/** Keeps the other problems too, so that one attempt shows them all. For a duplicate member only the duplication is reported. */
 const withDuplicates = (paths: readonly string[], judged: Validation): InvalidEvent => {
   const twice = new Set(paths);
   const duplicates: readonly Problem[] = paths.map((path) => ({

@@ -1,9 +1,9 @@
-/** Lets other requests have their turn during long work: a batch of the worst JSON takes half a second in one go (bench/worst-json.ts). */
+/** Lets other requests run during long work: a batch of the worst JSON takes half a second without a pause (bench/worst-json.ts). */
 import { setImmediate } from "node:timers/promises";
 import { INTAKE_TURN_MS_MAX } from "../limits.ts";
 
 export interface Pace {
-  /** Whether this piece of work has had the process for long enough. */
+  /** Whether this work has run long enough without a pause. */
   isDue(): boolean;
   rest(): Promise<void>;
 }

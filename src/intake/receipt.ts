@@ -1,13 +1,16 @@
-/** What an answer names so that its proof can be asked for later: the hash that the record has as a leaf of its tenant's tree (RFC 6962 §2.1). */
+/**
+ * The receipt of an answer, by which its proof can be requested later: the hash of the record as a leaf of its tenant's tree (RFC 6962
+ * §2.1).
+ */
 import { Buffer } from "node:buffer";
 import { type OutgoingRecord, payloadBytes } from "../log/event-log.ts";
 import { RECORD_END } from "../log/record.ts";
 import { leafHashBase64, leafHashBase64InPlace } from "../proof/rfc6962.ts";
 
-/** Records below this size are put together in memory that is used again: nothing here waits, so no two calls overlap. */
+/** Records below this size are assembled in reused memory. Nothing here awaits, so no two calls overlap. */
 const KEPT_BYTES = 4096;
 const kept = Buffer.allocUnsafeSlow(KEPT_BYTES);
-/** Left free before the record, where the hash wants its prefix: so a record is copied once. */
+/** Left free before the record for the prefix of the hash, so that a record is copied only once. */
 const PREFIX_BYTES = 1;
 
 /** Base64. */

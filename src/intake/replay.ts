@@ -1,4 +1,4 @@
-/** The answer to a duplicate, rebuilt from the log: there is no other memory of earlier answers that could be lost or disagree. */
+/** The answer to a duplicate, rebuilt from the log: there is no second memory of answers that could be lost or disagree. */
 import { eventIdOf } from "../log/event-id-of.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
@@ -10,10 +10,10 @@ export type Replay =
   /** What was sent now is what was stored then. */
   | { readonly kind: "same"; readonly first: FirstAnswer }
   | { readonly kind: "different" }
-  /** `isLogAway`: no other one could be read now either. */
+  /** `isLogAway`: the log does not answer, so no other record could be read now either. */
   | { readonly kind: "unavailable"; readonly detail: string; readonly isLogAway: boolean };
 
-/** What was answered then. The event_id is as it was written then: a UUID may have come in letters of another case. */
+/** What was answered the first time. The event_id is spelt as it was then: a UUID may have been sent in other case. */
 export interface FirstAnswer {
   readonly eventId: string;
   readonly receivedAt: string;
@@ -23,7 +23,7 @@ export interface FirstAnswer {
 /** What was sent now. */
 export interface SentAgain {
   readonly tenant: string;
-  /** By which it is known, in canonical form (event/formats.ts); undefined where an Idempotency-Key is that. */
+  /** Its identity, in canonical form (event/formats.ts); undefined if an Idempotency-Key is its identity. */
   readonly eventId: string | undefined;
   readonly eventText: string;
 }
@@ -32,7 +32,7 @@ export const replayDuplicate = async (
   reader: LogReader,
   sequence: Sequence,
   sent: SentAgain,
-  /** Calls what it is given once, when it is its turn: to hold two of the largest events against each other takes 0.1 s (measured). */
+  /** Runs the comparison once, when it is its turn: comparing two of the largest events takes 0.1 s (measured). */
   inTurn: (compare: () => Replay) => Replay | Promise<Replay> = (compare) => compare(),
 ): Promise<Replay> => {
   try {
@@ -49,7 +49,7 @@ const replayOf = (message: StoredMessage | undefined, sent: SentAgain): Replay =
   const { tenant, eventId, eventText } = sent;
   const record = message && decodeRecord(message.payload);
   if (!(message && record) || record.tenant !== tenant) return UNREADABLE;
-  // Where another log was put in the place of one that is remembered, any event may stand there, which is no reason to refuse this one for ever.
+  // If the log was replaced by another one, any event may be at this sequence. That is no reason to refuse this event for ever.
   const isOther = eventId !== undefined && record.eventText !== eventText;
   if (isOther && eventIdOf(message.payload, tenant) !== eventId) return UNREADABLE;
   if (!sameContent(record.eventText, eventText)) return { kind: "different" };

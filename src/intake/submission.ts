@@ -5,16 +5,16 @@ import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader, RecordAppender } from "../log/event-log.ts";
 import type { EarlierEvents } from "./earlier-events.ts";
 
-/** One request's worth of bytes, and whose it is. */
+/** The body of one request, and whose it is. */
 export interface Submission {
   readonly tenant: string;
   readonly requestId: string;
   readonly body: Uint8Array;
-  /** Its events may have been sent before, however long ago. */
+  /** The sender says that the events may have been sent before, however long ago. */
   readonly isResent: boolean;
-  /** Asked with the number of events, before anything is stored. */
+  /** Called with the number of events, before anything is stored. */
   readonly admit: (events: number) => RateDecision | Promise<RateDecision>;
-  /** Asked where something was waited for, before anything is stored: who sends may have lost the key meanwhile. */
+  /** Called after a wait, before anything is stored: the key may have ended meanwhile. */
   readonly isStillAllowed: () => boolean;
 }
 
@@ -25,8 +25,8 @@ export interface IntakeDependencies {
   readonly validate: EventValidator;
   readonly subjectOf: (tenant: string, event: AuditEvent) => string;
   readonly now: () => Date;
-  /** Told what was stored now and will be acknowledged. */
+  /** Called with what was stored and will be acknowledged. */
   readonly onAccepted: AcceptedCounts["add"];
-  /** Told how many unknown members were kept, for a metric. */
+  /** Called with the number of unknown members that were kept, for a metric. */
   readonly onUnknownFields: (count: number) => void;
 }

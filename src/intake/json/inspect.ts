@@ -1,6 +1,6 @@
 /**
- * The slow and exact way: reads a JSON text by the grammar of RFC 8259 and says where it breaks, or which members stand twice.
- * Used only for texts that the fast way found wanting. Iterative, so that depth costs memory and never the stack.
+ * The slow and exact way: reads a JSON text by the grammar of RFC 8259 and reports where it breaks, or which members occur twice. Used only
+ * for texts that the fast way refused. Iterative, so that depth costs memory and never the stack.
  */
 import { pointerToken } from "../../event/json-pointer.ts";
 
@@ -8,7 +8,7 @@ export type Inspection =
   | { readonly kind: "valid"; readonly duplicateMembers: readonly string[] }
   | { readonly kind: "invalid"; readonly offset: number; readonly expected: string; readonly place: string };
 
-/** More are not listed: one is enough to refuse the text. */
+/** One is enough to refuse the text, so no more are listed. */
 const DUPLICATES_MAX = 10;
 const POINTER_CHARACTERS_MAX = 256;
 
@@ -45,7 +45,7 @@ export const inspect = (text: string): Inspection => {
     place: placeOf(text, position),
   });
 
-  /** Reads `"name" :` inside an object; says what is missing. */
+  /** Reads `"name" :` inside an object; returns what is missing. */
   const readName = (level: Level, names: Set<string>): string | undefined => {
     const start = position;
     if (!skipString()) return "a member name in double quotes";
@@ -125,7 +125,7 @@ export const endOfString = (text: string, start: number): number | undefined => 
   return undefined;
 };
 
-/** The same of a number, `true`, `false` or `null`. */
+/** The same for a number, `true`, `false` or `null`. */
 export const endOfScalar = (text: string, start: number): number | undefined => {
   SCALAR.lastIndex = start;
   return SCALAR.test(text) ? SCALAR.lastIndex : undefined;

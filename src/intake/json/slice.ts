@@ -13,11 +13,11 @@ export interface JsonSlice {
   readonly text: string;
   /** Where it begins in the body's text. */
   readonly start: number;
-  /** undefined where the text is longer than EVENT_BYTES_MAX characters: then it was not parsed. */
+  /** Undefined if the text is longer than EVENT_BYTES_MAX characters: then it was not parsed. */
   readonly value: unknown;
   /** Levels of objects and arrays, 1 for a flat object, 0 for a scalar. */
   readonly depth: number;
-  /** JSON Pointers of members that stand twice in one object: which of them counts is anybody's guess (RFC 8259 §4). */
+  /** JSON Pointers of members that occur twice in one object: nobody can say which of them counts (RFC 8259 §4). */
   readonly duplicateMembers: readonly string[];
 }
 
@@ -50,9 +50,12 @@ export interface BatchReading {
   readonly text: string;
   /** Bounds the work: a body with more is not read to its end. */
   readonly eventsMax: number;
-  /** Reading rests between events when it says so. */
+  /** Says when reading pauses between events. */
   readonly pace: Pace;
-  /** Given each event as it is found, so that none is held parsed until the last is read. What it was given counts for nothing unless the answer is "batch". */
+  /**
+   * Called with each event as it is found, so that no parsed event is kept until the last one is read. The calls count only if the answer
+   * is "batch".
+   */
   readonly take: (slice: JsonSlice) => void;
 }
 
@@ -98,7 +101,7 @@ export const sliceBatch = async (reading: BatchReading): Promise<SlicedBatch> =>
     : { kind: "not_a_batch", path: "/events", reason: "missing" };
 };
 
-/** A body that is not JSON at all is told so first. */
+/** Invalid JSON is reported first. */
 const notABatch = (text: string, path: string, reason: "type" | "duplicate"): SlicedBatch =>
   sliceBody(text).kind === "slice" ? { kind: "not_a_batch", path, reason } : invalidJson(text);
 
@@ -171,7 +174,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Where the value that starts at `start` ends, if it is valid; for an invalid one any end will do. */
+/** Where the value that starts at `start` ends. For an invalid value any end will do. */
 const measure = (text: string, start: number): Extent => {
   let level = 0;
   let depth = 0;
@@ -220,7 +223,7 @@ const cut = (text: string, start: number, extent: Extent): JsonSlice | undefined
   }
   const value = parse(sliceText);
   if (value === undefined) return undefined;
-  // JSON.parse keeps the last of two members with one name, so fewer members than colons means duplicates.
+  // JSON.parse keeps the last of two members with one name. So fewer members than colons means duplicates.
   const isCountable = extent.depth <= EVENT_DEPTH_MAX;
   const hasDuplicates = isCountable && countMembers(value) !== extent.memberCount;
   const duplicateMembers = hasDuplicates ? duplicatesIn(sliceText) : NONE;
@@ -229,7 +232,7 @@ const cut = (text: string, start: number, extent: Extent): JsonSlice | undefined
 
 const NONE: readonly string[] = [];
 
-/** `undefined`, which no JSON text means, for a text that is not JSON. */
+/** `undefined`, which no JSON text can mean, if the text is not JSON. */
 const parse = (text: string): unknown => {
   try {
     return JSON.parse(text);
