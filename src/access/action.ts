@@ -1,15 +1,15 @@
 /**
- * Administrative actions, and the port through which they are written to the log before they are done. Who carries one out says what it is;
+ * Administrative actions, and the port that writes them to the log before they are done. The caller says what the action is;
  * src/administration makes an event of it.
  */
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Principal } from "./authenticate.ts";
 
-/** What the event of such an action says, beside who, when and in which tenant. */
+/** What the event of such an action contains besides who, when and in which tenant. */
 export interface ActionKind {
   /** One sentence for the documentation. */
   readonly summary: string;
-  /** Never a secret, and of what customers sent only identifiers and the filters they asked with. */
+  /** Never a secret. Of customers' data only identifiers, and the filters of their requests. */
   readonly details: TObject;
 }
 
@@ -17,7 +17,7 @@ export interface ActionKind {
 export type ActionOf<Kinds extends Readonly<Record<string, ActionKind>>> = {
   readonly [Type in keyof Kinds & string]: {
     readonly type: Type;
-    /** Whose key, policy, hold or events it is about. */
+    /** The tenant of the key, policy, hold or events. */
     readonly tenant: string;
     readonly details: Static<Kinds[Type]["details"]>;
   };
@@ -26,16 +26,16 @@ export type ActionOf<Kinds extends Readonly<Record<string, ActionKind>>> = {
 export interface Actor {
   readonly principal: Principal;
   readonly requestId: string;
-  /** Whether the key would still open this: it may end while a change waits for its turn. Left out: always. */
+  /** Whether the key still allows this: it may end while a change waits for its turn. Left out: always. */
   readonly isStillAllowed?: () => boolean;
 }
 
-/** The key of the one who asked was revoked or expired before it had its turn: nothing was done. */
+/** The caller's key was revoked or expired while the change waited for its turn: nothing was done. */
 export interface ActorEnded {
   readonly kind: "key_ended";
 }
 
-/** For what waits for its turn. */
+/** Work for a turn: refused if the caller's key has ended by then. */
 export const unlessEnded =
   <Result>({ isStillAllowed }: Actor, work: () => Promise<Result>) =>
   async (): Promise<Result | ActorEnded> =>
@@ -48,7 +48,7 @@ export type ActionResult =
   /** It may or may not have been done. */
   | { readonly kind: "unavailable"; readonly detail: string };
 
-/** Others changed it each time that this was tried. Nothing was done; asking again is safe. */
+/** Somebody else changed it during each attempt. Nothing was done; asking again is safe. */
 export interface ChangedMeanwhile {
   readonly kind: "changed_meanwhile";
 }
@@ -57,13 +57,14 @@ export const CHANGED_MEANWHILE: ChangedMeanwhile = { kind: "changed_meanwhile" }
 
 export interface ActionRecorder<Action> {
   /**
-   * Appends the event of the action, and calls `work` once it is stored. Where it cannot be stored nothing is done, and the answer is
-   * `unavailable`. What `work` did not write is marked in the log as failed. To be called after all that can be refused has been.
+   * Appends the event of the action, and calls `work` once it is stored. If it cannot be stored nothing is done, and the answer is
+   * `unavailable`. If `work` does not write, the log gets a mark that the action failed. Call it after everything that can be refused has
+   * been refused.
    */
   carryOut(options: {
     readonly by: Actor;
     readonly action: Action;
-    /** Told where in the log the event stands. */
+    /** Called with the sequence of the event in the log. */
     readonly work: (sequence: number) => Promise<ActionResult>;
   }): Promise<ActionResult>;
 }

@@ -12,9 +12,12 @@ export interface AdminKeyFile {
   /** The prepared file becomes `admin.key`, replacing an older one. Gives its path. */
   publish(id: string): Promise<string>;
   discard(id: string): Promise<void>;
-  /** Publishes what an earlier start prepared where it is the key, and removes what is not. Gives the path of `admin.key` where that is the key. */
+  /**
+   * Publishes the file that an earlier start prepared if it holds the key, and removes all others. Gives the path of `admin.key` if that
+   * holds the key.
+   */
   recover(isKey: (text: string) => boolean): Promise<string | undefined>;
-  /** Removes `admin.key` where it is the key. */
+  /** Removes `admin.key` if it holds the key. */
   remove(isKey: (text: string) => boolean): Promise<void>;
 }
 
@@ -33,7 +36,7 @@ export const createAdminKeyFile = (dataDir: string): AdminKeyFile => {
       await syncFolder(dataDir);
     },
     publish: async (id) => {
-      // Gone means that another front end's `recover` was quicker and published it for us.
+      // If it is gone, the `recover` of another front end was quicker and has published it for us.
       await rename(preparedPath(id), path).catch(missingAs(undefined));
       await syncFolder(dataDir);
       return path;

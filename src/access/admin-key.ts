@@ -10,9 +10,9 @@ import type { KeyStore, KeyWrite } from "./key-store.ts";
 export type AdminKeySetup =
   /** Made now: the banner shows it, this once. The copy on disk is at `path`. */
   | { readonly kind: "made"; readonly key: string; readonly path: string }
-  /** There was one already, or another front end starting at the same time made it. `path`: of its copy, where this start has found it. */
+  /** There was one already, or another front end that started at the same time made it. `path`: of its copy, if this start found one. */
   | { readonly kind: "kept"; readonly path?: string }
-  /** ADMIN_API_KEY took the place of another key, or of none: the banner says which. */
+  /** ADMIN_API_KEY replaced another key (`hadOne`), or is the first one. The banner says which. */
   | { readonly kind: "replaced"; readonly hadOne: boolean }
   /** ADMIN_API_KEY is not 16 to 256 visible ASCII characters. */
   | { readonly kind: "malformed" }
@@ -38,12 +38,12 @@ export const setUpAdminKey = async (dependencies: {
     if (stored?.secret_hash === secret_hash) return { kind: "kept" };
     const write = await store.replaceAdmin({ secret_hash, created_at: now().toISOString() });
     if (write.kind !== "written") return { kind: "unavailable", detail: detailOf(write) };
-    // Whoever reads it, the command line too, would be refused from now on.
+    // Its readers, for example the command line, would be refused from now on.
     await file.remove((text) => hashSecret(text) === stored?.secret_hash);
     return { kind: "replaced", hadOne: stored !== undefined };
   }
   if (stored) {
-    // A start that was cut after the store took its key left the copy under its first name.
+    // A start that was killed after the store took its key has left the copy under its prepared name.
     const path = await file.recover((text) => hashSecret(text) === stored.secret_hash);
     return { kind: "kept", ...(path !== undefined && { path }) };
   }
@@ -61,7 +61,7 @@ export const setUpAdminKey = async (dependencies: {
       await file.discard(made.id);
       return { kind: "kept" };
     case "unavailable":
-      // It may have been stored, so the copy stays: the next start recovers or removes it.
+      // The key may have been stored, so the copy stays. The next start recovers or removes it.
       return { kind: "unavailable", detail: write.detail };
   }
 };

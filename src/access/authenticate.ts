@@ -12,7 +12,7 @@ export interface Principal {
   readonly tenant: string;
   readonly scopes: readonly Scope[];
   readonly isAdmin: boolean;
-  /** When it ends by what is known now: it expires, or was rotated and works for a while. */
+  /** When it ends as far as is known: it expires, or was rotated and has a grace time. */
   readonly expiresAt?: string;
   readonly rateLimit?: NonNullable<ApiKeyRecord["rate_limit"]>;
 }
@@ -21,11 +21,11 @@ export type Authentication =
   | { readonly kind: "principal"; readonly principal: Principal }
   /** Nothing that could be a key was sent. */
   | { readonly kind: "missing" }
-  /** Something was sent, be it a key or not, without `Bearer` before it: told from the header's form alone. */
+  /** Something was sent without `Bearer` before it. Decided by the header's form alone. */
   | { readonly kind: "not_bearer" }
-  /** More than one header was sent, of which at least one begins with `Bearer`: told from their form alone. */
+  /** More than one header was sent, and at least one begins with `Bearer`. Decided by their form alone. */
   | { readonly kind: "several" }
-  /** For every reason the same, so that nobody learns which keys exist. */
+  /** One answer for every reason, so that nobody learns which keys exist. */
   | { readonly kind: "invalid" };
 
 /** RFC 6750 §2.1 and RFC 9110 §11.4: the scheme in any case, then the key in visible ASCII. */
@@ -34,10 +34,10 @@ const BEARER = /^bearer(?: +([!-~]{1,256}))? *$/i;
 /** Headers of one name arrive joined by a comma and a space (fetch.spec.whatwg.org, "get a header value"), and no key has a space. */
 const SEVERAL = /^bearer .*, |, bearer(?: |$)/i;
 
-/** Compared against where there is no key, so that this takes as long. No key is empty, so none has this hash. */
+/** Compared with if there is no key, so that the check takes as long. No key is empty, so none has this hash. */
 const NO_HASH = hashSecret("");
 
-/** Looks only into memory. The caller sees no difference between unknown, wrong, revoked and expired, nor in the time it takes. */
+/** Uses memory only. Unknown, wrong, revoked and expired keys differ neither in the answer nor in the time it takes. */
 export const authenticate = (options: {
   readonly authorization: string | null;
   readonly keys: Pick<KeyStore, "get" | "admin">;
@@ -62,15 +62,15 @@ export const authenticate = (options: {
 };
 
 /**
- * `authenticate` with a memory: a header that was right is known by its hash, and is right as long as the store holds the very record it was
- * right for and that is active. Saves all but one hash per request, and that one where the header is the one before; what is wrong is looked at in full
- * every time.
+ * `authenticate` with a cache. A header that was right is found by its hash, and stays right as long as the store holds the same record and
+ * that is active. This saves all hashes but one per request, and that one too if the header is the previous one. Wrong headers are checked
+ * in full every time.
  */
 export const createAuthenticator = (
   keys: Pick<KeyStore, "get" | "admin">,
 ): ((authorization: string | null, now: Date) => Authentication) => {
   const right = new Map<string, RightHeader>();
-  /** The hash of the header that came last, which is mostly the next one's as well. */
+  /** The previous header and its hash. The next request mostly has the same. */
   const latest = { authorization: "", hash: hashSecret("") };
   const hashOf = (authorization: string): string => {
     if (!isSameText(authorization, latest.authorization)) {
@@ -97,7 +97,7 @@ export const createAuthenticator = (
   };
 };
 
-/** In time that depends on their lengths alone, so that nobody learns from it how much of another's key is right. */
+/** Takes time that depends on the lengths alone, so that nobody can learn how much of another's key is right. */
 const isSameText = (left: string, right: string): boolean => {
   if (left.length !== right.length) return false;
   let difference = 0;
@@ -111,7 +111,7 @@ interface RightHeader {
   readonly authentication: Extract<Authentication, { readonly kind: "principal" }>;
 }
 
-/** Headers remembered: more than one front end sees in use at once, and a bound all the same. */
+/** More than the headers that one front end sees in use at once. */
 const RIGHT_HEADERS_MAX = 10_000;
 
 export type Authorization =
@@ -121,13 +121,13 @@ export type Authorization =
 export const authorize = (principal: Principal, scope: Scope): Authorization =>
   principal.scopes.includes(scope) ? { kind: "ok" } : { kind: "insufficient_scope", scope };
 
-/** A tenant was named that the key does not reach. `path` says where, as in a problem. */
+/** The request names a tenant that the key does not reach. `path` says where, as in a problem. */
 export interface OtherTenant {
   readonly kind: "other_tenant";
   readonly path: string;
 }
 
-/** Every tenant is the admin key's; any other key has its own alone. */
+/** The admin key reaches every tenant, any other key only its own. */
 export const reaches = (principal: Principal, tenant: string): boolean =>
   principal.isAdmin || principal.tenant === tenant;
 
@@ -140,7 +140,7 @@ const principalOf = (record: ApiKeyRecord): Principal => {
   return {
     keyId: record.id,
     tenant: record.tenant,
-    // Whoever made the key, an older version included: Prooftrail alone writes there.
+    // Also for keys that an older version made: only Prooftrail writes to this tenant.
     scopes: record.tenant === SYSTEM_TENANT ? record.scopes.filter(isForReading) : record.scopes,
     isAdmin: false,
     ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -148,6 +148,6 @@ const principalOf = (record: ApiKeyRecord): Principal => {
   };
 };
 
-/** Times of one spelling compare as text. */
+/** All times are spelt alike, so they compare as text. */
 const earliest = (one: string | undefined, other: string | undefined): string | undefined =>
   one === undefined || (other !== undefined && other < one) ? other : one;

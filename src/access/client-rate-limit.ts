@@ -1,21 +1,21 @@
 /**
- * The limit of clients without a key: so many requests in any 60 seconds per address. The times of those that passed are kept where all front ends
- * see them, and each request that passes is written there first, on condition that nobody else wrote meanwhile: so the limit is exact over all
- * front ends, as far as their clocks agree. What is refused leaves no trace.
+ * The limit for clients without a key: a number of requests per address in any 60 seconds. The times of the requests that passed are stored
+ * where all front ends see them. A request is written there before it passes, on condition that nobody else wrote meanwhile. So the limit
+ * is exact over all front ends, as far as their clocks agree. Refused requests leave no trace.
  */
 import { isIP } from "node:net";
 
 export type ClientDecision =
   | { readonly kind: "allowed" }
   | { readonly kind: "limited"; readonly perMinute: number; readonly retryAfterSeconds: number }
-  /** What is kept was not to be had: nobody knows. */
+  /** The stored times could not be read or written. */
   | { readonly kind: "unknown" };
 
 export interface ClientRateLimiter {
   take(address: string): Promise<ClientDecision>;
 }
 
-/** When a client's requests passed, in milliseconds since 1970, at most as many as may pass in one window. */
+/** When a client's requests passed, in milliseconds since 1970. Not more entries than requests may pass in one window. */
 export interface KeptTimes {
   readonly times: readonly number[];
   /** 0 where nothing is kept. */
@@ -32,22 +32,22 @@ export type TimesWrite =
 export interface ClientTimes {
   /** Undefined where no answer came. */
   read(holder: string): Promise<KeptTimes | undefined>;
-  /** Takes the place of what was kept at that revision. */
+  /** Replaces what was stored, if it still has the revision in `kept`. */
   write(holder: string, kept: KeptTimes): Promise<TimesWrite>;
 }
 
-/** The limit is one of requests per minute, whichever minute it is (SPEC 8). */
+/** The limit holds for any minute (SPEC 8). */
 const WINDOW_MS = 60_000;
 
-/** Clients whose times this front end remembers, 800 bytes each: 8 MB. Of another they are read again. */
+/** Clients whose times this front end remembers, 800 bytes each: 8 MB. The times of others are read again. */
 const CLIENTS_REMEMBERED_MAX = 10_000;
 
-/** Each time another front end let a request of the same client pass: more tries are needed only by who has that many front ends. */
+/** A try fails when another front end lets a request of the same client pass; more tries are needed only with that many front ends. */
 const TRIES_MAX = 100;
 
 interface Client {
   readonly holder: string;
-  /** As it was seen last. Others only add to it, so who is at the limit by this is at the limit. */
+  /** The last known state. Others only add to it, so a client that is at the limit by this is at the limit. */
   kept: KeptTimes | undefined;
   readonly waiting: ((decision: ClientDecision) => void)[];
   isServing: boolean;
@@ -61,7 +61,7 @@ export const createClientRateLimiter = (dependencies: {
   const { store, nowMs, perMinute } = dependencies;
   const clients = new Map<string, Client>();
 
-  /** All who wait are let in or refused together, with one write, until nobody waits. */
+  /** Admits or refuses all waiting requests together, with one write, until none waits. */
   const serve = async (client: Client): Promise<void> => {
     let tries = 0;
     while (client.waiting.length > 0) {
@@ -97,7 +97,7 @@ export const createClientRateLimiter = (dependencies: {
       const { promise, resolve } = Promise.withResolvers<ClientDecision>();
       client.waiting.push(resolve);
       if (client.isServing) return promise;
-      // Whoever came first is answered when it is known, and not when all who came after are.
+      // The first request is answered when its own decision is known, and not after all that came later.
       return Promise.race([promise, serveAll(client).then(() => promise)]);
     },
   };
@@ -110,7 +110,7 @@ const answer = ({ waiting }: Client, count: number, decision: ClientDecision): v
   for (const resolve of waiting.splice(0, count)) resolve(decision);
 };
 
-/** The one that asked longest ago is forgotten first. */
+/** Forgets the client that has been idle longest. */
 const clientOf = (clients: Map<string, Client>, holder: string): Client => {
   const client = clients.get(holder) ?? { holder, kept: undefined, waiting: [], isServing: false };
   clients.delete(holder);
@@ -120,19 +120,21 @@ const clientOf = (clients: Map<string, Client>, holder: string): Client => {
   return client;
 };
 
-/** In order of time, whichever front end's clock wrote them. What is further ahead than a window was written before a clock was put back. */
+/**
+ * Sorted, because the clocks of several front ends wrote them. A time further ahead than a window was written before a clock was set back.
+ */
 const timesWithin = (times: readonly number[], now: number): readonly number[] =>
   times.filter((time) => Math.abs(time - now) < WINDOW_MS).sort((left, right) => left - right);
 
-/** One more is allowed when so many have left the window that there is room. */
+/** One more request is allowed as soon as enough times have left the window. */
 const limited = (times: readonly number[], now: number, perMinute: number): ClientDecision => {
   const leaves = (times[times.length - perMinute] ?? now) + WINDOW_MS;
   return { kind: "limited", perMinute, retryAfterSeconds: Math.max(1, Math.ceil((leaves - now) / 1000)) };
 };
 
 /**
- * One name per IPv4 address, and per /64 of IPv6: whoever has an address there has them all (RFC 6177). What is no address, which a proxy may pass on,
- * is one client together: a name must never be what a client writes.
+ * One name per IPv4 address, and per /64 of IPv6, because a holder of one address there has them all (RFC 6177). Anything else, which a
+ * proxy may pass on, is one client together: a name must never contain what a client writes.
  */
 export const holderOf = (address: string): string => {
   const plain = withoutPort(address.trim());
@@ -146,11 +148,14 @@ export const holderOf = (address: string): string => {
   }
 };
 
-/** Some proxies write the port behind the address, and IPv6 in brackets then. */
+/** Some proxies append the port to the address, and then write IPv6 in brackets. */
 const withoutPort = (address: string): string =>
   /^\[([^\]]*)\](?::\d+)?$/.exec(address)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(address)?.[1] ?? address;
 
-/** The first four groups, in one spelling (RFC 5952 §4.1, §4.3); of an IPv4 address mapped into IPv6 its bytes, as without that (RFC 4291 §2.5.5.2). */
+/**
+ * The first four groups, in one spelling (RFC 5952 §4.1, §4.3). An IPv4 address mapped into IPv6 gives its four bytes, like the plain
+ * address (RFC 4291 §2.5.5.2).
+ */
 const networkOf = (address: string): string => {
   const [head = "", tail = ""] = (address.toLowerCase().split("%")[0] ?? "").split("::");
   const [left, right] = [groupsOf(head), groupsOf(tail)];
@@ -168,10 +173,10 @@ const networkOf = (address: string): string => {
 };
 
 const GROUPS = 8;
-/** What stands before the two groups that are an IPv4 address. */
+/** The groups before the two that are a mapped IPv4 address. */
 const MAPPED = [0, 0, 0, 0, 0, 0xffff];
 
-/** The last ones may be written as an IPv4 address. */
+/** The last two groups may be written as an IPv4 address. */
 const groupsOf = (part: string): readonly number[] =>
   part === ""
     ? []

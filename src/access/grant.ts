@@ -21,7 +21,7 @@ export type Excess =
   | OtherTenant
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
 
-/** What the grant would give beyond the principal's own rights, or undefined. Nothing is beyond the admin key's. */
+/** How the grant exceeds the principal's own rights; undefined if it does not. The admin key is never exceeded. */
 export const excessOver = (principal: Principal, grant: Grant): Excess | undefined => {
   if (principal.isAdmin) return undefined;
   const scope = grant.scopes.find((candidate) => !principal.scopes.includes(candidate));
@@ -49,7 +49,7 @@ export const excessOver = (principal: Principal, grant: Grant): Excess | undefin
   return problems.length === 0 ? undefined : { kind: "invalid", problems };
 };
 
-/** What was asked for, and where nothing was, the principal's own bound. */
+/** The requested limits; for those left out, the principal's own. */
 export const grantedLimits = (principal: Principal, asked: Limits): Limits => {
   const rateLimit = { ...principal.rateLimit, ...asked.rateLimit };
   return {
@@ -58,7 +58,7 @@ export const grantedLimits = (principal: Principal, asked: Limits): Limits => {
   };
 };
 
-/** The time asked for in the spelling of the record, or why it cannot be taken. */
+/** The requested time in the spelling of the record, or why it is not valid. */
 export const expiryOf = (
   asked: string | undefined,
   now: Date,
@@ -83,7 +83,7 @@ const invalidExpiry = () => {
 
 const RATES = ["requests_per_second", "events_per_second"] as const;
 
-/** Bounds where undefined means none, so that it is above every number. */
+/** Undefined means no bound, which is above every number. */
 const isAbove = (value: number | undefined, bound: number | undefined): boolean =>
   bound !== undefined && (value === undefined || value > bound);
 

@@ -1,4 +1,4 @@
-/** What is written to the log about keys. */
+/** The events that the log gets about keys. */
 import { Type } from "@sinclair/typebox";
 import type { ActionKind, ActionOf } from "./action.ts";
 import { KeyView } from "./key-record.ts";

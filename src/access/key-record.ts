@@ -1,6 +1,6 @@
 /**
- * What is kept about an API key, what may be seen of it, and what may be asked. Times are RFC 3339 in UTC with
- * milliseconds. No TypeBox formats: without Elysia's registry they are all false.
+ * The stored record of an API key, its public view, and the requests about keys. Times are RFC 3339 in UTC with milliseconds. No TypeBox
+ * formats: without Elysia's registry they are all false.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -19,7 +19,7 @@ import { TenantSchema } from "./tenant.ts";
 export const ADMIN_KEY_ID = "admin";
 
 const KeyId = Type.String({ pattern: API_KEY_ID_PATTERN, description: "Public id of the key." });
-/** A time as every record keeps it. */
+/** A time in the spelling of all stored records. */
 export const Instant = (description: string) =>
   Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", description });
 const SecretHash = Type.String({ pattern: "^[0-9A-Za-z_-]{43}$" });
@@ -87,7 +87,7 @@ export const AdminKeyRecord = Type.Object({
 });
 export type AdminKeyRecord = Static<typeof AdminKeyRecord>;
 
-/** RFC 3339 in UTC, its date apart. Without flags, so that the API description has it as it is. */
+/** RFC 3339 in UTC; the date is a group. Without flags, so that the API description can show the pattern. */
 export const EXPIRY = /^(\d{4}-\d{2}-\d{2})[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]00:00)$/;
 export const EXPIRY_EXPECTED = "a time in the future, as RFC 3339 in UTC, for example 2027-01-01T00:00:00Z";
 
@@ -128,7 +128,7 @@ export type RotateKeyRequest = Static<typeof RotateKeyRequest>;
 const apiKeyRecords = TypeCompiler.Compile(ApiKeyRecord);
 const adminKeyRecords = TypeCompiler.Compile(AdminKeyRecord);
 
-/** A value of the bucket as a key, or undefined: what somebody else wrote there must neither crash nor open anything. */
+/** A value of the bucket as a key. Undefined if somebody else wrote it: such a value must neither crash nor open anything. */
 export const asApiKeyRecord = (value: unknown, id: string): ApiKeyRecord | undefined =>
   apiKeyRecords.Check(value) && value.id === id ? value : undefined;
 
@@ -150,7 +150,7 @@ export const viewOf = (record: ApiKeyRecord): KeyView => ({
   ...(record.grace_until === undefined ? {} : { grace_until: record.grace_until }),
 });
 
-/** Whether the key opens anything at this time. */
+/** Whether the key is valid at this time. */
 export const isActive = (record: ApiKeyRecord, now: Date): boolean => {
   const time = now.getTime();
   const hasEnded = (end: string | undefined): boolean => end !== undefined && Date.parse(end) <= time;

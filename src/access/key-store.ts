@@ -14,8 +14,8 @@ export interface KeyStore {
 
   admin(): AdminKeyRecord | undefined;
   /**
-   * The keys that the store had and lost without anybody having removed them: it was emptied, or another one put in its place. They open nothing, and
-   * whoever has one is not to take it for a wrong one. Known only to who followed the store before.
+   * Keys that the store once had and lost, although nobody removed them: it was emptied or replaced. They open nothing, but must not be
+   * answered as wrong. Known only to a process that followed the store before.
    */
   readonly lost: Pick<KeyStore, "get" | "admin">;
   /** Writes only where there is none: of two front ends starting at once, one wins. */
@@ -35,14 +35,14 @@ export type KeyWrite =
   | { readonly kind: "written" }
   /** Somebody else wrote first; nothing was changed. */
   | { readonly kind: "conflict" }
-  /** No answer: it may or may not have been stored. */
+  /** No answer came: it may or may not have been stored. */
   | { readonly kind: "unavailable"; readonly detail: string };
 
 export type KeyReadiness =
   | { readonly kind: "ready" }
-  /** What is in memory was last known to be complete this long ago. A key revoked since may still be accepted. */
+  /** Memory was last known to be complete this long ago. A key revoked since may still be accepted. */
   | { readonly kind: "stale"; readonly ageMs: number };
 
-/** Where `admin()` gives nothing after the start, which makes one: then an unknown key is not a wrong one. */
+/** The reason if `admin()` gives nothing after the start, which makes one. An unknown key is then not a wrong one. */
 export const KEYS_GONE =
   "The broker no longer has the admin key: its store was emptied, or another one put in its place, and no key opens anything. Bring the store back; a start without it makes a new admin key.";

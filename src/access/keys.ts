@@ -1,7 +1,7 @@
 /**
- * Who may make, see, change and revoke which key. The admin key manages every tenant; a tenant's `keys:manage` only its
- * own, and never gives more than it has: scopes, lifetime or rate. A key of another tenant is answered as one that does
- * not exist. A secret leaves this module once, in the outcome of `create` or `rotate`. Each change of a key is in the log before it is made.
+ * Who may make, see, change and revoke which key. The admin key manages every tenant. A key with `keys:manage` manages only its own tenant,
+ * and never gives more than it has: scopes, lifetime or rate. A key of another tenant is answered as one that does not exist. A secret
+ * leaves this module once, in the outcome of `create` or `rotate`. Each change of a key is in the log before it is made.
  */
 import {
   KEY_GRACE_SECONDS_DEFAULT,
@@ -36,13 +36,13 @@ export type KeyRefusal =
   | OtherTenant
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
 
-/** The store or the log gave no answer. What was asked may or may not have been done; a key that is made once more is another key. */
+/** The store or the log gave no answer. The change may or may not have been made; repeating a creation makes another key. */
 export interface KeysUnavailable {
   readonly kind: "unavailable";
   readonly detail: string;
 }
 
-/** Nothing of what was asked is known to be done. */
+/** The change is not known to have been made. */
 export type KeysUndone = KeysUnavailable | ChangedMeanwhile | TooManyWaiting | ActorEnded;
 
 export interface KeyNotFound {
@@ -69,7 +69,7 @@ export interface Keys {
     readonly by: Actor;
     readonly request: unknown;
   }): Promise<CreatedKey | KeyRefusal | KeysUnavailable>;
-  /** All of them by their place, oldest first, revoked ones included. */
+  /** All of them, oldest first, revoked ones included. */
   list(options: {
     readonly principal: Principal;
     readonly tenant?: string;
@@ -96,7 +96,9 @@ export interface KeysDependencies {
 
 export const createKeys = (dependencies: KeysDependencies): Keys => {
   const turns = createTurnsAbout();
-  /** In turns, so that what one tenant's keys ask of one front end never crosses; nobody has another tenant wait. */
+  /**
+   * Changes of one key by one tenant's keys take turns in a front end. The tenant is part of the name, so that no tenant waits for another.
+   */
   const thing = ({ by, id }: { readonly by: Actor; readonly id: string }): string =>
     `${by.principal.tenant} ${id}`;
   return {
@@ -233,9 +235,10 @@ const rotateOnce = async (
     const message = "Only a key that still works can be rotated: make a new one in its place.";
     return { kind: "invalid", problems: [{ path: "", code: "invalid_value", message }] };
   }
-  // The caller gets the successor's secret, so a rotation grants as much as a creation does.
+  // The caller gets the successor's secret, so a rotation grants as much as a creation.
   const { tenant, scopes, expires_at: expiresAt, rate_limit: rateLimit } = old;
-  // Its own rights are beyond no key's. One that was rotated already, and whose answer was lost, ends soon, and its successor shall not.
+  // A key never exceeds its own rights. It may have been rotated already, with the answer lost: then it ends soon, but its successor must
+  // not.
   const excess =
     principal.keyId === id ? undefined : excessOver(principal, { tenant, scopes, expiresAt, rateLimit });
   if (excess) return excess;
@@ -265,7 +268,7 @@ const rotateOnce = async (
   return { kind: "rotated", key: viewOf(successor), apiKey: made.text, previous: viewOf(previous) };
 };
 
-/** The key that takes the place of another, and that one as it works beside it for a while. */
+/** The successor, and the old key with its grace time. */
 const succession = (
   old: ApiKeyRecord,
   parts: {
@@ -287,7 +290,7 @@ const succession = (
     created_by: by,
   };
   const graceAsked = new Date(time.getTime() + graceSeconds * 1000).toISOString();
-  // Rotating again, after an answer that was lost, never gives a longer life. Times of one spelling compare as text.
+  // Rotating again, after a lost answer, never extends the old key's life. All times are spelt alike, so they compare as text.
   const graceUntil = graceBefore !== undefined && graceBefore < graceAsked ? graceBefore : graceAsked;
   const previous: ApiKeyRecord = { ...old, replaced_by: made.id, grace_until: graceUntil };
   return { made, successor, previous, graceUntil };
@@ -299,28 +302,28 @@ const replace = async (
     readonly by: Actor;
     readonly successor: ApiKeyRecord;
     readonly previous: ApiKeyRecord;
-    /** Of the key that is replaced, as it was read. */
+    /** Revision of the replaced key, as it was read. */
     readonly revision: number;
   },
 ): Promise<ActionResult> => {
   const { store } = dependencies;
   const { by, successor, previous, revision } = parts;
-  // The successor first: cut between the two writes, the customer still has a working key.
+  // The successor first: if the process dies between the two writes, the customer still has a working key.
   const created = await store.create(successor);
   if (created.kind !== "written") return created;
   const replaced = await store.update(previous, revision);
   if (replaced.kind === "written") return replaced;
-  // Revoked or rotated by somebody else meanwhile. Nobody got the successor's secret; it is put out of use all the same.
+  // Somebody else revoked or rotated the key meanwhile. Nobody got the successor's secret; it is revoked all the same.
   const ended = await revoke(dependencies, { by, id: successor.id });
   if (ended.kind === "revoked" || replaced.kind === "unavailable") return replaced;
-  // Not tried again: each try would leave one more.
+  // Not tried again: each try would leave another such key.
   return {
     kind: "unavailable",
     detail: `the key ${successor.id}, whose secret nobody was given, still works: revoke it`,
   };
 };
 
-/** As they are stored: without the members that bound nothing. */
+/** The members as they are stored, without undefined ones. */
 const given = ({ expiresAt, rateLimit }: Limits) => ({
   ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
   ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),

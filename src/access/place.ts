@@ -1,7 +1,10 @@
-/** The order of what is kept in memory as a whole and listed: oldest first, and of one moment by id. Nothing in it ever changes, so a page neither shifts nor repeats. */
+/**
+ * The order of lists that are kept in memory as a whole: oldest first, then by id. Neither ever changes, so a page neither shifts nor
+ * repeats.
+ */
 
 export interface Placed {
-  /** Of one spelling, so that times compare as text. */
+  /** Spelt alike everywhere, so that times compare as text. */
   readonly created_at: string;
   readonly id: string;
 }

@@ -1,11 +1,11 @@
 /**
- * The arithmetic of a key's own limits: a bucket that refills evenly and holds one second's worth. What is taken may put it into
- * debt, so that a batch larger than the rate passes when the bucket is full, and is paid for by waiting longer afterwards.
- * Kept per process: the fallback of shared-rate-limit.ts while the broker does not answer.
+ * The arithmetic of a key's own limits: a bucket that refills evenly and holds one second's worth. It may go into debt: a batch larger than
+ * the rate passes when the bucket is full, and is paid for by a longer wait afterwards. Kept per process: the fallback of
+ * shared-rate-limit.ts while the broker does not answer.
  */
 
 export interface RateLimiter {
-  /** Takes `count` for this key, or says how long to wait. A key without a limit is always allowed. */
+  /** Takes `count` for this key, or returns how long to wait. A key without a limit is always allowed. */
   take(request: RateRequest): RateDecision;
 }
 

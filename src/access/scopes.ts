@@ -1,7 +1,7 @@
-/** What an API key may be allowed to do. As data: the documentation prints the sentences. */
+/** The scopes of API keys, as data: the documentation prints the sentences. */
 import { type Static, Type } from "@sinclair/typebox";
 
-/** What each scope opens, one sentence each. */
+/** What each scope allows, in one sentence. */
 export const SCOPE_OPENS = {
   "events:write": "Send events into the tenant's log, one by one or in batches.",
   "events:read": "Read the tenant's events, views, exports and proofs, and follow new events as they arrive.",

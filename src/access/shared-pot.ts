@@ -1,16 +1,16 @@
-/** What is held for many at once, in bytes or records: so much in all, and of each holder, who is a tenant, or where no key is needed a client. */
+/** A bounded amount, in bytes or records, shared by many holders. A holder is a tenant, or a client where no key is needed. */
 import { HELD_SHARE_OF_ONE } from "../limits.ts";
 
 export interface PotBounds {
   readonly heldMax: number;
-  /** As soon as half of all is held: until then nobody is kept from anything. */
+  /** Applies once half of everything is held. Until then no holder is limited. */
   readonly perHolderMax: number;
 }
 
 export const potOf = (heldMax: number): PotBounds => ({ heldMax, perHolderMax: heldMax * HELD_SHARE_OF_ONE });
 
 export interface SharedPot {
-  /** False where it is more than can be held. Less than nothing is given back. */
+  /** False if the amount does not fit. A negative amount is given back. */
   take(holder: string, amount: number): boolean;
 }
 

@@ -1,13 +1,13 @@
 /**
- * A key's own limits, held over all front ends: each leases a part of the current second's rate from a shared counter and serves from that,
- * so that most requests ask nobody. What is leased and not used in its second is lost, a tenth of the rate at most. Seconds are those of the
- * clocks of the front ends. Where the counter does not answer, each front end falls back to a bucket of its own.
+ * A key's own limits over all front ends. Each front end leases a part of the current second's rate from a shared counter and serves
+ * requests from that, so most requests ask nobody. What is leased and not used in its second is lost, a tenth of the rate at most. Seconds
+ * are those of the front ends' clocks. While the counter does not answer, each front end uses a bucket of its own.
  */
 import { RATES_AGE_MS_MAX } from "../limits.ts";
 import type { RateDecision, RateLimiter, RateRequest, RateUnit } from "./rate-limit.ts";
 
 export interface RateCounter {
-  /** Adds to one counter and gives its value after that; undefined where no answer came. `holder` is the id of a key. */
+  /** Adds to one counter and gives its new value; undefined if no answer came. `holder` is the id of a key. */
   add(
     counter: { readonly holder: string; readonly unit: RateUnit; readonly window: number },
     count: number,
@@ -19,25 +19,25 @@ export interface SharedRateLimiter {
   take(request: RateRequest): RateDecision | Promise<RateDecision>;
 }
 
-/** What this front end holds of one key's rate. */
+/** The part of one key's rate that this front end holds. */
 interface Lease {
-  /** The second that it is for. */
+  /** The second that the lease is for. */
   window: number;
   left: number;
-  /** The second's whole rate is given away. */
+  /** Nothing of this second's rate is left to lease. */
   isExhausted: boolean;
-  /** How long the key must wait was looked for in this second. */
+  /** The wait was already computed in this second (`lookAhead`). */
   hasLookedAhead: boolean;
-  /** A batch larger than the rest is paid for up to the end of this second, whichever front end let it through. */
+  /** Last second in which a batch larger than the rest is paid for, whichever front end let it through. */
   paidUntil: number;
-  /** Whether there was an answer. */
+  /** Resolves with whether the counter answered. */
   asking: Promise<boolean> | undefined;
 }
 
-/** A tenth of the rate at a time: few questions, and little is lost when a front end gets no more requests. */
+/** Leases of a tenth of the rate: few questions, and little is lost when a front end gets no more requests. */
 const LEASES_PER_SECOND = 10;
 
-/** A counter is gone after this time: what would be paid later is let off. */
+/** A counter expires after this time: later debts are cancelled. */
 const SECONDS_AHEAD_MAX = RATES_AGE_MS_MAX / 1000 - 1;
 
 export const createSharedRateLimiter = (dependencies: {
@@ -59,7 +59,8 @@ export const createSharedRateLimiter = (dependencies: {
       return { kind: "allowed" };
     }
     if (lease.isExhausted && (lease.left > 0 || lease.hasLookedAhead)) return limited(request, 1);
-    // One question at a time: who comes meanwhile waits for its answer and looks again. Where there is none, nobody asks in turn: each would wait as long.
+    // One question at a time. Requests that come meanwhile wait for its answer and look again. If no answer came, they do not ask in turn:
+    // each would wait as long.
     if (lease.asking)
       return lease.asking.then((isAnswered) => (isAnswered ? take(request) : fallback.take(request)));
     const asking = (lease.isExhausted ? lookAhead : askForMore)(request, perSecond, lease);
@@ -86,19 +87,22 @@ export const createSharedRateLimiter = (dependencies: {
     const has = isCurrent ? lease.left + granted : granted;
     if (isCurrent) [lease.left, lease.isExhausted] = [has, granted < wanted];
     if (has < 1) return isCurrent ? lookAhead(request, perSecond, lease) : limited(request, 1);
-    // What is left of a second that has ended is lost.
+    // The rest of a second that has ended is lost.
     if (isCurrent) lease.left = Math.max(0, has - count);
     if (has < count) await payLater({ request, perSecond, window, debt: count - has, lease });
     return { kind: "allowed" };
   };
 
-  /** Refuses, and says for how long: another front end may have let a batch through that is still paid for. From then on this one knows it too. */
+  /**
+   * Refuses with the time to wait. Another front end may have let a batch through that is still being paid for; from then on this one knows
+   * it too.
+   */
   const lookAhead = async (request: RateRequest, perSecond: number, lease: Lease): Promise<RateDecision> => {
     const { keyId, unit } = request;
     const { window } = lease;
     lease.hasLookedAhead = true;
     const full = await fullSecondsAhead(async (ahead) => {
-      // Adding nothing is answered with what stands there.
+      // Adding 0 returns the current value.
       const value = await counter.add({ holder: keyId, unit, window: window + ahead }, 0);
       return value === undefined ? undefined : value >= perSecond;
     });
@@ -107,9 +111,9 @@ export const createSharedRateLimiter = (dependencies: {
   };
 
   /**
-   * The rest of a batch that is larger than what was left is counted against the next seconds, for every front end. Where others' debts stand there
-   * already, only what a second still had is paid in it and the rest goes on: debts that are made together are paid one after another. What is added
-   * to a full second stays there, and costs nobody anything: it gives nothing as it is.
+   * Counts the rest of a batch that is larger than what was left against the next seconds, for every front end. If other debts are in a
+   * second already, only its free part is paid there and the rest goes on, so debts that are made together are paid one after another. What
+   * is added to a full second changes nothing, because that second gives nothing anyway.
    */
   const payLater = async (debt: {
     request: RateRequest;
@@ -122,7 +126,7 @@ export const createSharedRateLimiter = (dependencies: {
     const { keyId, unit } = request;
     const pay = async (part: number, second: number): Promise<number> => {
       const value = await counter.add({ holder: keyId, unit, window: second }, part);
-      // Without an answer nobody knows, and asking on would make the batch wait as long again.
+      // Without an answer the part counts as paid: asking on would make the batch wait as long again.
       return value === undefined ? part : Math.min(part, leftOf(perSecond, value - part));
     };
     let owed = debt.debt;
@@ -131,7 +135,7 @@ export const createSharedRateLimiter = (dependencies: {
       const parts = partsOf(owed, perSecond).slice(0, window + SECONDS_AHEAD_MAX - end);
       const start = end + 1;
       end += parts.length;
-      // Before the answers: who comes meanwhile is not let through.
+      // Set before the answers, so that requests that come meanwhile are refused.
       lease.paidUntil = end;
       const paid = await Promise.all(parts.map((part, index) => pay(part, start + index)));
       owed -= paid.reduce((sum, each) => sum + each, 0);
@@ -141,18 +145,18 @@ export const createSharedRateLimiter = (dependencies: {
   return { take };
 };
 
-/** What a second still has to give where its counter stands so. */
+/** What a second can still give at this value of its counter. */
 const leftOf = (perSecond: number, value: number): number => Math.max(0, perSecond - value);
 
-/** A debt by the seconds that it fills. */
+/** Splits a debt into parts of one second each. */
 const partsOf = (debt: number, perSecond: number): readonly number[] =>
   Array.from({ length: Math.ceil(debt / perSecond) }, (_, index) =>
     Math.min(perSecond, debt - index * perSecond),
   );
 
 /**
- * How many of the next seconds are full. Debts fill them from now on without a gap, so the last is found in few questions: one where there is no debt,
- * twice ten for the longest. Without an answer it is as far as was told.
+ * How many of the next seconds are full. Debts fill them without a gap, so a search by doubling and halving finds the last one: one
+ * question if there is no debt, twice ten for the longest. If an answer is missing, the result so far.
  */
 const fullSecondsAhead = async (isFull: (ahead: number) => Promise<boolean | undefined>): Promise<number> => {
   let full = 0;
@@ -171,7 +175,7 @@ const fullSecondsAhead = async (isFull: (ahead: number) => Promise<boolean | und
 const leaseFor = (leases: Map<string, Lease>, name: string, window: number): Lease => {
   const found = leases.get(name);
   if (found) {
-    // Seconds of a clock that was put back are others than those that were paid for. What is owed in them the counters tell.
+    // After a clock was set back the seconds are other ones. The counters tell what is owed in them.
     if (window < found.window) found.paidUntil = -1;
     if (found.window !== window)
       Object.assign(found, { window, left: 0, isExhausted: false, hasLookedAhead: false });
