@@ -1,4 +1,4 @@
-/** How long an event is kept, and why. Pure: the worker asks it for every event before it goes, and the API shows what it says. */
+/** How long an event is kept, and why. Pure. The expiry worker asks for every event before it expires, and the API shows the reasons. */
 import { WHOLE_SECONDS } from "../event/formats.ts";
 import {
   FLOOR_NAMES,
@@ -13,13 +13,13 @@ import {
 import type { RetentionPolicy } from "./records.ts";
 
 export type ReasonCode =
-  /** A law asks for it; the clause says which. */
+  /** A law requires it; the clause says which. */
   | "law"
-  /** The age of the tier, which the policy does not name. */
+  /** The default age of the tier, which the policy does not name. */
   | "tier_default"
   | "policy_minimum"
   | "policy_maximum"
-  /** The policy says no maximum age. */
+  /** The policy has no maximum age. */
   | "no_maximum"
   | "hold";
 
@@ -30,7 +30,7 @@ export interface Reason {
   readonly clause: string | null;
 }
 
-/** Days after which an event may go; null: it is kept. */
+/** Days after which an event may expire; null: never. */
 export interface Age {
   readonly days: number | null;
   readonly reason: Reason;
@@ -39,7 +39,7 @@ export interface Age {
 /** Events with one class are kept equally long under any policy. */
 export interface RetentionClass {
   readonly tier: RetentionTier;
-  /** The legal basis that asks for the longest time, if any of the event's does. */
+  /** Of the event's legal bases, the one that requires the longest time. */
   readonly floor: FloorName | undefined;
 }
 
@@ -64,7 +64,7 @@ const longestFloor = (legalBases: readonly string[]): FloorName | undefined => {
   return longest;
 };
 
-/** Takes any text for a tier: what is not known counts as no tier. */
+/** Accepts any text as a tier; an unknown one counts as no tier. */
 export const classOf = (legalBases: readonly string[], riskTier: string | null): RetentionClass => ({
   tier: RETENTION_TIERS.find((tier) => tier === riskTier) ?? "unknown",
   floor: longestFloor(legalBases),
@@ -74,10 +74,10 @@ export const RETENTION_CLASSES: readonly RetentionClass[] = RETENTION_TIERS.flat
   [undefined, ...FLOOR_NAMES].map((floor) => ({ tier, floor })),
 );
 
-/** As a text that a column can hold. */
+/** The class as the text of a column. */
 export const classText = ({ tier, floor }: RetentionClass): string => `${tier}/${floor ?? ""}`;
 
-/** What laws ask for at least, whatever a policy says. */
+/** The minimum that laws require, whatever the policy is. */
 export const legalFloor = ({ floor }: Pick<RetentionClass, "floor">): Age & { readonly days: number } => {
   const { days, span, clause }: Floor = floor ? LEGAL_FLOORS[floor] : GENERAL_FLOOR;
   return { days, reason: { code: "law", text: `The law asks for ${span}.`, clause } };
@@ -92,14 +92,14 @@ const tierAge = (tier: RetentionTier): Age => {
   return { days: age?.days ?? null, reason: { code: "tier_default", text, clause: null } };
 };
 
-/** The first of those that are equally long. */
+/** Of equally long ones the first. */
 const longest = ([first, ...others]: readonly [Age, ...Age[]]): Age =>
   others.reduce((most, age) => (isLonger(age.days, most.days) ? age : most), first);
 
 const isLonger = (one: number | null, other: number | null): boolean =>
   other !== null && (one === null || one > other);
 
-/** Under a policy. Without a maximum age nothing expires. */
+/** The age under a policy. Without a maximum age nothing expires. */
 export const ageOf = (policy: RetentionPolicy, kept: RetentionClass): Age => {
   const own = policy.tiers?.[kept.tier];
   const maximum = own?.maximum_days ?? policy.maximum_days;
@@ -128,7 +128,7 @@ const policyAge = (code: "policy_minimum" | "policy_maximum", days: number): Age
   },
 });
 
-/** What is asked of an event. */
+/** What the rules need to know of an event. */
 export interface RetentionFacts {
   /** `timestamp` and `received_at` as text that sorts by time (src/event/formats.ts). */
   readonly occurred: string;
@@ -140,7 +140,7 @@ export interface RetentionFacts {
   readonly correlationIds: readonly string[];
 }
 
-/** As far as it matters here. */
+/** The parts of a hold that matter here. */
 export interface Hold {
   readonly asset_id?: string;
   readonly correlation_id?: string;
@@ -148,7 +148,7 @@ export interface Hold {
 }
 
 export interface Expiry {
-  /** Undefined: it is kept. */
+  /** Undefined: never. */
   readonly at: Date | undefined;
   readonly reason: Reason;
 }
@@ -169,7 +169,7 @@ const HELD: Reason = {
   clause: null,
 };
 
-/** When an event may go. A hold goes before everything. */
+/** When an event may expire. A hold overrides everything. */
 export const expiresAt = (facts: RetentionFacts, policy: RetentionPolicy, holds: readonly Hold[]): Expiry => {
   if (isOnHold(facts, holds)) return { at: undefined, reason: HELD };
   const { days, reason } = ageOf(policy, classOf(facts.legalBases, facts.riskTier));
@@ -188,13 +188,15 @@ export const countedFrom = ({
   return received;
 };
 
-/** The next whole second: no fraction is cut off, and a leap second, which a Date does not know, becomes the second after it. */
+/**
+ * Rounded up to the next whole second, so that no fraction is lost. A leap second, which a Date does not know, becomes the second after it.
+ */
 const instantOf = (time: string): number => {
   const seconds = time.slice(0, WHOLE_SECONDS).replace(/:60$/, ":59");
   return Date.parse(`${seconds}Z`) + 1000;
 };
 
-/** What has this class and counts from before it may go. A little more than goes: expiresAt has the last word. */
+/** Events of this class that count from before this time may expire. It includes a few too many: expiresAt decides. */
 export const dueBefore = (age: Age, now: Date): string | undefined => {
   if (age.days === null) return undefined;
   const before = now.getTime() - age.days * DAY_MS;

@@ -1,11 +1,14 @@
 /**
- * What the laws ask to be kept, as data: one row per legal basis, with the article. A heuristic of the product and no legal advice; where a text
- * says otherwise, correct the row. Another name of a row, or a new row, needs a new version of the view `events`, which is searched by them; other
- * days do not.
+ * How long the laws require events to be kept, as data: one row per legal basis, with the article. A heuristic of the product and no legal
+ * advice: where a text says otherwise, correct the row. Renaming or adding a row needs a new version of the view `events`, which stores the
+ * class; changing days does not.
  */
 import { RISK_TIERS } from "../event/risk-tiers.ts";
 
-/** The most days that so many months or years can have (March to August 184, five years two leap days), so that nothing goes a day before the law allows it. */
+/**
+ * The most days that this many months or years can have (March to August 184, five years two leap days), so that nothing expires a day
+ * before the law allows it.
+ */
 const SIX_MONTHS_DAYS = 184;
 const ONE_YEAR_DAYS = 366;
 const THREE_YEARS_DAYS = 1096;
@@ -19,14 +22,14 @@ export interface Floor {
   readonly clause: string;
 }
 
-/** For every event, whatever it names: nothing expires before. */
+/** Applies to every event: nothing expires earlier. */
 export const GENERAL_FLOOR: Floor = {
   days: SIX_MONTHS_DAYS,
   span: "6 months",
   clause: "EU AI Act, art. 19(1) and 26(6): logs of high-risk systems are kept at least six months",
 };
 
-/** By legal basis; a star at the end stands for any rest. Where several hold, the longest wins. */
+/** By legal basis; a star at the end stands for any rest. If several apply, the longest wins. */
 export const LEGAL_FLOORS = {
   ai_basic_law_kr: {
     days: FIVE_YEARS_DAYS,
@@ -64,8 +67,8 @@ export const RETENTION_TIERS = [...RISK_TIERS, "unknown"] as const;
 export type RetentionTier = (typeof RETENTION_TIERS)[number];
 
 /**
- * Ages that hold for a tier until the policy names that tier: our choice, no law says them. Undefined: kept until the policy names the tier.
- * Where no tier is known the longest is taken, to be careful.
+ * Ages of a tier until the policy names that tier: our choice, no law says them. Undefined: kept until the policy names the tier. An
+ * unknown tier gets the longest, to be careful.
  */
 export const TIER_AGES: Readonly<
   Record<RetentionTier, { readonly days: number; readonly span: string } | undefined>

@@ -1,4 +1,4 @@
-/** What is kept about retention, what may be seen of it and what may be asked. Times are RFC 3339 in UTC with milliseconds. */
+/** Stored records and requests of retention. Times are RFC 3339 in UTC with milliseconds. */
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { API_KEY_ID_PATTERN } from "../access/api-key.ts";
@@ -53,7 +53,7 @@ export const PolicyRecord = Type.Object({
 });
 export type PolicyRecord = Static<typeof PolicyRecord>;
 
-/** An event has no asset_id with half a surrogate pair, and may have such a correlation_id. */
+/** An event's asset_id never contains half a surrogate pair; its correlation_id may. */
 export const ASSET_ID_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} Unicode characters`;
 const IDENTIFIER_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters`;
 const AssetId = requestText({
@@ -106,7 +106,7 @@ export type HoldRecord = Static<typeof HoldRecord>;
 const policyRecords = TypeCompiler.Compile(PolicyRecord);
 const holdRecords = TypeCompiler.Compile(HoldRecord);
 
-/** A value of the bucket, or undefined where it is not one that we wrote. */
+/** A value of the bucket; undefined if somebody else wrote it. */
 export const asPolicyRecord = (value: unknown, tenant: string): PolicyRecord | undefined =>
   policyRecords.Check(value) && value.tenant === tenant ? value : undefined;
 

@@ -1,4 +1,7 @@
-/** What is written to the log about policies and holds. The reason of a hold is free text about a customer's case, and stays with the hold. */
+/**
+ * The events that the log gets about policies and holds. The reason of a hold is free text about a customer's case, so it stays in the
+ * bucket.
+ */
 import { Type } from "@sinclair/typebox";
 import type { ActionKind, ActionOf } from "../access/action.ts";
 import { HoldRecord, RetentionPolicy } from "./records.ts";

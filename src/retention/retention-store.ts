@@ -1,9 +1,9 @@
-/** The port through which the rules see policies and holds. Asked, it tells what is stored at that moment: a hold counts at once. */
+/** The port to policies and holds. A read gives what is stored at that moment, so a hold counts at once. */
 import type { HoldRecord, PolicyRecord } from "./records.ts";
 
 export interface RetentionStore {
   read(): Promise<ReadRetention>;
-  /** Writes only where the stored revision is still this one; 0 where there is none. */
+  /** Writes only if the stored revision is still this one; 0 for none. */
   putPolicy(record: PolicyRecord, revision: number): Promise<RetentionWrite>;
   createHold(record: HoldRecord): Promise<RetentionWrite>;
   /** Writes only where the stored revision is still this one. */
@@ -33,8 +33,8 @@ export interface StoredHold {
 
 export interface StoredRetention {
   readonly policies: readonly PolicyRecord[];
-  /** Of each tenant's policy, also of one that is not among them, as it is none of ours. */
+  /** Revision of each tenant's policy, also of a value that somebody else wrote, which is not in `policies`. */
   readonly policyRevisions: ReadonlyMap<string, number>;
-  /** Of all tenants, released ones included, in no particular order. */
+  /** Holds of all tenants, released ones included, in no particular order. */
   readonly holds: readonly StoredHold[];
 }

@@ -1,6 +1,6 @@
 /**
- * Who may say how long a tenant's events are kept, and what may not go. The admin key for every tenant, any other for its own; a hold of another
- * tenant is answered as one that does not exist. Each change is in the log before it is made.
+ * Who may set how long a tenant's events are kept, and what must not expire. The admin key may do it for every tenant, any other key for
+ * its own. A hold of another tenant is answered as one that does not exist. Each change is in the log before it is made.
  */
 import {
   type ActionRecorder,
@@ -38,14 +38,14 @@ export type RetentionRefusal =
   | OtherTenant
   | { readonly kind: "invalid"; readonly problems: readonly RetentionProblem[] };
 
-/** Undefined where the tenant never said one. */
+/** `record` is undefined if the tenant has no policy. */
 export interface PolicyAnswer {
   readonly kind: "policy";
   readonly tenant: string;
   readonly record: PolicyRecord | undefined;
 }
 
-/** Nothing of what was asked is known to be done. */
+/** The change is not known to have been made. */
 export type RetentionUndone = RetentionUnavailable | ChangedMeanwhile | TooManyWaiting | ActorEnded;
 
 export interface HoldAnswer {
@@ -64,7 +64,7 @@ export interface Retention {
   setPolicy(
     asked: Changed<{ readonly request: unknown }>,
   ): Promise<PolicyAnswer | RetentionRefusal | RetentionUndone>;
-  /** `request` is a parsed body, see HoldRequest. When it is answered, nothing more of it expires. */
+  /** `request` is a parsed body, see HoldRequest. Once it is answered, nothing that the hold covers expires. */
   placeHold(
     asked: Changed<{ readonly request: unknown }>,
   ): Promise<HoldAnswer | RetentionRefusal | RetentionUnavailable>;
@@ -148,7 +148,7 @@ const replacePolicy = async (
     const write = await recorder.carryOut({
       by,
       action: { type: "system.retention_changed", tenant, details: { policy: policySaid } },
-      // Of two that are said at once the one counts that the log tells last.
+      // If two policies are set at once, the one counts whose event is later in the log.
       work: () => store.putPolicy(record, read.stored.policyRevisions.get(tenant) ?? 0),
     });
     if (write.kind === "written") return { kind: "policy", tenant, record };
@@ -284,12 +284,12 @@ const otherTenant = (path: string): OtherTenant => ({ kind: "other_tenant", path
 
 const invalid = (problems: readonly RetentionProblem[]): RetentionRefusal => ({ kind: "invalid", problems });
 
-/** The log and the store are told nothing before it is known what stands there. */
+/** Nothing is written before the stored values are known. */
 const nothingDone = ({ detail }: RetentionUnavailable): RetentionUnavailable => ({
   kind: "unavailable",
   detail: `${detail}, so nothing was done`,
 });
 
-/** Its id is new, so nobody else writes there. */
+/** The id is new, so nobody else writes there. */
 const notMade = (write: Exclude<RetentionWrite, { kind: "written" }>): RetentionUnavailable =>
   write.kind === "unavailable" ? write : { kind: "unavailable", detail: "the id of the hold is taken" };
