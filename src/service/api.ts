@@ -1,4 +1,4 @@
-/** What the role api answers with: every rule put together with the machine that it needs. */
+/** Assembles what the role api needs: every rule with its implementation. */
 import { randomBytes } from "node:crypto";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
 import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
@@ -117,7 +117,7 @@ const createAuditIntake = (parts: {
   });
 };
 
-/** What `keys:manage` opens. */
+/** What the scope `keys:manage` allows. */
 const createManagement = (stores: {
   keyBucket: KeyStore;
   retentionStore: RetentionStore;
@@ -168,7 +168,7 @@ const openSandbox = async ({
       earlier: NO_EARLIER_EVENTS,
       subjectOf: (_tenant, event) => sandboxSubject(event.asset_id, event.event_type),
       ...judging,
-      // Nothing of it is in the log, and everybody may send it: it counts nowhere.
+      // Sandbox events are not in the log and anybody may send them, so they are counted nowhere.
       onAccepted: () => {},
       onUnknownFields: () => {},
     });

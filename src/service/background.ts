@@ -1,4 +1,4 @@
-/** Work that goes on beside the requests until the service stops. */
+/** Work that runs beside the requests until the service stops. */
 import { setTimeout as delay } from "node:timers/promises";
 
 /** `run` ends when its signal is aborted, and never rejects. */
@@ -13,6 +13,6 @@ export const inBackground = (run: (signal: AbortSignal) => Promise<void>): Async
   };
 };
 
-/** Over at once when the signal is aborted. */
+/** Ends at once when the signal is aborted. Never rejects. */
 export const pause = (durationMs: number, signal: AbortSignal): Promise<void> =>
   delay(durationMs, undefined, { signal }).catch(() => undefined);

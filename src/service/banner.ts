@@ -1,4 +1,4 @@
-/** What a person sees when the service is up: where it is, and a first event to paste. */
+/** What the service prints when it is up: where it is, and a first event to paste. */
 import type { AdminKeySetup } from "../access/admin-key.ts";
 import { canBundle } from "../runtime/bundle.ts";
 import { shellWord } from "../terminal/shell-word.ts";

@@ -1,4 +1,4 @@
-/** Who reads request bodies: one for tenants and one for the sandbox, so that nobody without a key takes a tenant's place. */
+/** Readers of request bodies: one for tenants and one for the sandbox, so that a client without a key never uses a tenant's share. */
 
 import { potOf } from "../access/shared-pot.ts";
 import { type BodyReader, createBodyReader } from "../http/body.ts";

@@ -16,7 +16,7 @@ export interface BrokerAddress extends AsyncDisposable {
   readonly provisionUrl: string;
   /** A file with the URL for internal consumers, where the broker is our own. */
   readonly consumerUrlFile: string | undefined;
-  /** What can be done with it, where it is our own. */
+  /** Controls of the broker, if it is our own. */
   readonly own: OwnBroker | undefined;
 }
 

@@ -1,4 +1,7 @@
-/** What `prooftrail doctor` finds of the broker: whether it is there, syncs, keeps the streams as they must be, and gives the service the rights that it needs. */
+/**
+ * What `prooftrail doctor` reports about the broker: whether it runs, syncs, keeps the streams as they must be, and gives the service its
+ * rights.
+ */
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { topology } from "../../streams/topology.ts";
 import { describeError } from "../jetstream/api-errors.ts";
@@ -24,7 +27,7 @@ import { sizeText } from "./size-text.ts";
 import { BRING_BACK } from "./stream-keeper.ts";
 import { viewChecks } from "./view-checks.ts";
 
-/** And of what needs it: clock, views and signing keys. */
+/** Also checks what depends on the broker: clock, views and signing keys. */
 export async function* brokerChecks(config: Config): AsyncGenerator<Check> {
   const found = await addressOf(config);
   if (found.kind === "unknown") {
@@ -97,7 +100,7 @@ const NO_LEADER =
 const NO_JETSTREAM =
   "See that the server's configuration has a jetstream block, and that JetStream is enabled for the account of the service's user where there are accounts.";
 
-/** NATS tells it to nobody but its own monitor, so of a foreign broker it cannot be seen. */
+/** NATS reports it only on its monitoring port, so it is unknown for a broker of others. */
 const syncCheck = (configuration: string | undefined): Check => {
   const name = "sync";
   if (configuration === undefined)
@@ -207,7 +210,7 @@ async function* streamChecks(
     yield { name, state: "ok", detail: `all ${definitions.length} are as they must be` };
 }
 
-/** Of what cannot be asked the checks of streams and clock tell. */
+/** If a stream cannot be read, the checks of streams and clock report it. */
 async function* accountChecks(
   service: BrokerConnection,
   provisioner: BrokerConnection,

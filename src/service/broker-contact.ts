@@ -1,6 +1,6 @@
 /**
- * What a start needs of the broker before it can serve. A cluster that elects a leader answers nothing for seconds, and a broker that is started
- * again is gone for one; either may begin between two steps. So all of them are tried again until they succeed in a row.
+ * What a start needs from the broker before it can serve. A cluster that elects a leader answers nothing for seconds, and a restarting
+ * broker is gone for one. Either may happen between two steps, so all steps are retried until they succeed in a row.
  */
 import { randomBytes } from "node:crypto";
 import { topology } from "../../streams/topology.ts";
@@ -30,7 +30,7 @@ interface Contacting {
   readonly now: () => Date;
 }
 
-/** Throws BrokerRefusedError: at once where waiting cannot help, otherwise after START_WAIT_MS_MAX. */
+/** Throws BrokerRefusedError: at once if waiting cannot help, otherwise after START_WAIT_MS_MAX. */
 export const contactBroker = (contacting: Contacting): Promise<BrokerContact> =>
   waitAtStart({
     message: "waiting for the broker",
@@ -70,7 +70,10 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<Bro
   return { connection, streams, keyBucket, adminKey, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 };
 
-/** The streams are there for the user that made them. Throws BrokerRefusedError where this one sees none; what cannot be asked is told of by who needs it. */
+/**
+ * Throws BrokerRefusedError if this user does not see the streams that the provisioner has made. If the broker does not answer, a later
+ * step reports it.
+ */
 const refuseOtherLog = async ({ nats }: BrokerConnection): Promise<void> => {
   const made = await madeAt(nats, "AUDIT").catch(() => "unknown");
   if (made !== undefined) return;
@@ -80,7 +83,7 @@ const refuseOtherLog = async ({ nats }: BrokerConnection): Promise<void> => {
   );
 };
 
-/** What to do where two users do not see the same log. */
+/** Advice if two users do not see the same log. */
 export const HAVE_ONE_LOG = "Have both URLs name the same server or cluster, and their users in one account.";
 
 const withAdvice = ({ message, isFinal }: BrokerRefusedError): BrokerRefusedError =>
@@ -89,7 +92,7 @@ const withAdvice = ({ message, isFinal }: BrokerRefusedError): BrokerRefusedErro
     { isFinal },
   );
 
-/** What is no answer of the broker, and no lack of one, is a fault of ours and is thrown on. */
+/** Any error that is neither an answer of the broker nor a missing one is a fault of ours and is rethrown. */
 const asRefusal = (error: unknown): BrokerRefusedError => {
   if (error instanceof BrokerRefusedError) return error;
   if (error instanceof LogUnavailableError)

@@ -1,4 +1,4 @@
-/** Where the broker of a service is, for who only looks at it. */
+/** Where the broker of a service is, for commands that only look. */
 import { readFile } from "node:fs/promises";
 import { readLastPort } from "../jetstream/broker/broker-files.ts";
 import { brokerUrl, CredentialsError, loadCredentials } from "../jetstream/broker/credentials.ts";
@@ -11,7 +11,7 @@ interface BrokerPlace {
   readonly kind: "known";
   readonly serviceUrl: string;
   readonly provisionUrl: string;
-  /** Text of the configuration of a broker of our own. */
+  /** Text of its configuration, if the broker is our own. */
   readonly configuration: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What browsers are given: Swagger UI from its package with the few lines of our own that start it, and the page at /sandbox. Read and made
- * from the source at the start; the executable, which has no folders to read from, holds what was read and made when it was built.
+ * The files for browsers: Swagger UI from its package with the few lines of our own that start it, and the page at /sandbox. They are read
+ * and made from the source at the start. The executable has no folders to read from; it contains the files as they were when it was built.
  */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";

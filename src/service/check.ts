@@ -3,7 +3,7 @@ export interface Check {
   readonly name: string;
   readonly state: "ok" | "warning" | "failed" | "unchecked";
   readonly detail: string;
-  /** What to do where it is not ok. */
+  /** What to do if it is not ok. */
   readonly advice?: string;
 }
 

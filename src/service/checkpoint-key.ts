@@ -29,7 +29,7 @@ export const loadCheckpointKeys = async (options: {
     : ringIn("CHECKPOINT_KEY", configured);
 };
 
-/** The same for who only looks: undefined where they have not been made yet. */
+/** The same for commands that only look: undefined if the keys have not been made yet. */
 export const findCheckpointKeys = async (options: {
   readonly dataDir: string;
   readonly configured: string | undefined;
@@ -59,7 +59,7 @@ const unreadable = (path: string) => (error: unknown) => {
   );
 };
 
-/** Two sealers that share the folder and start at once end up with one key: the file gets its name when it is whole, and only once. */
+/** Two sealers that share the folder and start at once end up with one key: the file gets its name when it is complete, and only once. */
 const readOrMake = async (path: string): Promise<string> => {
   const known = await readIfThere(path);
   if (known !== undefined) return known;
@@ -72,7 +72,7 @@ const readOrMake = async (path: string): Promise<string> => {
   } finally {
     await unlink(prepared);
   }
-  // Before anything is signed with it: a key that a power failure takes away leaves tree heads that nobody may extend.
+  // Before anything is signed with it: a key lost in a power failure would leave tree heads that nobody may extend.
   await syncFolder(dirname(path));
   return readFile(path, "utf8");
 };

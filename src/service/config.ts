@@ -1,4 +1,4 @@
-/** Settings, read from the environment once, at the start. A value that is not understood stops the start with its name. */
+/** Settings, read from the environment once, at the start. An invalid value stops the start with the name of its setting. */
 import { isIPv6 } from "node:net";
 import { type Static, Type } from "@sinclair/typebox";
 import { Errors } from "@sinclair/typebox/errors";
@@ -38,7 +38,7 @@ export type ConfigResult =
   | { readonly kind: "valid"; readonly config: Config }
   | { readonly kind: "invalid"; readonly errors: readonly string[] };
 
-/** What a setting is where it is left out, as it would be given. */
+/** Defaults, spelt as in the environment. */
 const DEFAULTS = {
   HOST: "127.0.0.1",
   PORT: "8080",
@@ -152,7 +152,7 @@ export const Environment = Type.Object({
     expects: "a number from 1 to 5",
   }),
   CHECKPOINT_INTERVAL: setting({
-    // Below the 24 days that a timer can wait.
+    // Below 24 days, the longest time of a timer.
     pattern: "^[1-9](?:\\d{0,5}(?:ms|s)|\\d{0,3}m)$",
     description: "How often the tree heads of tenants with new events are signed.",
     default: DEFAULTS.CHECKPOINT_INTERVAL,
@@ -215,7 +215,7 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
     ...malformed.values(),
     ...unreadableHost(wellFormed),
     ...unreadableUrls(wellFormed),
-    // A NATS_URL that cannot be used is there all the same.
+    // A malformed NATS_URL still counts as set.
     ...contradictions({
       ...wellFormed,
       NATS_URL: given.NATS_URL,
@@ -225,13 +225,13 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
   return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config: toConfig(given) };
 };
 
-/** What a pattern does not see: whether a colon is one of an IPv6 address. */
+/** What a pattern cannot decide: whether a colon belongs to an IPv6 address. */
 const unreadableHost = ({ HOST: host = "" }: Static<typeof Environment>): readonly string[] =>
   host.includes(":") && !isIPv6(host) ? [`HOST must be ${HOST_EXPECTS}${shown("HOST", host)}.`] : [];
 
 /**
- * What a pattern does not see of a URL: that it names no server, a port that there is not, a name or password that cannot be decoded. Behind the server nothing may
- * stand: a password with `/`, `?` or `#` that is not escaped would be cut off there, and its beginning taken for a port.
+ * What a pattern cannot decide about a URL: whether it names a server, whether the port exists, whether name and password can be decoded.
+ * Nothing may follow the server: an unescaped `/`, `?` or `#` in a password would cut it off, and its beginning would be read as a port.
  */
 const unreadableUrls = (given: Static<typeof Environment>): readonly string[] =>
   (["NATS_URL", "NATS_PROVISION_URL"] as const)
@@ -249,7 +249,7 @@ const isReadableUrl = (text: string): boolean => {
   }
 };
 
-/** Settings that are right by themselves and cannot be together. */
+/** Settings that are valid alone and contradict each other. */
 const contradictions = (given: Readonly<Record<string, string | undefined>>): readonly string[] => {
   const { NATS_URL: natsUrl, NATS_PROVISION_URL: provisionUrl } = given;
   const replicas = given.STREAM_REPLICAS ?? DEFAULTS.STREAM_REPLICAS;
@@ -266,7 +266,10 @@ const contradictions = (given: Readonly<Record<string, string | undefined>>): re
   return errors;
 };
 
-/** Values that may hold a secret are not repeated. Of these, who reads one from a file does not see the line break at its end. */
+/**
+ * Does not repeat values that may be secret. But a value that was read from a file often ends with an invisible line break, so white space
+ * around it is reported.
+ */
 const shown = (name: string, value: unknown): string => {
   if (value === "" || !(name.endsWith("_URL") || name.endsWith("_KEY")))
     return `, not ${JSON.stringify(value)}`;
@@ -284,7 +287,7 @@ const milliseconds = (text: string): number => {
 
 const items = (text: string | undefined): readonly string[] => text?.split(",") ?? [];
 
-/** Several processes without the role api may stand on one machine, so each is told where to listen, or does not. */
+/** Several processes without the role api may run on one machine, so they listen only if PORT is set. */
 const portOf = (given: string | undefined, roles: readonly Role[]): number | undefined => {
   if (given !== undefined) return Number(given);
   return roles.includes("api") ? Number(DEFAULTS.PORT) : undefined;

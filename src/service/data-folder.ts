@@ -5,12 +5,12 @@ import { missingAs } from "../files/durable-file.ts";
 import { type BrokerFiles, brokerFiles } from "../jetstream/broker/broker-files.ts";
 import type { Config } from "./config.ts";
 
-/** It cannot be used. The message is for the operator. */
+/** DATA_DIR cannot be used. The message is for the operator. */
 export class DataFolderRefusedError extends Error {
   override readonly name = "DataFolderRefusedError";
 }
 
-/** Makes it where it is not there. Throws DataFolderRefusedError. */
+/** Makes the folder if it is missing. Throws DataFolderRefusedError. */
 export const makeDataFolder = async (path: string): Promise<void> => {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -34,8 +34,8 @@ export const isThere = (path: string): Promise<boolean> =>
   );
 
 /**
- * Why this user may not look into what is there of a service: all that is in it would seem not to be. A DATA_DIR that was there before may be open to everybody,
- * as systemd and mkdir make one; the folder of the broker in it is not.
+ * Why this user may not read the service's files; otherwise they would all seem to be missing. DATA_DIR itself may be open to everybody, if
+ * systemd or mkdir made it; the broker's folder in it is not.
  */
 export const closedFolder = async ({
   dataDir,
@@ -48,7 +48,7 @@ export const closedFolder = async ({
   return closed ?? (natsUrl === undefined ? closedReason(broker, broker) : undefined);
 };
 
-/** Why no start of this user's can write what it keeps there: another may look into it, and all seems well. */
+/** Why a start by this user could not write here. Reading alone may be allowed, and then all seems well. */
 export const readOnlyFolder = async ({
   dataDir,
   natsUrl,
@@ -66,7 +66,7 @@ const closedReason = async (name: string, path: string): Promise<string | undefi
   return detail && `${name} cannot be looked into: ${detail}`;
 };
 
-/** Of what is not there, none. */
+/** Undefined if the path does not exist. */
 const refusalTo = (mode: number, path: string): Promise<string | undefined> =>
   access(path, mode)
     .then(() => undefined, missingAs(undefined))

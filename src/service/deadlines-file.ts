@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { readRules, STANDARD_RULES } from "../obligations/overrides.ts";
 
-/** The start cannot go on with deadlines that nobody understands. The message is for the operator. */
+/** The file of deadlines cannot be used. The message is for the operator. */
 export class DeadlinesRefusedError extends Error {
   override readonly name = "DeadlinesRefusedError";
 }

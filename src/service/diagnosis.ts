@@ -1,4 +1,4 @@
-/** What `prooftrail doctor` finds beside a service: settings, broker, streams, views, disk. It only looks. */
+/** What `prooftrail doctor` checks on the machine of a service: settings, broker, streams, views, disk. It changes nothing. */
 import { statfs } from "node:fs/promises";
 import { DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
 import { brokerChecks } from "./broker-checks.ts";
@@ -9,7 +9,7 @@ import { misspeltSettings } from "./misspelt-settings.ts";
 import { sizeText } from "./size-text.ts";
 import { closedToWriting, openToOthers } from "./view-place.ts";
 
-/** In the order in which things need each other; what needs something that failed is unchecked. */
+/** In the order of dependence: what depends on a failed check is unchecked. */
 export async function* diagnose(
   environment: Readonly<Record<string, string | undefined>>,
 ): AsyncGenerator<Check> {

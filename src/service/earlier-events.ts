@@ -1,4 +1,4 @@
-/** Looks into the view `events` for what the log holds, as of the moment it is asked. */
+/** Finds events that the log already holds, with the view `events` as of the moment of the request. */
 import type { EarlierEvents } from "../intake/earlier-events.ts";
 import { MIN_SEQUENCE_WAIT_MS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
@@ -12,7 +12,7 @@ import type { ViewStore } from "../views/view-store.ts";
 export const createEarlierEvents = (dependencies: {
   readonly log: Pick<LogReader, "lastSequence" | "read">;
   readonly views: ViewStore;
-  /** The appender counts all others. */
+  /** For the duplicates that are found here; the appender counts all other outcomes. */
   readonly countOutcomes: Metrics["countOutcomes"];
 }): EarlierEvents => {
   const { log, views, countOutcomes } = dependencies;
@@ -35,7 +35,7 @@ export const createEarlierEvents = (dependencies: {
   };
 };
 
-/** For an intake whose requests cannot say that they were sent before. */
+/** For the sandbox's intake, which has no `resent`. */
 export const NO_EARLIER_EVENTS: EarlierEvents = {
   find: async () => ({ kind: "found", sequences: new Map() }),
 };

@@ -1,4 +1,4 @@
-/** Why this instance cannot serve now. Each reason is a sentence for the person who looks at it. */
+/** Why this instance cannot serve now. Each reason is a sentence for the operator. */
 import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
 import type { Readiness } from "../http/routes/operation.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
@@ -30,7 +30,7 @@ interface ReadinessDependencies {
 
 export const createReadiness = (dependencies: ReadinessDependencies): Readiness => {
   let asked: Promise<ViewReasons> | undefined;
-  /** Once for all who ask meanwhile: a database that is lost on the network answers nobody for half a minute. */
+  /** One look for all who ask meanwhile: a database that is lost on the network does not answer for half a minute. */
   const askViews = (): Promise<ViewReasons> => {
     asked ??= viewReasons(dependencies).finally(() => {
       asked = undefined;
@@ -47,7 +47,7 @@ export const createReadiness = (dependencies: ReadinessDependencies): Readiness 
     reasonsWithoutViews: async () => {
       const reasons = logReasons(dependencies);
       if (!dependencies.connection.isConnected()) return reasons;
-      // The log is asked beside: who asks the views asks it after them, and not at all where they are away.
+      // The log is asked separately: the look at the views asks it only after them, and not at all if they are away.
       const [seen, end] = await Promise.all([
         inTime(askViews(), READINESS_VIEWS_MS_MAX),
         inTime(dependencies.reader.lastSequence(), READINESS_LOG_MS_MAX),
@@ -78,16 +78,19 @@ const logReasons = ({
 };
 
 interface ViewReasons {
-  /** They are away, or come later. */
+  /** The views are away, or will catch up. */
   readonly passing: readonly string[];
-  /** The log does not answer, or is not the one that they have seen. */
+  /** The log does not answer, or is not the one that the views have seen. */
   readonly lasting: readonly string[];
 }
 
 const OTHERS =
   "a process of another version of Prooftrail, or with other deadlines, has made it again. End this one, or start it again where it is to stay.";
 
-/** Where the views are, which of them are not there at all, and which another version has made since this process opened them: its rows are not to be read. */
+/**
+ * Positions of the views, which ones are missing, and which ones another version has made since this process opened them: their rows must
+ * not be read.
+ */
 const standing = async (views: ViewStore, projections: readonly Projection[]) => {
   const rows = await views.load(
     VIEWS,
@@ -105,7 +108,7 @@ const standing = async (views: ViewStore, projections: readonly Projection[]) =>
   return { positions, missing, others };
 };
 
-/** Of other settings the views may be somebody else's, and made again they would be lost to him. */
+/** With wrong settings the views may belong to another installation, and making them again would destroy them. */
 export const OF_ONE_LOG =
   "See that DATA_DIR, NATS_URL and DATABASE_URL are of one installation. Then bring the log back, or make these views again where it is to go on as it is.";
 
@@ -120,7 +123,7 @@ const viewReasons = async ({
 }: ReadinessDependencies): Promise<ViewReasons> => {
   try {
     const { positions, missing, others } = await standing(views, projections);
-    // Asked after the views: what they have seen was in the log by then.
+    // Asked after the views, so that everything they have seen is in the log by then.
     const last = await reader.lastSequence();
     const passing = others.map((name) => `The view ${name} is not there as this process has it: ${OTHERS}`);
     madeViews.forget(missing);

@@ -1,7 +1,7 @@
-/** For who asks how things are: what is away must not keep the answer. */
+/** For health and metrics: a part that is away must not delay the answer. */
 import { pause } from "./background.ts";
 
-/** Undefined where it is not known in time, or cannot be. */
+/** The result, or undefined if it does not come in time or fails. */
 export const inTime = async <Seen>(asked: Promise<Seen>, timeoutMs: number): Promise<Seen | undefined> => {
   const isOver = new AbortController();
   try {

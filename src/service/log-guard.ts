@@ -1,6 +1,7 @@
 /**
- * Looks again and again whether the log is kept as streams/audit.ts says. Who administers the broker can change a stream while the service runs, and a setting
- * by which it may lose what it has acknowledged, an age or a limit that removes the oldest, must not be answered with 202. Appending asks what was seen last.
+ * Checks repeatedly whether the stream AUDIT has the settings of streams/audit.ts. Another user of the broker can change a stream while the
+ * service runs. With a setting by which the stream may lose acknowledged records (an age, or a limit that removes the oldest) nothing may
+ * be answered with 202. The appender uses the last result.
  */
 import type { StreamDefinition } from "../../streams/stream.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
@@ -8,15 +9,15 @@ import { differenceText, inspectStream, type StreamDifference } from "../jetstre
 import type { Logger } from "../telemetry/logger.ts";
 import { pause } from "./background.ts";
 
-/** One small question to the broker. */
+/** Costs one small question to the broker. */
 const LOG_GUARD_MS = 2_000;
 
 export interface LogGuard {
-  /** Why nothing may be appended; undefined where it may, as far as is known. */
+  /** Why nothing may be appended; undefined if it may, as far as is known. */
   problem(): string | undefined;
-  /** Why the log may refuse what is sent, as one that is full at a limit; undefined where no setting is to blame, as far as is known. */
+  /** A setting by which the log may refuse records, for example a limit that is reached; undefined if there is none, as far as is known. */
   refusal(): string | undefined;
-  /** Until the signal is aborted, and at once where the connection is back. Never rejects. */
+  /** Checks until the signal is aborted, and at once after a reconnect. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -32,9 +33,9 @@ export const guardLog = (dependencies: {
     if (!connection.isConnected()) return;
     const seen = await connection
       .untilLost(() => inspectStream(connection.nats, definition))
-      // What is not known now was known before, and a log that does not answer acknowledges nothing.
+      // Without an answer the last result stays; a log that does not answer acknowledges nothing.
       .catch(() => undefined);
-    // A missing one cannot acknowledge anything either.
+    // A missing stream cannot acknowledge anything either.
     if (seen === undefined || seen.kind === "missing") return;
     const before = problem;
     const differences = seen.kind === "different" ? seen.differences : [];

@@ -1,7 +1,8 @@
 /**
- * Notices a stream that is connected and stores nothing. After a full disk nats-server 2.15.1 keeps a stream closed until it is started again,
- * however much space there is by then (measured), each for itself: a broker of our own is, as soon as its disk takes bytes; of any other readiness tells,
- * where it is the log. One that is full at a limit that somebody has set answers with the same error (10077), one without its subjects not at all, and no start of a server helps these.
+ * Notices a stream that is connected but stores nothing, and restarts our own broker for it. After a full disk, nats-server 2.15.1 keeps a
+ * stream closed until the server is restarted, even when there is space again (measured). Our own broker is restarted as soon as its disk
+ * takes bytes. For a broker of others readiness reports it, if the stream is the log. A stream that is full at a configured limit returns
+ * the same error (10077), and one without its subjects does not answer at all; a restart helps neither.
  */
 import type { StallReport } from "../jetstream/stall-clock.ts";
 import { LOG_KEEPER_MS, LOG_STALL_AGE_MS_MAX } from "../limits.ts";
@@ -14,15 +15,15 @@ export interface LogKeeper extends Disposable {
 }
 
 export const keepStoring = (dependencies: {
-  /** What the stream is called to a person: `The event log`. */
+  /** Name of the stream for people: `The event log`. */
   readonly stream: string;
-  /** The failures in a row of all that was tried. */
+  /** The current row of failures. */
   readonly stall: StallReport["stall"];
-  /** Whether something was sent to it that is not answered. */
+  /** Whether something that was sent has no answer yet. */
   readonly isAwaited?: () => boolean;
   /** The settings by which the stream may refuse everything. */
   readonly refusal?: () => string | undefined;
-  /** A row of failures that lasts longer is a stall. */
+  /** A row of failures that lasts this long is a stall. */
   readonly msMax: number;
   readonly ownBroker: OwnBroker | undefined;
   readonly logger: Logger;
@@ -32,7 +33,8 @@ export const keepStoring = (dependencies: {
   const lastedMs = (): number => stall()?.lastedMs ?? 0;
   const problem = (): string | undefined => {
     const ms = lastedMs();
-    // Who is not ready gets no requests, and only a request can show that it works again: so it is ready to be tried after a while.
+    // An instance that is not ready gets no requests, and only a request can show that the stream works again. So after a while it counts
+    // as ready to be tried.
     const isFresh = (stall()?.agoMs ?? 0) < LOG_STALL_AGE_MS_MAX;
     if (ms < msMax || !isFresh) return undefined;
     const seen = `${stream} is connected but has stored nothing for ${Math.round(ms / 1000)} s.`;
@@ -42,7 +44,7 @@ export const keepStoring = (dependencies: {
   };
   let isSaid = false;
   let isReviving = false;
-  /** When settings may have been the reason last: what failed before says nothing of its disk. */
+  /** When a setting may last have been the reason: failures before that say nothing about the disk. */
   let refusedAt = Number.NEGATIVE_INFINITY;
   const look = async (): Promise<void> => {
     const setting = refusal();
@@ -63,7 +65,7 @@ export const keepStoring = (dependencies: {
     problem,
     [Symbol.dispose]: () => {
       clearInterval(timer);
-      // Also one failure, which is no stall yet; and what is known of none, as a write that failed is answered by nothing.
+      // One failure is enough, although it is no stall yet. So is a missing answer, because a failed write is answered by nothing.
       if (stall() !== undefined || isAwaited()) ownBroker?.distrust();
     },
   };

@@ -1,4 +1,4 @@
-/** What the metrics say of the log, and of whether this instance can serve, asked when they are read. */
+/** Metrics of the log and of readiness, computed when they are read. */
 import type { Readiness } from "../http/routes/operation.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { type LogState, readLogState } from "../jetstream/log-state.ts";
@@ -8,7 +8,7 @@ import { inTime } from "./in-time.ts";
 
 export const measureLog = (metrics: Pick<Metrics, "watchLog">, connection: BrokerConnection): void => {
   let asked: Promise<LogState | undefined> | undefined;
-  /** The library asks for each figure by itself, all in one turn: the broker is asked once. */
+  /** The library asks for both figures in one turn; the broker is asked once. */
   const state = (): Promise<LogState | undefined> => {
     asked ??= inTime(readLogState(connection), METRICS_LOG_MS_MAX).finally(() => {
       asked = undefined;
@@ -21,7 +21,7 @@ export const measureLog = (metrics: Pick<Metrics, "watchLog">, connection: Broke
   });
 };
 
-/** Who cannot say in time that it is ready is not. */
+/** An instance that does not know in time whether it is ready counts as not ready. */
 export const measureReadiness = (
   metrics: Pick<Metrics, "watchReadiness">,
   { reasons }: Pick<Readiness, "reasons">,

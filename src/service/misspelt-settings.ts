@@ -2,8 +2,8 @@ import { nearest } from "../event/nearest.ts";
 import { ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 
 /**
- * A sentence for each variable that has nearly the name of a setting which is not set. Who misspells one, such as DATA_DIR, gets the default, and with it
- * another log; a value that is not understood stops the start, but nobody knows whose the other variables of an environment are.
+ * A sentence for each variable whose name is nearly that of a setting that is not set. A misspelt DATA_DIR, for example, means the default
+ * folder, and so another log. It is only a warning, because other variables of the environment may belong to anybody.
  */
 export const misspeltSettings = (
   variables: Readonly<Record<string, string | undefined>>,
@@ -28,10 +28,13 @@ export const misspeltSettings = (
   });
 };
 
-/** With three letters for a fault PGHOST would be HOST; with three faults GEMINI_API_KEY would be ADMIN_API_KEY, and DATABASE_USER DATABASE_URL. */
+/**
+ * One fault per four letters: with three, PGHOST would match HOST. At most two faults: with three, GEMINI_API_KEY would match
+ * ADMIN_API_KEY, and DATABASE_USER DATABASE_URL.
+ */
 const NEAR = { lettersPerFault: 4, faultsMax: 2 };
 
-/** Of as many words one is another and not a misspelt one, as in NATS_SSL. */
+/** Both names have as many words, and one word is a different one and not misspelt, as in NATS_SSL. */
 const hasOtherWord = (name: string, setting: string): boolean => {
   const [words, others] = [name.split("_"), setting.split("_")];
   return (
@@ -41,6 +44,6 @@ const hasOtherWord = (name: string, setting: string): boolean => {
 };
 const WORD_NEAR = { lettersPerFault: 3, faultsMax: 2 };
 
-/** Who starts containers may give each a ROLE of his own: one that ROLES could be is meant. */
+/** Container platforms may set a ROLE of their own. It is reported only if ROLES could have its value. */
 const isRoleOfOthers = (name: string, value: string | undefined): boolean =>
   name === "ROLE" && readConfig({ ROLES: value }).kind === "invalid";

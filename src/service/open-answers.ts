@@ -1,4 +1,4 @@
-/** Answers that are written for as long as their readers like, and how many of them there may be. */
+/** Limits on answers that stay open as long as their readers like. */
 import { createOpenStreams } from "../http/open-streams.ts";
 import {
   EXPORTS_MAX,

@@ -1,4 +1,4 @@
-/** The log as this process uses it: read, appended to, counted, and looked after while it runs. */
+/** Opens what this process needs of the log: reader, appender, counters, and the watches over its stream. */
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
@@ -13,7 +13,7 @@ import type { BrokerAddress } from "./broker-address.ts";
 import { guardLog } from "./log-guard.ts";
 import { keepStoring } from "./log-keeper.ts";
 
-/** Looks after a stream that is written until the service stops (log-keeper.ts). */
+/** Watches a stream for stalls until the service stops (log-keeper.ts). */
 export type KeepStream = (stream: string, stall: StallReport["stall"]) => void;
 
 export type OpenedLog = Awaited<ReturnType<typeof openLog>>;

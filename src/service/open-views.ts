@@ -1,4 +1,6 @@
-/** The tables of the views are there before the first question is asked of them: they are opened at the start, and their database is waited for as a broker is. */
+/**
+ * Opens the views at the start, so that their tables exist before the first query. Waits for their database as a start waits for a broker.
+ */
 import type { Rules } from "../obligations/clocks.ts";
 import type { Projection } from "../projections/projection.ts";
 import { projectionsWith } from "../projections/registry.ts";
@@ -16,7 +18,7 @@ export interface OpenedViews {
   readonly rules: Rules;
 }
 
-/** Throws DeadlinesRefusedError, or ViewsRefusedError: at once where waiting cannot help, otherwise after START_WAIT_MS_MAX. */
+/** Throws DeadlinesRefusedError, or ViewsRefusedError: at once if waiting cannot help, otherwise after START_WAIT_MS_MAX. */
 export const openViews = async (parts: {
   readonly config: Config;
   readonly logger: Logger;
@@ -34,7 +36,7 @@ export const openViews = async (parts: {
     attempt: () => openAll(views, projections, logger),
     refusalOf: (thrown) => {
       const error = viewsRefused(thrown, config);
-      // What is there and of other tables stays so.
+      // Any other error stays: waiting does not change tables.
       return isAway(thrown)
         ? { error, detail: `DATABASE_URL: ${thrown.message}`, isFinal: false }
         : { error, detail: error.message, isFinal: true };
@@ -46,7 +48,7 @@ export const openViews = async (parts: {
 const openAll = async (views: ViewStore, projections: readonly Projection[], logger: Logger) => {
   for (const projection of projections) {
     const opened = await views.open(projection);
-    // Until it has caught up, who reads it is told to ask again.
+    // Until it has caught up, reads are answered with 503.
     if (opened === "made_again") logger.warn(MADE_AGAIN, { projection: projection.name });
   }
 };

@@ -12,7 +12,7 @@ import { inBackground } from "./background.ts";
 export const startProjecting = (dependencies: {
   readonly projections: readonly [Projection, ...Projection[]];
   readonly log: LogReader;
-  /** When the process started; undefined where nobody could say. */
+  /** Where the log ended when the process started; undefined if unknown. */
   readonly logEnd: Sequence | undefined;
   readonly views: ViewStore;
   readonly logger: Logger;

@@ -22,7 +22,7 @@ export const startReconciling = (dependencies: {
     clock: now,
     pause,
     onBalance: (tenant, { state, accepted, stored, projected }) => {
-      // Which tenants there are is not known before.
+      // Here, because the tenants are not known earlier.
       countFromZero(
         metrics.reconciledHours,
         BALANCE_STATES.map((each) => ({ tenant, state: each })),

@@ -9,7 +9,6 @@ import type { Logger } from "../telemetry/logger.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import { inBackground, pause } from "./background.ts";
 
-/** What administrators do is in the log as well. */
 export const startRecording = (parts: {
   appender: RecordAppender;
   subjectOf: (tenant: string, event: AuditEvent) => string;

@@ -18,7 +18,7 @@ import { startProjecting } from "./projecting.ts";
 import { startReconciling } from "./reconciling.ts";
 import { startSealing } from "./sealing.ts";
 
-/** One process does it for all: it moves the views on, tells of duties, lets events expire, and looks whether anything is missing. */
+/** Moves the views, announces duties, lets events expire, and reconciles. One process does it for all front ends. */
 export const startProjector = (
   stack: AsyncDisposableStack,
   parts: Parameters<typeof startProjecting>[0] &
@@ -34,7 +34,7 @@ export const startProjector = (
   stack.use(startReconciling({ ...shared, accepted }));
 };
 
-/** Signs, and watches what was signed: whoever may sign is the first who must know when something does not agree. */
+/** Signs tree heads and monitors them: a process that signs must be the first to know if something does not agree. */
 export const startSealer = async (
   stack: AsyncDisposableStack,
   { dataDir, checkpointKey: configured, serviceName, checkpointIntervalMs: intervalMs }: Config,

@@ -19,7 +19,7 @@ import { ViewsRefusedError } from "./view-place.ts";
 
 const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
 
-/** Reads the settings, starts, and ends the process when a signal comes or the start fails. `isPretty`: log lines for a person. */
+/** Reads the settings, starts the service, and ends the process on a signal or a failed start. `isPretty`: log lines for a person. */
 export const runService = async (options: {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly isPretty: boolean;
@@ -38,7 +38,7 @@ const run = async (
   config: Config,
   { environment, isPretty }: Parameters<typeof runService>[0],
 ): Promise<void> => {
-  // Nobody reads the banner any more: no reason to stop serving.
+  // A closed standard error is no reason to stop serving.
   process.stderr.on("error", () => {});
   const startedAt = performance.now();
   const logger = createLogger({ level: config.logLevel, pretty: isPretty });
@@ -50,11 +50,11 @@ const run = async (
     if (isStopping) return;
     isStopping = true;
     logger.info("stopping", { detail: signal });
-    // Nothing was accepted yet; a broker of our own ends with us.
+    // Nothing was accepted yet, and our own broker ends with this process.
     if (!service) process.exit(EXIT.ok);
     void stopInTime(service, logger);
   };
-  // Before the start, which may have to wait for a broker.
+  // Registered before the start, which may wait for a broker.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(signal));
   service = await startService({ config, logger, version }).catch((error: unknown) => {
     process.stderr.write(`\nProoftrail cannot start.\n${reasonFor(error, config)}\n`);
@@ -75,7 +75,7 @@ const stopInTime = async (service: Service, logger: Logger): Promise<void> => {
   process.exit(EXIT.ok);
 };
 
-/** Errors that a person can mend have a message of their own; any other is a fault of ours and shows its stack. */
+/** Errors that an operator can fix have their own message. Any other error is a fault of ours and shows its stack. */
 const reasonFor = (error: unknown, { dataDir }: Config): string => {
   const isExpected =
     error instanceof BrokerRefusedError ||
@@ -91,11 +91,11 @@ const reasonFor = (error: unknown, { dataDir }: Config): string => {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
 
-/** What the system refuses there, as where an earlier start was by another user, is nobody's fault here. */
+/** The operating system refused a file in DATA_DIR, for example because an earlier start was by another user. */
 const isAboutFileIn = (folder: string, error: unknown): error is Error => {
   if (!(error instanceof Error && "path" in error && typeof error.path === "string")) return false;
   const { path } = error;
-  // Some paths were resolved, and some are as DATA_DIR says.
+  // Some paths were resolved, some begin with DATA_DIR as it was set.
   const folders = existsSync(folder) ? [folder, realpathSync(folder)] : [];
   return folders.some((each) => !relative(each, path).startsWith(".."));
 };

@@ -26,7 +26,7 @@ export const startSealing = (dependencies: {
   readonly metrics: Metrics;
 }): AsyncDisposable => {
   const { log, views, checkpoints, keys, serviceName, intervalMs, logger, metrics } = dependencies;
-  // Nobody could see that nothing was ever signed either.
+  // `sealed` too: otherwise nobody could see that nothing was ever signed.
   countFromZero(metrics.sealOutcomes, [{ outcome: "refused" }, { outcome: "sealed" }]);
   const trees = treeSource(views);
   const isOfLog = async (): Promise<boolean> => (await endOfItsLog({ views, log }, TREE_VIEW)) !== undefined;
@@ -42,7 +42,8 @@ export const startSealing = (dependencies: {
   let publishedMs = Number.NEGATIVE_INFINITY;
   let published: KeysPublished | undefined;
   const look = async (): Promise<void> => {
-    // Before anything is signed with them: what verifies a checkpoint is there when the checkpoint is. Who empties the stream takes them too.
+    // Published before anything is signed, so that the keys that verify a checkpoint are there when the checkpoint is. Repeated, because
+    // emptying the stream removes them too.
     if (performance.now() - publishedMs >= PUBLISH_KEYS_MS) {
       const before = published;
       published = await publishKeys(checkpoints, keys, before);

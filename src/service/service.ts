@@ -1,6 +1,6 @@
 /**
- * Starts the parts of the service in the order in which they need each other, and stops them in the opposite one. What requests need is put
- * together in api.ts, what the other roles do in roles.ts.
+ * Starts the parts of the service in the order of dependence, and stops them in the opposite order. api.ts assembles what requests need,
+ * roles.ts what the other roles do.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { auditStream } from "../../streams/audit.ts";
@@ -29,7 +29,7 @@ import { startListening } from "./start-listening.ts";
 import { refuseClosedViews } from "./view-place.ts";
 
 export interface Service extends AsyncDisposable {
-  /** Where it listens; absent where it does not. */
+  /** Where it listens; undefined if it does not listen. */
   readonly url: string | undefined;
   readonly broker: string;
   readonly consumerUrlFile: string | undefined;
@@ -98,10 +98,10 @@ export const startService = async (dependencies: {
   const handle = config.roles.includes("api")
     ? await createApi({ config, contact, surroundings, openAnswers, log, stores, rules, version, now, stack })
     : createOperationApp(surroundings);
-  // Once the requests have ended: what goes on in the background would wait for each of its answers.
+  // Runs after the requests have ended: background work would wait for each answer of a silent broker.
   stack.defer(() => connection.closeIfSilent());
   listening?.serve(handle, openAnswers.streams);
-  // And before: requests that wait for it are answered, and not cut off.
+  // Runs before the requests end: those that wait for a silent broker are answered instead of cut off.
   stack.defer(() => connection.closeIfSilent());
   stack.defer(() => void delay(VIEWS_DRAIN_MS_MAX, undefined, { ref: false }).then(views.giveUp));
   const running = stack.move();

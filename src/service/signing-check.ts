@@ -1,4 +1,4 @@
-/** What `prooftrail doctor` says of the keys that sign tree heads: where none of them has signed here and others have, nothing is signed. */
+/** What `prooftrail doctor` reports about the signing keys. If none of them has signed here and others have, nothing is signed. */
 import { createCheckpointStream } from "../jetstream/checkpoint-stream.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { hasSigned } from "../proof/verifier-keys.ts";

@@ -5,8 +5,8 @@ import { listen } from "../runtime/listen.ts";
 import type { Config } from "./config.ts";
 
 /**
- * Listens before the process can serve, so that it is seen to live: `serve` puts the handler in the place of the one that says
- * so. Undefined where it does not listen.
+ * Listens before the process can serve, so that liveness checks succeed. `serve` replaces the starting handler. Undefined if the process
+ * does not listen.
  */
 export const startListening = (options: {
   config: Config;
@@ -24,7 +24,7 @@ export const startListening = (options: {
     bodyBytesMax: CONNECTION_BODY_BYTES_MAX,
     idleMsMax: CONNECTION_IDLE_MS_MAX,
   });
-  // Where the start fails.
+  // For a start that fails.
   stack.defer(() => listener.stop(0));
   const isEverywhere = host === "0.0.0.0" || host === "::";
   const shownHost = isEverywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
@@ -32,9 +32,9 @@ export const startListening = (options: {
     url: `http://${shownHost}:${listener.port}`,
     serve: (served, liveStreams) => {
       handle = served;
-      // Before all that requests need.
+      // Runs before everything that requests need is closed.
       stack.defer(() => listener.stop(REQUEST_DRAIN_MS_MAX));
-      // Before that: they would not end by themselves.
+      // Runs first: live streams do not end by themselves.
       stack.defer(() => liveStreams.end());
     },
   };

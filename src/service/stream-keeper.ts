@@ -12,9 +12,9 @@ import { AWAY_RETRY_MS } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 export interface StreamsState {
-  /** Why the streams are not right; undefined when they are. */
+  /** Why the streams are not as they must be; undefined if they are. */
   problem(): string | undefined;
-  /** From now on, reconcile after each reconnect. */
+  /** Reconciles after each reconnect from now on. */
   watch(connection: Pick<BrokerConnection, "isConnected" | "onChange">): Disposable;
 }
 
@@ -24,11 +24,11 @@ interface Keeper {
   readonly logger: Logger;
 }
 
-/** Throws BrokerRefusedError where the broker does not answer, holds a stream that must not be changed, or cannot keep as many copies. */
+/** Throws BrokerRefusedError if the broker does not answer, has a stream that must not be changed, or cannot keep as many copies. */
 export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> => {
   const first = await reconcileOnce(keeper);
   let problem = describe(first);
-  // A cluster that is still coming up may not know of a stream yet, or have no server with JetStream.
+  // A cluster that is still starting may not know a stream yet, or have no server with JetStream.
   const mayPass = ["unavailable", "lost", "no_jetstream", "no_room"].includes(first.kind);
   if (problem !== undefined) throw new BrokerRefusedError(problem, { isFinal: !mayPass });
 
@@ -40,7 +40,7 @@ export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> =>
       while (isWatching && connection.isConnected() && problem !== undefined) {
         problem = describe(await reconcileOnce(keeper).catch(unavailable));
         if (problem === undefined) return;
-        // Looked for twice a second, until somebody mends it: readiness says it all the time.
+        // Retried twice a second. Logged only when it changes; readiness reports it all the time.
         if (problem !== told) keeper.logger.error("the streams are not right", { detail: problem });
         told = problem;
         await delay(AWAY_RETRY_MS);
@@ -73,7 +73,7 @@ const unavailable = (error: unknown): Reconciliation => ({
   detail: error instanceof Error ? error.message : String(error),
 });
 
-/** Undefined where the streams are right. */
+/** Undefined if the streams are as they must be. */
 const describe = (result: Reconciliation): string | undefined => {
   switch (result.kind) {
     case "agreed":
@@ -103,7 +103,7 @@ const mustNotChange = (differences: readonly StreamDifference[]): string => {
   return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}${advice}`;
 };
 
-/** What to do about streams that were made once and are missing. */
+/** Advice about streams that were made once and are missing. */
 export const BRING_BACK =
   "Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.";
 
@@ -116,6 +116,6 @@ const noRoom = ({ storage, bytesReserved }: Extract<Reconciliation, { kind: "no_
 
 const COUNTS = "ACCEPTED";
 
-/** In a cluster it is in memory, and on disk else (streams/accepted.ts). */
+/** It is in memory in a cluster, otherwise on disk (streams/accepted.ts). */
 const isOfCounts = ({ stream, setting }: StreamDifference): boolean =>
   stream === COUNTS && setting === "storage";

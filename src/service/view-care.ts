@@ -1,4 +1,4 @@
-/** Looking after the views of a service, also while it runs: where they stand, making one again, holding one against the log, dead letters. */
+/** The operations of `prooftrail views`, also while the service runs: positions, rebuild, verify, dead letters. */
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -45,22 +45,22 @@ export interface Letter {
 
 export type ReplayedLetter = { readonly view: string; readonly sequence: number } & (
   | { readonly outcome: "taken" }
-  /** It stays: why now, and why before. */
+  /** It stays a dead letter: why now, and why before. */
   | { readonly outcome: "left"; readonly reason: string; readonly was: string }
 );
 
 export type OnProgress = (progress: { readonly position: number; readonly end: number }) => void;
 
 export interface ViewCare extends AsyncDisposable {
-  /** Of all views, in the order in which they move. */
+  /** Names of all views, in the order in which they move. */
   readonly names: readonly string[];
-  /** Why this program must not be asked to make or to check one of these views; undefined where it may. */
+  /** Why this program must not rebuild or verify one of these views; undefined if it may. */
   refusal(names: readonly string[]): Promise<string | undefined>;
   status(): Promise<{ readonly last_sequence: number; readonly views: readonly ViewStatus[] }>;
   rebuild(name: string, options: { onProgress: OnProgress; signal: AbortSignal }): Promise<Rebuilt>;
   verify(name: string, options: { onProgress: OnProgress; signal: AbortSignal }): Promise<CheckedView>;
   deadLetters(name: string): AsyncIterable<Letter>;
-  /** All of the view, or the one at this sequence. */
+  /** All dead letters of the view, or the one at this sequence. */
   replay(name: string, sequence: number | undefined): AsyncIterable<ReplayedLetter>;
 }
 
@@ -76,18 +76,18 @@ const now = (): Date => new Date();
 
 export type OpenedViewCare =
   | { readonly kind: "opened"; readonly care: ViewCare }
-  /** The broker stays away, or is not one of ours; the reason is for the operator. */
+  /** The broker does not answer, or was refused. The reason is for the operator. */
   | { readonly kind: "no_broker"; readonly reason: string }
-  /** DATABASE_URL leads nowhere. */
+  /** The database of DATABASE_URL does not answer. */
   | { readonly kind: "no_database"; readonly reason: string }
-  /** The settings name no views, or rules that are not understood. */
+  /** There are no views at these settings, or the deadlines are not valid. */
   | { readonly kind: "refused"; readonly reason: string };
 
-/** What the database of the views says where it is away, or cannot do just now what it was asked. */
+/** The message if the database of the views is away or cannot do now what was asked. */
 export const databaseTrouble = (error: unknown): string | undefined =>
   error instanceof ViewsUnavailableError ? error.message : undefined;
 
-/** What to do where the views cannot be asked, or not be written. */
+/** Advice if the views cannot be read or written. */
 export const adviceAbout = (error: unknown): string => {
   if (isReadOnly(error))
     return "See that the PostgreSQL of DATABASE_URL takes writes: one that follows another server does not, nor one that was set so, as some are when their disk is full. Views stand still until then; events are taken meanwhile, and nothing is lost.";
@@ -101,7 +101,7 @@ export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
   const { databaseUrl, dataDir } = config;
   const closed = await closedFolder(config);
   if (closed !== undefined) return { kind: "refused", reason: `${closed}. ${AS_ITS_USER}` };
-  // Looking must not make: a folder that is not the service's would get views of its own, and a broker.
+  // A command that looks must not create anything: a wrong folder would get views and a broker of its own.
   if (databaseUrl === undefined && !existsSync(viewsFile(config)))
     return { kind: "refused", reason: `There is no views.sqlite in ${dataDir}: no service has run there.` };
   try {
@@ -120,7 +120,7 @@ export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
 const openCare = async (config: Config): Promise<ViewCare> => {
   await using stack = new AsyncDisposableStack();
   const { views, projections } = await openViewStore(config, stack);
-  // Where the database is away that is said now, before a broker is asked for.
+  // Fails here if the database is away, before a broker is started.
   await views.position(projections[0].name);
   const tools = { log: await openLog(config, stack), views, projections };
   const running = stack.move();
@@ -150,7 +150,7 @@ const openCare = async (config: Config): Promise<ViewCare> => {
   };
 };
 
-/** By other rules a view has other rows, which nobody has altered. Told before the log is read for them. */
+/** A view that was made by other rules has other rows, although nobody altered it. Checked before the log is read. */
 const refusalOf = async (
   views: Pick<ViewStore, "load">,
   projections: readonly Projection[],
@@ -167,7 +167,7 @@ const refusalOf = async (
   );
 };
 
-/** The same views as the service has, with the operator's own rules in their versions. */
+/** The views as the service opens them, with the operator's own rules in their versions. */
 export const openViewStore = async (
   config: Config,
   stack: AsyncDisposableStack,
@@ -179,7 +179,7 @@ export const openViewStore = async (
 
 export const statusOf = async ({ log, views, projections }: Tools): ReturnType<ViewCare["status"]> => {
   const positions = await Promise.all(projections.map(({ name }) => views.position(name)));
-  // After them: what comes in between would make a view stand beyond the end, as one does whose log was lost.
+  // Asked after the positions. Otherwise a record that comes in between would make a view look as if the log had lost its end.
   const end = await log.lastSequence();
   const found: ViewStatus[] = [];
   for (const [index, { name }] of projections.entries()) {
@@ -196,7 +196,7 @@ const checkView = async (
   projection: Projection,
   { onProgress, signal }: { onProgress: OnProgress; signal: AbortSignal },
 ): Promise<CheckedView> => {
-  // Of its owner alone, as DATA_DIR is: every event may stand in it.
+  // mkdtemp makes it readable by the owner only: it may contain every event.
   const folder = await mkdtemp(join(tmpdir(), "prooftrail-verify-"));
   try {
     await using scratch = createSqliteViews({ path: join(folder, "views.sqlite") });
@@ -242,7 +242,7 @@ async function* replayLetters(
   }
 }
 
-/** Our own broker runs as long as the service does: where it does not run, we run it meanwhile. */
+/** Our own broker runs only while the service does. If it does not run, it is started for this command. */
 const openLog = async (config: Config, stack: AsyncDisposableStack): Promise<LogReader> => {
   const logger = createLogger({ level: "silent", pretty: false });
   const connect = async (url: string): Promise<BrokerConnection> =>

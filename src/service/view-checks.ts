@@ -1,4 +1,4 @@
-/** What `prooftrail doctor` finds of the views: whether they are there, how far they are, and what they could not take. */
+/** What `prooftrail doctor` reports about the views: whether they exist, how far they are, and their dead letters. */
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createLogReader } from "../jetstream/reader.ts";
 import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
@@ -36,7 +36,7 @@ export async function* viewChecks(config: Config, connection: BrokerConnection):
     const { last_sequence: end, views } = await statusOf({ log, ...store });
     yield* lagChecks(end, views);
     yield* letterChecks(views);
-    // Views at the log's end do not tell that no further row can be written. A file of ours was opened to be written.
+    // Views at the end of the log may still be read-only. A SQLite file was already opened for writing.
     if (config.databaseUrl !== undefined) await store.views.revise({ views: [], expected: [], writes: [] });
   } catch (error) {
     yield {

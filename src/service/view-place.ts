@@ -53,15 +53,15 @@ const adviceForDatabase = (error: unknown): string => {
   return isAway(error) ? ` ${REACH_DATABASE}` : "";
 };
 
-/** What to look at where the database of DATABASE_URL does not answer, or lets nobody in. */
+/** Advice if the database of DATABASE_URL does not answer or refuses the login. */
 export const REACH_DATABASE =
   "See that DATABASE_URL names the database, its user and password, that PostgreSQL runs and has connections left, and that nobody holds its tables.";
 
-/** What to do where the user of DATABASE_URL may not do what the service needs. */
+/** Advice if the user of DATABASE_URL lacks rights. */
 export const MAKE_TABLES =
   "Let its user make tables there: have it own the database (ALTER DATABASE … OWNER TO …), or be granted CREATE on the schema public. Tables that are there have to be its own too (REASSIGN OWNED BY … TO …).";
 
-/** The same of a file that was opened, as far as somebody can mend it; undefined for any other error. */
+/** The message for an error of the SQLite file after it was opened; undefined if no advice is known. */
 export const fileTrouble = (error: unknown, place: Place): string | undefined => {
   if (place.databaseUrl !== undefined || !(error instanceof Error)) return undefined;
   const file = viewsFile(place);
@@ -81,24 +81,27 @@ const adviceFor = (detail: string, file: string): string => {
 
 const BELONGS_TO_ITS_USER = "Have it, and what stands beside it, belong to the user that runs the service.";
 
-/** Of SQLITE_NOTADB and SQLITE_CORRUPT (sqlite.org/rescode.html). Deno gives no code where a connection is opened. */
+/** Texts of SQLITE_NOTADB and SQLITE_CORRUPT (sqlite.org/rescode.html). Deno gives no code when a connection is opened. */
 const DAMAGED = /file is not a database|disk image is malformed/;
-/** Of SQLITE_CANTOPEN and SQLITE_READONLY. */
+/** Texts of SQLITE_CANTOPEN and SQLITE_READONLY. */
 const CANNOT_OPEN = /unable to open database file|attempt to write a readonly database/;
 
-/** Of SQLITE_FULL, of SQLITE_IOERR, which it says where the file that processes share finds no room (measured), and of sqlite-wal.ts. */
+/** Texts of SQLITE_FULL, of SQLITE_IOERR (if there is no room for the file that processes share, measured), and of sqlite-wal.ts. */
 const NO_ROOM = /disk is full|disk I\/O error|the disk has no room/;
 
-/** Of SQLITE_BUSY. */
+/** Text of SQLITE_BUSY. */
 const HELD = /database is locked/;
 
-/** Throws ViewsRefusedError where the views could be read and never written. */
+/** Throws ViewsRefusedError if this user can read the views but not write them. */
 export const refuseClosedViews = (place: Place): void => {
   const closed = closedToWriting(place);
   if (closed) throw new ViewsRefusedError(`${closed.detail}. ${closed.advice}`);
 };
 
-/** Why this user cannot write the file of the views, as where another one brought a copy back: SQLite opens it all the same, to be read alone. */
+/**
+ * Why this user cannot write the file of the views, for example after another user restored a copy. SQLite opens such a file all the same,
+ * read-only.
+ */
 export const closedToWriting = (
   place: Place,
 ): { readonly detail: string; readonly advice: string } | undefined => {
@@ -108,7 +111,7 @@ export const closedToWriting = (
     try {
       accessSync(path, constants.W_OK);
     } catch (error) {
-      // What stands beside it goes when another process closes it.
+      // The files beside it disappear when the last process closes it.
       if (isMissing(error)) continue;
       const detail = `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
       return { detail, advice: BELONGS_TO_ITS_USER };
@@ -118,8 +121,8 @@ export const closedToWriting = (
 };
 
 /**
- * How it is that other users of the machine can read the file of the views, and what closes it; undefined where they cannot. It keeps the mode that it was made
- * with, by an earlier version or by who put it there: that may be meant so.
+ * Whether other users of the machine can read the file of the views, and the command that closes it; undefined if they cannot. The file
+ * keeps the mode that it was made with, by an earlier version or by an operator; that may be intended.
  */
 export const openToOthers = (
   place: Place,
@@ -135,13 +138,13 @@ export const openToOthers = (
   };
 };
 
-/** What lets them read a file, and reach what is in a folder. */
+/** Mode bits for reading a file and entering its folder. */
 const GROUP_AND_OTHERS = [
   { read: 0o040, enter: 0o010 },
   { read: 0o004, enter: 0o001 },
 ] as const;
 
-/** Of what cannot be looked at nothing is told here. */
+/** 0 if it cannot be read: other checks report that. */
 const modeOf = (path: string): number => {
   try {
     return statSync(path).mode;

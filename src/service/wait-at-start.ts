@@ -1,28 +1,28 @@
-/** A start waits for what others run and have not started yet, as who starts all of it together has no order to give. */
+/** A start waits for broker and database, because operators start all of them together in any order. */
 import { setTimeout as delay } from "node:timers/promises";
 import { AWAY_RETRY_MS, START_WAIT_MS_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 interface Refusal {
-  /** Thrown where nothing is waited for any more. */
+  /** Thrown when waiting is over. */
   readonly error: Error;
   readonly detail: string;
   /** Waiting cannot help. */
   readonly isFinal: boolean;
 }
 
-/** Tries until it succeeds; throws at once where waiting cannot help, otherwise after START_WAIT_MS_MAX. */
+/** Tries until it succeeds. Throws at once if waiting cannot help, otherwise after START_WAIT_MS_MAX. */
 export const waitAtStart = async <Found>({
   message,
   logger,
   attempt,
   refusalOf,
 }: {
-  /** Said with each new reason. */
+  /** Logged with each new reason. */
   readonly message: string;
   readonly logger: Logger;
   readonly attempt: () => Promise<Found>;
-  /** Throws what is no refusal. */
+  /** Rethrows errors that are no refusal. */
   readonly refusalOf: (error: unknown) => Refusal;
 }): Promise<Found> => {
   const deadline = performance.now() + START_WAIT_MS_MAX;
@@ -33,7 +33,7 @@ export const waitAtStart = async <Found>({
     } catch (thrown) {
       const { error, detail, isFinal } = refusalOf(thrown);
       if (isFinal || performance.now() > deadline) throw error;
-      // Tried twice a second, for a minute.
+      // Logged only when the reason changes: there are two tries a second for a minute.
       if (detail !== told) logger.warn(message, { detail });
       told = detail;
       await delay(AWAY_RETRY_MS);
