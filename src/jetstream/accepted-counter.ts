@@ -1,4 +1,4 @@
-/** The counts of acknowledged events, on the stream ACCEPTED (NATS ADR-49): gathered here, and added together once a second. */
+/** The counts of acknowledged events, on the stream ACCEPTED (NATS ADR-49). They are gathered here and added once a second. */
 import { Empty, headers, type JetStreamManager } from "nats";
 import { acceptedSubject, tenantOfAccepted } from "../../streams/subjects.ts";
 import {
@@ -14,16 +14,16 @@ import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createConnectedStallClock, type StallReport } from "./stall-clock.ts";
 
-/** What is on its way: with an id of its own, so that the broker takes a second try once, as long as it knows it. */
+/** A count on its way. Its message id makes the broker take a retry only once, as long as the broker remembers the id. */
 interface Increment {
   readonly subject: string;
   readonly events: number;
   readonly messageId: string;
-  /** When it may have been added first, and to which start of a server. */
+  /** When it may first have been added, and on which run of which server. */
   mayBeAdded: { readonly serverId: string | undefined; readonly sinceMs: number } | undefined;
 }
 
-/** Of one tenant and hour, since the last time it was handed on. */
+/** The count of one tenant and hour since the last flush. */
 interface Gathered {
   readonly tenant: string;
   readonly hour: Hour;
@@ -56,7 +56,7 @@ export const createAcceptedCounter = async ({
     let isSilent = false;
     for (const increment of sending) {
       const serverId = connection.nats.info?.server_id;
-      // Who does not answer for one of them does not for the next, and each would be waited for.
+      // If the broker does not answer for one count, the others are not tried: each would wait for its timeout.
       if (isSilent || !connection.isConnected()) left.push(increment);
       else if (!isSafeAgain(increment, serverId))
         logger.warn("acknowledged events may have been counted, and are not counted again", {
@@ -89,7 +89,7 @@ export const createAcceptedCounter = async ({
   return {
     stall: clock.stall,
     add: ({ tenant, receivedAt, events }) => {
-      // Mostly it is the tenant and the hour of the one before: looking a new text up costs more than all the rest (measured).
+      // Mostly tenant and hour are the same as before: looking up a new text costs more than everything else here (measured).
       if (latest?.tenant !== tenant || !receivedAt.startsWith(latest.hour)) {
         const hour = hourOf(receivedAt);
         const subject = acceptedSubject(tenant, hour);
@@ -109,8 +109,9 @@ export const createAcceptedCounter = async ({
 };
 
 /**
- * A counter keeps its last message alone, and a server that starts again knows the ids of kept messages only: where another front
- * end counted meanwhile, it would add the same once more. Too few is no alarm; too many is one.
+ * Whether a retry cannot be counted twice. A counter keeps only its last message, and a restarted server knows only the ids of kept
+ * messages: if another front end has counted meanwhile, the server would add the same count again. Too small a count is no alarm; too large
+ * a one is.
  */
 const isSafeAgain = ({ mayBeAdded }: Increment, serverId: string | undefined): boolean =>
   mayBeAdded === undefined ||

@@ -1,19 +1,19 @@
 /** One subscription for all acknowledgements, instead of one promise chain per request as in nats.js. */
 import { createInbox, type NatsConnection, type Subscription } from "nats";
 
-/** What the broker said about one message or one batch (NATS ADR-1 PubAck, ADR-50). */
+/** The broker's answer to one message or one batch (NATS ADR-1 PubAck, ADR-50). */
 export type Acknowledgement =
   | { readonly kind: "stored"; readonly sequence: number }
   | { readonly kind: "duplicate"; readonly sequence: number }
-  /** The broker's error: certainly not stored. `code` is its err_code; 0 where nobody serves the stream. */
+  /** The broker's error: certainly not stored. `code` is its err_code; 0 if nobody serves the stream. */
   | { readonly kind: "error"; readonly code: number; readonly detail: string }
-  /** Nothing came in time, or the connection was lost: stored or not. */
+  /** No answer in time, or the connection was lost: it may or may not be stored. */
   | { readonly kind: "none"; readonly detail: string };
 
 export interface AckInbox {
   /** A subject for one answer, and the answer. Never rejects. */
   expect(timeoutMs: number): { readonly reply: string; readonly answer: Promise<Acknowledgement> };
-  /** Answers everything that is waited for with `none`: after a reconnect nothing will come. */
+  /** Answers everything that waits with `none`: after a reconnect nothing will come. */
   abandon(detail: string): void;
   isWaiting(): boolean;
 }
@@ -41,7 +41,8 @@ export const openAckInbox = (nats: NatsConnection): AckInbox => {
   let subscription = subscribe();
   return {
     expect: (timeoutMs) => {
-      // Of one that the broker refuses nats.js is silent from then on, whatever the user may do later: it would be stored, and never acknowledged.
+      // Once the broker has refused a subscription, nats.js stays silent, even if the user gets the right later: records would be stored
+      // and never acknowledged.
       if (subscription.isClosed() && !nats.isClosed()) subscription = subscribe();
       const reply = `${prefix}.${(next++).toString(36)}`;
       const { promise, resolve } = Promise.withResolvers<Acknowledgement>();

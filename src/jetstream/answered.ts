@@ -2,7 +2,9 @@ import { LogUnavailableError } from "../log/event-log.ts";
 import { describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 
-/** What `ask` gives. Whatever keeps the broker from answering becomes one error that callers know; `failure` says what could not be done. */
+/**
+ * The result of `ask`. Whatever prevents an answer becomes LogUnavailableError, which callers know. `failure` says what could not be done.
+ */
 export const answered = async <Result>(
   connection: Pick<BrokerConnection, "untilLost">,
   failure: string,

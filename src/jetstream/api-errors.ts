@@ -7,21 +7,21 @@ export const API_ERROR = {
   messageNotFound: 10037,
   /** More than one copy of a stream was asked for, and the server is no cluster. */
   noCluster: 10074,
-  /** What a stream reserves is more than JetStream has left in memory. */
+  /** A stream reserves more than JetStream has left in memory. */
   noMemory: 10028,
   /** The same, on disk. */
   noDisk: 10047,
   /** Somebody wrote since the revision that was named. */
   wrongLastSequence: 10071,
-  /** The same, where the broker does not say which it would be: it is still being replicated. */
+  /** The same without the actual revision, which is still being replicated. */
   wrongLastSequenceUnnamed: 10164,
   /** R3: a message with the same id is being replicated. Not an answer yet: ask again (measured on 2.15.1). */
   duplicateInProcess: 10158,
-  /** A message id of an atomic batch is known; the whole batch was refused (NATS ADR-50). */
+  /** A message id in an atomic batch is known, so the whole batch was refused (NATS ADR-50). */
   duplicateInBatch: 10201,
 } as const;
 
-/** The batch was refused for one id in it, which the broker does not name. */
+/** The batch was refused because of one id in it, which the broker does not name. */
 export const isDuplicateInBatch = (code: number): boolean =>
   code === API_ERROR.duplicateInBatch || code === API_ERROR.duplicateInProcess;
 
@@ -31,7 +31,7 @@ export const isWrongLastSequence = (code: number | undefined): boolean =>
 export const apiErrorCode = (error: unknown): number | undefined =>
   error instanceof NatsError ? error.api_error?.err_code : undefined;
 
-/** What became of a write that named a revision and was not acknowledged: whether somebody has written since, or nobody knows. */
+/** The outcome of a write with a revision that was not acknowledged: somebody else has written, or it is unknown. */
 export const unwritten = (
   error: unknown,
 ): { readonly kind: "conflict" } | { readonly kind: "unavailable"; readonly detail: string } =>
@@ -39,7 +39,7 @@ export const unwritten = (
     ? { kind: "conflict" }
     : { kind: "unavailable", detail: describeError(error) };
 
-/** What may be printed and told: the code, not the subject or the payload. */
+/** A description that may be logged and answered: it has the code, not the subject or the payload. */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof NatsError)) return error instanceof Error ? error.message : "unknown error";
   const api = error.api_error;

@@ -1,4 +1,4 @@
-/** Records out, acknowledgements in. Knows nothing of what they mean: that is the appender's. */
+/** Sends records and receives acknowledgements. What they mean is decided by the appender. */
 import type { Buffer } from "node:buffer";
 import { APPEND_ACK_MS_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
@@ -9,14 +9,14 @@ import { createByteSender, encodeBatch, encodeSingle } from "./append-wire.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createStallClock, type StallReport } from "./stall-clock.ts";
 
-/** Answers come in at most APPEND_ACK_MS_MAX, or are `none` at once where the connection is lost. Never rejects. */
+/** Every call is answered within APPEND_ACK_MS_MAX, or with `none` as soon as the connection is lost. Never rejects. */
 export interface AppendExchange extends StallReport {
-  /** Goes out at the end of the turn, or with `flush`. `after`: refused where the last sequence of the stream is another. */
+  /** Sent at the end of the turn, or with `flush`. `after`: refused unless this is the last sequence of the stream. */
   single(record: OutgoingRecord, after?: Sequence): Promise<Acknowledgement>;
   flush(): void;
   /** An atomic batch: `stored` with the sequence of its last record. */
   batch(entries: readonly { readonly record: OutgoingRecord }[], after?: Sequence): Promise<Acknowledgement>;
-  /** Something was sent that is not answered yet. */
+  /** Whether something that was sent has no answer yet. */
   isAwaited(): boolean;
 }
 
@@ -24,7 +24,7 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
   const wire = createByteSender(connection.nats);
   const inbox = openAckInbox(connection.nats);
   const batchPrefix = crypto.randomUUID().slice(0, 8);
-  /** Of batches that were answered. Fresh memory for each cost more than filling it (measured). */
+  /** Buffers of answered batches. New memory for each batch cost more than filling it (measured). */
   const spareBuffers: Buffer[] = [];
   let nextBatch = 0;
   const clock = createStallClock(elapsedMs);
@@ -34,7 +34,7 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
   });
   const note = (answer: Acknowledgement): Acknowledgement => {
     if (answer.kind === "stored") clock.cleared();
-    // These are refused by a log that stores, and by one that does not.
+    // Duplicates and wrong revisions are refused whether the log can store or not.
     else if (answer.kind !== "duplicate" && !(answer.kind === "error" && isNoFault(answer.code)))
       clock.failed();
     return answer;
@@ -55,7 +55,7 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
       wire.send(bytes);
       wire.flush();
       const acknowledgement = note(await answer);
-      // The broker has read it all when it answers, so nobody looks at these bytes any more. Without an answer somebody may.
+      // An answer means that the broker has read all bytes, so the buffer is free. Without an answer it may still be read.
       if (acknowledgement.kind !== "none") spareBuffers.push(bytes);
       return acknowledgement;
     },

@@ -1,4 +1,4 @@
-/** One record by itself, asked for until there is an answer that says something. */
+/** Appends one record by itself, and repeats the question while the broker is still replicating its id. */
 import { APPEND_ACK_MS_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
 import type { Outcome, Sequence } from "../log/outcome.ts";
@@ -6,7 +6,7 @@ import type { Acknowledgement } from "./ack-inbox.ts";
 import { API_ERROR } from "./api-errors.ts";
 import type { AppendExchange } from "./append-exchange.ts";
 
-/** Before it is asked again what became of a message that is still being replicated. */
+/** Pause before the question is repeated. */
 const IN_PROCESS_WAIT_MS = 20;
 
 export const appendSingle = async (
@@ -18,7 +18,7 @@ export const appendSingle = async (
   return answer === "in process" ? STILL_IN_PROCESS : outcomeOf(answer);
 };
 
-/** `after`: refused where the last sequence of the stream is another. */
+/** `after`: refused unless this is the last sequence of the stream. */
 export const askSingle = async (
   exchange: AppendExchange,
   record: OutgoingRecord,
@@ -39,7 +39,10 @@ const STILL_IN_PROCESS: Outcome = {
   detail: "The same event is still being stored by another request.",
 };
 
-/** R3: the id is on its way in another message, which may still fail; 2.15 says so by error, older servers by sequence 0. */
+/**
+ * With three replicas: another message with this id is being replicated, and may still fail. 2.15 answers with an error, older servers with
+ * sequence 0.
+ */
 const isInProcess = (answer: Acknowledgement): boolean =>
   (answer.kind === "error" && answer.code === API_ERROR.duplicateInProcess) ||
   (answer.kind === "duplicate" && answer.sequence === 0);

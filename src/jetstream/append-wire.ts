@@ -1,7 +1,7 @@
 /**
- * Messages as bytes of the NATS client protocol, a whole commit in one buffer. nats.js builds headers one object at a time, which
- * costs 5 µs per message; written in one go it is below 1 µs (measured with 1000 messages of 450 bytes). Connecting, TLS and
- * reconnecting stay with nats.js; only createByteSender here and socket-care.ts reach into it.
+ * Writes messages as bytes of the NATS client protocol, a whole commit into one buffer. nats.js builds headers one object at a time, which
+ * costs 5 µs per message; this costs less than 1 µs (measured with 1000 messages of 450 bytes). Connecting, TLS and reconnecting stay with
+ * nats.js; only createByteSender here and socket-care.ts use its internals.
  */
 import { Buffer } from "node:buffer";
 import type { NatsConnection } from "nats";
@@ -20,8 +20,8 @@ export const encodeSingle = (record: OutgoingRecord, reply: string, after?: Sequ
 };
 
 /**
- * An atomic batch (NATS ADR-50): all of the messages are stored or none. The one acknowledgement goes to `reply`. At most 1000
- * messages, no message id twice. Written into the memory of `spare` where that is large enough.
+ * An atomic batch (NATS ADR-50): all of the messages are stored or none. The one acknowledgement goes to `reply`. At most 1000 messages,
+ * and no message id twice. Reuses the memory of `spare` if that is large enough.
  */
 export const encodeBatch = (
   entries: readonly { readonly record: OutgoingRecord }[],
@@ -40,7 +40,7 @@ export const encodeBatch = (
   const writer = createWriter(bytes, `\r\nNats-Batch-Id: ${batchId}\r\nNats-Batch-Sequence: `);
   let left = entries.length;
   for (const { record } of entries) {
-    // What is expected is said with the first (NATS ADR-50).
+    // The first message carries the expected sequence (NATS ADR-50).
     const expected = left === entries.length ? expecting(after) : "";
     const isLast = --left === 0;
     writer.write(record, isLast ? ` ${reply}` : "", expected + (isLast ? COMMIT_AND_END : HEADERS_END));
@@ -51,13 +51,13 @@ export const encodeBatch = (
 const bytesMax = (record: OutgoingRecord): number =>
   LINE_BYTES_MAX + record.subject.length + payloadBytes(record);
 
-/** More than anything beside subject and payload takes: HPUB, reply, lengths, headers and line ends, about 250 bytes. */
+/** An upper bound of everything except subject and payload: HPUB, reply, lengths, headers and line ends, about 250 bytes. */
 const LINE_BYTES_MAX = 512;
 
 /**
- * Writes messages one after another. Character by character: a text that is put together first is garbage of a kilobyte per event, and takes several times
- * as long while requests come (measured). What a message has in common with the one before it, most of a request's have, is copied from there.
- * `batch`: the headers of an atomic batch up to the number in it; empty for none.
+ * Writes messages one after another, character by character. Building a text first leaves a kilobyte of garbage per event, and takes
+ * several times as long while requests come (measured). Parts that are equal in the message before, which is mostly so within a request,
+ * are copied from there. `batch`: the headers of an atomic batch up to its number; empty for none.
  */
 const createWriter = (bytes: Buffer, batch: string) => {
   let end = 0;
@@ -66,7 +66,7 @@ const createWriter = (bytes: Buffer, batch: string) => {
   let subjectAt = 0;
   let startAt = 0;
 
-  /** `replyPart`: with a space before it, or empty. `headersEnd`: the last headers and their end. */
+  /** `replyPart`: with a leading space, or empty. `headersEnd`: the last headers and the empty line. */
   const write = (record: OutgoingRecord, replyPart: string, headersEnd: string): void => {
     const { subject, messageId, start, event } = record;
     sequence++;
@@ -97,20 +97,20 @@ const createWriter = (bytes: Buffer, batch: string) => {
   return { write, written: () => bytes.subarray(0, end) };
 };
 
-/** What stands there already. Gives the index after it. */
+/** Copies bytes that are already in the buffer. Returns the index after them. */
 const putAgain = (from: number, length: number, bytes: Uint8Array, at: number): number => {
   bytes.copyWithin(at, from, from + length);
   return at + length;
 };
 
-/** Gives the index after it. The bytes of a batch are a Buffer, which copies a part without a view of it. */
+/** Returns the index after the bytes. A Buffer copies a part without creating a view of it. */
 const putBytes = ({ source, from, to }: EventBytes, bytes: Buffer, at: number): number => {
   if (Buffer.isBuffer(source)) source.copy(bytes, at, from, to);
   else bytes.set(from === 0 && to === source.length ? source : source.subarray(from, to), at);
   return at + to - from;
 };
 
-/** Gives the index after it. All but the event is ASCII: one byte per character. */
+/** Returns the index after the text. Everything except the event is ASCII: one byte per character. */
 const putAscii = (text: string, bytes: Uint8Array, at: number): number => {
   for (let index = 0; index < text.length; index++) bytes[at + index] = text.charCodeAt(index);
   return at + text.length;
@@ -134,7 +134,7 @@ const putNumber = (value: number, bytes: Uint8Array, at: number): number => {
 };
 
 const ZERO = 0x30;
-/** Stored only where that is the last sequence of the stream. */
+/** The header by which the broker stores only if this is the last sequence of the stream. */
 const expecting = (after: Sequence | undefined): string =>
   after === undefined ? "" : `\r\nNats-Expected-Last-Sequence: ${after}`;
 
@@ -148,9 +148,9 @@ interface Protocol {
 }
 
 export interface ByteSender {
-  /** In order with what nats.js sends itself. */
+  /** Keeps the order with what nats.js sends itself. */
   send(bytes: Uint8Array): void;
-  /** Hands over at once what was sent: two large buffers that wait for the end of the turn would be copied into one. */
+  /** Sends at once: two large buffers that wait for the end of the turn would be copied into one. */
   flush(): void;
 }
 
@@ -164,8 +164,8 @@ const hasByteSender = (nats: object): nats is { protocol: Protocol } =>
   typeof nats.protocol.flushPending === "function";
 
 /**
- * It uses two methods of nats.js 2.29 that are not in its types; the version is pinned, and a version without them is refused here, at
- * the start.
+ * Uses two methods of nats.js 2.29 that are not in its types. The version is pinned, and a version without them is refused here, at the
+ * start.
  */
 export const createByteSender = (nats: NatsConnection): ByteSender => {
   if (!hasByteSender(nats)) throw new Error("this version of nats.js has no sendCommand; see append-wire.ts");

@@ -1,8 +1,8 @@
 /**
- * The group-committing appender. Records that arrive while a commit is on its way form the next one, so that one fsync acknowledges them
- * all; an idle system commits at once. A commit is an atomic batch (NATS ADR-50) or, below ATOMIC_RECORDS_MIN records, single
- * messages, which are cheaper then. What it holds is bounded, of each tenant and in all, past the bound it says no at once, and nothing
- * waits for longer than APPEND_ACK_MS_MAX, whatever is on its way before it.
+ * The group-committing appender. Records that arrive during a commit form the next one, so that one fsync acknowledges them all; an idle
+ * system commits at once. A commit is an atomic batch (NATS ADR-50) or, below ATOMIC_RECORDS_MIN records, single messages, which are
+ * cheaper then. The amount held is bounded, per tenant and in all; beyond the bound `append` refuses at once. No call waits longer than
+ * APPEND_ACK_MS_MAX, whatever is on its way before it.
  */
 import { setTimeout } from "node:timers";
 import { tenantOfAudit } from "../../streams/subjects.ts";
@@ -30,23 +30,23 @@ export interface AppenderDependencies {
   readonly connection: BrokerConnection;
   readonly logger: Logger;
   readonly elapsedMs: () => number;
-  /** Whether the stream may not be written, because it could lose what it acknowledges; what was seen last. */
+  /** Whether the stream must not be written because it could lose what it acknowledges, as last seen. */
   readonly isClosed?: () => boolean;
   readonly onOutcomes: (outcomes: readonly Outcome[]) => void;
   readonly onCommit: (records: number) => void;
 }
 
-/** What one call to `append` has on its way. */
+/** The amount that one call to `append` has on its way. */
 interface Held {
   readonly tenant: string;
   readonly records: number;
   readonly bytes: number;
 }
 
-/** What it is waiting for. */
+/** One call to `append` with the outcomes that it waits for. */
 interface Parcel extends Held {
   readonly outcomes: Outcome[];
-  /** Of `elapsedMs`. */
+  /** By `elapsedMs`. */
   readonly since: number;
   /** Records without an outcome. */
   open: number;
@@ -88,7 +88,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
   });
 
   const pump = (): void => {
-    // A second commit beside a running one only when it is full: otherwise waiting makes it larger, and fsyncs are what costs.
+    // A second commit runs beside the first only when it is full: otherwise waiting makes it larger, and fsyncs are the cost.
     while (
       queue.size() > 0 &&
       (commitsInFlight === 0 ||
@@ -113,7 +113,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
   const append = (records: readonly OutgoingRecord[]): Promise<readonly Outcome[]> => {
     const [first] = records;
     if (!first) return Promise.resolve([]);
-    // All of one request, so all of one tenant.
+    // All records of one call are of one request, so of one tenant.
     const tenant = tenantOfAudit(first.subject) ?? "";
     let bytes = 0;
     for (const record of records) bytes += payloadBytes(record);
@@ -144,12 +144,12 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
   return { append, stall: committer.stall, isAwaited: committer.isAwaited };
 };
 
-/** What is on its way, of which one tenant leaves room for the others. */
+/** The amount on its way, bounded so that one tenant leaves room for others. */
 const createHeld = () => {
   const records = createSharedPot(potOf(APPEND_RECORDS_HELD_MAX));
   const bytes = createSharedPot(potOf(APPEND_BYTES_HELD_MAX));
   return {
-    /** False where it is more than can be taken; then nothing is. */
+    /** False if it does not fit; then nothing is taken. */
     take: (asked: Held): boolean => {
       if (!records.take(asked.tenant, asked.records)) return false;
       if (bytes.take(asked.tenant, asked.bytes)) return true;
@@ -163,7 +163,7 @@ const createHeld = () => {
   };
 };
 
-/** First in, first out; taking from the front costs nothing per entry left behind. */
+/** First in, first out. Taking from the front costs nothing per entry left behind. */
 const createQueue = () => {
   let entries: Entry[] = [];
   let start = 0;
@@ -197,9 +197,8 @@ const createQueue = () => {
 };
 
 /**
- * Tells of parcels that wait for APPEND_ACK_MS_MAX: without an answer from the broker a commit takes as long, and what came after
- * it would wait for that and for its own. One timer for all of them, armed while something waits: one for each would cost more
- * than the rest of this file.
+ * Expires parcels after APPEND_ACK_MS_MAX. A commit without an answer takes that long, and later parcels would wait for it and for their
+ * own. One timer for all parcels, armed while any wait: one timer each would cost more than the rest of this file.
  */
 const createDeadline = (elapsedMs: () => number, expire: (late: ReadonlySet<Parcel>) => void) => {
   /** In the order in which they came. */
@@ -234,14 +233,14 @@ const createDeadline = (elapsedMs: () => number, expire: (late: ReadonlySet<Parc
 const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies, settle: Settle) => {
   const exchange = openAppendExchange(connection, elapsedMs);
   const recent = createRecentIds(elapsedMs);
-  // The next broker may have been given an older copy of the log, in which these ids stand nowhere.
+  // After a reconnect the broker may have an older copy of the log, without these ids.
   connection.onChange(recent.forgetAll);
   let commitsToLookThrough = 0;
 
   const commitSingle = async (entry: Entry): Promise<void> => {
     const { record } = entry;
     const outcome = await appendSingle(exchange, record, elapsedMs);
-    // A duplicate is not: the broker remembers it since it was stored, and not from now on.
+    // A duplicate is not remembered: the broker remembers its id since it was stored, not from now on.
     if (outcome.kind === "appended") recent.remember([record.messageId], outcome.sequence);
     settle(entry, outcome);
   };
@@ -267,7 +266,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
       return "answered";
     }
     const detail = answer.kind === "duplicate" ? "duplicate" : answer.detail;
-    // Only the first of a row: without a leader there are a hundred a second.
+    // Only the first of a row of failures: without a leader there are a hundred a second.
     if (exchange.stall()?.lastedMs === 0) logger.warn("a commit failed", { count: entries.length, detail });
     const outcome = outcomeOf(answer);
     for (const entry of entries) settle(entry, outcome);
@@ -288,7 +287,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
       await commitSorted(entries, "has duplicates");
   };
 
-  /** Where clients repeat themselves: what is known is answered from memory, and the rest can still be one batch. */
+  /** For commits with duplicates: known ids are answered from memory, and the rest can still be one batch. */
   const commitSorted = async (
     entries: readonly Entry[],
     tried: "untried" | "has duplicates",
@@ -297,18 +296,20 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     for (const { entry, sequence } of known) settle(entry, { kind: "duplicate", sequence });
     const isFoundOut = fresh.length < entries.length;
     if (isFoundOut || tried === "has duplicates") commitsToLookThrough = LOOKED_THROUGH_AFTER_DUPLICATE;
-    // Of an id that only the broker knows it does not say which: sent one by one, each is answered for itself.
+    // If only the broker knows the id, it does not say which one. Sent one by one, each record gets its own answer.
     const isBatch = fresh.length >= ATOMIC_RECORDS_MIN && (isFoundOut || tried === "untried");
     if (!isBatch || (await commitBatch(fresh, () => {})) === "has duplicates") await commitEach(fresh);
-    // Their first ones are answered now, and these with them: tried one after another, each could wait for as long as an acknowledgement may take.
+    // The first record of each id has its outcome now, and its repeats get the same. Tried one after another, each could wait for a whole
+    // timeout.
     for (const { entry, first } of repeated) settle(entry, repeatOf(first.parcel.outcomes[first.index]));
   };
 
-  /** Whatever goes wrong in here, each record gets an answer, and the next commit its turn, exactly once. */
+  /** Whatever goes wrong, each record gets an outcome, and the next commit its turn, exactly once. */
   const commitSafely = async (entries: readonly Entry[], done: () => void): Promise<void> => {
     const doneOnce = once(done);
     try {
-      // The next commit goes out before this one's answers: writing those takes as long as a commit, and the broker would wait (measured).
+      // The next commit is sent before this one's answers are written: writing them takes as long as a commit, and the broker would idle
+      // (measured).
       await commit(entries, doneOnce);
     } catch (error) {
       logger.error("a commit broke", {
@@ -349,16 +350,19 @@ const NOT_SENT: Outcome = {
   detail: "The event log does not answer. The event was not sent to it.",
 };
 
-/** Who repeats one event mostly repeats others too: so many commits are looked through before they are sent, and not after they failed. */
+/**
+ * A client that repeats one event mostly repeats others too. So this many commits after a duplicate are checked before they are sent, and
+ * not after they failed.
+ */
 const LOOKED_THROUGH_AFTER_DUPLICATE = 64;
 
-/** What a record is told whose id another one of the same commit has. */
+/** The outcome of a record whose id an earlier record of the same commit has. */
 const repeatOf = (first: Outcome | undefined): Outcome => {
   if (first === undefined) throw new Error("the first of a message id is answered before its repeats");
   return first.kind === "appended" ? { kind: "duplicate", sequence: first.sequence } : first;
 };
 
-/** No message id may stand twice in one batch, and one that is known needs no commit at all. */
+/** No message id may occur twice in one batch, and a known one needs no commit at all. */
 const sort = (entries: readonly Entry[], sequenceOf: (messageId: string) => Sequence | undefined) => {
   const fresh: Entry[] = [];
   const known: { entry: Entry; sequence: Sequence }[] = [];

@@ -19,7 +19,7 @@ import { createConnectedStallClock, type StallReport } from "./stall-clock.ts";
 
 const STREAM = "CHECKPOINTS";
 
-/** nats-server #5281, since 2.11; nats.js 2.29 has no option for it. It may have wildcards. */
+/** nats-server #5281, since 2.11; nats.js 2.29 has no option for it. It takes wildcards. */
 const EXPECTED_AMONG = "Nats-Expected-Last-Subject-Sequence-Subject";
 
 export type CheckpointStream = CheckpointStore & StallReport;
@@ -32,7 +32,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
   const asked = <Result>(ask: () => Promise<Result>): Promise<Result> =>
     answered(connection, "The signed tree heads could not be asked for", ask);
   const clock = createConnectedStallClock(connection);
-  /** `among`: `after` is to be the last of all these subjects, and not of this one alone. */
+  /** `among`: `after` must be the last revision of all these subjects, and not only of this one. */
   const publish = async (subject: string, data: string | Uint8Array, after: number, among?: string) => {
     const headers = createHeaders();
     if (among !== undefined) headers.set(EXPECTED_AMONG, among);
@@ -42,7 +42,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
       clock.cleared();
       return stored;
     } catch (error) {
-      // A stream that refuses a revision may store another.
+      // A stream that refuses a revision can still store.
       if (!isWrongLastSequence(apiErrorCode(error))) clock.failed();
       throw error;
     }

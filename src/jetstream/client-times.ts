@@ -1,4 +1,7 @@
-/** When the sandbox's clients were let in, on the stream SANDBOX_CLIENTS: one message per client, which the next one replaces. */
+/**
+ * The times at which the sandbox's clients were admitted, on the stream SANDBOX_CLIENTS: one message per client, which the next one
+ * replaces.
+ */
 import { sandboxClientSubject } from "../../streams/subjects.ts";
 import type { ClientTimes } from "../access/client-rate-limit.ts";
 import { RATE_COUNT_MS_MAX } from "../limits.ts";
@@ -50,7 +53,7 @@ const NOTHING_KEPT = { times: [], revision: 0 };
 
 const TIME_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-/** 8 bytes each, the lowest first: the machines of an installation need not agree on their order. */
+/** 8 bytes each, little-endian: machines of one installation may differ in byte order. */
 const encode = (times: readonly number[]): Uint8Array => {
   const bytes = new DataView(new ArrayBuffer(times.length * TIME_BYTES));
   times.forEach((time, index) => {

@@ -1,6 +1,6 @@
 /**
- * One connection to the broker. It never gives up reconnecting, and it always knows whether it is connected, because nats.js drops
- * what is published while it is not (measured): who publishes must ask first.
+ * One connection to the broker. It reconnects for ever, and always knows whether it is connected. nats.js drops what is published while it
+ * is not (measured), so a publisher must ask first.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { connect, DebugEvents, ErrorCode, Events, type NatsConnection, NatsError, type Status } from "nats";
@@ -21,25 +21,25 @@ export interface BrokerConnection extends AsyncDisposable {
   isConnected(): boolean;
   /** Version and address of the server now connected to. */
   describe(): string;
-  /** Called after the connection was lost, and after it came back. */
+  /** Calls the listener after the connection was lost, and after it came back. */
   onChange(listener: (state: "lost" | "restored") => void): Disposable;
   /**
-   * What `ask` gives, but rejected with ConnectionLostError when the connection is lost first, or is lost already: nats.js drops what is
-   * asked then, and lets the answer wait for its timeout.
+   * The result of `ask`. Rejects with ConnectionLostError as soon as the connection is lost: nats.js drops such requests and lets the
+   * caller wait for the timeout.
    */
   untilLost<Result>(ask: () => Promise<Result>): Promise<Result>;
-  /** Before a stop: where the broker does not answer, closes at once, so that whoever waits for it is told so instead of waiting on. */
+  /** For a stop: if the broker does not answer, closes at once, so that waiting requests fail instead of waiting on. */
   closeIfSilent(): Promise<void>;
   /** Sends what is buffered, then closes. */
   close(): Promise<void>;
 }
 
-/** The start cannot go on. The message is for the operator. */
+/** The broker cannot be used. The message is for the operator. */
 export class BrokerRefusedError extends Error {
   override readonly name = "BrokerRefusedError";
-  /** Trying again cannot help. */
+  /** A retry cannot help. */
   readonly isFinal: boolean;
-  /** No server answered there at all. */
+  /** No server answered at all. */
   readonly isUnreachable: boolean;
   constructor(
     message: string,
@@ -58,13 +58,13 @@ class ConnectionLostError extends Error {
 
 const CONNECT_MS_MAX = 5_000;
 const RECONNECT_WAIT_MS = 250;
-/** Two missed pings mean that the server is gone although the socket is open. */
+/** After two missed pings the server counts as gone, even if the socket is open. */
 const PING_INTERVAL_MS = 5_000;
-/** How long the broker may take to have read what was sent before the connection is closed: it answers in the order in which it reads. */
+/** How long the broker may take to read what was sent before the connection is closed. It answers in the order in which it reads. */
 const ANSWER_MS_MAX = 1_000;
 
 export const connectToBroker = async (options: {
-  /** One or more `nats://user:password@host:port`, or all of them `tls://`, separated by commas; the credentials of the first are used. */
+  /** One or more `nats://user:password@host:port`, separated by commas, or all of them `tls://`. The credentials of the first are used. */
   readonly url: string;
   readonly name: string;
   readonly logger: Logger;
@@ -73,12 +73,13 @@ export const connectToBroker = async (options: {
   const nats = await connect({
     servers,
     ...credentials,
-    // The scheme alone means nothing to nats.js, which then says the password to a server without TLS (measured).
+    // nats.js ignores the scheme, and would send the password to a server without TLS (measured).
     ...(needsTls && { tls: {} }),
     name: options.name,
     timeout: CONNECT_MS_MAX,
     maxReconnectAttempts: -1,
-    // Else the second refusal of the password closes the connection for ever, and half a second of a wrong configuration is enough (measured).
+    // Otherwise the second refused password closes the connection for ever, and half a second of a wrong configuration is enough for that
+    // (measured).
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_WAIT_MS,
     pingInterval: PING_INTERVAL_MS,
@@ -89,7 +90,7 @@ export const connectToBroker = async (options: {
         `The NATS server at ${servers.join(", ")} does not offer TLS, which tls:// asks for. Set up TLS there, or write nats:// where the network may read what is sent.`,
       );
     if (error instanceof NatsError && error.code === ErrorCode.AuthorizationViolation)
-      // Not final: a server that was just given its users may still have to read them.
+      // Not final: a server may not have read its new users yet.
       throw new BrokerRefusedError(
         `The NATS server at ${servers.join(", ")} refuses the user or password: set those of its configuration in NATS_URL, and in NATS_PROVISION_URL where it is set.`,
         { isFinal: false },
@@ -110,7 +111,7 @@ export const connectToBroker = async (options: {
 
 const watchConnection = (nats: NatsConnection, sockets: SocketCare, logger: Logger): BrokerConnection => {
   const listeners = new Set<(state: "lost" | "restored") => void>();
-  // Not one shared promise to race against: each race would stay attached to it as long as the connection lives.
+  // Not one shared promise to race against: every race would stay attached to it as long as the connection lives.
   const waiting = new Set<(error: Error) => void>();
   const untilLost = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
     if (!connected) throw new ConnectionLostError("there is no connection");
@@ -134,7 +135,7 @@ const watchConnection = (nats: NatsConnection, sockets: SocketCare, logger: Logg
     if (state === "lost")
       for (const reject of waiting) reject(new ConnectionLostError("the connection was lost"));
   };
-  // Who lacks a right tries again every second, and says each time what of it was not done.
+  // A reader without a right retries every second, and each try reports the same error.
   const isNews = createRepeatFilter(() => performance.now());
   const follow = async (): Promise<void> => {
     for await (const status of nats.status()) {
@@ -151,7 +152,7 @@ const watchConnection = (nats: NatsConnection, sockets: SocketCare, logger: Logg
   void follow();
   void nats.closed().then((reason) => {
     change("lost");
-    // Nothing does this but a fault of ours or of nats.js, and readiness says the rest.
+    // Only a fault of ours or of nats.js gets here. Readiness reports the consequences.
     if (!isClosing)
       logger.error("the connection to the broker is closed, and does not come back", {
         detail: reason ? describeError(reason) : "no reason",
@@ -191,7 +192,7 @@ const isInTime = (answer: Promise<void>): Promise<boolean> =>
     delay(ANSWER_MS_MAX, false, { ref: false }),
   ]);
 
-/** What was not allowed is said with it, so that the operator knows which right is missing. */
+/** Includes the denied operation, so that the operator knows which right is missing. */
 const errorOf = ({ data, permissionContext }: Status): string =>
   permissionContext
     ? `${data}: ${permissionContext.operation} ${permissionContext.subject} (this version needs what streams/permissions.ts allows)`
@@ -204,7 +205,7 @@ const versionRefusal = (text: string): string | undefined => {
   return `The NATS server is version ${text || "unknown"}; Prooftrail needs ${floor} or newer (atomic batch publish).`;
 };
 
-/** A larger message makes the server close the connection, for everybody who shares it (measured on 2.15.1). */
+/** A larger message makes the server close the connection, for everything that shares it (measured on 2.15.1). */
 const payloadRefusal = (bytes: number): string | undefined =>
   bytes >= RECORD_BYTES_MAX
     ? undefined

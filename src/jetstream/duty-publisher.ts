@@ -1,6 +1,7 @@
 /**
- * Transitions of duties, on the stream OBLIGATIONS. They go as events do, many in one commit: one by one each would have a sync of its own. Each says what it was
- * built on: a publisher that was paused must not put what it knew behind what another one has told since.
+ * Publishes transitions of duties on the stream OBLIGATIONS, many in one commit like events: one by one each would cost a sync. Each commit
+ * states the newest message that it builds on, so that a publisher that was paused cannot put old knowledge after newer messages of
+ * another.
  */
 import { obligationSubject } from "../../streams/subjects.ts";
 import { ATOMIC_RECORDS_MIN, COMMIT_RECORDS_MAX } from "../limits.ts";
@@ -26,11 +27,11 @@ export interface DutyMessage {
 
 export interface DutyPublisher extends StallReport {
   /**
-   * Stores messages in their order, behind `after` and what it stores itself. `overtaken`: another one has stored something since, and those that are not stored yet
-   * are not. Rejects where the broker did not say that all of them are stored, now or before, and where it refuses them again though nothing newer has come.
+   * Stores messages in their order, after the sequence `after`. `overtaken`: another publisher has stored something since; what is not
+   * stored yet is not stored. Rejects if the broker does not confirm all messages, or refuses them twice although nothing newer has come.
    */
   publish(messages: readonly DutyMessage[], after: Sequence): Promise<"stored" | "overtaken">;
-  /** Of the newest message there ever was, also where it is too old to be kept; 0 where none was. Throws LogUnavailableError. */
+  /** Sequence of the newest message that ever existed, even if it has expired; 0 for none. Throws LogUnavailableError. */
   lastPublished(): Promise<Sequence>;
 }
 
@@ -51,13 +52,13 @@ export const createDutyPublisher = (connection: BrokerConnection, elapsedMs: () 
     return last;
   };
   const commit = async (entries: readonly Entry[], after: Sequence): Promise<Sequence | "overtaken"> => {
-    // What is sent while there is no connection is dropped.
+    // Messages that are sent without a connection are dropped.
     if (!connection.isConnected()) throw new Error("the broker is not connected");
     if (entries.length < ATOMIC_RECORDS_MIN) return each(entries, after);
     const answer = await exchange.batch(entries, after);
     if (answer.kind === "stored") return answer.sequence;
     if (isOvertaken(answer)) return "overtaken";
-    // Some of them were stored by one who did not record it.
+    // Another publisher has stored some of them without recording it.
     if (answer.kind === "error" && isDuplicateInBatch(answer.code)) return each(entries, after);
     throw new Error(answer.kind === "duplicate" ? answer.kind : answer.detail);
   };
@@ -66,7 +67,7 @@ export const createDutyPublisher = (connection: BrokerConnection, elapsedMs: () 
       const manager = await connection.nats.jetstreamManager({ checkAPI: false });
       return (await manager.streams.info("OBLIGATIONS")).state.last_seq;
     });
-  /** Behind this nothing newer was there when something was refused. */
+  /** The sequence after which a commit was refused although nothing newer was visible. */
   let refusedBehind: Sequence | undefined;
   const publish: DutyPublisher["publish"] = async (messages, after) => {
     let last = after;
@@ -76,14 +77,15 @@ export const createDutyPublisher = (connection: BrokerConnection, elapsedMs: () 
         .map((each) => ({ record: recordOf(each) }));
       const committed = await commit(entries, last);
       if (committed === "overtaken") {
-        // Who is overtaken says nothing and rests: a broker that refuses everything would never be noticed.
+        // An overtaken publisher rests silently. A broker that refuses everything must not look like that.
         const newest = await lastPublished();
         if (newest > last) return committed;
         if (refusedBehind === last)
           throw new Error(
             `what follows ${last} was refused twice, and the stream holds nothing newer than ${newest}`,
           );
-        // What three brokers are storing just now is counted, and not shown yet (measured: three in five of those who are overtaken meet that).
+        // With three brokers a message that is being stored already counts, and is not visible yet (measured: that is so for three in five
+        // overtaken publishers).
         refusedBehind = last;
         return committed;
       }
@@ -103,7 +105,7 @@ const isOvertaken = (answer: Acknowledgement): boolean =>
 
 const encoder = new TextEncoder();
 
-/** The appender ends what it sends with the brace that ends a record, which is that of the payload here. */
+/** append-wire.ts ends each message with the brace that ends a record. Here that is the last brace of the payload. */
 const recordOf = ({ messageId, payload, ...duty }: DutyMessage): OutgoingRecord => {
   const source = encoder.encode(JSON.stringify(payload));
   return {

@@ -13,16 +13,18 @@ import { createKeyWatch, heldValue, type KeyWatch, type KeyWatchDependencies } f
 export interface KeyBucket extends KeyStore, AsyncDisposable {}
 
 /**
- * Resolves when every key is in memory. Throws LogUnavailableError where the bucket cannot be read in time. The stream
- * must exist: reconcile.ts makes it.
+ * Resolves when every key is in memory. Throws LogUnavailableError if the bucket cannot be read in time. The stream must exist:
+ * reconcile.ts makes it.
  */
 export const createKeyBucket = async (
   dependencies: Omit<KeyWatchDependencies, "bucket">,
 ): Promise<KeyBucket> => {
   const { connection, elapsedMs } = dependencies;
-  // Without a look at the account first, which only the leader of the whole cluster answers: the watch below tries again, that look does not.
+  // `checkAPI: false` skips a question about the account, which only the leader of the whole cluster answers. The watch below retries; that
+  // question would not.
   const jetstream = connection.nats.jetstream({ timeout: KEY_REQUEST_MS_MAX, checkAPI: false });
-  // Read from the leader: a replica that is behind (a direct get asks any of them, NATS ADR-31) would have a rotation build on what is over, and not find the successor it just made.
+  // Reads go to the leader. A direct get may be answered by a replica that is behind (NATS ADR-31): a rotation would build on an old value,
+  // and not find the successor that it just made.
   const bucket = await jetstream.views.kv(KEYS_BUCKET, { bindOnly: true, allow_direct: false });
   const watch = await createKeyWatch({ ...dependencies, bucket });
   const write = createWriter(watch);
@@ -40,7 +42,7 @@ export const createKeyBucket = async (
       return records;
     },
     fetch: async (id): Promise<FetchedKey> => {
-      // What is no id is no key of the bucket either, and the client throws on some of it.
+      // Such a text is no key of the bucket, and the client throws on some of them.
       if (!isApiKeyId(id)) return { kind: "absent" };
       if (!watch.isConnected()) return NOT_CONNECTED;
       try {
@@ -81,7 +83,7 @@ const recordsOf = (held: KeyWatch["held"]): Pick<KeyStore, "get" | "admin"> => (
   },
 });
 
-/** What is published while disconnected is lost, and known only after a timeout: not even tried. */
+/** Not tried while disconnected: the message would be lost, and that would be known only after a timeout. */
 const NOT_CONNECTED = { kind: "unavailable", detail: "not connected to the broker" } as const;
 
 type NewValue =

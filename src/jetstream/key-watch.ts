@@ -1,8 +1,8 @@
 /**
- * Follows the key bucket into memory. The client's watch is not trusted: when the server of its consumer is gone it says
- * nothing for over ten seconds (two missed heartbeats of 5 s), and a revoked key would live on. So twice a second the
- * bucket's leader is asked for its last message, and a watch that has not come that far is begun anew. Measured on three
- * nodes with the consumer's node killed: the next change was seen after 0.9 to 3.1 s.
+ * Follows the key bucket into memory. The client's watch alone is not enough: when the server of its consumer is gone it says nothing for
+ * over ten seconds (two missed heartbeats of 5 s), and a revoked key would live on. So twice a second the leader is asked for the bucket's
+ * last message, and a watch that has not come that far is begun again. Measured on three nodes with the consumer's node killed: the next
+ * change was seen after 0.9 to 3.1 s.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { KV, KvEntry, NatsConnection, QueuedIterator } from "nats";
@@ -26,7 +26,7 @@ import { createRepeatFilter } from "../telemetry/repeat-filter.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 
-/** One name of the bucket. `nothing`: deleted, or not a value of ours; kept for its revision. */
+/** The value of one name. `nothing`: deleted, or not a value of ours; kept for its revision. */
 export type HeldValue = { readonly revision: number } & (
   | { readonly kind: "key"; readonly record: ApiKeyRecord }
   | { readonly kind: "admin"; readonly record: AdminKeyRecord }
@@ -35,18 +35,18 @@ export type HeldValue = { readonly revision: number } & (
 
 export interface KeyWatch extends AsyncDisposable {
   held(name: string): HeldValue | undefined;
-  /** What the bucket once had under this name, and has no more though nobody removed it. */
+  /** The value that the bucket once had under this name and has lost, although nobody removed it. */
   lost(name: string): HeldValue | undefined;
   all(): Iterable<HeldValue>;
-  /** An own write, so that it is seen before the bucket tells of it. */
+  /** Adds an own write, so that it counts before the watch reports it. */
   remember(name: string, value: HeldValue): void;
   isConnected(): boolean;
-  /** When, on the clock that was given, what is in memory was last known to be complete. */
+  /** When memory was last known to be complete, by `elapsedMs`. */
   confirmedMs(): number;
 }
 
 export interface KeyWatchDependencies {
-  /** Stays the caller's: closing the bucket does not close it. */
+  /** Owned by the caller: disposing the watch does not close it. */
   readonly connection: Pick<BrokerConnection, "nats" | "isConnected" | "onChange">;
   readonly bucket: KV;
   readonly logger: Logger;
@@ -54,7 +54,7 @@ export interface KeyWatchDependencies {
   readonly elapsedMs: () => number;
 }
 
-/** Resolves when all values are in memory; throws LogUnavailableError where that takes too long. */
+/** Resolves when all values are in memory. Throws LogUnavailableError if that takes too long. */
 export const createKeyWatch = async (dependencies: KeyWatchDependencies): Promise<KeyWatch> => {
   const { connection, logger, elapsedMs } = dependencies;
   const closing = new AbortController();
@@ -98,7 +98,7 @@ export const createKeyWatch = async (dependencies: KeyWatchDependencies): Promis
   };
 };
 
-/** What an entry of the bucket stands for. Never throws: anybody with rights on the bucket may have written it. */
+/** The value of an entry. Never throws: anybody with rights on the bucket may have written it. */
 export const heldValue = (entry: KvEntry): HeldValue => {
   const { revision, operation, key } = entry;
   if (operation !== "PUT") return { kind: "nothing", isForeign: false, revision };
@@ -118,24 +118,24 @@ export const heldValue = (entry: KvEntry): HeldValue => {
   return record ? { kind: "key", record, revision } : { kind: "nothing", isForeign: true, revision };
 };
 
-/** Between two tries to watch; a broker that restarts is back in about a second. */
+/** Pause between two watches. A restarting broker is back in about a second. */
 const RETRY_MS = 200;
 
-/** One watch from its start. `revision` is how far it has come, `expected` how far the bucket was when last asked. */
+/** One watch. `revision` is how far it has come, `expected` how far the bucket was when last asked. */
 interface Watch {
   readonly changes: QueuedIterator<KvEntry>;
   readonly values: Map<string, HeldValue>;
   revision: number;
-  /** When the value of that revision was stored. */
+  /** When the message of that revision was stored. */
   storedMs: number;
   expected: number | undefined;
   askedMs: number;
 }
 
 /**
- * A new watch fills a map of its own, which replaces the one in use when it is complete: so what is known stays in use
- * while the broker is away, and what was removed meanwhile goes. Newer values are used at once, complete or not.
- * Who removes a value leaves a mark with a later revision (ADR-8). So what a complete watch lacks, or has from an earlier revision, was lost.
+ * A new watch fills its own map, which replaces the current one when it is complete. So known keys stay in use while the broker is away,
+ * and keys that were removed meanwhile disappear. Newer values are used at once. A removal leaves a marker with a later revision (ADR-8).
+ * So a value that a complete watch lacks, or has at an earlier revision, was lost.
  */
 const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logger" | "elapsedMs">) => {
   const loading = Promise.withResolvers<void>();
@@ -197,14 +197,17 @@ const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logg
   };
 };
 
-/** The admin key is mostly the first value of a bucket, so that of another one has the same revision. */
+/**
+ * Equal revisions are compared by hash: the admin key is mostly the first value of a bucket, and so has the same revision in another
+ * bucket.
+ */
 const isAccountedFor = (before: HeldValue, after: HeldValue | undefined): boolean => {
   if (after === undefined || after.revision < before.revision) return false;
   if (after.revision > before.revision || before.kind === "nothing") return true;
   return after.kind !== "nothing" && after.record.secret_hash === before.record.secret_hash;
 };
 
-/** Never backwards: a consumer on a follower of the stream may tell an older value after our own write. */
+/** Never goes back: a consumer on a follower may report an older value after our own write. */
 const hold = (values: Map<string, HeldValue>, name: string, value: HeldValue): void => {
   if ((values.get(name)?.revision ?? 0) < value.revision) values.set(name, value);
 };
@@ -219,7 +222,7 @@ interface LastValue {
   readonly storedMs: number;
 }
 
-/** Ends when the watch ends, falls silent, or the connection was made anew. */
+/** Ends when the watch ends or falls silent, or after a reconnect. */
 const followOnce = async (following: Following, closing: AbortSignal): Promise<void> => {
   const { bucket, memory, connection } = following;
   const changes = await bucket.watch();
@@ -259,7 +262,7 @@ const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortS
     const last = await ask();
     if (last !== undefined) {
       const isSilent = seen === seenBefore && watch.revision === seen && seen < (watch.expected ?? 0);
-      // Messages that were seen are gone: the stream was purged or made anew, and its revisions start again.
+      // The bucket is behind what was seen: it was purged or made again, and its revisions start again.
       const isForgotten = last.revision < seen || isAnother(last, watch);
       if (isSilent || isForgotten) {
         const detail = isSilent ? "the watch fell silent" : "the bucket lost its newest values";
@@ -276,15 +279,15 @@ const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortS
 };
 
 /**
- * A bucket made anew may have come as far as the one before; its value was stored at another time. The client gives the one time from nanoseconds that no double
- * holds, so that it may be a millisecond off.
+ * A bucket that was made again may have reached the same revision, but its value was stored at another time. The client computes one of the
+ * two times from nanoseconds that no double can hold, so it may be a millisecond off.
  */
 const isAnother = (last: LastValue, { revision, storedMs }: Watch): boolean =>
   last.revision === revision && Math.abs(last.storedMs - storedMs) > 1;
 
-/** Asks the stream's leader, never a follower that may be behind (so not a direct get). 0: the bucket is empty. */
+/** Asks the stream's leader, because a follower may be behind (so no direct get). 0: the bucket is empty. */
 const createLastReader = async (connection: NatsConnection): Promise<() => Promise<LastValue>> => {
-  // Without a look at the account first: during an election nobody answers it, and a start would fail for that.
+  // `checkAPI: false` skips a question about the account: during an election nobody answers it, and the start would fail.
   const { streams } = await connection.jetstreamManager({ timeout: KEY_REQUEST_MS_MAX, checkAPI: false });
   return async () => {
     try {

@@ -1,6 +1,6 @@
 /**
- * Single messages of a stream from its leader, as plain requests: nats.js knows `next_by_subj` only for direct gets, which replicas that are behind answer
- * too (NATS ADR-31).
+ * Reads single messages of a stream from its leader, as plain requests. nats.js knows `next_by_subj` only for direct gets, which replicas
+ * that are behind answer too (NATS ADR-31).
  */
 import { API_ERROR } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
@@ -16,7 +16,7 @@ export type LeaderQuery =
   | { readonly last_by_subj: string }
   | { readonly seq: number; readonly next_by_subj: string };
 
-/** Undefined where there is no such message. */
+/** Undefined if there is no such message. */
 export const readFromLeader = async (
   { nats }: Pick<BrokerConnection, "nats">,
   stream: string,

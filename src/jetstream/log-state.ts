@@ -4,8 +4,8 @@ import type { BrokerConnection } from "./connection.ts";
 export interface LogState {
   readonly lastSequence: Sequence;
   /**
-   * On how many servers the whole log is. A server whose disk was full stays behind when there is space again, and says nothing of it before it is started
-   * anew (measured on nats-server 2.15.1): until then each record is on one disk less.
+   * Number of servers that have the whole log. A server whose disk was full stays behind, even when there is space again, and says nothing
+   * about it until it is restarted (measured on nats-server 2.15.1). Until then each record is on one disk less.
    */
   readonly copies: number;
 }
@@ -14,6 +14,6 @@ export const readLogState = async ({ nats }: Pick<BrokerConnection, "nats">): Pr
   const manager = await nats.jetstreamManager({ checkAPI: false });
   const { state, cluster } = await manager.streams.info("AUDIT");
   const whole = (cluster?.replicas ?? []).filter(({ current, offline }) => current && offline !== true);
-  // The leader has all that there is.
+  // The leader itself is complete.
   return { lastSequence: state.last_seq, copies: 1 + whole.length };
 };

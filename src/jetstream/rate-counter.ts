@@ -1,4 +1,4 @@
-/** The shared counters of the rate limits, on the stream RATES (NATS ADR-49): an increment is answered with the new value. */
+/** The shared counters of the rate limits, on the stream RATES (NATS ADR-49). An increment is answered with the new value. */
 import { Empty, headers } from "nats";
 import { rateSubject } from "../../streams/subjects.ts";
 import type { RateCounter } from "../access/shared-rate-limit.ts";

@@ -1,4 +1,4 @@
-/** Reading the log: single messages by sequence, and following it in order from any sequence on. */
+/** Reads the log: single messages by sequence, and all messages in order from any sequence on. */
 import { setTimeout as delay } from "node:timers/promises";
 import {
   AckPolicy,
@@ -18,13 +18,14 @@ import { answered } from "./answered.ts";
 import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 
-/** How long one pull waits for messages: a broker that is gone without a word is noticed after twice this. */
+/** How long one pull waits for messages. A broker that disappears silently is noticed after twice this. */
 const PULL_MS_MAX = 5_000;
-/** A consumer whose reader died is removed by the broker after this. */
+/** The broker removes a consumer whose reader died after this. */
 const CONSUMER_IDLE_MS_MAX = 60_000;
 /**
- * A consumer that was just made is on one server of a cluster, and another may not know it yet: it answers the first pull with 503, no responders. Some
- * times a minute where nothing is wrong (measured on three brokers of 2.15.1, on a busy machine), and over within a moment.
+ * A new consumer is on one server of a cluster, and another server may not know it yet: the first pull is answered with 503, no responders.
+ * This happens a few times a minute without any fault (measured on three brokers of 2.15.1, on a busy machine), and is over within a
+ * moment.
  */
 const UNKNOWN = { pullsMax: 20, pauseMs: 25 };
 
@@ -54,7 +55,7 @@ const readMessage = async (
   sequence: Sequence,
 ): Promise<StoredMessage | undefined> => {
   try {
-    // Asks the leader: a direct get may be answered by a replica that does not have the newest message yet (NATS ADR-31).
+    // Asks the leader: a direct get may be answered by a replica that lacks the newest message (NATS ADR-31).
     const message = await manager.streams.getMessage(stream, { seq: sequence });
     return { sequence: message.seq, subject: message.subject, payload: message.data };
   } catch (error) {
@@ -74,9 +75,10 @@ interface FollowOptions {
 }
 
 /**
- * By one consumer after another: a consumer lives on one replica, and one that is behind gives nothing and says nothing of it. Under load and restarts
- * nats-server 2.15.1 tells of replicas whose catching up stalls (`bun run chaos --scenario cluster`). And what it has sent to a server whose route breaks
- * just then is lost, while the next pull goes on behind it (measured on 2.15.1: 3 times in 20 breaks, with five readers).
+ * Follows with one consumer after another. A consumer lives on one replica, and one that is behind gives nothing and reports nothing: under
+ * load and restarts the catching up of replicas can stall in nats-server 2.15.1 (`bun run chaos --scenario cluster`). And what a consumer
+ * has sent to a server whose route breaks at that moment is lost, while the next pull continues after it (measured on 2.15.1: 3 times in 20
+ * breaks, with five readers).
  */
 async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMessage[]> {
   let from = options.from;
@@ -84,10 +86,9 @@ async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMe
 }
 
 /**
- * A throw-away consumer without acknowledgements: where the reader stands is its own affair, kept with its rows. One group
- * is pulled at a time, which is the back pressure: the broker never sends more than was asked for. Ends where the signal is aborted, something
- * was lost on its way, or the leader of the log has had a message for as long as a pull takes that this consumer does not give. Returns the sequence that
- * comes next.
+ * A temporary consumer without acknowledgements: the reader stores its own position, with its rows. One group is pulled at a time, which is
+ * the back pressure: the broker never sends more than was requested. Ends when the signal is aborted, when a message was lost on its way,
+ * or when the leader has had a message for as long as a pull takes and this consumer has not delivered it. Returns the next sequence.
  */
 async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly StoredMessage[], Sequence> {
   const { connection, manager, stream, from, messagesMax, bytesMax, signal } = options;
@@ -136,7 +137,7 @@ async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly 
       if (hasExpired && missed === next) return next;
       left = kind === "over" ? 0 : left - messages.length;
       if (left === 0 && kind !== "gap" && !signal.aborted) {
-        // Before these are worked on, so that the broker sends the next ones meanwhile.
+        // Before these messages are processed, so that the broker sends the next ones meanwhile.
         pull();
         left = messagesMax;
       }
@@ -149,12 +150,15 @@ async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly 
   } finally {
     signal.removeEventListener("abort", end);
     inbox.close("ended");
-    // A courtesy, not waited for: the broker removes an idle consumer by itself.
+    // Not awaited: the broker removes an idle consumer by itself.
     if (connection.isConnected()) void manager.consumers.delete(stream, name).catch(() => undefined);
   }
 }
 
-/** Whether the stream's leader has a message from `sequence` on; no answer is no. What a stream lets expire goes from its beginning. */
+/**
+ * Whether the stream's leader has a message at or after `sequence`; false without an answer. A stream that expires messages loses its
+ * oldest, so its last sequence counts only if it holds any.
+ */
 const holds = async (
   { connection, manager, stream }: Pick<FollowOptions, "connection" | "manager" | "stream">,
   sequence: Sequence,
@@ -165,40 +169,40 @@ const holds = async (
 
 interface Arrival {
   /**
-   * `messages`: more of the pull may come. `over`: the pull, or the whole following, has ended. `gap`: what was sent behind these did not come. `unknown`:
-   * nobody takes pulls for the consumer, which has given nothing yet.
+   * `messages`: more of the pull may come. `over`: the pull, or following as a whole, has ended. `gap`: a message after these was lost.
+   * `unknown`: no server knows the consumer yet, and it has delivered nothing.
    */
   readonly kind: "messages" | "over" | "gap" | "lost" | "unknown";
   readonly messages: readonly StoredMessage[];
 }
 
 interface Inbox {
-  /** Where the next pull is answered. Of the one before only messages count from here on. */
+  /** Reply subject of the next pull. From then on only messages of the pull before it count, not its statuses. */
   nextPull(): string;
   /**
-   * What has arrived since the last call; waits when that is nothing, and as long as the broker has more, up to `messagesMax`: many small groups cost
-   * their reader more than few large ones. A lone message is handed on at once.
+   * What has arrived since the last call. Waits while nothing has arrived, and while the broker has more, up to `messagesMax`: many small
+   * groups cost a reader more than few large ones. A lone message is returned at once.
    */
   next(wanted: { readonly messagesMax: number; readonly timeoutMs: number }): Promise<Arrival>;
   close(reason: "ended" | "lost"): void;
 }
 
-/** Statuses that end one pull as planned: 404 nothing there, 408 expired, 409 as long as it is about a limit (NATS ADR-37). */
+/** Statuses that end a pull as planned: 404 nothing there, 408 expired, 409 if it is about a limit (NATS ADR-37). */
 const isPlannedEnd = (code: number, description: string): boolean =>
   code === 404 || code === 408 || (code === 409 && !description.toLowerCase().includes("deleted"));
 
-/** `bytesMax`: what a pull may bring. */
+/** `bytesMax`: bytes that a pull may deliver. */
 const openInbox = (nats: NatsConnection, bytesMax: number): Inbox => {
   const prefix = createInbox();
   let pulls = 0;
   const pulling = (): string => `${prefix}.${pulls}`;
   let messages: StoredMessage[] = [];
-  /** How many more the broker had when it sent the last one. */
+  /** How many more messages the broker had when it sent the last one. */
   let pending = 0;
-  /** Bytes that the last pull has brought. */
+  /** Bytes that the current pull has delivered. */
   let pulled = 0;
   let ending: Exclude<Arrival["kind"], "messages"> | undefined;
-  /** Messages that the consumer has sent, and all of which came. */
+  /** Number of messages that the consumer has sent and that all arrived. */
   let delivered = 0;
   let isClosed = false;
   let look = (): void => {};
@@ -207,9 +211,9 @@ const openInbox = (nats: NatsConnection, bytesMax: number): Inbox => {
     callback: (error, message) => {
       const status = message.reply ? undefined : message.headers;
       const place = placeOf(message);
-      // A pull that is bounded in bytes is told to have ended after its last message as well (409 "Batch Completed", measured on
-      // 2.15.1), and the next one may be on its way by then: taken for the end of that, more and more pulls would be on their way
-      // at once.
+      // A pull that is bounded in bytes also gets a status after its last message (409 "Batch Completed", measured on 2.15.1), and the next
+      // pull may be on its way by then. If the status were taken for the end of that one, more and more pulls would be on their way at
+      // once.
       const isOfEarlier = status !== undefined && message.subject !== pulling();
       if (error || (!status && !place)) ending = "lost";
       else if (status && status.code !== HEARTBEAT && !isOfEarlier) {
@@ -222,7 +226,8 @@ const openInbox = (nats: NatsConnection, bytesMax: number): Inbox => {
         messages.push({ sequence: place.sequence, subject: message.subject, payload: message.data });
         pending = place.pending;
         pulled += sizeOf(message);
-        // A pull of whose bytes none is left ends without a word (nats-server 2.15.1): waited for, it seemed lost after 20 s (measured).
+        // A pull whose bytes are used up exactly ends without a status (nats-server 2.15.1). Waiting for one made the reader think the
+        // broker lost, after 20 s (measured).
         if (pulled === bytesMax) ending = "over";
       }
       look();
@@ -266,7 +271,7 @@ const openInbox = (nats: NatsConnection, bytesMax: number): Inbox => {
 const HEARTBEAT = 100;
 const NO_RESPONDERS = 503;
 
-/** As the broker counts it against the bound of a pull, with subject and headers. nats.js counts like it, and does not say so in its types. */
+/** The size that the broker counts against the bound of a pull, with subject and headers. nats.js has it, but not in its types. */
 const sizeOf = (message: Msg): number => {
   const size: unknown = "size" in message && typeof message.size === "function" ? message.size() : undefined;
   return typeof size === "number" ? size : 0;
@@ -274,13 +279,13 @@ const sizeOf = (message: Msg): number => {
 
 interface Place {
   readonly sequence: Sequence;
-  /** Which of the messages that its consumer has sent it is, from 1: they count on over a hole in the log. */
+  /** Its number among the messages that the consumer has sent, from 1. The numbers continue over a hole in the log. */
   readonly delivery: number;
-  /** How many are behind it. */
+  /** How many messages follow it. */
   readonly pending: number;
 }
 
-/** The reply subject tells it: 9 tokens, or 11 and more with domain and account (NATS ADR-15). */
+/** Parsed from the reply subject: 9 tokens, or 11 and more with domain and account (NATS ADR-15). */
 const placeOf = (message: Msg): Place | undefined => {
   const tokens = message.reply?.split(".") ?? [];
   const at = tokens.length === 9 ? 5 : 7;

@@ -1,8 +1,8 @@
 /**
- * Which sequences recent message ids have, so that a retry is known before it is sent: one duplicate in an atomic batch makes the broker
- * refuse it whole (error 10201). A shortcut only: what is not here the broker knows. An id is forgotten here when the broker forgets it.
- * Remembering is done per commit and costs nothing per id; ids are put into an index when somebody asks, which only duplicates make necessary
- * (a map kept at all times cost a sixth of the CPU time of a batch, measured).
+ * Sequences of recent message ids, so that a retry is known before it is sent: one duplicate in an atomic batch makes the broker refuse all
+ * of it (error 10201). Only a shortcut: the broker knows ids that are not here. An id is forgotten here no later than by the broker.
+ * Remembering costs something per commit and nothing per id. Ids are indexed only when somebody asks, which only duplicates cause (an index
+ * kept at all times cost a sixth of the CPU time of a batch, measured).
  */
 import { DUPLICATE_WINDOW_MS, RECENT_IDS_MAX } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";
@@ -14,7 +14,7 @@ export interface RecentIds {
   forgetAll(): void;
 }
 
-/** What was remembered from one time on. */
+/** Ids that were remembered since one time. */
 interface Generation {
   readonly since: number;
   /** Not in the index yet. */
@@ -26,8 +26,8 @@ interface Generation {
 const generation = (since: number): Generation => ({ since, waiting: [], index: new Map(), ids: 0 });
 
 /**
- * `elapsedMs`: a clock that never goes back. Two generations, the older of which is forgotten when the window has passed since it began, so that
- * nothing is remembered longer than the broker does, and no entry needs a time of its own.
+ * `elapsedMs`: a clock that never goes back. There are two generations. The older one is forgotten when the window has passed since it
+ * began. So nothing is remembered longer than the broker does, and no entry needs its own time.
  */
 export const createRecentIds = (elapsedMs: () => number): RecentIds => {
   let young = generation(elapsedMs());

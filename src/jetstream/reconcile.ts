@@ -1,10 +1,10 @@
 /**
- * Makes the broker agree with streams/: what is missing is made, what may be updated is updated, any other difference stops
- * with the difference shown. Run at the start and after every reconnect, because a memory stream goes with its broker.
+ * Makes the broker agree with streams/: missing streams are made, settings that may be updated are updated, any other difference is refused
+ * and shown. Runs at the start and after every reconnect, because a memory stream disappears with its broker.
  *
- * A stream on disk that was there before and is missing is not made again. nats-server 2.15.1 leaves out at its start what it cannot recover, for one on a full
- * disk, and goes on; where making it then fails for the same reason it deletes the files of the old one (measured: a log with all
- * its records). So the first stream, which is the log, keeps the names of those that were made.
+ * A stream on disk that existed before and is missing is not made again. At its start nats-server 2.15.1 leaves out a stream that it cannot
+ * recover, for example on a full disk. If making it then fails for the same reason, the server deletes the files of the old one (measured:
+ * a log with all its records). So the first stream, which is the log, stores the names of the streams that were made.
  */
 import {
   ErrorCode,
@@ -32,15 +32,15 @@ export const differenceText = ({ stream, setting, wanted, found }: StreamDiffere
 export type Reconciliation =
   | { readonly kind: "agreed"; readonly made: readonly string[]; readonly updated: readonly string[] }
   | { readonly kind: "refused"; readonly differences: readonly StreamDifference[] }
-  /** They were made once, and are missing. */
+  /** Streams that were made once and are missing. */
   | { readonly kind: "lost"; readonly streams: readonly string[] }
-  /** More than one copy is asked for of a server that is no cluster, and never becomes one while it runs. */
+  /** More than one copy is wanted from a server that is no cluster, and cannot become one while it runs. */
   | { readonly kind: "no_cluster"; readonly replicas: number }
-  /** JetStream has less left than the streams that are kept there reserve. */
+  /** JetStream has less space left than the streams with this storage reserve. */
   | { readonly kind: "no_room"; readonly storage: StreamSettings["storage"]; readonly bytesReserved: number }
-  /** The user may not ask for, make or update streams. */
+  /** The user may not read, make or update streams. */
   | { readonly kind: "forbidden" }
-  /** No server that can be reached has JetStream. */
+  /** No reachable server has JetStream. */
   | { readonly kind: "no_jetstream" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
@@ -58,14 +58,14 @@ export const reconcileStreams = async (options: {
   try {
     const manager = await provisioner.jetstreamManager({ checkAPI: false });
     let found = await findStreams(manager, definitions);
-    // Another process may be making them, and have made one between two questions.
+    // Read again, because another process may be making streams between two questions.
     if (lostStreams(definitions, found).length > 0) found = await findStreams(manager, definitions);
     const lost = lostStreams(definitions, found);
     if (lost.length > 0) return { kind: "lost", streams: lost };
-    // Before anything is changed: a start that is refused leaves all as it was.
+    // Checked before anything is changed: a refused start leaves everything as it was.
     const fixed = definitions.flatMap((definition) => fixedDifferences(definition, found));
     if (fixed.length > 0) {
-      // What differs is mended in vain where the copies cannot be kept.
+      // If the copies cannot be kept, that is the reason to report: correcting the differences would not help.
       const isAlone = provisioner.info?.cluster === undefined;
       return isAlone && replicas > 1
         ? { kind: "no_cluster", replicas }
@@ -97,12 +97,12 @@ const noRoom = (
   storage: StreamSettings["storage"],
 ): Reconciliation => {
   const there = definitions.filter(({ settings }) => settings.storage === storage);
-  // One without a bound reserves nothing.
+  // An unbounded stream reserves nothing.
   const bytesReserved = there.reduce((sum, { settings }) => sum + Math.max(0, settings.max_bytes), 0);
   return { kind: "no_room", storage, bytesReserved };
 };
 
-/** How a stream stands, without changing anything. */
+/** The state of a stream, without changing it. */
 export type StreamStanding =
   | { readonly kind: "as_wanted" | "missing" }
   | {
@@ -111,7 +111,7 @@ export type StreamStanding =
       readonly isMendedAtStart: boolean;
     };
 
-/** `reader`: a user that may ask about every stream. Rejects where the broker does not answer. */
+/** `reader`: a user that may read every stream's settings. Rejects if the broker does not answer. */
 export const inspectStream = async (
   reader: NatsConnection,
   definition: StreamDefinition,
@@ -125,7 +125,7 @@ export const inspectStream = async (
   return { kind: "different", differences, isMendedAtStart };
 };
 
-/** Those that were made once and are missing: no start makes them again. `reader` as above. */
+/** Streams that were made once and are missing: no start makes them again. `reader` as above. */
 export const findLostStreams = async (
   reader: NatsConnection,
   definitions: readonly StreamDefinition[],
@@ -152,7 +152,7 @@ const findStreams = async (
   return found;
 };
 
-/** In the metadata of the first stream: the names of all on disk, separated by commas. */
+/** Member of the first stream's metadata: the names of all streams on disk, separated by commas. */
 const MADE = "prooftrail.streams";
 
 const namesOnDisk = (definitions: readonly StreamDefinition[]): readonly string[] =>
@@ -161,7 +161,7 @@ const namesOnDisk = (definitions: readonly StreamDefinition[]): readonly string[
 const lostStreams = (definitions: readonly StreamDefinition[], found: FoundStreams): readonly string[] => {
   const [first = "", ...others] = namesOnDisk(definitions);
   const made = found.get(first)?.metadata?.[MADE]?.split(",") ?? [];
-  // It is made before all others, so with one of them it was there.
+  // The first stream is made before all others; so if one of them exists, it has existed.
   if (!found.has(first) && others.some((name) => found.has(name))) return [first];
   return others.filter((name) => made.includes(name) && !found.has(name));
 };
@@ -175,12 +175,12 @@ const rememberMade = async (
   const [first] = names;
   const made = names.join(",");
   if (first === undefined || found.get(first)?.metadata?.[MADE] === made) return;
-  // As it is by now: it may have been made or updated since.
+  // Read again: it may have been made or updated since.
   const { config } = await manager.streams.info(first);
   await manager.streams.update(first, { ...config, metadata: { ...config.metadata, [MADE]: made } });
 };
 
-/** What must not be changed on a stream that is there. */
+/** Differences that must not be corrected on an existing stream. */
 const fixedDifferences = (
   definition: StreamDefinition,
   streams: FoundStreams,
@@ -206,12 +206,12 @@ const reconcileStream = async (
 const makeStream = async (manager: JetStreamManager, definition: StreamDefinition): Promise<StreamResult> => {
   try {
     const { config } = await manager.streams.add(toConfig(definition));
-    // A server too old for a setting drops it in silence (measured on 2.9 and 2.10), so what came back is compared too.
+    // A server that is too old for a setting drops it silently (measured on 2.9 and 2.10), so the result is compared too.
     const dropped = differencesOf(definition, config);
     return dropped.length > 0 ? { kind: "different", differences: dropped } : { kind: "made" };
   } catch (error) {
-    // Another process may have made it since we looked. Of a stream in memory the server then says that it has no room for one
-    // more (10028, measured on 2.15.1).
+    // Another process may have made it meanwhile. For a stream in memory the server then reports that it has no room for one more (10028,
+    // measured on 2.15.1).
     const made = await findStream(manager, definition.name);
     if (!made) throw error;
     return reconcileStream(manager, definition, made);

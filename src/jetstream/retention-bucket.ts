@@ -1,7 +1,7 @@
 /**
- * Policies and holds, in a JetStream key-value bucket (NATS ADR-8): `policy.<tenant>` and `hold.<tenant>.<id>`. What was read is kept, and whoever
- * asks gets what is stored at that moment: the stream's leader is asked for its last revision, and for what came since. No watch, because a watch
- * may be behind, and a hold must count at once.
+ * Policies and holds, in a JetStream key-value bucket (NATS ADR-8): `policy.<tenant>` and `hold.<tenant>.<id>`. Values are cached, but each
+ * read asks the stream's leader for its last revision and fetches what is new. No watch, because a watch may be behind, and a hold must
+ * count at once.
  */
 import { holdSubject, policySubject, RETENTION_BUCKET } from "../../streams/retention.ts";
 import { RETENTION_REQUEST_MS_MAX } from "../limits.ts";
@@ -26,8 +26,8 @@ export const createRetentionBucket = ({
 }): RetentionStore => {
   const jetstream = connection.nats.jetstream({ timeout: RETENTION_REQUEST_MS_MAX });
   let memory = createMemory(logger);
-  // The next broker may have been given an older copy of the log, and have grown past what was read of the one before. Another memory, because whoever waits
-  // for what was asked before goes on where an answer still comes.
+  // After a reconnect the broker may have an older copy of the stream that has grown past what was read. A new memory, because a read that
+  // is still running goes on with the old one.
   connection.onChange(() => {
     memory = createMemory(logger);
   });
@@ -55,7 +55,7 @@ export const createRetentionBucket = ({
   };
 
   return {
-    // One after another, each with its own question: an answer that was on its way before a write would not know of it.
+    // One read after another, each with its own question: an answer that was on its way before a write would not contain it.
     read: () => {
       const turn = last.then(refresh);
       last = turn;
@@ -127,14 +127,14 @@ const storedValue = (subject: string, revision: number, data: string | undefined
   return record && { kind: "hold", record, revision };
 };
 
-/** What is stored. Taken from memory in the turn in which the last of it came: a moment later the connection may be lost, and nothing be remembered. */
+/** What is stored now. Returned in the same turn in which the last value came: later the connection may be lost, and the memory empty. */
 const catchUp = async (
   connection: BrokerConnection,
   memory: ReturnType<typeof createMemory>,
 ): Promise<StoredRetention> => {
   const newest = await readMessage(connection, { last_by_subj: ALL });
   const end = newest?.seq ?? 0;
-  // Messages that were seen are gone: the stream was made anew, and its revisions start again.
+  // The stream is behind what was seen: it was made again, and its revisions start again.
   if (end < memory.revision()) memory.forget();
   while (memory.revision() < end) {
     const next = await readMessage(connection, { seq: memory.revision() + 1, next_by_subj: ALL });

@@ -1,4 +1,4 @@
-/** The way into the stream SANDBOX: in memory and without fsync, so there is nothing to gain from grouping. Bounded all the same. */
+/** Appends to the stream SANDBOX. That is in memory and without fsync, so grouping gains nothing. Bounded all the same. */
 import { SANDBOX_IN_FLIGHT_MAX } from "../limits.ts";
 import {
   type LogReader,
@@ -35,13 +35,15 @@ export const createSandboxAppender = ({
     const outcome = await appendSingle(exchange, record, elapsedMs);
     inFlight--;
     if (outcome.kind !== "duplicate" || !(await isGone(reader, outcome.sequence))) return outcome;
-    // By an id that follows from the one before, so that its repeats are still known.
+    // With an id derived from the last one, so that its repeats are still recognised.
     return appendOne({ ...record, messageId: messageIdAgain(record.messageId, outcome.sequence) });
   };
   return { append: (records) => Promise.all(records.map(appendOne)) };
 };
 
-/** The oldest go where memory is full, and the broker remembers their ids all the same. Who reads it next says why it could not be read. */
+/**
+ * When memory is full the oldest messages go, but the broker still remembers their ids. If the read fails here, the next one reports why.
+ */
 const isGone = async (reader: LogReader, sequence: Sequence): Promise<boolean> => {
   try {
     return (await reader.read(sequence)) === undefined;

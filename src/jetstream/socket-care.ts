@@ -1,13 +1,13 @@
 /**
- * Sockets that nats.js 2.29.3 leaves open too long, closed in time.
+ * Closes sockets that nats.js 2.29.3 leaves open too long.
  *
- * It gives up an attempt to connect after `timeout` and leaves its socket open. Where the server only stood still, that attempt comes
- * alive with it, beside the next one: the server closes it, this counts as the end of the good connection, and another is made while the good one
- * stays open with all its subscriptions. From then on the bytes of two connections go into one parser, and records that are torn apart so are
- * undecodable for the views and the tree (measured, after a broker was stopped for 25 s). So each attempt ends the one before.
+ * After `timeout` it gives up an attempt to connect but leaves its socket open. If the server only stood still, that attempt comes alive
+ * with it, beside the next one. The server closes it, nats.js takes this for the end of the good connection and makes another, while the
+ * good one stays open with all its subscriptions. From then on the bytes of two connections go into one parser, and torn records cannot be
+ * decoded by the views and the tree (measured, after a broker was stopped for 25 s). So each attempt ends the one before.
  *
- * And where a server does not answer any more, it waits to have sent what is buffered before it closes the socket. A machine that is gone takes
- * nothing, and the kernel tries for a quarter of an hour (tcp_retries2); so `cut` closes it without that.
+ * And if a server does not answer any more, nats.js waits to send its buffer before it closes the socket. A machine that is gone takes
+ * nothing, and the kernel retries for a quarter of an hour (tcp_retries2). So `cut` closes the socket at once.
  */
 import { Socket } from "node:net";
 import type { NatsConnection } from "nats";
@@ -35,7 +35,7 @@ export interface SocketCare {
   cut(): void;
 }
 
-/** It uses what is not in the types of nats.js; the version is pinned, and one without it is refused here, at the start. */
+/** Uses members that are not in the types of nats.js. The version is pinned, and one without them is refused here, at the start. */
 export const careForSockets = (nats: NatsConnection): SocketCare => {
   if (!hasAttempts(nats))
     throw new Error("this version of nats.js connects in another way; see socket-care.ts");
@@ -48,7 +48,7 @@ export const careForSockets = (nats: NatsConnection): SocketCare => {
   return { cut: () => closeSocket(protocol.transport) };
 };
 
-/** Its end is no news for the connection, also where the socket is only opened later. */
+/** Ends an attempt without telling the connection, even if its socket opens later. */
 const end = (transport: Protocol["transport"]): void => {
   transport.done = true;
   closeSocket(transport);

@@ -1,17 +1,17 @@
-/** How long a stream has stored nothing, as far as it was tried. */
+/** Measures how long every attempt to write a stream has failed. */
 import { LOG_STALL_AGE_MS_MAX } from "../limits.ts";
 import type { BrokerConnection } from "./connection.ts";
 
 export interface Stall {
   /** From the first failure in a row to the last. */
   readonly lastedMs: number;
-  /** Since the last one: what was not tried again may work by now. */
+  /** Time since the last failure. Without another attempt the stream may work again. */
   readonly agoMs: number;
 }
 
-/** Told by whatever writes a stream. */
+/** Implemented by whatever writes a stream. */
 export interface StallReport {
-  /** Undefined for a stream that stores, as far as it was tried. */
+  /** Undefined if the last attempt was stored. */
   readonly stall: () => Stall | undefined;
 }
 
@@ -36,7 +36,7 @@ export const createStallClock = (elapsedMs: () => number): StallClock => {
   };
 };
 
-/** Of a stream written over this connection. What fails while it is lost says nothing about the stream. */
+/** For a stream that is written over this connection. Failures while it is lost say nothing about the stream. */
 export const createConnectedStallClock = (connection: BrokerConnection): StallClock => {
   const clock = createStallClock(() => performance.now());
   connection.onChange(clock.cleared);
