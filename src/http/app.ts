@@ -1,4 +1,4 @@
-/** The front door: opens each request, routes it, answers what no route takes, and writes its line. */
+/** The entry of all requests: opens each request, routes it, answers what no route takes, and writes its log line. */
 import { type AnyElysia, Elysia } from "elysia";
 import type { ActionRecorder } from "../access/action.ts";
 import { clientAddress } from "../access/client-address.ts";
@@ -59,7 +59,7 @@ export interface HttpDependencies {
   readonly checkpoints: CheckpointStore;
   /** First part of the origin of every tenant's log. */
   readonly serviceName: string;
-  /** Ended by who stops the service, before the listener waits for running requests. */
+  /** Ended when the service stops, before the listener waits for running requests. */
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
   readonly rules: Rules;
@@ -90,7 +90,7 @@ export interface HttpDependencies {
   readonly newRequestId: () => string;
 }
 
-/** Answers one request; the address of the socket it came from is asked for only where it is needed. Never rejects. */
+/** Answers one request. The socket's address is read only where it is needed. Never rejects. */
 export type HttpHandler = (
   request: Request,
   connection: { address(): string; keepOpen(isKept: boolean): void; isLast(): boolean },
@@ -99,17 +99,19 @@ export type HttpHandler = (
 export const createHttpApp = (dependencies: HttpDependencies): HttpHandler =>
   handlerOf(dependencies, createRoutes(dependencies));
 
-/** What a process of any role answers with. */
+/** What a process of any role needs for its answers. */
 export type OperationDependencies = Pick<
   HttpDependencies,
   "readiness" | "metrics" | "logger" | "trustedHops" | "newRequestId"
 >;
 
-/** Of a process without the role api: only how it is doing. */
+/** The handler of a process without the role api: only health and metrics. */
 export const createOperationApp = (dependencies: OperationDependencies): HttpHandler =>
   operationApp(dependencies, unmatchedBeside("no_api"));
 
-/** Of a process that is not up yet: how it is doing, and of anything else that it is to be asked again, as a client takes a 404 for its last word. */
+/**
+ * The handler of a process that is starting: health and metrics. Everything else is answered 503, because a client takes a 404 for final.
+ */
 export const createStartingApp = (dependencies: OperationDependencies): HttpHandler =>
   operationApp(dependencies, (_request, context) =>
     problem(context, "log_unavailable", {
@@ -168,8 +170,9 @@ const handlerOf = (
 const ELYSIA_PATH_SEARCH_START = 11;
 
 /**
- * With a shorter Host, such as `api`, Elysia would find no path and answer 404 (measured); without one likewise. The request itself gets another URL, because
- * not every request may be copied: TRACE and CONNECT may not (fetch.spec.whatwg.org, `new Request`; Deno holds to it, Bun does not).
+ * With a shorter Host, such as `api`, or without one, Elysia finds no path and answers 404 (measured). The URL of the request itself is
+ * replaced, because not every request may be copied: TRACE and CONNECT may not (fetch.spec.whatwg.org, `new Request`; Deno enforces it, Bun
+ * does not).
  */
 const makeRoutable = (request: Request): void => {
   const { url } = request;
@@ -210,16 +213,16 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
   );
 };
 
-/** The answer where no route takes the request. */
+/** Makes the answer if no route takes the request. */
 type Refuse = (request: Request, context: RequestContext, methods: MethodTable) => Response;
 
-/** The routes that `add` gives, with an answer where none of them takes the request. */
+/** The routes of `add`, with an answer for requests that none of them takes. */
 const withRoutes = (
   { logger, refuse }: { readonly logger: Logger; readonly refuse: Refuse },
   add: (bare: AnyElysia) => AnyElysia,
 ): AnyElysia => {
   let methods: MethodTable = { allowed: () => [], isWrittenOut: () => false };
-  // First, so that both cover every route after them; later ones would not (measured with Elysia 1.4).
+  // Both hooks come first: they cover only routes that are added after them (measured with Elysia 1.4).
   const bare = new Elysia()
     .onError(({ code, error, request }) => {
       const context = contextOf(request);
@@ -227,7 +230,7 @@ const withRoutes = (
     })
     .onBeforeHandle(({ request, route }) => {
       const context = contextOf(request);
-      // To the router GET /v1/events/batch is a question for the event `batch`.
+      // The router takes GET /v1/events/batch for the event `batch`.
       if (hasParameter(route) && methods.isWrittenOut(requestUrl(request.url).pathname))
         return refuse(request, context, methods);
       context.route = route;
@@ -238,7 +241,7 @@ const withRoutes = (
   return app;
 };
 
-/** The framework answers 404 for a known path with another method; the client is told which methods there are (RFC 9110 §15.5.6). */
+/** The framework answers 404 for a known path with another method. Clients get 405 with the methods that there are (RFC 9110 §15.5.6). */
 const unmatchedBeside =
   (code: ProblemCode, nothingHere?: string): Refuse =>
   (request, context, methods) => {
@@ -248,7 +251,7 @@ const unmatchedBeside =
     if (request.method === "OPTIONS" && allowed.length > 0) {
       return new Response(null, { status: 204, headers: { ...headers, "x-request-id": context.requestId } });
     }
-    // With this method the path would have been taken, but as it was sent the router does not know it: with a fragment, or on Deno with a dot segment.
+    // The method is allowed, but the router does not know the path as it was sent: with a fragment, or on Deno with a dot segment.
     if (allowed.length === 0 || allowed.includes(request.method))
       return problem(context, code, nothingHere === undefined ? {} : { detail: nothingHere });
     return problem(context, "method_not_allowed", {
@@ -258,7 +261,8 @@ const unmatchedBeside =
   };
 
 /**
- * A broker or a database that does not answer is no fault in the program, and any route may meet it. Of all else the stack goes to the logger, never to the client.
+ * A broker or a database that does not answer is no fault in the program, and any route may meet it. For all other errors the stack goes to
+ * the logger, never to the client.
  */
 const failed = (error: unknown, context: RequestContext, logger: Logger): Response => {
   if (error instanceof LogUnavailableError) {

@@ -1,4 +1,4 @@
-/** Bytes in: type, coding, size, time and completeness, before anybody looks at the content. */
+/** Reads request bodies: checks type, coding, size, time and completeness before anybody looks at the content. */
 import { Buffer } from "node:buffer";
 import pLimit from "p-limit";
 import { createSharedPot, type PotBounds } from "../access/shared-pot.ts";
@@ -9,7 +9,7 @@ import { isJsonInUtf8 } from "./media-type.ts";
 import type { ProblemCode, RequestError } from "./problem.ts";
 
 export type Body =
-  /** `release` when nothing of it is needed any more: until then it counts as held. */
+  /** Call `release` when the bytes are no longer needed: until then they count as held. */
   | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly release: () => void }
   | {
       readonly kind: "refused";
@@ -34,15 +34,15 @@ export interface BodyReader extends Disposable {
     bounds: {
       readonly bytesMax: number;
       readonly holder: string;
-      /** Asked when the body is there: who sends it slowly may have lost the key on the way. */
+      /** Called when the body has arrived: a slow sender's key may have ended meanwhile. */
       readonly isStillAllowed: () => boolean;
-      /** It may be left out, and then it has no type; one without an announced length may turn out to be empty (RFC 9112 §7.1). */
+      /** The body may be left out, and then has no type. One without an announced length may turn out to be empty (RFC 9112 §7.1). */
       readonly isOptional?: boolean;
     },
   ): Promise<Body>;
 }
 
-/** What is held are bodies over all requests, those that are on their way and those that are worked on. */
+/** Bounds on the bodies of all requests, both arriving and being processed. */
 export interface BodyBounds extends PotBounds {
   /** Time for one body to arrive. */
   readonly bodyMsMax: number;
@@ -65,7 +65,7 @@ export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyRead
       if (announced > bytesMax) return Promise.resolve(tooLarge(bytesMax));
       let reserved = 0;
       let isGivenUp = false;
-      /** False where it is more than can be held, or nobody waits for it any more. */
+      /** False if it does not fit, or nobody waits for the body any more. */
       const reserve = (bytes: number): boolean => {
         if (isGivenUp || !pot.take(holder, bytes - reserved)) return false;
         reserved = bytes;
@@ -96,7 +96,7 @@ export const createBodyReader = ({ bodyMsMax, ...bounds }: BodyBounds): BodyRead
   };
 };
 
-/** Each may become as large as a body may be before it is known how large it is, beside what is held. */
+/** Each may grow to the largest body before its size is known, in addition to what is held. */
 const INFLATED_AT_ONCE = 4;
 
 type Refused = Extract<Body, { readonly kind: "refused" }>;
@@ -158,7 +158,7 @@ const timedOut = (bodyMsMax: number): Refused => ({
   headers: { connection: "close" },
 });
 
-/** One timer for all bodies, because a timer per request costs more than most bodies take to arrive. */
+/** One timer for all bodies: a timer per request costs more than most bodies take to arrive. */
 const createDeadline = (bodyMsMax: number) => {
   const waiting = new Set<{ readonly since: number; readonly finish: (body: Arrived) => void }>();
   const sweep = (): void => {
@@ -170,7 +170,7 @@ const createDeadline = (bodyMsMax: number) => {
     }
   };
   const timer = setInterval(sweep, bodyMsMax / BODY_LOOKS);
-  /** What `settle` makes of the body, or of that its time is over. `arrive` never throws, nor does what is answered reject. */
+  /** The result of `settle`, for the body or for its timeout. `arrive` must not throw. */
   const meet = <Answer>(arrive: Arrive, settle: (body: Arrived) => Answer): Promise<Answer> =>
     new Promise((resolve) => {
       const finish = (body: Arrived): void => {
@@ -183,7 +183,7 @@ const createDeadline = (bodyMsMax: number) => {
   return { meet, stop: () => clearInterval(timer) };
 };
 
-/** With as few promises as can be: every event comes this way. */
+/** With as few promises as possible: every event comes this way. */
 const readWhole = (request: Request, finish: (body: Arrived) => void): void =>
   void request.bytes().then(
     (bytes) => finish({ kind: "bytes", bytes }),
@@ -191,14 +191,14 @@ const readWhole = (request: Request, finish: (body: Arrived) => void): void =>
   );
 
 /**
- * Held is what has come, and not what was announced: who sends nothing takes nobody's place. Pieces are copied as they come, because one of a
- * single byte takes a hundred while it is kept (chunked coding, RFC 9112 §7.1, may cut a body anywhere).
+ * Reserves what has arrived, not what was announced: a client that sends nothing uses nobody's share. Pieces are copied as they arrive,
+ * because a kept piece of one byte takes a hundred (chunked coding, RFC 9112 §7.1, may cut a body anywhere).
  */
 const readStream = async (
   request: Request,
   bounds: {
     readonly bytesMax: number;
-    /** NaN where nothing is announced. */
+    /** NaN if no length was announced. */
     readonly announced: number;
     readonly reserve: (bytes: number) => boolean;
   },
@@ -208,7 +208,7 @@ const readStream = async (
   let bytes = Buffer.allocUnsafeSlow(0);
   let length = 0;
   const reader = request.body?.getReader();
-  /** Nobody waits until the rest is given up: that tells nothing more. */
+  /** Cancelling the rest is not awaited: it tells nothing more. */
   const refuse = (refused: Refused): Refused => {
     void reader?.cancel().catch(() => {});
     return refused;

@@ -1,17 +1,17 @@
 /** CSV by RFC 4180, safe to open in a spreadsheet. Pure. */
 
-/** Spreadsheets take a file without it for another encoding than UTF-8. */
+/** Byte order mark: without it spreadsheets assume another encoding than UTF-8. */
 export const CSV_START = "\uFEFF";
 
 export const csvRow = (cells: readonly string[]): string => `${cells.map(csvCell).join(",")}\r\n`;
 
 /**
- * A spreadsheet runs a cell that begins with one of these, and some pass over white space and unseen characters before it. An
- * apostrophe in front makes it text (OWASP, "CSV Injection").
+ * A spreadsheet evaluates a cell that begins with one of these, and some skip white space and invisible characters before it. A leading
+ * apostrophe makes it text (OWASP, "CSV Injection").
  */
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
 
-/** More than RFC 4180 asks for: where the semicolon parts cells, or spaces are cut off, a cell stays one as well. */
+/** More than RFC 4180 requires: a cell also stays whole where the semicolon separates cells, or where spaces are trimmed. */
 const NEEDS_QUOTES = /[",;\r\n\t]|^\s|\s$/;
 
 const csvCell = (text: string): string => {

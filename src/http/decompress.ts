@@ -5,8 +5,8 @@ export type Decompressed =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "too_large" }
   /**
-   * Not of this coding, or with something behind its end. A cut zstd frame gives what it has without an error (measured on Bun and Deno);
-   * that is half a JSON text then, and is refused as such. Where it has nothing it would pass for a body that was left out.
+   * Not of this coding, or with bytes after its end. A truncated zstd frame gives what it has without an error (measured on Bun and Deno);
+   * that is half a JSON text then, and is refused as such. If it has nothing, it would pass for a body that was left out.
    */
   | { readonly kind: "corrupt" };
 

@@ -1,11 +1,11 @@
-/** What the answers that are files share. */
+/** Shared by the answers that are files. */
 import type { ActionRecorder } from "../access/action.ts";
 import type { ExportAction } from "../administration/system-events.ts";
 import { EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX } from "../limits.ts";
 import { actorOf, type Call } from "./guard.ts";
 import { problem } from "./problem.ts";
 
-/** `20261120T100000Z`: no file system minds it. */
+/** `20261120T100000Z`, valid in every file system. */
 export const fileTime = (time: Date): string => `${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
 
 export const TOO_MANY_EXPORTS = {
@@ -13,8 +13,8 @@ export const TOO_MANY_EXPORTS = {
 };
 
 /**
- * To be called before the first byte is sent: whoever breaks a download off has read of it all the same. Where the log does not take the record of it, the
- * answer that says so.
+ * Call this before the first byte is sent: a reader that breaks a download off has read part of it. If the log does not take the record,
+ * returns the answer that says so.
  */
 export const recordDownload = async (
   recorder: ActionRecorder<ExportAction>,

@@ -1,16 +1,16 @@
-/** A stored event as one row of CSV: what is asked for most in columns of its own, and the whole event in the last. */
+/** A stored event as one row of CSV: the most requested members in columns of their own, and the whole event in the last. */
 import { eventFacts, hashMember } from "../event/facts.ts";
 import { readEvent } from "../event/read-event.ts";
 import { memberTexts } from "../intake/json/slice.ts";
 import type { StoredEvent } from "../projections/events/queries.ts";
 import { CSV_START, csvRow } from "./csv.ts";
 
-/** As the event has them. */
+/** Members in the columns before `legal_bases`, as the event has them. */
 const BEFORE_BASES = ["event_id", "timestamp", "asset_id", "event_type", "risk_tier"] as const;
-/** Also under the names that clients in the field give them. */
+/** Also found under the other names that clients use. */
 const HASHES = ["context_hash", "outcome_hash"] as const;
 const AFTER_HASHES = ["correlation_id", "trace_id", "span_id", "asset_version"] as const;
-/** JSON text as it was sent: numbers keep all their digits. */
+/** As JSON text as it was sent, so that numbers keep all their digits. */
 const JSON_TEXTS = ["tags", "metadata"] as const;
 
 export const EVENT_CSV_COLUMNS = [
@@ -39,7 +39,7 @@ export const eventCsvRow = ({ sequence, receivedAt, eventText }: StoredEvent): s
     String(sequence),
     receivedAt,
     ...BEFORE_BASES.map(member),
-    // As the filters of the same names find them.
+    // With the same values that the filters of these names use.
     facts?.legalBases.join(" ") ?? "",
     facts?.subjectHash ?? "",
     ...HASHES.map((name) => hashMember(event, name) ?? ""),

@@ -1,4 +1,4 @@
-/** Query parameters that choose events, and their words in the documentation: one set for lists, streams and exports. */
+/** Query parameters that filter events, and their documentation: one set for lists, streams and exports. */
 import { canonicalTraceId, isLegalBasis, isSha256, LEGAL_BASIS, SHA256 } from "../event/formats.ts";
 import { RISK_TIERS } from "../event/risk-tiers.ts";
 import { readSearchText } from "../event/search-text.ts";
@@ -16,7 +16,9 @@ import type { Query } from "./query.ts";
 import { parameter } from "./reading.ts";
 import { readTimeRange, TIME_RANGE_PARAMETERS } from "./time-range.ts";
 
-/** A group, or a type: not only those that are known now, as the log may hold what this version or its settings no longer take. */
+/**
+ * The form of a group and of a type. Unknown names are allowed: the log may hold types that this version or its settings no longer accept.
+ */
 const GROUP = /^[a-z][a-z0-9_]*\.\*$/;
 const TYPE = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?$/;
 
@@ -29,7 +31,7 @@ export const LEGAL_BASIS_SCHEMA: Parameter["schema"] = {
   maxLength: LEGAL_BASIS_CHARACTERS_MAX,
 };
 
-/** The few that a live stream takes. */
+/** The filters that a live stream takes. */
 export const readStreamFilter = (query: Query): EventConditions => ({
   ...readKindFilter(query),
   assetId: query.text("asset_id"),
@@ -56,7 +58,7 @@ export const readEventFilter = (query: Query): EventConditions => ({
   assetId: query.text("asset_id"),
 });
 
-/** All but the asset, which the path names. */
+/** All except the asset, which is in the path. */
 export const readTimelineFilter = (query: Query): EventConditions => ({
   ...readKindFilter(query),
   legalBasis: query.checked("legal_basis", isLegalBasis, LEGAL_BASIS_EXPECTED),
@@ -69,7 +71,7 @@ export const readTimelineFilter = (query: Query): EventConditions => ({
   timeField: query.choice("time_field", ["timestamp", "received_at"], "timestamp"),
 });
 
-/** More of them than an event has would read as "there is none". */
+/** More tags than an event can have are refused: they would always find nothing. */
 const readTags = (query: Query): EventConditions["tags"] => {
   const tags = query.prefixed(TAG_PREFIX);
   if (tags.length > TAGS_MAX)
@@ -110,8 +112,8 @@ const TEXT = parameter(
 );
 
 /**
- * A parameter of its own for each tag, which OpenAPI can say as the members of an object alone. The page at /docs begins with the default: with an example,
- * which it would send, it would find nothing.
+ * Each tag is a parameter of its own, which OpenAPI can describe only as the members of an object. The page at /docs begins with the
+ * default; an example would be sent and would find nothing.
  */
 const TAGS: Parameter = {
   ...parameter(

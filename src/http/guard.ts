@@ -1,4 +1,4 @@
-/** The door of every route that needs a key: header → principal → scope → handler. */
+/** Wraps every route that needs a key: header → principal → scope → rate → handler. */
 import type { Actor } from "../access/action.ts";
 import {
   type Authentication,
@@ -21,17 +21,17 @@ export interface Call {
   readonly request: Request;
   readonly context: RequestContext;
   readonly principal: Principal;
-  /** Path parameters, decoded; null where the encoding is broken. */
+  /** Path parameters, decoded; null if the encoding is broken. */
   readonly params: Readonly<Record<string, string | null>>;
   /**
-   * Whether the key would still open this: it may be revoked or expire while a body comes, a view is waited for, or a long answer is taken. Looks into
-   * memory only, 0.1 to 0.4 µs (measured).
+   * Whether the key still allows this: it may end while a body arrives, a view is waited for, or a long answer is read. Uses memory only,
+   * 0.1 to 0.4 µs (measured).
    */
   readonly isStillAllowed: () => boolean;
   readonly madeViews: Pick<MadeViews, "check">;
 }
 
-/** Who carries out what the call asks for, as the log tells it. */
+/** The actor of the call, for the log. */
 export const actorOf = ({ principal, context, isStillAllowed }: Call): Actor => ({
   principal,
   requestId: context.requestId,
@@ -46,7 +46,7 @@ export type Guard = (
 /** RFC 6750 §3. */
 const CHALLENGE = { "www-authenticate": "Bearer" };
 
-/** Told of every key that opens nothing, also of one that ends while its request is under way. */
+/** The answer for every invalid key, also for one that ends during its request. */
 export const INVALID_KEY = { code: "invalid_api_key", headers: CHALLENGE } as const;
 
 export const invalidKey = (context: RequestContext): Response =>
@@ -63,7 +63,7 @@ export const createGuard = (dependencies: {
   return (scope, handle) => {
     const answer = (decision: RateDecision, call: Call): Promise<Response> | Response =>
       decision.kind === "limited" ? rateLimited(call.context, decision) : handled(handle(call), call, isLost);
-    /** A client takes 401 for the last word on its key. */
+    /** Whether the key may be right but is lost: a client takes 401 as final, so such a key gets 503. */
     const isLost = (authorization: string | null): boolean =>
       keyStore.admin() === undefined ||
       authenticateIn({ authorization, keys: keyStore.lost, now: now() }).kind === "principal";
@@ -95,8 +95,8 @@ export const createGuard = (dependencies: {
 };
 
 /**
- * A read may have waited half a minute for what it gives, `min_sequence` and `wait`: who may not have it any more gets none of it. What is changed is not
- * looked at here: it is done, and who asked for it is told. Behind the door 401 says that the key ended meanwhile, and nothing else.
+ * Checks the key again before the result of a read is sent: the read may have waited half a minute (`min_sequence`, `wait`). The result of
+ * a change is sent all the same, because it is done. A handler answers 401 only if the key ended meanwhile.
  */
 const handled = (
   response: Promise<Response> | Response,
@@ -114,7 +114,7 @@ const handled = (
 
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** A body that is not taken holds memory, or a place among those that are open. */
+/** Cancels the unused body, which holds memory or a place among the open streams. */
 const instead = (given: Response, { context }: Call): Response => {
   given.body?.cancel().catch(() => {});
   return invalidKey(context);
@@ -139,7 +139,7 @@ const unauthenticated = (
 const keysLost = (context: RequestContext): Response =>
   problem(context, "not_ready", { detail: `${NO_KEYS} Ask again.`, reasons: [NO_KEYS] });
 
-/** For whoever asked. What the operator is to do is told by readiness. */
+/** The text for the client. Readiness has the advice for the operator. */
 const NO_KEYS = "The keys are not there, so nobody knows whether this one is right.";
 
 const NOT_BEARER =

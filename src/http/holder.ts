@@ -1,10 +1,10 @@
-/** Whose request it is, where each may only have so much: a tenant, or where no key is needed a client. */
+/** The holder that a request counts for, where shares are limited: a tenant, or a client where no key is needed. */
 import type { Principal } from "../access/authenticate.ts";
 import { holderOf } from "../access/client-rate-limit.ts";
 
 export interface Asker {
   readonly principal: Pick<Principal, "tenant"> | undefined;
-  /** To be asked before the answer is given. */
+  /** Call it before the answer is sent. */
   readonly clientAddress: () => string;
 }
 

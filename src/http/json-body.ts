@@ -1,4 +1,7 @@
-/** A request's JSON, read strictly: a member that stands twice is refused rather than guessed, and so is what is nested too deep to be looked through. */
+/**
+ * Reads a request's JSON strictly: duplicate members are refused rather than guessed, and so is a value that is nested too deep to be
+ * checked.
+ */
 import { readBodyText } from "../intake/body-text.ts";
 import { type JsonSlice, sliceBody } from "../intake/json/slice.ts";
 import { EVENT_DEPTH_MAX, OBJECT_BODY_BYTES_MAX } from "../limits.ts";
@@ -10,7 +13,7 @@ import { problem, type RequestError } from "./problem.ts";
 export const readJson = async (
   bodies: BodyReader,
   { request, context, isStillAllowed }: Pick<Call, "request" | "context" | "isStillAllowed">,
-  /** For a body that may be left out: what is read where it is. */
+  /** For an optional body: the value if it is left out. */
   leftOut?: { readonly value: unknown },
 ): Promise<{ readonly value: unknown } | Response> => {
   const body = await bodies.read(request, {

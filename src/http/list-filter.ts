@@ -1,4 +1,4 @@
-/** Query parameters that choose rows of a list by its columns, and their words in the documentation. */
+/** Query parameters that filter a list by its columns, and their documentation. */
 import { shortened } from "../event/facts.ts";
 import { canonicalEventId, isLegalBasis, isSha256 } from "../event/formats.ts";
 import type { List } from "../projections/list.ts";
@@ -10,7 +10,7 @@ import { equalTo, parameter } from "./reading.ts";
 
 type ListFilters = Pick<List, "filters" | "values" | "shortened">;
 
-/** What no row can hold is refused: misspelt, it would read as "there is none". */
+/** A value that no row can have is refused: a misspelt one would look like an empty list. */
 export const readListFilter = (query: Query, list: ListFilters): readonly Condition[] =>
   list.filters.flatMap((name) => equalTo(name, valueAsked(query, list, name)));
 
@@ -35,7 +35,7 @@ const FORMS: Readonly<Record<string, Parameter["schema"]>> = {
   law: LEGAL_BASIS_SCHEMA,
 };
 
-/** Columns of names that may be event_ids, and are compared as these are. */
+/** Columns whose names may be event_ids, and are compared in canonical form. */
 const NAMES: readonly string[] = ["decision_id", "objection_id", "incident_id"];
 
 export const listFilterParameters = ({

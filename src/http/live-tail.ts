@@ -1,4 +1,4 @@
-/** The pages of a live stream: what is stored after a sequence, as it comes, and a sign of life where nothing does. */
+/** The pages of a live stream: new events after a sequence, and a keep-alive when there are none. */
 import type { Sequence } from "../log/outcome.ts";
 import type { Stretch } from "../projections/events/stretch.ts";
 import type { EventWalk } from "../projections/events/walk.ts";
@@ -8,7 +8,7 @@ import { streamKeepAlive, streamMessage, streamOpening } from "./event-stream.ts
 export const createLiveTail = (tail: {
   readonly walk: EventWalk;
   readonly watch: PositionWatch;
-  /** Whether nothing of the tenant stands there. */
+  /** Whether the stretch has no event of the tenant. */
   readonly isQuiet: (stretch: Stretch) => Promise<boolean>;
   readonly keepAliveMs: number;
   readonly isStillAllowed: () => boolean;
@@ -17,7 +17,7 @@ export const createLiveTail = (tail: {
 }): { next(): Promise<string | undefined> } => {
   const { walk, watch, isQuiet, keepAliveMs, isStillAllowed, signal } = tail;
   let hasOpened = false;
-  /** Where the view was seen last: up to there it is read without asking again. */
+  /** The last known position of the view. Events up to it are read without asking again. */
   let end: Sequence = 0;
   let keepAliveAt = performance.now() + keepAliveMs;
 
@@ -35,7 +35,7 @@ export const createLiveTail = (tail: {
     }
     const seen = walk.position() < end ? end : await beyondEnd();
     if (signal.aborted || !isStillAllowed()) return undefined;
-    // Also where events come all the time but none that this reader asked for.
+    // Also if events arrive all the time but none matches this reader's filters.
     if (seen === undefined || performance.now() >= keepAliveAt) {
       keepAliveAt = performance.now() + keepAliveMs;
       return streamKeepAlive(walk.position());

@@ -1,6 +1,9 @@
 /** Whether a Content-Type is JSON in UTF-8. Pure. */
 
-/** RFC 9110 §5.6.6: none, or one; a token, or a quoted text in which a backslash stands before any character. Names in any case. */
+/**
+ * RFC 9110 §5.6.6. A parameter may be empty; its value is a token, or a quoted text in which a backslash escapes any character. Names are
+ * case-insensitive.
+ */
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = '"(?:[\\t\\x20\\x21\\x23-\\x5B\\x5D-\\x7E\\x80-\\xFF]|\\\\[\\t\\x20-\\x7E\\x80-\\xFF])*"';
 const JSON_TYPE = /^application\/json(?=[ \t;]|$)/i;
@@ -9,10 +12,10 @@ const PARAMETER = new RegExp(
   "y",
 );
 
-/** `utf8` is not registered, but sent, and means nothing else (WHATWG Encoding §4.2). */
+/** `utf8` is not registered, but is sent and means the same (WHATWG Encoding §4.2). */
 const UTF_8 = /^utf-?8$/i;
 
-/** Of JSON no parameter has a meaning (RFC 8259 §11), so any is passed over, but a charset that says that it is not UTF-8. */
+/** JSON defines no parameters (RFC 8259 §11), so any is ignored, except a charset other than UTF-8. */
 export const isJsonInUtf8 = (type: string): boolean => {
   const text = type.trim();
   PARAMETER.lastIndex = JSON_TYPE.exec(text)?.[0].length ?? 0;

@@ -1,8 +1,8 @@
-/** Which methods a path takes, read from the routes themselves. */
+/** Which methods a path takes, computed from the routes. */
 
 export interface MethodTable {
   allowed(path: string): readonly string[];
-  /** Whether a route has this very path: no parameter of another stands for it, whatever the method. */
+  /** Whether a route has exactly this path. Then no route with a parameter takes it, whatever the method. */
   isWrittenOut(path: string): boolean;
 }
 
@@ -31,7 +31,7 @@ export const createMethodTable = (
   };
 };
 
-/** As the router has them: `:name`, and `*` for any number of segments. */
+/** In the router's notation: `:name`, and `*` for any number of segments. */
 export const hasParameter = (path: string): boolean => path.includes("/:") || path.includes("*");
 
 const withoutEndingSlash = (path: string): string => (path.length > 1 ? path.replace(/\/$/, "") : path);

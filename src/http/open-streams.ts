@@ -1,8 +1,8 @@
-/** Which answers are still being written: how many a key and its tenant may have at once, and the end of them all when the service stops. */
+/** Answers that are still being written: limits per key and tenant, and the end of all of them when the service stops. */
 import type { Principal } from "../access/authenticate.ts";
 
 export interface OpenStreams {
-  /** Undefined where the key, its tenant, or all together have as many as may be, or the service stops. */
+  /** Undefined if the key, its tenant or all together have reached their limit, or the service stops. */
   open(asker: Pick<Principal, "keyId" | "tenant">): OpenStream | undefined;
   /** Ends all, and opens no more. */
   end(): void;
@@ -11,7 +11,7 @@ export interface OpenStreams {
 export interface OpenStream {
   /** Aborted when the service stops, and when the stream is closed. */
   readonly signal: AbortSignal;
-  /** To be called once it has ended, however it did. May be called again. */
+  /** Call it when the stream has ended, for any reason. May be called again. */
   close(): void;
 }
 
@@ -53,7 +53,7 @@ export const createOpenStreams = ({
   };
 };
 
-/** How many each has, of at most `max`. */
+/** Counts per name, each at most `max`. */
 const createCount = (max: number) => {
   const counts = new Map<string, number>();
   return {

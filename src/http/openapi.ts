@@ -30,7 +30,7 @@ export interface Parameter {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly required?: boolean;
   readonly example?: string | number;
-  /** Of an object: `form` with `explode` makes a parameter of each of its members. */
+  /** For an object: `form` with `explode` makes each of its members a parameter. */
   readonly style?: "form";
   readonly explode?: boolean;
 }
@@ -48,7 +48,7 @@ export interface Operation {
     readonly schema: TSchema;
     readonly example: unknown;
     readonly required?: boolean;
-    /** OBJECT_BODY_BYTES_MAX unless told. */
+    /** Default: OBJECT_BODY_BYTES_MAX. */
     readonly bytesMax?: number;
   };
   readonly answer: {
@@ -57,7 +57,7 @@ export interface Operation {
     readonly schema: TSchema;
     readonly example: unknown;
     readonly mediaType?: string;
-    /** Another form of the same, as text. */
+    /** Another representation, as text. */
     readonly other?: { readonly mediaType: string; readonly example: string };
     /** True where a repeat is answered with `Idempotency-Replayed`. */
     readonly isReplayed?: boolean;
@@ -86,7 +86,7 @@ const WITH_BODY: readonly ProblemCode[] = [
   "invalid_utf8",
   "invalid_request",
 ];
-/** Of a list, which may be long. */
+/** Additional problems of a list, which may be long. */
 const LIST: readonly ProblemCode[] = ["overloaded"];
 
 const problemsOf = (operation: Operation): readonly ProblemCode[] => [
@@ -99,7 +99,10 @@ const problemsOf = (operation: Operation): readonly ProblemCode[] => [
   ]),
 ];
 
-/** The `detail` of an Elysia route. What is long in it is made when the document is asked for: few ask, and it is a tenth of a start (measured). */
+/**
+ * The `detail` of an Elysia route. Its large parts are getters, made when the document is requested: few ask for it, and they are a tenth
+ * of a start (measured).
+ */
 export const describe = (operation: Operation) => {
   const { tag, summary, description, scope, parameters, body, answer } = operation;
   const allParameters = [...(parameters ?? []), ...(body ? [CONTENT_ENCODING] : [])];
@@ -183,7 +186,7 @@ const describeProblems = (codes: readonly ProblemCode[], isSandbox: boolean) => 
   );
 };
 
-/** For the answers that belong to no operation. */
+/** For answers that belong to no operation. */
 export const describeProblem = (code: ProblemCode) => describeStatus(PROBLEMS[code].status, [code], false);
 
 const describeStatus = (status: number, codes: readonly ProblemCode[], isSandbox: boolean) => ({
@@ -203,8 +206,8 @@ const describeStatus = (status: number, codes: readonly ProblemCode[], isSandbox
 });
 
 /**
- * What every operation refers to, under the names that generated clients give them: in each place of its own the body of problems was half of
- * the document, and 325 types of such a client.
+ * Schemas that every operation refers to, under the names that generated clients use. Inlined, the body of problems was half of the
+ * document, and 325 types of such a client.
  */
 export const describeSchemas = () => ({
   Problem: toOpenApi(ProblemBody),
@@ -225,7 +228,7 @@ const exampleProblem = (code: ProblemCode, isSandbox: boolean) => {
   };
 };
 
-/** Of what every operation refuses. */
+/** An error that every operation may return. */
 const EXAMPLE_ERROR: RequestError = {
   path: "query:form",
   code: "unknown_parameter",
@@ -241,7 +244,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 const toOpenApi = (schema: TSchema): Record<string, Json> => {
   const known = converted.get(schema);
   if (known) return known;
-  // Drops TypeBox's symbols.
+  // Removes TypeBox's symbols.
   const plain: Record<string, Json> = JSON.parse(JSON.stringify(schema));
   const made = convert(plain);
   if (!isObject(made)) throw new Error("a schema is an object");
@@ -249,7 +252,7 @@ const toOpenApi = (schema: TSchema): Record<string, Json> => {
   return made;
 };
 
-/** Most schemas stand in several operations, that of problems in all of them. */
+/** Most schemas are used by several operations, that of problems by all. */
 const converted = new WeakMap<TSchema, Record<string, Json>>();
 
 const isObject = (value: Json | undefined): value is { readonly [name: string]: Json } =>
@@ -273,7 +276,7 @@ const convert = (value: Json): Json => {
   return result;
 };
 
-/** Where no format is told generated clients, those of Java for one, keep an integer in 32 bits (OpenAPI 3.0, §4.4): a sequence may need more. */
+/** Without a format generated clients, for example in Java, keep an integer in 32 bits (OpenAPI 3.0, §4.4); a sequence may need more. */
 const formatOf = ({ type, maximum }: { readonly type?: unknown; readonly maximum?: unknown }) =>
   type === "integer" && !(typeof maximum === "number" && maximum < 2 ** 31) ? { format: "int64" } : {};
 
@@ -292,7 +295,7 @@ const unionOf = (members: readonly { readonly [name: string]: Json }[]): Record<
   return { type: first?.type ?? "string", enum: values };
 };
 
-/** `nullable` has a meaning beside `type` alone (OpenAPI 3.0.3 §4.7.24), so in a union each member says it. */
+/** `nullable` works only beside `type` (OpenAPI 3.0.3 §4.7.24), so in a union each member has it. */
 const orNull = (schema: { readonly [name: string]: Json }): Record<string, Json> => {
   const { anyOf } = schema;
   return Array.isArray(anyOf)

@@ -1,18 +1,18 @@
 /**
- * A body made of pages, of which one is made when the client has taken the one before it: a slow reader costs the memory of one page.
- * Where a page fails, the connection is broken off, so that nobody takes a part for the whole.
+ * A body that is made in pages. A page is made when the client has taken the one before, so a slow reader costs the memory of one page. If
+ * a page fails the connection is broken, so that nobody takes a part for the whole.
  */
 import { setImmediate as otherWork } from "node:timers/promises";
 
 type Page = string | Uint8Array<ArrayBuffer>;
 
 export interface Pages {
-  /** The next text or bytes; empty where there was nothing yet, undefined at the end. */
+  /** The next text or bytes; empty if there is nothing yet, undefined at the end. */
   next(): Promise<Page | undefined>;
-  /** Once, when nothing more is asked for: at the end, after a failure, or when the client has gone. */
+  /** Called once when the body is over: at the end, after a failure, or when the client has gone. */
   closed(): void;
   failed(error: unknown): void;
-  /** While a page is made the client cannot be blamed for the silence; while it takes one it can. */
+  /** Switches the idle limit of the connection off while a page is made: the client is not the reason for the silence. */
   keepOpen(isKept: boolean): void;
 }
 
@@ -24,7 +24,7 @@ export const pagedBody = (pages: Pages): ReadableStream<Uint8Array<ArrayBuffer>>
     hasEnded = true;
     pages.closed();
   };
-  /** Lets others have a turn after each page: SQLite answers without ever waiting. */
+  /** Lets other requests run after each page, because SQLite answers synchronously. */
   const nextPage = async (): Promise<Page | undefined> => {
     for (;;) {
       const page = await pages.next();
@@ -54,13 +54,13 @@ export const pagedBody = (pages: Pages): ReadableStream<Uint8Array<ArrayBuffer>>
           if (hasEnded) return;
           pages.failed(error);
           end();
-          // Without a reason: Bun would print it with the code around it, and it was told already.
+          // Without a reason: Bun would print it with source code, and `failed` has reported it.
           controller.error();
         }
       },
       cancel: end,
     },
-    // Nothing is made before it is asked for.
+    // No page is made before it is requested.
     { highWaterMark: 0 },
   );
 };

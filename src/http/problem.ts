@@ -1,6 +1,6 @@
 /**
- * The catalogue of error codes and the one place that knows their statuses. Bodies follow RFC 9457. A body never holds the payload,
- * a secret or a stack.
+ * The catalogue of error codes, and the only place that knows their statuses. Bodies follow RFC 9457. A body never contains the payload, a
+ * secret or a stack.
  */
 import type { Problem as FieldProblem } from "../event/validate.ts";
 import {
@@ -165,7 +165,7 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
 
-/** What an answer needs of the request's context, and where it notes its code for the request's line in the log. */
+/** What an answer needs from the request's context, and where it stores its code for the log line. */
 interface ProblemContext {
   readonly requestId: string;
   problemCode: ProblemCode | undefined;

@@ -1,19 +1,19 @@
-/** Query parameters, read strictly: a misspelt filter that is ignored would answer another question than was asked. */
+/** Reads query parameters strictly: ignoring a misspelt filter would answer another question than was asked. */
 import { nearest } from "../event/nearest.ts";
 import type { RequestError } from "./problem.ts";
 import { requestUrl } from "./request-url.ts";
 
 export interface Query {
-  /** The value of a parameter that may stand once; undefined where it is absent. An empty one is an error: it would choose nothing. */
+  /** The value of a parameter that may occur once; undefined if absent. An empty value is an error: it would match nothing. */
   text(name: string): string | undefined;
-  /** As `text`, with a check; a value that fails it is noted as an error and treated as absent. */
+  /** As `text`, with a check. A value that fails is reported and treated as absent. */
   checked(name: string, isValid: (value: string) => boolean, expects: string): string | undefined;
-  /** As `text`, read into something else; where that fails the message is noted, and the value treated as absent. */
+  /** As `text`, converted. If that fails the message is reported and the value treated as absent. */
   read<Value>(
     name: string,
     read: (value: string) => { readonly value: Value } | { readonly message: string },
   ): Value | undefined;
-  /** One of a closed set; undefined where it is absent. */
+  /** One of a closed set; undefined if absent. */
   oneOf<const Choices extends readonly string[]>(name: string, choices: Choices): Choices[number] | undefined;
   choice<const Choices extends readonly string[]>(
     name: string,
@@ -23,20 +23,20 @@ export interface Query {
   integer(name: string, bounds: { readonly min: number; readonly max: number }): number | undefined;
   /** All `prefix<key>=value`, each key once. */
   prefixed(prefix: string): readonly { readonly key: string; readonly value: string }[];
-  /** Notes what is wrong with a parameter beside others. */
+  /** Reports an error that concerns several parameters. */
   refuse(name: string, message: string): void;
-  /** All that is wrong, once every parameter has been asked for: names nobody asked for are unknown. */
+  /** All errors. Call it after every parameter was read: names that were not read are unknown. */
   errors(): readonly RequestError[];
 }
 
 const DIGITS = /^\d{1,16}$/;
-/** What a decoder puts where bytes are no UTF-8, and the same where a client means it. */
+/** What a decoder writes for bytes that are not UTF-8, and the same character sent on purpose. */
 const REPLACEMENT = /\uFFFD/g;
 const REPLACEMENT_ENCODED = /%EF%BF%BD/gi;
 
 const countOf = (pattern: RegExp, text: string): number => text.match(pattern)?.length ?? 0;
 
-/** As they were sent, in the same order: of an empty part there is no parameter. */
+/** Names of parameters that are not UTF-8. Parts and parameters have the same order; an empty part is no parameter. */
 const namesNotUtf8 = (search: string, parameters: readonly [string, string][]): readonly string[] => {
   const sent = search
     .slice(1)

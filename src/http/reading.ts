@@ -1,4 +1,4 @@
-/** What every read of a view shares: waiting for a sequence, pages, and what the document says about both. */
+/** Shared by all reads of views: waiting for a sequence, pages, and their documentation. */
 
 import { type Placed, placeOf } from "../access/place.ts";
 import { isTenant, TENANT_EXPECTED, TENANT_PATTERN } from "../access/tenant.ts";
@@ -16,7 +16,7 @@ import { problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
 import { successList, successWhole } from "./success.ts";
 
-/** A text, unless told: an empty one is refused (query.ts). */
+/** By default a text, of which an empty one is refused (query.ts). */
 export const parameter = (
   name: string,
   description: string,
@@ -33,7 +33,7 @@ export const pathParameter = (name: string, example: string): Parameter => ({
   example,
 });
 
-/** A sequence, or a number of leaves: what JavaScript holds exactly. */
+/** A sequence, or a number of leaves: an integer that JavaScript holds exactly. */
 export const countFrom = (minimum: 0 | 1): Parameter["schema"] => ({
   type: "integer",
   minimum,
@@ -46,7 +46,7 @@ export const MIN_SEQUENCE = parameter(
   countFrom(0),
 );
 
-/** A name that no tenant can have would read as a tenant that has nothing. */
+/** A name that no tenant can have is refused: it would look like a tenant without data. */
 export const readTenant = (query: Query): string | undefined =>
   query.checked("tenant", isTenant, `a tenant: ${TENANT_EXPECTED}`);
 
@@ -55,7 +55,7 @@ export const tenantParameter = (description: string): Parameter =>
 
 const ROWS_OF_A_PAGE = `Rows in one answer, at most: a page of events ends at ${PAGE_BYTES_MAX / 1024 / 1024} MiB of them. \`next_cursor\` says whether there are more.`;
 
-/** What every list takes, in whatever order it comes. */
+/** Parameters of every list, in any order of rows. */
 export const LIMIT_AND_CURSOR: readonly Parameter[] = [
   parameter("limit", ROWS_OF_A_PAGE, {
     type: "integer",
@@ -76,7 +76,7 @@ export const PAGE_PARAMETERS: readonly Parameter[] = [
   MIN_SEQUENCE,
 ];
 
-/** What to know of a list that is ordered by the newest event of each row. */
+/** A note for lists that are ordered by the newest event of each row. */
 export const movesWithEvents = (row: string): string =>
   `${row} that gets an event while pages are read moves to the newest end: with \`order=desc\` it may be passed over, with \`order=asc\` it comes again.`;
 
@@ -85,7 +85,7 @@ export const readPage = (query: Query): Page => ({
   ...readLimitAndCursor(query),
 });
 
-/** All that a list takes which is kept in memory as a whole. */
+/** The parameters of a list that is kept in memory as a whole. */
 export const readLimitAndCursor = (query: Query): Pick<Page, "limit" | "cursor"> => ({
   limit: query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT,
   cursor: query.text("cursor"),
@@ -96,20 +96,20 @@ export interface ReadDependencies {
   readonly now: () => Date;
 }
 
-/** What was asked with `min_sequence`. */
+/** The wait for `min_sequence`. */
 export interface Awaited {
   readonly sequence: number;
-  /** By `performance.now()`: how long an answer may wait for what the views do not tell. */
+  /** Deadline by `performance.now()`, also for waits on something else than the views. */
   readonly until: number;
 }
 
-/** The projections to wait for, what the parameters say, and the answer. */
+/** A read: the projections to wait for, its parameters, and its answer. */
 export interface Read<Asked> {
   readonly view: string | readonly string[];
-  /** Says itself how far they are: so it is answered also while one of them is being made. */
+  /** The answer itself says how far the views are, so it is given even while one of them is being made. */
   readonly tellsPosition?: true;
   ask(query: Query): Asked;
-  /** May be asked for again where a view is replaced meanwhile. */
+  /** May be called again if a view is replaced meanwhile. */
   answer(asked: Asked, call: Call, awaited: Awaited | undefined): Promise<Response>;
 }
 
@@ -128,7 +128,7 @@ export const reading =
     const response = await onceSeen(
       { views, projections, awaited },
       async () => {
-        // Not before: who waits may wait until it is made.
+        // After the wait, during which a view may become complete.
         if (!tellsPosition) await call.madeViews.check(projections);
         return answer(asked, call, awaited);
       },
@@ -137,7 +137,7 @@ export const reading =
     return response ?? problem(context, "view_behind");
   };
 
-/** What `ask` gives once all these views have seen the sequence; undefined where they do not come so far in time. */
+/** The result of `ask` once all these views have seen the sequence; undefined if they do not get there in time. */
 export const onceSeen = async <Answer>(
   seeing: {
     readonly views: Pick<ViewStore, "position" | "load">;
@@ -160,7 +160,7 @@ export const readMinSequence = (query: Query): number | undefined =>
 export const awaitedWith = (sequence: number | undefined): Awaited | undefined =>
   sequence === undefined ? undefined : { sequence, until: performance.now() + MIN_SEQUENCE_WAIT_MS_MAX };
 
-/** Whether all these views have seen what was asked for with `min_sequence`, waiting for them. */
+/** Waits until all these views have seen `min_sequence`; false if they do not in time. */
 export const haveSeen = async (
   views: Pick<ViewStore, "position">,
   projections: readonly string[],
@@ -175,7 +175,7 @@ export const haveSeen = async (
   return seen.every((each) => each);
 };
 
-/** One page of a list that is kept in memory as a whole. `rows` by their place. */
+/** One page of a list that is kept in memory as a whole. `rows` are in the order of byPlace. */
 export const answerKeptList = (
   { context, principal }: Call,
   rows: readonly Placed[],
@@ -186,7 +186,7 @@ export const answerKeptList = (
     tenant,
   }: Pick<Page, "limit" | "cursor"> & { readonly list: string; readonly tenant: string | undefined },
 ): Response => {
-  // Any key that sees the same rows goes on with it, as in every other list.
+  // The cursor is valid for every key that sees the same rows, as in all other lists.
   const scope = JSON.stringify([list, principal.isAdmin, principal.tenant, tenant]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor") return invalidCursor({ context });

@@ -1,4 +1,4 @@
-/** The answers where a key, a policy or a hold is not changed: the same for all of them, with the words of each. */
+/** The answers to a refused change of a key, a policy or a hold. */
 import type { ActorEnded, ChangedMeanwhile } from "../access/action.ts";
 import type { OtherTenant } from "../access/authenticate.ts";
 import type { TooManyWaiting } from "../turns/turns-about.ts";
@@ -19,11 +19,11 @@ export const refusedChange = (
   context: RequestContext,
   refusal: RefusedChange,
   words: {
-    /** What an id stands for. */
+    /** What the id names: `key` or `hold`. */
     readonly name: string;
-    /** What changes wait for each other. */
+    /** What is being changed, for the message that too many changes wait. */
     readonly changed: string;
-    /** A sentence to which the reason is added. */
+    /** Beginning of the sentence that ends with the reason. */
     readonly unavailable: string;
   },
 ): Response => {

@@ -1,4 +1,4 @@
-/** What is known about a request beside the request itself: made when it comes in, read when its line is logged. */
+/** Data about a request besides the request itself: made when it arrives, read when its line is logged. */
 import type { Principal } from "../access/authenticate.ts";
 import { isUuidV7 } from "../event/formats.ts";
 import type { Asker } from "./holder.ts";
@@ -7,10 +7,10 @@ import type { UntakenAnswers } from "./untaken-answers.ts";
 
 export interface RequestContext extends Asker {
   readonly requestId: string;
-  /** Whether the connection stays open while nothing goes over it. */
+  /** Sets whether the connection stays open while it is idle. */
   readonly keepOpen: (isKept: boolean) => void;
   readonly untaken: UntakenAnswers;
-  /** The pattern of the route that took it; the path itself may hold identifiers. */
+  /** Pattern of the route that took the request. The path itself may contain identifiers. */
   route: string;
   principal: Principal | undefined;
   problemCode: ProblemCode | undefined;
@@ -18,7 +18,7 @@ export interface RequestContext extends Asker {
 
 const UNMATCHED_ROUTE = "(none)";
 
-/** On the request itself, because the framework hands that one object through everything; a map beside it costs more (measured). */
+/** Stored on the request, because the framework passes that object through everything; a map costs more (measured). */
 const CONTEXT = Symbol("request context");
 type OpenedRequest = Request & { [CONTEXT]?: RequestContext };
 
@@ -48,7 +48,7 @@ export const contextOf = (request: OpenedRequest): RequestContext => {
   return context;
 };
 
-/** A client may name its request, but only as a UUIDv7: anything else could be used to write into logs. */
+/** A client may choose the id of its request, but only a UUIDv7: other texts could forge log lines. */
 const requestIdSent = (request: Request): string | undefined => {
   const sent = request.headers.get("x-request-id");
   return sent !== null && isUuidV7(sent) ? sent : undefined;

@@ -1,4 +1,4 @@
-/** The headers of answers that say something beside their body, described once. The OpenAPI document shows each where it is sent. */
+/** The documented response headers, described once. The OpenAPI document shows each where it is sent. */
 import { WATERMARK_HEADER_VALUE } from "../sandbox/watermark.ts";
 
 export interface DescribedHeader {
@@ -59,7 +59,7 @@ const HEADERS_OF_STATUS: Readonly<Record<number, readonly ResponseHeader[]>> = {
   503: ["Retry-After"],
 };
 
-/** What an answer with this status has, with `more` that only this one has. */
+/** The headers of an answer with this status, and `more` of this answer. */
 export const describeHeaders = (
   status: number,
   more: readonly ResponseHeader[] = [],

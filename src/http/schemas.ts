@@ -1,4 +1,4 @@
-/** Bodies of answers, declared once: the OpenAPI document shows them and the tests hold real answers against them. */
+/** Schemas of answers, declared once: the OpenAPI document shows them, and tests check real answers against them. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { KeyView, NewKeyView } from "../access/key-record.ts";
 import { Classification, ClassificationRequest } from "../classification/request.ts";

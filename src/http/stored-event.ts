@@ -1,7 +1,7 @@
-/** The form in which a stored event is answered, wherever it is. */
+/** The JSON form of a stored event in all answers. */
 import type { StoredEvent } from "../projections/events/queries.ts";
 
-/** The event's own text is put in as it was sent. */
+/** The event's text is inserted as it was sent. */
 export const storedEventText = ({ sequence, tenant, receivedAt, eventText }: StoredEvent): string =>
   `{"sequence":${sequence},"tenant":"${tenant}","received_at":"${receivedAt}","event":${eventText}}`;
 

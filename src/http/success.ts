@@ -3,7 +3,7 @@ import { ANSWER_CHARACTERS_UNCOUNTED_MAX } from "../limits.ts";
 import { problem } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
 
-/** What an audit log answers belongs to the asker alone. */
+/** Answers of an audit log must not be cached by others. */
 const jsonHeaders = (requestId: string) => ({
   "content-type": "application/json",
   "cache-control": "no-store",
@@ -13,7 +13,7 @@ const jsonHeaders = (requestId: string) => ({
 const envelope = (requestId: string, dataText: string): string =>
   `{"data":${dataText},"request_id":"${requestId}"}`;
 
-/** `dataText` is JSON text, put into the body as it is: a stored event reads back byte for byte. */
+/** `dataText` is JSON text and is inserted unchanged: a stored event reads back byte for byte. */
 export const successText = (options: {
   readonly status?: number;
   readonly requestId: string;
@@ -27,8 +27,8 @@ export const successText = (options: {
 };
 
 /**
- * The answer to one event that was taken, the only one that is given so often that its headers are counted: it names no Cache-Control, as no cache keeps
- * what answers a POST unless it is told to (RFC 9110 §9.3.3).
+ * The answer to one accepted event. It is the only answer that is frequent enough to save headers: it has no Cache-Control, because caches
+ * do not store answers to POST unless told to (RFC 9110 §9.3.3).
  */
 export const successAccepted = (options: {
   readonly requestId: string;
@@ -53,7 +53,7 @@ export const successList = (options: {
   readonly context: RequestContext;
   readonly rowTexts: readonly string[];
   readonly nextCursor: string | null;
-  /** What stands beside the rows. */
+  /** Members besides the rows. */
   readonly beside?: Readonly<Record<string, unknown>>;
 }): Response => {
   const { context, rowTexts, nextCursor, beside = {} } = options;
@@ -65,11 +65,11 @@ export const successList = (options: {
   return counted(context, body);
 };
 
-/** What may be as long as a list: all about one thing. */
+/** For an answer about one thing that may be as long as a list. */
 export const successWhole = (context: RequestContext, dataText: string): Response =>
   counted(context, envelope(context.requestId, dataText));
 
-/** One that is long counts until its reader has taken it, and is refused where too much counts already. */
+/** A long answer counts until its reader has taken it, and is refused if too much counts already. */
 const counted = (context: RequestContext, body: string): Response => {
   const { requestId } = context;
   if (body.length <= ANSWER_CHARACTERS_UNCOUNTED_MAX)
@@ -83,13 +83,13 @@ const counted = (context: RequestContext, body: string): Response => {
 const TOO_MUCH_UNTAKEN =
   "More long answers wait for their readers than can be held. Take those that you asked for, or ask for fewer rows where you can.";
 
-/** Text in a form of its own, for other tools. */
+/** Plain text, for other tools. */
 export const successPlain = (requestId: string, body: string): Response =>
   new Response(body, {
     headers: { ...jsonHeaders(requestId), "content-type": "text/plain; charset=utf-8" },
   });
 
-/** A body that is still being made when it is sent; null for `HEAD`, of which the framework would read a body to its end. */
+/** A body that is made while it is sent. Null for `HEAD`, because the framework would read a body to its end. */
 export const successStream = (options: {
   readonly requestId: string;
   readonly mediaType: string;
@@ -102,9 +102,9 @@ export const successStream = (options: {
       "content-type": mediaType,
       "cache-control": "no-store",
       "x-request-id": requestId,
-      // nginx would gather a part of it before it passes it on.
+      // Keeps nginx from buffering.
       "x-accel-buffering": "no",
-      // As GET has it. Without it, Bun says that the body which is not there has 0 bytes (measured on 1.4.5).
+      // Like the answer to GET. Without it Bun sends a content-length of 0 (measured on 1.4.5).
       ...(body === null && { "transfer-encoding": "chunked" }),
       ...headers,
     },

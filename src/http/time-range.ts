@@ -8,7 +8,7 @@ import { parameter } from "./reading.ts";
 const readTime = (query: Query, name: string): string | undefined =>
   query.checked(name, isUtcTimestamp, "a time as RFC 3339 in UTC, for example 2026-11-20T10:00:00Z");
 
-/** Both as they were sent. A range that ends before it begins is most often one that was sent the wrong way round. */
+/** Both as they were sent. A range that ends before it begins is refused: most often the two were swapped. */
 export const readTimeRange = (
   query: Query,
   names: { readonly from: string; readonly to: string } = { from: "from", to: "to" },

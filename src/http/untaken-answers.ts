@@ -1,6 +1,6 @@
 /**
- * Long answers whose readers have not taken them yet, bounded in bytes: who asks for much and reads nothing must not fill the memory. They are handed over
- * piece by piece, because only so it is known when a reader has them.
+ * Long answers that their readers have not taken yet, bounded in bytes: a client that requests much and reads nothing must not fill the
+ * memory. They are sent in pieces, because only then it is known when the reader has them.
  */
 import { createSharedPot, type PotBounds } from "../access/shared-pot.ts";
 import { ANSWER_PIECE_BYTES } from "../limits.ts";
@@ -8,7 +8,7 @@ import { type Asker, holderOfRequest } from "./holder.ts";
 import { type Pages, pagedBody } from "./paged-body.ts";
 
 export interface UntakenAnswers {
-  /** Undefined where it is more than can be held. */
+  /** Undefined if it does not fit. */
   body(
     asker: Asker & Pick<Pages, "keepOpen">,
     text: string,
@@ -17,7 +17,7 @@ export interface UntakenAnswers {
 
 export const createUntakenAnswers = (bounds: {
   readonly ofTenants: PotBounds;
-  /** Apart, so that nobody without a key takes a tenant's place. */
+  /** Separate, so that clients without a key never use a tenant's share. */
   readonly ofClients: PotBounds;
 }): UntakenAnswers => {
   const [ofTenants, ofClients] = [createSharedPot(bounds.ofTenants), createSharedPot(bounds.ofClients)];

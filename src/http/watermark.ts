@@ -1,4 +1,4 @@
-/** The sandbox's watermark, put on at the one place that every answer passes: no route can forget it, nor can an error. */
+/** Adds the sandbox's watermark at the one place that every answer passes, so no route and no error can miss it. */
 import {
   WATERMARK,
   WATERMARK_HEADER,
@@ -9,7 +9,7 @@ import { pathStartOf } from "./request-url.ts";
 
 const SANDBOX = "/v1/sandbox";
 
-/** Without parsing the URL, because this is asked about every request. */
+/** Without parsing the URL, because every request comes here. */
 export const isSandboxPath = (url: string): boolean => {
   const pathStart = pathStartOf(url);
   if (!url.startsWith(SANDBOX, pathStart)) return false;
@@ -19,10 +19,10 @@ export const isSandboxPath = (url: string): boolean => {
 
 const MEMBER = `${JSON.stringify(WATERMARK_MEMBER)}:${JSON.stringify(WATERMARK)}`;
 
-/** What it adds to a body, with the comma before it. */
+/** Bytes that it adds to a body, with the comma. */
 const MEMBER_BYTES = Buffer.byteLength(`,${MEMBER}`);
 
-/** The text of a JSON object with the watermark as its last member; what else is in it is not touched. */
+/** Adds the watermark as the last member of a JSON object; all other text stays as it is. */
 const watermarkText = (text: string): string => {
   const end = text.lastIndexOf("}");
   if (!text.startsWith("{") || end < 0) return text;
@@ -30,14 +30,14 @@ const watermarkText = (text: string): string => {
   return `${text.slice(0, end)}${isEmpty ? "" : ","}${MEMBER}${text.slice(end)}`;
 };
 
-/** An answer that has the header was marked where it was made. */
+/** An answer with the header was already marked where it was made. */
 export const watermarked = async (response: Response): Promise<Response> => {
   if (response.headers.has(WATERMARK_HEADER)) return response;
   const headers = new Headers(response.headers);
   headers.set(WATERMARK_HEADER, WATERMARK_HEADER_VALUE);
   const { status } = response;
   if (response.body === null) {
-    // Of a HEAD: the length of a body that is not there, without the watermark.
+    // HEAD: the content-length of the absent body, which lacks the watermark.
     const bodyBytes = Number(headers.get("content-length") ?? 0);
     if (bodyBytes > 0) headers.set("content-length", String(bodyBytes + MEMBER_BYTES));
     return new Response(null, { status, headers });

@@ -2,10 +2,10 @@ import type { Call } from "./guard.ts";
 import { problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
 
-/** The refusal of whatever is asked for beside a body or a path, where nothing may be: ignored, it would say something else than was meant. */
+/** Refuses query parameters where none are allowed: ignoring one would do something else than was meant. */
 export const refusedQuery = (
   { request, context }: Pick<Call, "request" | "context">,
-  /** What is taken all the same. */
+  /** Reads parameters that are allowed all the same. */
   read: (query: Query) => unknown = () => undefined,
 ): Response | undefined => {
   const query = readQuery(request.url);
@@ -14,7 +14,7 @@ export const refusedQuery = (
   return errors.length > 0 ? problem(context, "invalid_request", { errors }) : undefined;
 };
 
-/** For what takes no parameters beside its path and its body. */
+/** For routes without query parameters. */
 export const withoutQuery =
   (handle: (call: Call) => Promise<Response>) =>
   (call: Call): Promise<Response> | Response =>

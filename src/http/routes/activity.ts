@@ -33,7 +33,7 @@ export const activityRoutes = ({ guard, views, now }: ReadDependencies & { reado
         rowTexts: rows.map(({ start, ...row }) =>
           JSON.stringify(start === undefined ? row : { start: startTime(String(start)), ...row }),
         ),
-        // The answer is whole, or refused as too large.
+        // The answer is complete, or refused as too large.
         nextCursor: null,
       });
     },
@@ -77,7 +77,7 @@ const ask = (query: Query, now: Date) => {
 const groupsIn = (text: string): readonly ActivityGroup[] =>
   ACTIVITY_GROUPS.filter((name) => text.split(",").includes(name));
 
-/** A bucket that `to` cuts is counted whole: its end is not before `to`. */
+/** Whether `to` is the beginning of a bucket. One that it cuts is counted whole. */
 const isWhole = (to: string, bucket: "hour" | "day"): boolean =>
   to.endsWith(bucket === "day" ? "T00:00:00" : ":00:00");
 

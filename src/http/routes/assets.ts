@@ -67,7 +67,7 @@ const oneAsset = (dependencies: CoverageDependencies) => {
   });
 };
 
-/** The newest entries about one asset; the list itself has the others. */
+/** The newest entries about one asset; the list has the others. */
 const partOf = async (
   views: ViewStore,
   about: { readonly tenant: string; readonly list: List; readonly assetId: string; readonly at: string },

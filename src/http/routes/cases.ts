@@ -1,4 +1,4 @@
-/** One case and one decision, from the first notice to the last word, with what is missing named. */
+/** One case and one decision: their whole story, with missing steps named. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { type Fact, timeOf } from "../../cases/fact.ts";
@@ -39,7 +39,7 @@ export const caseRoutes = ({
 
 type Dependencies = ReadDependencies & { readonly rules: Rules };
 
-/** The events themselves, and a notice that names nothing, are read where they stand. */
+/** `events` too, for the events themselves and for a notice that names nothing. */
 const VIEWS = [CASES_VIEW, EVENTS_VIEW];
 
 const readCase = ({ views, now, rules }: Dependencies) =>
@@ -83,7 +83,7 @@ const readDecision = ({ views, now, rules }: Dependencies) =>
     },
   });
 
-/** The events themselves stand in the answer as they were sent. */
+/** The answer contains the events as they were sent. */
 const answerWithTimeline = async (
   views: ViewStore,
   call: Call,
@@ -94,7 +94,7 @@ const answerWithTimeline = async (
   const timeline = facts.map((fact) => {
     const row = rows.get(fact.id);
     const head = `{"at":"${timeOf(fact)}","sequence":${fact.sequence}`;
-    // An event may be gone from the views by retention; its fact and its place in the log are not.
+    // The event may have expired from the views; its fact and its place in the log remain.
     return row
       ? `${head},"received_at":"${rowText(row, "received_at")}","event":${rowText(row, "event")}}`
       : `${head},"received_at":null,"event":null}`;
@@ -122,7 +122,7 @@ const parts = {
   timeline: Timeline,
 };
 
-/** A case knows the events that it keeps: of others it has the number and the times. */
+/** A case knows only the events that it keeps; of others it has the number and the times. */
 const OF_TIMELINE = "Of the events in the timeline.";
 
 const time = Type.Union([Type.String({ format: "date-time" }), Type.Null()], {

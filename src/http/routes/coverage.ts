@@ -45,7 +45,7 @@ export const coverageRoutes = ({
   });
 };
 
-/** Those of the law and the duty that are asked for: they are nobody's, whatever asset is asked for. */
+/** Those that match the requested law and duty. They belong to no asset, so a filter by asset does not matter. */
 const cannotShow = (where: readonly Condition[]) =>
   CANNOT_SHOW.filter(({ law, duty }) => {
     const own: Readonly<Record<string, string>> = { law, duty };

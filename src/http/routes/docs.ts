@@ -23,7 +23,7 @@ export const docsRoutes = ({
   readonly assets: DocsAssets;
   readonly version: string;
 }) => {
-  /** Made and written once: half a megabyte takes 7 ms, and anybody may ask for it without a key (measured). */
+  /** The document, made once: half a megabyte takes 7 ms, and anybody may request it without a key (measured). */
   let documentText: string | undefined;
   return (
     new Elysia()
@@ -47,7 +47,7 @@ export const docsRoutes = ({
           documentation: documentation(version),
         }),
       )
-      // Takes the place of the plugin's own page, which loads its script from a public network.
+      // Replaces the plugin's own page, which loads its script from a public network.
       .get("/docs", () => new Response(PAGE, { headers: PAGE_HEADERS }), { detail: { hide: true } })
       .get(
         "/docs/assets/:name",
@@ -81,7 +81,7 @@ const documentation = (version: string) => ({
       "The audit log for AI systems that can prove itself. Send events about what your AI systems do; ask for them years later. Every answer has an `X-Request-Id`.",
       "Errors are RFC 9457 problem details with a stable `code`. A path answers a method that it does not take with 405 and the methods that it takes in `Allow`.",
       "A head of more than 16 KiB, with its path, its parameters and all headers, is answered with a bare 431.",
-      // On Bun (github.com/oven-sh/bun/pull/38128; measured on 1.4.5): both answers are lost.
+      // On Bun (github.com/oven-sh/bun/pull/38128; measured on 1.4.5) both answers are lost.
       "Send one request at a time over a connection: with another behind one that has no answer yet, or when its sending side is closed before the answer, a connection is closed without any. What it asked for may have been done all the same: an event that is sent again is stored once, but a key may be there that nobody has seen (`GET /v1/keys`).",
       `A connection over which the head of a request has not come within ${HEAD_MS_MAX / 1000} s, or nothing for ${CONNECTION_IDLE_MS_MAX / 1000} s, is closed.`,
     ].join(" "),
@@ -92,7 +92,7 @@ const documentation = (version: string) => ({
     get schemas() {
       return describeSchemas();
     },
-    // Of no operation: it is the answer to those that are not here.
+    // Belongs to no operation: it answers methods that no operation has.
     responses: { MethodNotAllowed: describeProblem("method_not_allowed") },
     securitySchemes: {
       apiKey: {

@@ -156,7 +156,7 @@ const answerTo = async (
     headers: { "content-disposition": `attachment; filename="${fileName}"` },
   };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
-  // After the waits for the views and the seal: of a bundle that nobody gets the log says nothing.
+  // Checked after the waits for views and seal: the log must not record a bundle that nobody gets.
   if (!call.isStillAllowed()) return invalidKey(context);
   const unrecorded = await recordDownload(dependencies.recorder, call, {
     what: "bundle",
@@ -183,7 +183,7 @@ const formats: BundleFormats = {
   csvRow,
 };
 
-/** Whatever keeps it from being whole breaks it off: a ZIP without its directory is none. */
+/** Any failure breaks the bundle off: a ZIP without its directory is not valid. */
 const bundleBody = (
   dependencies: Dependencies,
   parts: {
@@ -219,7 +219,7 @@ const bundleBody = (
   };
   const closed = (): void => {
     open.close();
-    // What still runs of it ends with its next page; nobody waits for that.
+    // Not awaited: what still runs ends with its next page.
     bundle.return(undefined).catch(() => {});
   };
   const failed = (error: unknown): void =>
@@ -230,10 +230,10 @@ const bundleBody = (
   return pagedBody({ next, closed, failed, keepOpen: context.keepOpen });
 };
 
-/** Enough to know it by. File systems take names of 255 bytes, with the tenant and the time. */
+/** Enough to recognise it. File systems allow names of 255 bytes, with the tenant and the time. */
 const FILE_SUBJECT_CHARACTERS_MAX = 64;
 
-/** Names of assets and cases may hold anything; a file's name may not. */
+/** Names of assets and cases may contain any character; a file name may not. */
 const fileSubject = ({ assetId, correlationId }: EvidenceFilter): string =>
   (assetId ?? correlationId ?? "all")
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")

@@ -77,7 +77,7 @@ const getExport = async (
     },
   };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
-  // After the wait for `min_sequence`: of an export that nobody gets the log says nothing.
+  // Checked after the wait for `min_sequence`: the log must not record an export that nobody gets.
   if (!call.isStillAllowed()) return invalidKey(context);
   const open = exports.open(principal);
   if (!open) return problem(context, "overloaded", TOO_MANY_EXPORTS);
@@ -95,7 +95,7 @@ const getExport = async (
   });
 };
 
-/** Every parameter but those that say how and when. They have been read, so there are no others. */
+/** All parameters except those for format and wait. Unknown ones were refused before. */
 const filtersAsked = (url: string): Readonly<Record<string, string[]>> => {
   const { searchParams } = requestUrl(url);
   const names = new Set(searchParams.keys());
@@ -103,7 +103,7 @@ const filtersAsked = (url: string): Readonly<Record<string, string[]>> => {
   return Object.fromEntries(Array.from(names, (name) => [name, searchParams.getAll(name)]));
 };
 
-/** Whatever keeps it from being whole breaks it off: who has it to its end has all of it. */
+/** Any failure breaks the export off: one that ends properly is complete. */
 const exportBody = (
   { views, logger }: Pick<Dependencies, "views" | "logger">,
   parts: {

@@ -74,7 +74,7 @@ const postEvent = async (
 ): Promise<Response> => {
   const header = readIdempotencyKey(request.headers);
   if (header.kind === "invalid") return invalidIdempotencyKey(context);
-  // Nearly all requests have no query, and are not made to pay for one.
+  // Nearly all requests have no query, so none is parsed for them.
   const { isResent, errors } = request.url.includes("?") ? readSingleQuery(request.url) : NO_QUERY;
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const body = await bodies.read(request, {
@@ -105,7 +105,7 @@ const postBatch = async (
   { bodies, intake, limiter }: Ways,
   { request, context, principal, isStillAllowed }: Call,
 ): Promise<Response> => {
-  // Each event has an identity of its own, which makes a retry of the batch exactly-once; the header is only held to its form.
+  // Each event has its own identity, so a retry of the batch is exactly-once. Only the form of the header is checked.
   if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
   const query = readQuery(request.url);
   const wantsReceipts = isAsked(query, "receipts");
@@ -144,7 +144,7 @@ const readSingleQuery = (url: string) => {
 const isAsked = (query: Query, name: "receipts" | "resent"): boolean =>
   query.choice(name, ["true", "false"], "false") === "true";
 
-/** A header sent twice arrives joined by ", ", whose space is not visible ASCII, and is refused with the rest. */
+/** A header that is sent twice arrives joined by ", ". Its space is not visible ASCII, so it is refused like other invalid keys. */
 const IDEMPOTENCY_KEY = new RegExp(`^[!-~]{1,${IDEMPOTENCY_KEY_CHARACTERS_MAX}}$`);
 
 type IdempotencyKey =
@@ -167,7 +167,10 @@ export const invalidIdempotencyKey = (context: RequestContext): Response =>
     ],
   });
 
-/** `more`, a name and a text that is plain in JSON, stands beside what every accepted event is told. Written by hand, as it is every event's answer. */
+/**
+ * The last parameter is one more member: a name, and a text that needs no escapes in JSON. Written by hand, because every event gets this
+ * answer.
+ */
 export const acceptedEvent = (
   { requestId }: RequestContext,
   { eventId, sequence, receivedAt, duplicate, warnings }: AcceptedEvent,

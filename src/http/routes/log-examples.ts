@@ -1,6 +1,6 @@
 /**
- * One small log of two records, as the document shows it: the event that is sent, its receipt, its proof, and both tree heads. All of it verifies, so that who
- * writes a verifier has something to begin with.
+ * A small log of two records for the API documentation: the event that is sent, its receipt, its proof, and both tree heads. All of it
+ * verifies, so that the author of a verifier has test data.
  */
 import { encodeRecord } from "../../log/record.ts";
 import { encodeBase64 } from "../../proof/base64.ts";
@@ -33,7 +33,7 @@ const recordOf = (event: object): Uint8Array =>
   );
 
 const origin = "prooftrail/acme";
-/** Everybody knows its seed, so nobody signs with it. */
+/** Its seed is public, so nobody signs with it. */
 const signer = createSigningKey(new Uint8Array(SEED_BYTES)).signerNamed(origin);
 
 const record = recordOf(EXAMPLE_EVENT);

@@ -1,4 +1,7 @@
-/** What proves the log: signed tree heads, tiles of the tree, and how two heads fit together. Text and bytes as C2SP has them, so that its tools read them. */
+/**
+ * Proofs of the log: signed tree heads, tiles of the tree, and consistency of two heads. Text and bytes follow C2SP, so that its tools can
+ * read them.
+ */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { consistencyBetween, leavesUpTo, rootAt, tileAt, treeSize } from "../../projections/tree/queries.ts";
@@ -48,7 +51,7 @@ export const logRoutes = ({ guard, ...dependencies }: Dependencies & { readonly 
     .get("/tile/:level/:number/:width", guard("events:read", getTile(dependencies)), {
       detail: describe(PARTIAL_TILE),
     })
-    // Larger numbers have more segments.
+    // Numbers of 1000 and more have more segments.
     .get("/tile/*", guard("events:read", getTile(dependencies)), { detail: { hide: true } });
 
 const getCheckpoint =
@@ -63,7 +66,7 @@ const getCheckpoint =
     return head instanceof Response ? head : successPlain(context.requestId, head.note);
   };
 
-/** The newest head, or why there is none. What a writer asks for with `min_sequence` is a head that holds its record. */
+/** The newest head, or the answer why there is none. With `min_sequence` it is a head that covers that record. */
 const headHolding = async (
   { views, checkpoints }: Dependencies,
   call: Call,
@@ -94,7 +97,7 @@ const nothingSealed = ({ context }: Call): Response =>
 const getKey =
   ({ checkpoints, serviceName }: Dependencies) =>
   async (call: Call): Promise<Response> => {
-    // Taken as by every read, and there is nothing to wait for: keys are older than what they sign.
+    // `min_sequence` is accepted as by every read. There is nothing to wait for: keys are older than what they sign.
     const refused = refusedQuery(call, readMinSequence);
     if (refused) return refused;
     const { tenant } = call.principal;
@@ -158,7 +161,7 @@ const beyondHead = (name: string, size: number) => ({
   message: `The newest signed tree head has ${size} leaves: send at most that.`,
 });
 
-/** Signed, and not there: the view is made again from the log. */
+/** The head is signed, but the view lacks its leaves: it is being made again from the log. */
 export const treeBehind = ({ context }: Call): Response =>
   problem(context, "view_behind", { detail: "The view `tree` is made again and has not come so far yet." });
 
@@ -183,7 +186,7 @@ const answerTile = async (views: ViewStore, call: Call): Promise<Response> => {
   });
 };
 
-/** A hash in a tile never changes, so what was read once stays right (C2SP tlog-tiles); for the asker alone, whose tenant it is. */
+/** A hash in a tile never changes, so tiles may be cached (C2SP tlog-tiles), but only by the asker, whose tenant it is. */
 const tileHeaders = ({ context }: Call) => ({
   "content-type": "application/octet-stream",
   "cache-control": "private, max-age=31536000, immutable",

@@ -31,7 +31,7 @@ export const obligationRoutes = ({
   const list = reading(views, {
     view: obligationList.view,
     ask: (query) => {
-      // Whole seconds, as the last one counts as a whole.
+      // In whole seconds: a duty is in time until the end of its last second.
       const at = timeKey(`${now().toISOString().slice(0, WHOLE_SECONDS)}Z`);
       const due = readTimeRange(query, { from: "due_from", to: "due_to" });
       const [from, to] = [due.from, due.to].map((time) => (time === undefined ? undefined : timeKey(time)));
@@ -46,7 +46,7 @@ export const obligationRoutes = ({
         ...readPage(query),
         at,
         where: [...conditionsOf(state, at), ...others],
-        // The time goes on between two pages, and the question is the same.
+        // Part of the cursor. The time is not, because it moves on between two pages.
         asked: [state ?? null, ...others],
       };
     },
@@ -58,7 +58,7 @@ export const obligationRoutes = ({
   });
 };
 
-/** Rows are found by the law, of which a deadline is one of a few. Under another law than its own it has no row, and none is looked for. */
+/** Adds the law of the requested deadline, because the index begins with the law. If another law was requested, nothing can match. */
 const withLaw = (conditions: readonly Condition[]): readonly Condition[] => {
   const asked = new Map(
     conditions.map((each) => (each.kind === "equals" ? [each.column, each.value] : ["", ""])),
@@ -70,7 +70,7 @@ const withLaw = (conditions: readonly Condition[]): readonly Condition[] => {
 
 const NO_TIME: Condition = { kind: "range", column: "due_at", from: "1", to: "0" };
 
-/** The rows that are in this state at a time: the state itself is not stored, because it changes without an event. */
+/** Conditions for this state at a time. The state itself is not stored, because it changes without an event. */
 const conditionsOf = (state: ObligationState | undefined, now: string): readonly Condition[] => {
   const due = (from: string | undefined, to: string | undefined): Condition => ({
     kind: "range",

@@ -12,7 +12,10 @@ import { success } from "../success.ts";
 /** Why this instance cannot serve now; empty when it can. */
 export interface Readiness {
   reasons(): Promise<readonly string[]>;
-  /** The same of what needs no views, as taking events: they may be away or far behind. Not of another log: then this one is not to be written. */
+  /**
+   * The same for what needs no views, such as taking events: the views may be away or far behind. A log that is not the views' own is still
+   * a reason, because it must not be written.
+   */
   reasonsWithoutViews(): Promise<readonly string[]>;
 }
 

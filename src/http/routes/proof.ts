@@ -1,4 +1,4 @@
-/** The proof of one event, for whoever wants to check it without us. */
+/** The proof of one event, which can be verified without this service. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { canonicalEventId } from "../../event/formats.ts";
@@ -94,7 +94,7 @@ const getProof = async (
   return format === "json" ? answerOne(call, jsonOf(result.proof)) : tlogProof(call, result.proof);
 };
 
-/** An event that came under two identities is in the log twice, and whoever holds the receipt of the second asks for that one. */
+/** An event that was sent under two identities is in the log twice. The holder of the second receipt asks for that record. */
 const recordOf = async (
   { log }: Dependencies,
   event: Extract<FoundEvent, { readonly kind: "stored" }>,
@@ -111,7 +111,7 @@ const recordOf = async (
 const EVENTS_BEHIND =
   "The view `events` did not come to the end of the log in the time of `wait`, and the event may be behind it. Ask again, or wait longer.";
 
-/** Who asks to wait may ask for what was acknowledged a moment ago: the view has seen that once it has seen the end of the log. */
+/** With `wait` the event may have been acknowledged a moment ago. The view has seen it once it has seen the current end of the log. */
 const awaitEvent = async (
   { views, log }: Dependencies,
   tenant: string,
@@ -134,7 +134,7 @@ const jsonOf = ({ sequence, leafIndex, payload, inclusionProof, head }: RecordPr
   checkpoint: head.note,
 });
 
-/** The record stands in `extra`, so that the file is all that is needed. */
+/** The record is in `extra`, so the file needs nothing else. */
 const tlogProof = (call: Call, { leafIndex, payload, inclusionProof, head }: RecordProof): Response => {
   const proof = formatTlogProof({
     extra: payload,

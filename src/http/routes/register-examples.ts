@@ -1,4 +1,4 @@
-/** One row of each register, as the document shows it: one story, in which a person objects to a decision about a credit. */
+/** One row of each register for the API documentation. Together they tell one story: a person objects to a decision about a credit. */
 
 const ASSET = { asset_id: "credit_model" };
 const SUBJECT = { subject_hash: `sha256:${"2c".repeat(32)}` };

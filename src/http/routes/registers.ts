@@ -1,4 +1,4 @@
-/** Lists that read a table as it is: the registers, and what else is a list of rows. */
+/** Lists that show a table directly: the registers, and other lists of rows. */
 import { Elysia } from "elysia";
 import { timeKey } from "../../event/formats.ts";
 import { assessmentList, riskChangeList } from "../../projections/assessments/queries.ts";
@@ -45,7 +45,7 @@ export interface ListRoute {
   readonly description: string;
 }
 
-/** Exported so that a test can hold examples and answers against the schemas. */
+/** Exported so that a test can check examples and answers against the schemas. */
 export const LISTS: readonly ListRoute[] = [
   {
     path: "/decisions",

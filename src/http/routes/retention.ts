@@ -98,7 +98,7 @@ const answerPolicy = (
     ? success({ requestId: context.requestId, data: policyEntry(answer) })
     : refused(context, answer);
 
-/** The policy as it was said, and what it comes to for each tier and law. */
+/** The policy as it was set, and the resulting ages for each tier and law. */
 const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
   const policy = record?.policy ?? {};
   return {

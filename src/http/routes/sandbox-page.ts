@@ -1,11 +1,11 @@
-/** The page at /sandbox: its script and style are ours, and nothing is loaded from anywhere else. */
+/** The page at /sandbox. Its script and style are our own; it loads nothing from other origins. */
 import { Elysia } from "elysia";
 import { WATERMARK } from "../../sandbox/watermark.ts";
 import { problem } from "../problem.ts";
 import { contextOf } from "../request-context.ts";
 
 export interface SandboxPage {
-  /** Undefined where this runtime cannot make it. */
+  /** Undefined if this runtime has no bundler. */
   readonly script: string | undefined;
   readonly style: string;
 }

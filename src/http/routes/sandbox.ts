@@ -1,4 +1,4 @@
-/** The sandbox: without a key, limited per client, and never to be mistaken for the real thing (http/watermark.ts). */
+/** The sandbox: no key, limited per client, and every answer marked (http/watermark.ts). */
 import { Elysia } from "elysia";
 import pLimit from "p-limit";
 import type { ClientRateLimiter } from "../../access/client-rate-limit.ts";
@@ -44,16 +44,16 @@ import {
 } from "./ingestion.ts";
 
 interface SandboxDependencies {
-  /** Each client has event_ids of its own: the example of the documentation is everybody's first event. */
+  /** Each client has its own event_ids: the example of the documentation is everybody's first event. */
   readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
   readonly reader: Pick<LogReader, "read" | "lastSequence">;
   readonly limiter: ClientRateLimiter;
-  /** Apart from those of tenants: nobody without a key takes their place. */
+  /** Separate from the tenants' reader, so that clients without a key never use a tenant's share. */
   readonly bodies: BodyReader;
   readonly vocabulary: EventVocabulary;
 }
 
-/** On whose behalf sandbox events are stored: nobody's. */
+/** The tenant in sandbox records; it stands for nobody. */
 const SANDBOX_TENANT = "sandbox";
 
 export const sandboxRoutes = (dependencies: SandboxDependencies) => {
@@ -107,7 +107,7 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
 
 const PONG = { status: "ok", environment: "sandbox" } as const;
 
-/** A list may be long, and is marked here, so that it need not be read again for its watermark. */
+/** Marks the list here: it may be long, and would otherwise be read again for its watermark. */
 const wholeList = (context: RequestContext, rowTexts: readonly string[]): Response => {
   const list = successList({
     context,
@@ -119,7 +119,7 @@ const wholeList = (context: RequestContext, rowTexts: readonly string[]): Respon
   return list;
 };
 
-/** A client that floods the sandbox must not be served because nobody counts. */
+/** Refused while requests cannot be counted, so that a flood is not served then. */
 const unavailable = (context: RequestContext): Response =>
   problem(context, "log_unavailable", { detail: "The sandbox is not available now. Nothing was stored." });
 
@@ -149,7 +149,7 @@ const postEvent = async (
   request: Request,
   context: RequestContext,
 ): Promise<Response> => {
-  // It would be of no use here, and is held to its form as it is by the real thing.
+  // The header has no effect here, but its form is checked as by the real endpoint.
   if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
   const refusal = refusedQuery({ request, context });
   if (refusal) return refusal;
@@ -176,7 +176,7 @@ const postEvent = async (
   }
 };
 
-/** The sandbox is everybody's: no key can end meanwhile. */
+/** There is no key that could end. */
 const WITHOUT_KEY = (): boolean => true;
 
 const listEvents = async (

@@ -36,7 +36,7 @@ interface Dependencies {
   readonly logger: Logger;
 }
 
-/** What all streams share. */
+/** Shared by all streams. */
 interface Following {
   readonly watch: PositionWatch;
   readonly quiet: QuietStretches;
@@ -71,7 +71,7 @@ const getStream = async (dependencies: Dependencies, following: Following, call:
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const beyond = await beyondEnd(dependencies, start);
   if (beyond) return problem(context, "invalid_request", { errors: [beyond] });
-  // Of the log and not of the view, which may be behind; and before anything is waited for: "from now on" begins with the question.
+  // The end of the log, because the view may be behind. Read before any wait: "from now on" begins with the request.
   const after = start.after ?? (await dependencies.log.lastSequence());
   if (!(await haveSeen(dependencies.views, [EVENTS_VIEW], awaitedWith(minSequence))))
     return problem(context, "view_behind");
@@ -118,12 +118,12 @@ const liveBody = (
 
 interface Start {
   readonly after: number | undefined;
-  /** Where `after` was sent. */
+  /** Where `after` was sent: header or query. */
   readonly path: string;
   readonly errors: readonly RequestError[];
 }
 
-/** The header wins: a browser that connects again sends it beside the address that it began with. */
+/** The header wins: a browser that reconnects sends it together with its original URL. */
 const readStart = (request: Request, parameterText: string | undefined): Start => {
   const header = request.headers.get("last-event-id") ?? undefined;
   const sent = [
@@ -142,12 +142,14 @@ const readStart = (request: Request, parameterText: string | undefined): Start =
   return { after, path: header === undefined ? "query:after" : "header:Last-Event-ID", errors };
 };
 
-/** Nothing has such a sequence yet, and what gets one up to there would be skipped without a word. The log decides, for a view may be behind. */
+/**
+ * Refuses a position beyond the end of the log: events up to it would be skipped silently. The log decides, because a view may be behind.
+ */
 const beyondEnd = async (
   { views, log }: Pick<Dependencies, "views" | "log">,
   { after = 0, path }: Start,
 ): Promise<RequestError | undefined> => {
-  // What the view has seen is in the log: so a stream goes on while the broker is away.
+  // A position that the view has seen is in the log. So a stream can continue while the broker is away.
   if (after === 0 || after <= (await views.position(EVENTS_VIEW))) return undefined;
   const end = await log.lastSequence();
   if (after <= end) return undefined;
