@@ -97,7 +97,7 @@ export interface ReadDependencies {
 }
 
 /** The wait for `min_sequence`. */
-export interface Awaited {
+export interface SequenceWait {
   readonly sequence: number;
   /** Deadline by `performance.now()`, also for waits on something else than the views. */
   readonly until: number;
@@ -110,7 +110,7 @@ export interface Read<Asked> {
   readonly tellsPosition?: true;
   ask(query: Query): Asked;
   /** May be called again if a view is replaced meanwhile. */
-  answer(asked: Asked, call: Call, awaited: Awaited | undefined): Promise<Response>;
+  answer(asked: Asked, call: Call, awaited: SequenceWait | undefined): Promise<Response>;
 }
 
 /** Reads the parameters strictly, waits for `min_sequence`, and answers. */
@@ -124,7 +124,7 @@ export const reading =
     const errors = query.errors();
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
     const projections = [view].flat();
-    const awaited = awaitedWith(sequence);
+    const awaited = sequenceWait(sequence);
     const response = await onceSeen(
       { views, projections, awaited },
       async () => {
@@ -142,7 +142,7 @@ export const onceSeen = async <Answer>(
   seeing: {
     readonly views: Pick<ViewStore, "position" | "load">;
     readonly projections: readonly string[];
-    readonly awaited: Awaited | undefined;
+    readonly awaited: SequenceWait | undefined;
   },
   ask: () => Promise<Answer>,
   drop?: (unused: Answer) => void,
@@ -157,14 +157,14 @@ export const readMinSequence = (query: Query): number | undefined =>
   query.integer("min_sequence", { min: 0, max: Number.MAX_SAFE_INTEGER });
 
 /** From now on. */
-export const awaitedWith = (sequence: number | undefined): Awaited | undefined =>
+export const sequenceWait = (sequence: number | undefined): SequenceWait | undefined =>
   sequence === undefined ? undefined : { sequence, until: performance.now() + MIN_SEQUENCE_WAIT_MS_MAX };
 
 /** Waits until all these views have seen `min_sequence`; false if they do not in time. */
 export const haveSeen = async (
   views: Pick<ViewStore, "position">,
   projections: readonly string[],
-  awaited: Awaited | undefined,
+  awaited: SequenceWait | undefined,
 ): Promise<boolean> => {
   if (awaited === undefined) return true;
   const { sequence, until } = awaited;

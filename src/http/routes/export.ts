@@ -16,7 +16,7 @@ import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { awaitedWith, MIN_SEQUENCE, onceSeen, parameter, readMinSequence } from "../reading.ts";
+import { MIN_SEQUENCE, onceSeen, parameter, readMinSequence, sequenceWait } from "../reading.ts";
 import { requestUrl } from "../request-url.ts";
 import { STORED_EVENT_EXAMPLE, storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
@@ -58,7 +58,7 @@ const getExport = async (
   const query = readQuery(request.url);
   const name = query.choice("format", ["ndjson", "csv"], "ndjson");
   const conditions = readEventFilter(query);
-  const awaited = awaitedWith(readMinSequence(query));
+  const awaited = sequenceWait(readMinSequence(query));
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const view = EVENTS_VIEW;

@@ -19,7 +19,6 @@ import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "..
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import {
-  awaitedWith,
   countFrom,
   MIN_SEQUENCE,
   onceSeen,
@@ -27,6 +26,7 @@ import {
   pathParameter,
   reading,
   readMinSequence,
+  sequenceWait,
 } from "../reading.ts";
 import { requestUrl } from "../request-url.ts";
 import { dataOf } from "../schemas.ts";
@@ -74,7 +74,7 @@ const headHolding = async (
 ): Promise<SealedHead | Response> => {
   const { context, principal } = call;
   const { tenant } = principal;
-  const awaited = awaitedWith(minSequence);
+  const awaited = sequenceWait(minSequence);
   const size = await onceSeen({ views, projections: [TREE_VIEW], awaited }, async () =>
     awaited === undefined ? 0 : await leavesUpTo(views, tenant, awaited.sequence),
   );

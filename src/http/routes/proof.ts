@@ -24,7 +24,6 @@ import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
 import {
-  type Awaited,
   answerOne,
   countFrom,
   MIN_SEQUENCE,
@@ -32,6 +31,7 @@ import {
   parameter,
   pathParameter,
   reading,
+  type SequenceWait,
 } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { successPlain } from "../success.ts";
@@ -66,7 +66,12 @@ const ask = (query: Query) => ({
 
 const getProof = async (
   dependencies: Dependencies,
-  { waitMs, format, sequence, awaited }: ReturnType<typeof ask> & { readonly awaited: Awaited | undefined },
+  {
+    waitMs,
+    format,
+    sequence,
+    awaited,
+  }: ReturnType<typeof ask> & { readonly awaited: SequenceWait | undefined },
   call: Call,
 ): Promise<Response> => {
   const { context, principal, params } = call;
