@@ -99,18 +99,18 @@ export const createKeys = (dependencies: KeysDependencies): Keys => {
   /**
    * Changes of one key by one tenant's keys take turns in a front end. The tenant is part of the name, so that no tenant waits for another.
    */
-  const thing = ({ by, id }: { readonly by: Actor; readonly id: string }): string =>
+  const turnName = ({ by, id }: { readonly by: Actor; readonly id: string }): string =>
     `${by.principal.tenant} ${id}`;
   return {
     create: (options) => create(dependencies, options),
     list: (options) => list(dependencies.store, options),
     revoke: (options) => {
       const work = unlessEnded(options.by, () => revoke(dependencies, options));
-      return turns(thing(options), work, REVOCATIONS_WAITING_MAX);
+      return turns(turnName(options), work, REVOCATIONS_WAITING_MAX);
     },
     rotate: (options) =>
       turns(
-        thing(options),
+        turnName(options),
         unlessEnded(options.by, () => rotate(dependencies, options)),
       ),
   };
@@ -149,14 +149,14 @@ const create = async (
     secret_hash: hashSecret(made.secret),
     created_at: time.toISOString(),
     created_by: principal.keyId,
-    ...given(limits),
+    ...storedLimits(limits),
   };
   const write = await recorder.carryOut({
     by,
     action: {
       type: "system.key_created",
       tenant,
-      details: { key_id: made.id, scopes: record.scopes, ...given(limits) },
+      details: { key_id: made.id, scopes: record.scopes, ...storedLimits(limits) },
     },
     work: () => store.create(record),
   });
@@ -258,7 +258,7 @@ const rotateOnce = async (
         key_id: id,
         replaced_by: made.id,
         scopes,
-        ...given({ expiresAt, rateLimit }),
+        ...storedLimits({ expiresAt, rateLimit }),
         grace_until: graceUntil,
       },
     },
@@ -324,7 +324,7 @@ const replace = async (
 };
 
 /** The members as they are stored, without undefined ones. */
-const given = ({ expiresAt, rateLimit }: Limits) => ({
+const storedLimits = ({ expiresAt, rateLimit }: Limits) => ({
   ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
   ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
 });

@@ -7,7 +7,10 @@ export interface PotBounds {
   readonly perHolderMax: number;
 }
 
-export const potOf = (heldMax: number): PotBounds => ({ heldMax, perHolderMax: heldMax * HELD_SHARE_OF_ONE });
+export const potBounds = (heldMax: number): PotBounds => ({
+  heldMax,
+  perHolderMax: heldMax * HELD_SHARE_OF_ONE,
+});
 
 export interface SharedPot {
   /** False if the amount does not fit. A negative amount is given back. */

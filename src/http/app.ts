@@ -5,7 +5,7 @@ import { clientAddress } from "../access/client-address.ts";
 import type { ClientRateLimiter } from "../access/client-rate-limit.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
-import { potOf } from "../access/shared-pot.ts";
+import { potBounds } from "../access/shared-pot.ts";
 import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EvidenceAction, ExportAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
@@ -107,7 +107,7 @@ export type OperationDependencies = Pick<
 
 /** The handler of a process without the role api: only health and metrics. */
 export const createOperationApp = (dependencies: OperationDependencies): HttpHandler =>
-  operationApp(dependencies, unmatchedBeside("no_api"));
+  operationApp(dependencies, refuseUnmatched("no_api"));
 
 /**
  * The handler of a process that is starting: health and metrics. Everything else is answered 503, because a client takes a 404 for final.
@@ -133,8 +133,8 @@ const handlerOf = (
 ): HttpHandler => {
   const isLogged = logger.isEnabled("info");
   const untaken = createUntakenAnswers({
-    ofTenants: potOf(ANSWER_BYTES_HELD_MAX),
-    ofClients: potOf(SANDBOX_ANSWER_BYTES_HELD_MAX),
+    ofTenants: potBounds(ANSWER_BYTES_HELD_MAX),
+    ofClients: potBounds(SANDBOX_ANSWER_BYTES_HELD_MAX),
   });
   return async (request, connection) => {
     makeRoutable(request);
@@ -152,7 +152,7 @@ const handlerOf = (
     try {
       response = await app.fetch(request);
     } catch (error) {
-      response = failed(error, context, logger);
+      response = errorAnswer(error, context, logger);
     }
     if (isSandboxPath(request.url)) response = await watermarked(response);
     // RFC 9112 §9.6.
@@ -183,30 +183,30 @@ const makeRoutable = (request: Request): void => {
 
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
   const { docsAssets, version, readiness, metrics, logger, vocabulary } = dependencies;
-  const guard = createGuard(dependencies);
-  const refuse = unmatchedBeside(
+  const guarded = { ...dependencies, guard: createGuard(dependencies) };
+  const refuse = refuseUnmatched(
     "not_found",
     "There is nothing at this path. The API is described at /docs.",
   );
   return withRoutes({ logger, refuse }, (bare) =>
     bare
       .use(docsRoutes({ assets: docsAssets, version }))
-      .use(ingestionRoutes({ ...dependencies, guard }))
-      .use(streamRoutes({ ...dependencies, guard }))
-      .use(exportRoutes({ ...dependencies, guard }))
-      .use(evidenceRoutes({ ...dependencies, guard }))
-      .use(searchRoutes({ ...dependencies, guard }))
-      .use(assetRoutes({ ...dependencies, guard }))
-      .use(caseRoutes({ ...dependencies, guard }))
-      .use(logRoutes({ ...dependencies, guard }))
-      .use(proofRoutes({ ...dependencies, guard }))
-      .use(registerRoutes({ ...dependencies, guard }))
-      .use(coverageRoutes({ ...dependencies, guard }))
-      .use(obligationRoutes({ ...dependencies, guard }))
-      .use(reconciliationRoutes({ ...dependencies, guard }))
-      .use(activityRoutes({ ...dependencies, guard }))
-      .use(keyRoutes({ ...dependencies, guard }))
-      .use(retentionRoutes({ ...dependencies, guard }))
+      .use(ingestionRoutes(guarded))
+      .use(streamRoutes(guarded))
+      .use(exportRoutes(guarded))
+      .use(evidenceRoutes(guarded))
+      .use(searchRoutes(guarded))
+      .use(assetRoutes(guarded))
+      .use(caseRoutes(guarded))
+      .use(logRoutes(guarded))
+      .use(proofRoutes(guarded))
+      .use(registerRoutes(guarded))
+      .use(coverageRoutes(guarded))
+      .use(obligationRoutes(guarded))
+      .use(reconciliationRoutes(guarded))
+      .use(activityRoutes(guarded))
+      .use(keyRoutes(guarded))
+      .use(retentionRoutes(guarded))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
       .use(sandboxRoutes({ ...dependencies.sandbox, vocabulary }))
       .use(operationRoutes({ readiness, registry: metrics.registry })),
@@ -226,7 +226,7 @@ const withRoutes = (
   const bare = new Elysia()
     .onError(({ code, error, request }) => {
       const context = contextOf(request);
-      return code === "NOT_FOUND" ? refuse(request, context, methods) : failed(error, context, logger);
+      return code === "NOT_FOUND" ? refuse(request, context, methods) : errorAnswer(error, context, logger);
     })
     .onBeforeHandle(({ request, route }) => {
       const context = contextOf(request);
@@ -242,7 +242,7 @@ const withRoutes = (
 };
 
 /** The framework answers 404 for a known path with another method. Clients get 405 with the methods that there are (RFC 9110 §15.5.6). */
-const unmatchedBeside =
+const refuseUnmatched =
   (code: ProblemCode, nothingHere?: string): Refuse =>
   (request, context, methods) => {
     const { pathname } = requestUrl(request.url);
@@ -264,7 +264,7 @@ const unmatchedBeside =
  * A broker or a database that does not answer is no fault in the program, and any route may meet it. For all other errors the stack goes to
  * the logger, never to the client.
  */
-const failed = (error: unknown, context: RequestContext, logger: Logger): Response => {
+const errorAnswer = (error: unknown, context: RequestContext, logger: Logger): Response => {
   if (error instanceof LogUnavailableError) {
     return problem(context, "log_unavailable", { detail: `${error.message} Ask again.` });
   }

@@ -107,7 +107,7 @@ const handled = (
   const { request, context } = call;
   const isRead = READS.has(request.method);
   return response.then((given) => {
-    const answer = isRead && !call.isStillAllowed() ? instead(given, call) : given;
+    const answer = isRead && !call.isStillAllowed() ? refusedInstead(given, call) : given;
     return answer.status === 401 && isLost(request.headers.get("authorization")) ? keysLost(context) : answer;
   });
 };
@@ -115,7 +115,7 @@ const handled = (
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** Cancels the unused body, which holds memory or a place among the open streams. */
-const instead = (given: Response, { context }: Call): Response => {
+const refusedInstead = (given: Response, { context }: Call): Response => {
   given.body?.cancel().catch(() => {});
   return invalidKey(context);
 };

@@ -6,7 +6,7 @@
  */
 import { setTimeout } from "node:timers";
 import { tenantOfAudit } from "../../streams/subjects.ts";
-import { createSharedPot, potOf } from "../access/shared-pot.ts";
+import { createSharedPot, potBounds } from "../access/shared-pot.ts";
 import {
   APPEND_ACK_MS_MAX,
   APPEND_BYTES_HELD_MAX,
@@ -146,8 +146,8 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
 
 /** The amount on its way, bounded so that one tenant leaves room for others. */
 const createHeld = () => {
-  const records = createSharedPot(potOf(APPEND_RECORDS_HELD_MAX));
-  const bytes = createSharedPot(potOf(APPEND_BYTES_HELD_MAX));
+  const records = createSharedPot(potBounds(APPEND_RECORDS_HELD_MAX));
+  const bytes = createSharedPot(potBounds(APPEND_BYTES_HELD_MAX));
   return {
     /** False if it does not fit; then nothing is taken. */
     take: (asked: Held): boolean => {

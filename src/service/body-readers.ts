@@ -1,11 +1,11 @@
 /** Readers of request bodies: one for tenants and one for the sandbox, so that a client without a key never uses a tenant's share. */
 
-import { potOf } from "../access/shared-pot.ts";
+import { potBounds } from "../access/shared-pot.ts";
 import { type BodyReader, createBodyReader } from "../http/body.ts";
 import { BODY_BYTES_HELD_MAX, BODY_MS_MAX, SANDBOX_BODY_BYTES_HELD_MAX } from "../limits.ts";
 
 export const createTenantBodies = (): BodyReader =>
-  createBodyReader({ bodyMsMax: BODY_MS_MAX, ...potOf(BODY_BYTES_HELD_MAX) });
+  createBodyReader({ bodyMsMax: BODY_MS_MAX, ...potBounds(BODY_BYTES_HELD_MAX) });
 
 export const createSandboxBodies = (): BodyReader =>
-  createBodyReader({ bodyMsMax: BODY_MS_MAX, ...potOf(SANDBOX_BODY_BYTES_HELD_MAX) });
+  createBodyReader({ bodyMsMax: BODY_MS_MAX, ...potBounds(SANDBOX_BODY_BYTES_HELD_MAX) });

@@ -30,18 +30,15 @@ import { BatchAccepted, EventAccepted } from "../schemas.ts";
 import { success, successAccepted } from "../success.ts";
 import { EXAMPLE_EVENT, EXAMPLE_LEAF_HASH, EXAMPLE_RECEIVED_AT } from "./log-examples.ts";
 
-export const ingestionRoutes = (dependencies: {
-  readonly guard: Guard;
-  readonly intake: Intake;
-  readonly limiter: SharedRateLimiter;
-  readonly bodies: BodyReader;
-  readonly vocabulary: EventVocabulary;
-}) => {
-  const { guard, vocabulary, ...ways } = dependencies;
-  return new Elysia({ prefix: "/v1" })
+export const ingestionRoutes = ({
+  guard,
+  vocabulary,
+  ...dependencies
+}: Dependencies & { readonly guard: Guard; readonly vocabulary: EventVocabulary }) =>
+  new Elysia({ prefix: "/v1" })
     .post(
       "/events",
-      guard("events:write", (call) => postEvent(ways, call)),
+      guard("events:write", (call) => postEvent(dependencies, call)),
       {
         parse: "none",
         detail: describe(singleOperation(vocabulary)),
@@ -49,15 +46,14 @@ export const ingestionRoutes = (dependencies: {
     )
     .post(
       "/events/batch",
-      guard("events:write", (call) => postBatch(ways, call)),
+      guard("events:write", (call) => postBatch(dependencies, call)),
       {
         parse: "none",
         detail: describe(batchOperation(vocabulary)),
       },
     );
-};
 
-interface Ways {
+interface Dependencies {
   readonly bodies: BodyReader;
   readonly intake: Intake;
   readonly limiter: SharedRateLimiter;
@@ -69,7 +65,7 @@ const admitFor =
     limiter.take({ keyId, unit: "events", perSecond: rateLimit?.events_per_second, count });
 
 const postEvent = async (
-  { bodies, intake, limiter }: Ways,
+  { bodies, intake, limiter }: Dependencies,
   { request, context, principal, isStillAllowed }: Call,
 ): Promise<Response> => {
   const header = readIdempotencyKey(request.headers);
@@ -102,7 +98,7 @@ const postEvent = async (
 };
 
 const postBatch = async (
-  { bodies, intake, limiter }: Ways,
+  { bodies, intake, limiter }: Dependencies,
   { request, context, principal, isStillAllowed }: Call,
 ): Promise<Response> => {
   // Each event has its own identity, so a retry of the batch is exactly-once. Only the form of the header is checked.

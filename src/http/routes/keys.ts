@@ -21,31 +21,31 @@ import { KeyAnswer, KeyList, NewKeyAnswer, RotatedKeyAnswer } from "../schemas.t
 import { success } from "../success.ts";
 import { withoutQuery } from "../without-query.ts";
 
-interface Ways {
+interface Dependencies {
   readonly keys: Keys;
   readonly bodies: BodyReader;
 }
 
-export const keyRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) =>
+export const keyRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
   new Elysia({ prefix: "/v1" })
     .post(
       "/keys",
       guard(
         "keys:manage",
-        withoutQuery((call) => postKey(ways, call)),
+        withoutQuery((call) => postKey(dependencies, call)),
       ),
       { parse: "none", detail: describe(CREATE) },
     )
     .get(
       "/keys",
-      guard("keys:manage", (call) => getKeys(ways.keys, call)),
+      guard("keys:manage", (call) => getKeys(dependencies.keys, call)),
       { detail: describe(LIST) },
     )
     .delete(
       "/keys/:id",
       guard(
         "keys:manage",
-        withoutQuery((call) => deleteKey(ways.keys, call)),
+        withoutQuery((call) => deleteKey(dependencies.keys, call)),
       ),
       { parse: "none", detail: describe(REVOKE) },
     )
@@ -53,7 +53,7 @@ export const keyRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) 
       "/keys/:id/rotate",
       guard(
         "keys:manage",
-        withoutQuery((call) => rotateKey(ways, call)),
+        withoutQuery((call) => rotateKey(dependencies, call)),
       ),
       {
         parse: "none",
@@ -61,7 +61,7 @@ export const keyRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) 
       },
     );
 
-const postKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
+const postKey = async ({ keys, bodies }: Dependencies, call: Call): Promise<Response> => {
   const { context } = call;
   const body = await readJson(bodies, call);
   if (body instanceof Response) return body;
@@ -93,7 +93,7 @@ const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
   return success({ requestId: context.requestId, data: answer.key });
 };
 
-const rotateKey = async ({ keys, bodies }: Ways, call: Call): Promise<Response> => {
+const rotateKey = async ({ keys, bodies }: Dependencies, call: Call): Promise<Response> => {
   const { context, params } = call;
   const body = await readJson(bodies, call, { value: {} });
   if (body instanceof Response) return body;

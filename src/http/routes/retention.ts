@@ -31,25 +31,25 @@ import { dataOf, listOf } from "../schemas.ts";
 import { success } from "../success.ts";
 import { withoutQuery } from "../without-query.ts";
 
-interface Ways {
+interface Dependencies {
   readonly retention: Retention;
   readonly bodies: BodyReader;
 }
 
 const SCOPE = "keys:manage";
 
-export const retentionRoutes = ({ guard, ...ways }: Ways & { readonly guard: Guard }) =>
+export const retentionRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
   new Elysia({ prefix: "/v1" })
     .get(
       "/retention",
-      guard(SCOPE, (call) => getPolicy(ways.retention, call)),
+      guard(SCOPE, (call) => getPolicy(dependencies.retention, call)),
       { detail: describe(READ) },
     )
     .put(
       "/retention",
       guard(
         SCOPE,
-        withoutQuery((call) => putPolicy(ways, call)),
+        withoutQuery((call) => putPolicy(dependencies, call)),
       ),
       { parse: "none", detail: describe(SET) },
     )
@@ -57,20 +57,20 @@ export const retentionRoutes = ({ guard, ...ways }: Ways & { readonly guard: Gua
       "/holds",
       guard(
         SCOPE,
-        withoutQuery((call) => postHold(ways, call)),
+        withoutQuery((call) => postHold(dependencies, call)),
       ),
       { parse: "none", detail: describe(HOLD) },
     )
     .get(
       "/holds",
-      guard(SCOPE, (call) => getHolds(ways.retention, call)),
+      guard(SCOPE, (call) => getHolds(dependencies.retention, call)),
       { detail: describe(LIST) },
     )
     .delete(
       "/holds/:id",
       guard(
         SCOPE,
-        withoutQuery((call) => deleteHold(ways.retention, call)),
+        withoutQuery((call) => deleteHold(dependencies.retention, call)),
       ),
       { parse: "none", detail: describe(RELEASE) },
     );
@@ -83,7 +83,7 @@ const getPolicy = async (retention: Retention, { request, context, principal }: 
   return answerPolicy(context, await retention.policy({ principal, tenant }));
 };
 
-const putPolicy = async ({ retention, bodies }: Ways, call: Call): Promise<Response> => {
+const putPolicy = async ({ retention, bodies }: Dependencies, call: Call): Promise<Response> => {
   const { context } = call;
   const body = await readJson(bodies, call);
   if (body instanceof Response) return body;
@@ -119,7 +119,7 @@ const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
   };
 };
 
-const postHold = async ({ retention, bodies }: Ways, call: Call): Promise<Response> => {
+const postHold = async ({ retention, bodies }: Dependencies, call: Call): Promise<Response> => {
   const { context } = call;
   const body = await readJson(bodies, call);
   if (body instanceof Response) return body;
