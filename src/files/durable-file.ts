@@ -1,5 +1,5 @@
 /** Files that must be whole on disk before anything relies on them, and files that may not be there. */
-import { open } from "node:fs/promises";
+import { access, open } from "node:fs/promises";
 
 const OWNER_ONLY = 0o600;
 
@@ -44,3 +44,9 @@ export const missingAs =
     if (isMissing(error)) return value;
     throw error;
   };
+
+export const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

@@ -27,12 +27,6 @@ export const makeDataFolder = async (path: string): Promise<void> => {
 export const ownBrokerFiles = ({ dataDir }: Pick<Config, "dataDir">): BrokerFiles =>
   brokerFiles(join(dataDir, "broker"));
 
-export const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
 /**
  * Why this user may not read the service's files; otherwise they would all seem to be missing. DATA_DIR itself may be open to everybody, if
  * systemd or mkdir made it; the broker's folder in it is not.

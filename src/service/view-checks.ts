@@ -1,10 +1,10 @@
 /** What `prooftrail doctor` reports about the views: whether they exist, how far they are, and their dead letters. */
+import { isThere } from "../files/durable-file.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createLogReader } from "../jetstream/reader.ts";
 import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type Check, unchecked } from "./check.ts";
 import type { Config } from "./config.ts";
-import { isThere } from "./data-folder.ts";
 import { beyondLog, OF_ONE_LOG } from "./health.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
 import { viewsFile } from "./view-place.ts";

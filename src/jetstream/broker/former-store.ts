@@ -1,6 +1,7 @@
 /** The streams of a broker from before the service had an account of its own: they were in the server's global one. */
-import { access, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isThere } from "../../files/durable-file.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { BrokerFiles } from "./broker-files.ts";
 
@@ -16,9 +17,3 @@ export const moveFormerStore = async (
   logger.info("the streams are in an account of their own now", { detail: files.account });
   return { kind: "in_place" };
 };
-
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
