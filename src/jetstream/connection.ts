@@ -85,20 +85,7 @@ export const connectToBroker = async (options: {
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,
   }).catch((error: unknown) => {
-    if (error instanceof NatsError && error.code === ErrorCode.ServerOptionNotAvailable)
-      throw new BrokerRefusedError(
-        `The NATS server at ${servers.join(", ")} does not offer TLS, which tls:// asks for. Set up TLS there, or write nats:// where the network may read what is sent.`,
-      );
-    if (error instanceof NatsError && error.code === ErrorCode.AuthorizationViolation)
-      // Not final: a server may not have read its new users yet.
-      throw new BrokerRefusedError(
-        `The NATS server at ${servers.join(", ")} refuses the user or password: set those of its configuration in NATS_URL, and in NATS_PROVISION_URL where it is set.`,
-        { isFinal: false },
-      );
-    throw new BrokerRefusedError(`No connection to NATS at ${servers.join(", ")}: ${describeError(error)}.`, {
-      isFinal: false,
-      isUnreachable: true,
-    });
+    throw connectRefusal(error, servers.join(", "));
   });
   const sockets = careForSockets(nats);
   const refusal = versionRefusal(nats.info?.version ?? "") ?? payloadRefusal(nats.info?.max_payload ?? 0);
@@ -107,6 +94,24 @@ export const connectToBroker = async (options: {
     throw new BrokerRefusedError(refusal);
   }
   return watchConnection(nats, sockets, options.logger);
+};
+
+const connectRefusal = (error: unknown, servers: string): BrokerRefusedError => {
+  const code = error instanceof NatsError ? error.code : undefined;
+  if (code === ErrorCode.ServerOptionNotAvailable)
+    return new BrokerRefusedError(
+      `The NATS server at ${servers} does not offer TLS, which tls:// asks for. Set up TLS there, or write nats:// where the network may read what is sent.`,
+    );
+  if (code === ErrorCode.AuthorizationViolation)
+    // Not final: a server may not have read its new users yet.
+    return new BrokerRefusedError(
+      `The NATS server at ${servers} refuses the user or password: set those of its configuration in NATS_URL, and in NATS_PROVISION_URL where it is set.`,
+      { isFinal: false },
+    );
+  return new BrokerRefusedError(`No connection to NATS at ${servers}: ${describeError(error)}.`, {
+    isFinal: false,
+    isUnreachable: true,
+  });
 };
 
 const watchConnection = (nats: NatsConnection, sockets: SocketCare, logger: Logger): BrokerConnection => {

@@ -54,7 +54,6 @@ export const reconcileStreams = async (options: {
   const made: string[] = [];
   const updated: string[] = [];
   const differences: StreamDifference[] = [];
-  const replicas = Math.max(...definitions.map(({ settings }) => settings.num_replicas));
   try {
     const manager = await provisioner.jetstreamManager({ checkAPI: false });
     let found = await findStreams(manager, definitions);
@@ -67,6 +66,7 @@ export const reconcileStreams = async (options: {
     if (fixed.length > 0) {
       // If the copies cannot be kept, that is the reason to report: correcting the differences would not help.
       const isAlone = provisioner.info?.cluster === undefined;
+      const replicas = replicasOf(definitions);
       return isAlone && replicas > 1
         ? { kind: "no_cluster", replicas }
         : { kind: "refused", differences: fixed };
@@ -79,18 +79,25 @@ export const reconcileStreams = async (options: {
     }
     if (differences.length === 0) await rememberMade(manager, definitions, found);
   } catch (error) {
-    const code = apiErrorCode(error);
-    if (code === API_ERROR.noCluster) return { kind: "no_cluster", replicas };
-    if (code === API_ERROR.noMemory) return noRoom(definitions, "memory");
-    if (code === API_ERROR.noDisk) return noRoom(definitions, "file");
-    if (error instanceof NatsError && error.isPermissionError()) return { kind: "forbidden" };
-    if (error instanceof NatsError && error.code === ErrorCode.NoResponders) return { kind: "no_jetstream" };
-    return { kind: "unavailable", detail: describeError(error) };
+    return failureOf(error, definitions);
   }
   for (const stream of made) logger.info("made a stream", { stream });
   for (const stream of updated) logger.info("updated a stream", { stream });
   return differences.length > 0 ? { kind: "refused", differences } : { kind: "agreed", made, updated };
 };
+
+const failureOf = (error: unknown, definitions: readonly StreamDefinition[]): Reconciliation => {
+  const code = apiErrorCode(error);
+  if (code === API_ERROR.noCluster) return { kind: "no_cluster", replicas: replicasOf(definitions) };
+  if (code === API_ERROR.noMemory) return noRoom(definitions, "memory");
+  if (code === API_ERROR.noDisk) return noRoom(definitions, "file");
+  if (error instanceof NatsError && error.isPermissionError()) return { kind: "forbidden" };
+  if (error instanceof NatsError && error.code === ErrorCode.NoResponders) return { kind: "no_jetstream" };
+  return { kind: "unavailable", detail: describeError(error) };
+};
+
+const replicasOf = (definitions: readonly StreamDefinition[]): number =>
+  Math.max(...definitions.map(({ settings }) => settings.num_replicas));
 
 const noRoom = (
   definitions: readonly StreamDefinition[],

@@ -17,7 +17,7 @@ export const endLeftover = async (files: BrokerFiles, logger: Logger): Promise<v
   logger.warn("a broker of an earlier run is still there: waiting for it to end", { pid });
   if (await hasEnded(pid, files, OWN_END_MS_MAX)) return;
   logger.warn("it did not end by itself: killing it", { pid });
-  signal(pid, "SIGKILL");
+  kill(pid);
   if (await hasEnded(pid, files, KILLED_END_MS_MAX)) return;
   throw new Error(`process ${pid} is an earlier broker on ${files.directory} and cannot be killed`);
 };
@@ -58,9 +58,9 @@ const commandLineFromPs = (pid: number): Promise<string> =>
     );
   });
 
-const signal = (pid: number, name: "SIGKILL"): void => {
+const kill = (pid: number): void => {
   try {
-    process.kill(pid, name);
+    process.kill(pid, "SIGKILL");
   } catch {
     // Gone in between.
   }

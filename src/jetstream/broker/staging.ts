@@ -62,18 +62,18 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
   // A link that was left may lead nowhere, or to another service.
   await Promise.all(links.map(({ path }) => removeLink(path)));
   /** Others may remove it: systemd does at the end of a user's last session (RemoveIPC of logind.conf). The server refuses every batch then. */
-  const isThere = async (): Promise<boolean> => {
-    const found = links.map(({ target }) =>
+  const areTargetsThere = async (): Promise<boolean> => {
+    const areThere = links.map(({ target }) =>
       stat(target).then(
         (found) => found.isDirectory(),
         () => false,
       ),
     );
-    return (await Promise.all(found)).every(Boolean);
+    return (await Promise.all(areThere)).every(Boolean);
   };
   const watch = async (): Promise<void> => {
     const hasMemory = await hasRoom(FREE_BYTES_MIN);
-    if (hasMemory && (await isThere())) return;
+    if (hasMemory && (await areTargetsThere())) return;
     const removed = await Promise.all(links.map(({ path }) => removeLink(path)));
     if (!removed.includes(true)) return;
     if (hasMemory)
@@ -88,7 +88,7 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
   const timer = setInterval(() => void watch(), WATCH_MS);
   return {
     link: async () => {
-      if (!(await hasRoom(FREE_BYTES_AT_START)) || !(await isThere())) return;
+      if (!(await hasRoom(FREE_BYTES_AT_START)) || !(await areTargetsThere())) return;
       for (const { target, path } of links)
         await symlink(target, path, "dir").catch(() => {
           // There is no such stream yet, or the server has staged a batch on disk before we came.
