@@ -40,7 +40,7 @@ import { startRecording } from "./recording.ts";
 export const createApi = async (parts: {
   config: Config;
   contact: BrokerContact;
-  surroundings: OperationDependencies;
+  operation: OperationDependencies;
   openAnswers: ReturnType<typeof createOpenAnswers>;
   log: OpenedLog;
   stores: {
@@ -54,11 +54,11 @@ export const createApi = async (parts: {
   now: () => Date;
   stack: AsyncDisposableStack;
 }): Promise<HttpHandler> => {
-  const { config, contact, surroundings, openAnswers, log, stores, rules, version, now, stack } = parts;
+  const { config, contact, operation, openAnswers, log, stores, rules, version, now, stack } = parts;
   const { reader, appender, accepted } = log;
   const { views, madeViews, retentionStore, checkpoints } = stores;
   const { connection, keyBucket } = contact;
-  const { metrics, logger } = surroundings;
+  const { metrics, logger } = operation;
   const judging = {
     validate: createEventValidator(config.vocabulary),
     now,
@@ -75,7 +75,7 @@ export const createApi = async (parts: {
   });
   const rateCounter = createRateCounter({ connection, logger });
   return createHttpApp({
-    ...surroundings,
+    ...operation,
     intake: createAuditIntake({ log, views, metrics, judging }),
     sandbox: await openSandbox({ connection, logger, judging, stack }),
     views,

@@ -44,10 +44,10 @@ export const openLog = async (options: {
   const logKeeper = stack.use(
     keepStoring({ ...shared, stream: "The event log", stall, isAwaited, refusal, msMax: LOG_STALL_MS_MAX }),
   );
-  const keep: KeepStream = (stream, stalled) =>
+  const keepStream: KeepStream = (stream, stalled) =>
     void stack.use(keepStoring({ ...shared, stream, stall: stalled, msMax: OTHER_STALL_MS_MAX }));
   const accepted = await createAcceptedCounter({ connection, logger });
-  keep("The stream of counts", accepted.stall);
+  keepStream("The stream of counts", accepted.stall);
   stack.defer(() => accepted.close());
-  return { reader, appender, logKeeper, logGuard, keep, accepted };
+  return { reader, appender, logKeeper, logGuard, keepStream, accepted };
 };

@@ -22,14 +22,22 @@ import { startSealing } from "./sealing.ts";
 export const startProjector = (
   stack: AsyncDisposableStack,
   parts: Parameters<typeof startProjecting>[0] &
-    Parameters<typeof startTelling>[0] & {
+    Parameters<typeof startAnnouncing>[0] & {
       readonly retentionStore: RetentionStore;
       readonly accepted: AcceptedCounts;
     },
 ): void => {
-  const { projections, rules, connection, keep, retentionStore: retention, accepted, ...shared } = parts;
+  const {
+    projections,
+    rules,
+    connection,
+    keepStream,
+    retentionStore: retention,
+    accepted,
+    ...shared
+  } = parts;
   stack.use(startProjecting({ ...shared, projections }));
-  stack.use(startTelling({ ...shared, rules, connection, keep }));
+  stack.use(startAnnouncing({ ...shared, rules, connection, keepStream }));
   stack.use(startExpiring({ ...shared, retention, projections, rules }));
   stack.use(startReconciling({ ...shared, accepted }));
 };
@@ -45,20 +53,20 @@ export const startSealer = async (
   stack.use(startMonitoring({ ...shared, keys, serviceName }));
 };
 
-const startTelling = ({
+const startAnnouncing = ({
   connection,
   metrics,
-  keep,
+  keepStream,
   logEnd,
   ...shared
 }: Omit<AnnouncerDependencies, "publish" | "lastPublished" | "onAnnounced" | "onPosition"> & {
   readonly connection: BrokerConnection;
   readonly metrics: Metrics;
-  readonly keep: KeepStream;
+  readonly keepStream: KeepStream;
   readonly logEnd: Sequence | undefined;
 }): AsyncDisposable => {
   const { publish, lastPublished, stall } = createDutyPublisher(connection, () => performance.now());
-  keep("The stream of duties", stall);
+  keepStream("The stream of duties", stall);
   countFromZero(
     metrics.dutiesAnnounced,
     Object.values(TRANSITION).map((transition) => ({ transition })),

@@ -57,10 +57,10 @@ export const startService = async (dependencies: {
   refuseClosedViews(config);
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
-  const telling = { metrics, logger, trustedHops: config.trustedHops, newRequestId: uuidV7 };
+  const withoutReadiness = { metrics, logger, trustedHops: config.trustedHops, newRequestId: uuidV7 };
   const listening = startListening({
     config,
-    starting: createStartingApp({ ...telling, readiness: STARTING }),
+    starting: createStartingApp({ ...withoutReadiness, readiness: STARTING }),
     stack,
   });
   const broker = stack.use(await provideBroker({ config, logger }));
@@ -78,26 +78,34 @@ export const startService = async (dependencies: {
     logger,
     stack,
   });
-  const { reader, keep, accepted } = log;
+  const { reader, keepStream, accepted } = log;
   measureLog(metrics, connection);
   const madeViews = createMadeViews({ views, log: reader });
   const logEnd = await madeViews.lookFirst(projections.map(({ name }) => name));
   if (config.roles.includes("projector")) {
     const shared = { log: reader, logEnd, views, logger, metrics, now };
-    startProjector(stack, { ...shared, projections, rules, connection, keep, retentionStore, accepted });
+    startProjector(stack, {
+      ...shared,
+      projections,
+      rules,
+      connection,
+      keepStream,
+      retentionStore,
+      accepted,
+    });
   }
   const checkpoints = await createCheckpointStream(connection);
-  keep("The stream of tree heads", checkpoints.stall);
+  keepStream("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
   const readiness = createReadiness({ ...contact, ...log, views, projections, madeViews });
   measureReadiness(metrics, readiness);
-  const surroundings = { ...telling, readiness };
+  const operation = { ...withoutReadiness, readiness };
   const openAnswers = createOpenAnswers();
   const stores = { views, madeViews, retentionStore, checkpoints };
   const handle = config.roles.includes("api")
-    ? await createApi({ config, contact, surroundings, openAnswers, log, stores, rules, version, now, stack })
-    : createOperationApp(surroundings);
+    ? await createApi({ config, contact, operation, openAnswers, log, stores, rules, version, now, stack })
+    : createOperationApp(operation);
   // Runs after the requests have ended: background work would wait for each answer of a silent broker.
   stack.defer(() => connection.closeIfSilent());
   listening?.serve(handle, openAnswers.streams);

@@ -64,6 +64,7 @@ export interface ViewCare extends AsyncDisposable {
   replay(name: string, sequence: number | undefined): AsyncIterable<ReplayedLetter>;
 }
 
+/** The result of `verify`, under a name of this folder: src/cli may not import src/projections. */
 export type CheckedView = Verified;
 
 interface Tools {
