@@ -14,26 +14,23 @@ export type AdminKeySetup =
   | { readonly kind: "kept"; readonly path?: string }
   /** ADMIN_API_KEY replaced another key (`hadOne`), or is the first one. The banner says which. */
   | { readonly kind: "replaced"; readonly hadOne: boolean }
-  /** ADMIN_API_KEY is not 16 to 256 visible ASCII characters. */
-  | { readonly kind: "malformed" }
   /** The store gave no answer. Starting again is safe. */
   | { readonly kind: "unavailable"; readonly detail: string };
 
-/** An operator may choose any text; below 16 characters it could be guessed. */
-const ADMIN_KEY_TEXT = /^[!-~]{16,256}$/;
+/** What ADMIN_API_KEY may be: visible ASCII, as a header carries nothing else safely; below 16 characters it could be guessed. */
+export const ADMIN_KEY_PATTERN = "^[!-~]{16,256}$";
 
 export const setUpAdminKey = async (dependencies: {
   readonly store: Pick<KeyStore, "admin" | "createAdmin" | "replaceAdmin">;
   readonly file: AdminKeyFile;
   readonly now: () => Date;
   readonly randomBytes: RandomBytes;
-  /** The value of ADMIN_API_KEY, where it is set. */
+  /** The value of ADMIN_API_KEY, if it is set; it matches ADMIN_KEY_PATTERN. */
   readonly configured: string | undefined;
 }): Promise<AdminKeySetup> => {
   const { store, file, now, randomBytes, configured } = dependencies;
   const stored = store.admin();
   if (configured !== undefined) {
-    if (!ADMIN_KEY_TEXT.test(configured)) return { kind: "malformed" };
     const secret_hash = hashSecret(configured);
     if (stored?.secret_hash === secret_hash) return { kind: "kept" };
     const write = await store.replaceAdmin({ secret_hash, created_at: now().toISOString() });

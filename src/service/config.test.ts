@@ -62,6 +62,21 @@ test("every malformed value is named at once, with what to set instead, and no s
   expect(errors.join()).not.toContain("hunter2");
 });
 
+test("an ADMIN_API_KEY that could be guessed or not be sent is refused", () => {
+  for (const text of [
+    "",
+    "short",
+    "x".repeat(15),
+    "x".repeat(257),
+    "with a space in it",
+    "with-an-ümlaut-in-it",
+  ])
+    expect(readConfig({ ADMIN_API_KEY: text })).toMatchObject({
+      kind: "invalid",
+      errors: [expect.stringMatching(/^ADMIN_API_KEY must be 16 to 256 visible ASCII characters/)],
+    });
+});
+
 test("what no pattern sees is named beside a malformed value, which is blamed for nothing else", () => {
   const named = (variables: Record<string, string>) => {
     const result = readConfig(variables);

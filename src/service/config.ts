@@ -2,6 +2,7 @@
 import { isIPv6 } from "node:net";
 import { type Static, Type } from "@sinclair/typebox";
 import { Errors } from "@sinclair/typebox/errors";
+import { ADMIN_KEY_PATTERN } from "../access/admin-key.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import { EVENT_TYPES, EXTRA_EVENT_TYPE } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX, EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
@@ -117,7 +118,7 @@ export const Environment = Type.Object({
     expects: "postgres://user:password@host:port/database",
   }),
   ADMIN_API_KEY: setting({
-    pattern: "^[!-~]{16,256}$",
+    pattern: ADMIN_KEY_PATTERN,
     description:
       "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: takes the place of the one before, whose copy there is removed, and stays when it is left out again.",
     default: "unset",
