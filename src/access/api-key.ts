@@ -5,13 +5,13 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-export type ParsedApiKey =
+type ParsedApiKey =
   | { readonly kind: "ok"; readonly id: string; readonly secret: string }
   /** The shape is right and one character or more is not. */
   | { readonly kind: "checksum" }
   | { readonly kind: "malformed" };
 
-export interface MadeApiKey {
+interface MadeApiKey {
   readonly id: string;
   readonly secret: string;
   /** The whole key as the customer gets it, once. */

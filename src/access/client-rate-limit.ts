@@ -5,7 +5,7 @@
  */
 import { isIP } from "node:net";
 
-export type ClientDecision =
+type ClientDecision =
   | { readonly kind: "allowed" }
   | { readonly kind: "limited"; readonly perMinute: number; readonly retryAfterSeconds: number }
   /** The stored times could not be read or written. */
@@ -22,7 +22,7 @@ export interface KeptTimes {
   readonly revision: number;
 }
 
-export type TimesWrite =
+type TimesWrite =
   | { readonly kind: "written"; readonly revision: number }
   /** Somebody wrote since that revision. */
   | { readonly kind: "conflict" }

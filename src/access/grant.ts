@@ -11,12 +11,12 @@ export interface Limits {
   readonly rateLimit: RateLimit | undefined;
 }
 
-export interface Grant extends Limits {
+interface Grant extends Limits {
   readonly tenant: string;
   readonly scopes: readonly Scope[];
 }
 
-export type Excess =
+type Excess =
   | { readonly kind: "insufficient_scope"; readonly scope: Scope }
   | OtherTenant
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };

@@ -37,7 +37,7 @@ export type KeyRefusal =
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
 
 /** The store or the log gave no answer. The change may or may not have been made; repeating a creation makes another key. */
-export interface KeysUnavailable {
+interface KeysUnavailable {
   readonly kind: "unavailable";
   readonly detail: string;
 }
@@ -49,14 +49,14 @@ export interface KeyNotFound {
   readonly kind: "not_found";
 }
 
-export interface CreatedKey {
+interface CreatedKey {
   readonly kind: "created";
   readonly key: KeyView;
   /** The whole key. To be shown once and not logged. */
   readonly apiKey: string;
 }
 
-export interface RotatedKey {
+interface RotatedKey {
   readonly kind: "rotated";
   readonly key: KeyView;
   readonly apiKey: string;
@@ -87,7 +87,7 @@ export interface Keys {
   }): Promise<RotatedKey | KeyNotFound | KeyRefusal | KeysUndone>;
 }
 
-export interface KeysDependencies {
+interface KeysDependencies {
   readonly store: KeyStore;
   readonly recorder: ActionRecorder<KeyAction>;
   readonly now: () => Date;

@@ -12,7 +12,7 @@ export const potBounds = (heldMax: number): PotBounds => ({
   perHolderMax: heldMax * HELD_SHARE_OF_ONE,
 });
 
-export interface SharedPot {
+interface SharedPot {
   /** False if the amount does not fit. A negative amount is given back. */
   take(holder: string, amount: number): boolean;
 }

@@ -12,7 +12,7 @@ import { createFailureMarks, type FailureMarks, isStored } from "./failure-marks
 import type { Action, SystemEvent } from "./system-events.ts";
 import { createSystemRecord, type SystemRecord } from "./system-record.ts";
 
-export interface RecorderDependencies {
+interface RecorderDependencies {
   readonly appender: RecordAppender;
   readonly subjectOf: Parameters<typeof createSystemRecord>[0]["subjectOf"];
   readonly now: () => Date;

@@ -51,7 +51,7 @@ import { streamRoutes } from "./routes/stream.ts";
 import { createUntakenAnswers } from "./untaken-answers.ts";
 import { isSandboxPath, watermarked } from "./watermark.ts";
 
-export interface HttpDependencies {
+interface HttpDependencies {
   readonly intake: Intake;
   readonly views: ViewStore;
   readonly madeViews: Pick<MadeViews, "check">;

@@ -43,7 +43,7 @@ export interface BodyReader extends Disposable {
 }
 
 /** Bounds on the bodies of all requests, both arriving and being processed. */
-export interface BodyBounds extends PotBounds {
+interface BodyBounds extends PotBounds {
   /** Time for one body to arrive. */
   readonly bodyMsMax: number;
 }

@@ -1,7 +1,7 @@
 /** Compressed request bodies (RFC 9110 §8.4, RFC 1952, RFC 8878), inflated off the main thread and never beyond a limit. */
 import { gunzip, zstdDecompress } from "node:zlib";
 
-export type Decompressed =
+type Decompressed =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "too_large" }
   /**

@@ -8,7 +8,7 @@ import type { JsonSlice } from "./json/slice.ts";
 
 export type ValidEvent = Extract<Validation, { readonly kind: "valid" }>;
 export type Refused = { readonly kind: "too_large" } | InvalidEvent;
-export type Judgement = ValidEvent | Refused;
+type Judgement = ValidEvent | Refused;
 
 const TOO_LARGE = { kind: "too_large" } as const;
 

@@ -14,14 +14,14 @@ export type Replay =
   | { readonly kind: "unavailable"; readonly detail: string; readonly isLogAway: boolean };
 
 /** What was answered the first time. The event_id is spelt as it was then: a UUID may have been sent in other case. */
-export interface FirstAnswer {
+interface FirstAnswer {
   readonly eventId: string;
   readonly receivedAt: string;
   readonly leafHash: string;
 }
 
 /** What was sent now. */
-export interface SentAgain {
+interface SentAgain {
   readonly tenant: string;
   /** Its identity, in canonical form (event/formats.ts); undefined if an Idempotency-Key is its identity. */
   readonly eventId: string | undefined;

@@ -30,7 +30,7 @@ interface Gathered {
   events: number;
 }
 
-export type AcceptedCounter = AcceptedCounts & StallReport;
+type AcceptedCounter = AcceptedCounts & StallReport;
 
 export const createAcceptedCounter = async ({
   connection,

@@ -10,7 +10,7 @@ export type Acknowledgement =
   /** No answer in time, or the connection was lost: it may or may not be stored. */
   | { readonly kind: "none"; readonly detail: string };
 
-export interface AckInbox {
+interface AckInbox {
   /** A subject for one answer, and the answer. Never rejects. */
   expect(timeoutMs: number): { readonly reply: string; readonly answer: Promise<Acknowledgement> };
   /** Answers everything that waits with `none`: after a reconnect nothing will come. */

@@ -147,7 +147,7 @@ interface Protocol {
   flushPending(): void;
 }
 
-export interface ByteSender {
+interface ByteSender {
   /** Keeps the order with what nats.js sends itself. */
   send(bytes: Uint8Array): void;
   /** Sends at once: two large buffers that wait for the end of the turn would be copied into one. */

@@ -26,7 +26,7 @@ import type { BrokerConnection } from "./connection.ts";
 import { createRecentIds } from "./recent-ids.ts";
 import type { StallReport } from "./stall-clock.ts";
 
-export interface AppenderDependencies {
+interface AppenderDependencies {
   readonly connection: BrokerConnection;
   readonly logger: Logger;
   readonly elapsedMs: () => number;
@@ -62,7 +62,7 @@ interface Entry {
 
 type Settle = (entry: Pick<Entry, "parcel" | "index">, outcome: Outcome) => void;
 
-export type LogAppender = RecordAppender & StallReport & Pick<AppendExchange, "isAwaited">;
+type LogAppender = RecordAppender & StallReport & Pick<AppendExchange, "isAwaited">;
 
 export const createAppender = (dependencies: AppenderDependencies): LogAppender => {
   const { connection, elapsedMs, isClosed = () => false, onOutcomes, onCommit } = dependencies;

@@ -22,7 +22,7 @@ const STREAM = "CHECKPOINTS";
 /** nats-server #5281, since 2.11; nats.js 2.29 has no option for it. It takes wildcards. */
 const EXPECTED_AMONG = "Nats-Expected-Last-Subject-Sequence-Subject";
 
-export type CheckpointStream = CheckpointStore & StallReport;
+type CheckpointStream = CheckpointStore & StallReport;
 
 export const createCheckpointStream = async (connection: BrokerConnection): Promise<CheckpointStream> => {
   const options = { timeout: CHECKPOINT_REQUEST_MS_MAX };

@@ -25,7 +25,7 @@ export interface DutyMessage {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-export interface DutyPublisher extends StallReport {
+interface DutyPublisher extends StallReport {
   /**
    * Stores messages in their order, after the sequence `after`. `overtaken`: another publisher has stored something since; what is not
    * stored yet is not stored. Rejects if the broker does not confirm all messages, or refuses them twice although nothing newer has come.

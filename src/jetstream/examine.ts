@@ -7,7 +7,7 @@ import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 /** What the running service must not be able to do (streams/permissions.ts). */
 const FORBIDDEN_OPERATIONS = ["STREAM.UPDATE", "STREAM.DELETE", "STREAM.PURGE", "STREAM.MSG.DELETE"] as const;
 
-export type Right = "denied" | "granted" | "unknown";
+type Right = "denied" | "granted" | "unknown";
 
 /** No stream has this name, so the question can do nothing, whatever the answer. */
 const NO_STREAM = "PROOFTRAIL_DOCTOR_NO_SUCH_STREAM";
@@ -58,7 +58,7 @@ const rightToPublish = async (nats: NatsConnection, subject: string): Promise<Ri
   }
 };
 
-export interface BrokerStorage {
+interface BrokerStorage {
   readonly bytes: number;
   /** Undefined if it is unbounded. */
   readonly bytesMax: number | undefined;

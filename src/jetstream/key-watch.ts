@@ -27,7 +27,7 @@ import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 
 /** The value of one name. `nothing`: deleted, or not a value of ours; kept for its revision. */
-export type HeldValue = { readonly revision: number } & (
+type HeldValue = { readonly revision: number } & (
   | { readonly kind: "key"; readonly record: ApiKeyRecord }
   | { readonly kind: "admin"; readonly record: AdminKeyRecord }
   | { readonly kind: "nothing"; readonly isForeign: boolean }

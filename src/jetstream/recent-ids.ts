@@ -7,7 +7,7 @@
 import { DUPLICATE_WINDOW_MS, RECENT_IDS_MAX } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";
 
-export interface RecentIds {
+interface RecentIds {
   /** Ids of one commit, whose sequences count up from `first`. */
   remember(messageIds: readonly string[], first: Sequence): void;
   sequenceOf(messageId: string): Sequence | undefined;

@@ -110,7 +110,7 @@ const noRoom = (
 };
 
 /** The state of a stream, without changing it. */
-export type StreamStanding =
+type StreamStanding =
   | { readonly kind: "as_wanted" | "missing" }
   | {
       readonly kind: "different";

@@ -2,7 +2,7 @@
 import { LOG_STALL_AGE_MS_MAX } from "../limits.ts";
 import type { BrokerConnection } from "./connection.ts";
 
-export interface Stall {
+interface Stall {
   /** From the first failure in a row to the last. */
   readonly lastedMs: number;
   /** Time since the last failure. Without another attempt the stream may work again. */
@@ -15,7 +15,7 @@ export interface StallReport {
   readonly stall: () => Stall | undefined;
 }
 
-export interface StallClock extends StallReport {
+interface StallClock extends StallReport {
   failed(): void;
   /** Something was stored, or the connection changed: the row of failures has ended. */
   cleared(): void;

@@ -12,7 +12,7 @@ import {
 } from "./floors.ts";
 import type { RetentionPolicy } from "./records.ts";
 
-export type ReasonCode =
+type ReasonCode =
   /** A law requires it; the clause says which. */
   | "law"
   /** The default age of the tier, which the policy does not name. */
@@ -147,7 +147,7 @@ export interface Hold {
   readonly released_at?: string;
 }
 
-export interface Expiry {
+interface Expiry {
   /** Undefined: never. */
   readonly at: Date | undefined;
   readonly reason: Reason;

@@ -28,7 +28,7 @@ import {
 import type { RetentionAction } from "./retention-actions.ts";
 import type { RetentionStore, RetentionUnavailable, RetentionWrite, StoredHold } from "./retention-store.ts";
 
-export interface RetentionProblem {
+interface RetentionProblem {
   readonly path: string;
   readonly code: KeyProblem["code"] | "below_floor";
   readonly message: string;
@@ -48,7 +48,7 @@ export interface PolicyAnswer {
 /** The change is not known to have been made. */
 export type RetentionUndone = RetentionUnavailable | ChangedMeanwhile | TooManyWaiting | ActorEnded;
 
-export interface HoldAnswer {
+interface HoldAnswer {
   readonly kind: "hold";
   readonly hold: HoldRecord;
 }
@@ -80,7 +80,7 @@ export interface Retention {
   ): Promise<HoldAnswer | { readonly kind: "not_found" } | RetentionUndone>;
 }
 
-export interface RetentionDependencies {
+interface RetentionDependencies {
   readonly store: RetentionStore;
   readonly recorder: ActionRecorder<RetentionAction>;
   readonly now: () => Date;

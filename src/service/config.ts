@@ -35,7 +35,7 @@ export interface Config {
   readonly vocabulary: EventVocabulary;
 }
 
-export type ConfigResult =
+type ConfigResult =
   | { readonly kind: "valid"; readonly config: Config }
   | { readonly kind: "invalid"; readonly errors: readonly string[] };
 

@@ -12,7 +12,7 @@ import { loadRules } from "./deadlines-file.ts";
 import { connectViews, openToOthers, viewsRefused } from "./view-place.ts";
 import { waitAtStart } from "./wait-at-start.ts";
 
-export interface OpenedViews {
+interface OpenedViews {
   readonly views: ViewStore;
   readonly projections: readonly [Projection, ...Projection[]];
   readonly rules: Rules;

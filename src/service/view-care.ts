@@ -43,13 +43,13 @@ export interface Letter {
   readonly recorded_at: string;
 }
 
-export type ReplayedLetter = { readonly view: string; readonly sequence: number } & (
+type ReplayedLetter = { readonly view: string; readonly sequence: number } & (
   | { readonly outcome: "taken" }
   /** It stays a dead letter: why now, and why before. */
   | { readonly outcome: "left"; readonly reason: string; readonly was: string }
 );
 
-export type OnProgress = (progress: { readonly position: number; readonly end: number }) => void;
+type OnProgress = (progress: { readonly position: number; readonly end: number }) => void;
 
 export interface ViewCare extends AsyncDisposable {
   /** Names of all views, in the order in which they move. */
@@ -75,7 +75,7 @@ interface Tools {
 
 const now = (): Date => new Date();
 
-export type OpenedViewCare =
+type OpenedViewCare =
   | { readonly kind: "opened"; readonly care: ViewCare }
   /** The broker does not answer, or was refused. The reason is for the operator. */
   | { readonly kind: "no_broker"; readonly reason: string }

@@ -40,7 +40,7 @@ export interface Logger {
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: LogLevel;
   /** Lines for a person in a terminal; otherwise one JSON object per line. */
   readonly pretty: boolean;

@@ -48,7 +48,7 @@ const rowsOf = (route: string, { counts, seconds }: Durations) => {
 
 const KNOWN_METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export interface CountedRequest {
+interface CountedRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;

@@ -35,7 +35,7 @@ import {
   SOURCE_GAP_EXAMPLE,
 } from "./register-examples.ts";
 
-export interface ListRoute {
+interface ListRoute {
   readonly path: string;
   readonly id: string;
   readonly list: List;

@@ -21,9 +21,9 @@ export interface JsonSlice {
   readonly duplicateMembers: readonly string[];
 }
 
-export type SlicedBody = { readonly kind: "slice"; readonly slice: JsonSlice } | InvalidJson;
+type SlicedBody = { readonly kind: "slice"; readonly slice: JsonSlice } | InvalidJson;
 
-export type SlicedBatch =
+type SlicedBatch =
   | { readonly kind: "batch"; readonly otherMembers: readonly string[] }
   /** Valid JSON, but not `{"events": […]}`. */
   | {
@@ -33,7 +33,7 @@ export type SlicedBatch =
     }
   | InvalidJson;
 
-export interface InvalidJson {
+interface InvalidJson {
   readonly kind: "invalid_json";
   readonly detail: string;
 }
@@ -46,7 +46,7 @@ export const sliceBody = (text: string): SlicedBody => {
   return { kind: "slice", slice };
 };
 
-export interface BatchReading {
+interface BatchReading {
   readonly text: string;
   /** Bounds the work: a body with more is not read to its end. */
   readonly eventsMax: number;

@@ -45,7 +45,7 @@ assert(
   "one record must fit in one message",
 );
 
-export interface BrokerConfiguration {
+interface BrokerConfiguration {
   readonly files: BrokerFiles;
   readonly credentials: BrokerCredentials;
   /** undefined: the server takes a free one and tells it in its ports file. */

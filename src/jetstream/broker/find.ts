@@ -13,7 +13,7 @@ import {
   parseBrokerVersion,
 } from "./version.ts";
 
-export interface FindOptions {
+interface FindOptions {
   /** NATS_SERVER_BIN. Where it is set nothing else is tried: whoever names a program wants that one. */
   readonly explicitBinary: string | undefined;
   /** PATH, HOME and XDG_CACHE_HOME are read. */
@@ -21,7 +21,7 @@ export interface FindOptions {
   readonly logger: Logger;
 }
 
-export type FindOutcome =
+type FindOutcome =
   | { readonly kind: "found"; readonly binary: string; readonly version: BrokerVersion }
   /** The message is for the person who starts the service: what was tried, and what to do. */
   | { readonly kind: "refused"; readonly message: string };

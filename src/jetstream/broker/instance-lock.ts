@@ -7,11 +7,11 @@ import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-export interface InstanceLock extends Disposable {
+interface InstanceLock extends Disposable {
   release(): void;
 }
 
-export type LockOutcome =
+type LockOutcome =
   | { readonly kind: "locked"; readonly lock: InstanceLock }
   /** `pid` is undefined in the moment between the owner's lock and its note. */
   | { readonly kind: "in_use"; readonly pid: number | undefined };

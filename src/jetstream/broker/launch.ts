@@ -45,7 +45,7 @@ export interface RunningServer {
   end(): Promise<void>;
 }
 
-export type LaunchOutcome =
+type LaunchOutcome =
   | { readonly kind: "ready"; readonly server: RunningServer }
   | { readonly kind: "failed"; readonly reason: string };
 

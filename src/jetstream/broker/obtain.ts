@@ -8,12 +8,12 @@ import { inspectBroker } from "./inspect.ts";
 import { releaseArchive } from "./release-archives.ts";
 import { type BrokerVersion, formatBrokerVersion } from "./version.ts";
 
-export interface ObtainOptions {
+interface ObtainOptions {
   readonly cacheDirectory: string;
   readonly logger: Logger;
 }
 
-export type ObtainOutcome =
+type ObtainOutcome =
   | { readonly kind: "obtained"; readonly binary: string; readonly version: BrokerVersion }
   /** One line per way that was tried. */
   | { readonly kind: "failed"; readonly attempts: readonly string[] };

@@ -24,7 +24,7 @@ const DOWNLOAD_MS_MAX = 120_000;
 const ASK_MS_MAX = 30_000;
 const UNPACK_MS_MAX = 120_000;
 
-export type PrivateApt =
+type PrivateApt =
   | {
       readonly kind: "ready";
       /** What apt-cache prints. */
@@ -34,7 +34,7 @@ export type PrivateApt =
     }
   | { readonly kind: "failed"; readonly reason: string };
 
-export interface PrivateAptOptions {
+interface PrivateAptOptions {
   /** Empty, and of this call alone. */
   readonly directory: string;
   /** undefined: the machine's own. */

@@ -1,7 +1,7 @@
 /** Runs a program to its end and gives what it printed. Not for programs that stay: see launch.ts. */
 import { execFile } from "node:child_process";
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly directory?: string;
   readonly timeoutMs: number;
 }

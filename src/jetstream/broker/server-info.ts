@@ -1,7 +1,7 @@
 /** The first line that a nats-server sends on every connection: `INFO {…}` (docs.nats.io, NATS protocol). */
 import { createConnection, createServer } from "node:net";
 
-export interface ServerInfo {
+interface ServerInfo {
   readonly version: string;
   readonly hasJetStream: boolean;
 }

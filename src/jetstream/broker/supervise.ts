@@ -21,7 +21,7 @@ const RESTART_DELAY_MS_MAX = 5000;
 /** A run that lasted this long was not part of a series of crashes. */
 const STEADY_MS_MIN = 60_000;
 
-export interface BrokerOptions {
+interface BrokerOptions {
   /** Path of a nats-server that `findBroker` has accepted. */
   readonly binary: string;
   /** Everything the broker keeps; made when missing. */
