@@ -1,6 +1,6 @@
 /**
- * Reads apt's lists of package sources, both formats of sources.list(5), to learn which Debian mirror this machine
- * uses. We ask that mirror and no other: its owner chose it, and in a closed network it is the only one.
+ * Reads apt's lists of package sources, both formats of sources.list(5), to learn which Debian mirror this machine uses. Only that mirror
+ * is asked: its owner chose it, and in a closed network it is the only one.
  */
 
 export interface AptSource {
@@ -8,7 +8,7 @@ export interface AptSource {
   readonly uris: readonly string[];
   readonly suites: readonly string[];
   readonly components: readonly string[];
-  /** Path of a keyring; undefined: apt's own keyrings, or a key written into the file itself. */
+  /** Path of a keyring. Undefined for apt's own keyrings, or a key inside the file itself. */
   readonly keyring: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export const parseDeb822Sources = (text: string): readonly AptSource[] => {
 
 export interface DebianMirror {
   readonly uri: string;
-  /** undefined: the source names none, so the machine's Debian archive keyring applies. */
+  /** Undefined if the source names none: the machine's Debian archive keyring applies. */
   readonly keyring: string | undefined;
 }
 
@@ -66,10 +66,10 @@ export const debianMirror = (
   return undefined;
 };
 
-// Not cdrom: or file:, where the newer suite is not to be had.
+// Not cdrom: or file:, which do not have the newer suite.
 const FETCHABLE_URI = /^(https?|mirror(\+https?)?|tor\+https?):/;
 const DEBIAN_KEYRING = /\/debian-archive-[^/]*$/;
-// With security and updates left out: those archives do not have every suite.
+// Without security and updates: those archives do not have every suite.
 const ROLLING_SUITES = ["oldstable", "stable", "testing", "unstable", "sid", "forky"];
 
 /** Field name in lower case → value; a continued value keeps its lines. */
@@ -88,7 +88,7 @@ const parseParagraph = (paragraph: string): ReadonlyMap<string, string> => {
 const words = (value: string | undefined): readonly string[] =>
   value?.split(/\s+/).filter((word) => word !== "") ?? [];
 
-/** A key that is written into the file is base64, of which a line may begin with a slash too. */
+/** A key inside the file is base64, whose lines may begin with a slash too. */
 const keyringPath = (value: string | undefined): string | undefined =>
   value?.includes("-----BEGIN PGP")
     ? undefined

@@ -1,4 +1,4 @@
-/** Where the broker keeps things under its directory, and how files with secrets are written. */
+/** The files of the broker's directory, and how files with secrets are written. */
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ACCOUNT_OF } from "../../../streams/permissions.ts";
@@ -7,7 +7,7 @@ export interface BrokerFiles {
   readonly directory: string;
   /** The streams. Everything else here can be deleted while nothing runs. */
   readonly store: string;
-  /** In it, those of the account that the service is in. */
+  /** Inside it, the streams of the service's account. */
   readonly account: string;
   readonly configuration: string;
   readonly credentials: string;
@@ -15,10 +15,10 @@ export interface BrokerFiles {
   readonly consumerUrl: string;
   /** The port of the last run, tried again at the next start. */
   readonly port: string;
-  /** The folder in memory of the last run, for the next one to remove. */
+  /** Names the folder in memory of the last run, so that the next run can remove it. */
   readonly staging: string;
   readonly log: string;
-  /** What the server says before it has opened its log. */
+  /** Output of the server before it has opened its log. */
   readonly startLog: string;
   /** Belongs to one run of the server and is emptied before the next. */
   readonly run: string;
@@ -40,14 +40,14 @@ export const brokerFiles = (directory: string): BrokerFiles => ({
   pid: join(directory, "run", "nats-server.pid"),
 });
 
-/** Only the owner can read it, and a reader sees the old text or the new, never half. */
+/** Only the owner can read the file, and a reader sees the old text or the new, never half. */
 export const writePrivateFile = async (path: string, text: string): Promise<void> => {
   const unfinished = `${path}.new`;
   await writeFile(unfinished, text, { mode: 0o600 });
   await rename(unfinished, path);
 };
 
-/** Undefined where there was no run, or a power failure has left something else in the file. */
+/** Undefined if there was no run, or a power failure has damaged the file. */
 export const readLastPort = async (files: BrokerFiles): Promise<number | undefined> => {
   const port = Number.parseInt(await readFile(files.port, "utf8").catch(() => ""), 10);
   return port > 0 && port < 65_536 ? port : undefined;

@@ -24,17 +24,17 @@ const MIB = 1024 * 1024;
 /** Largest message, in bytes: the server's own default, written down because a record must fit. */
 const PAYLOAD_BYTES_MAX = 1 * MIB;
 /**
- * What may wait for one client before the server cuts it off, in bytes; 64 MiB by default. The service reads for all its bundles, views and replies over one
- * connection: four readers that asked for 16 MiB at the same time cost everybody the connection (measured).
+ * Bytes that may wait for one client before the server disconnects it; 64 MiB by default. The service reads for all its bundles, views and
+ * replies over one connection: with the default, four readers that requested 16 MiB at the same time broke it for all (measured).
  */
 const PENDING_BYTES_MAX = 256 * MIB;
-/** Memory for streams, each of which reserves its whole bound: streams/sandbox.ts, streams/sandbox-clients.ts and streams/rates.ts. */
+/** Memory for streams. Each reserves its whole bound: streams/sandbox.ts, streams/sandbox-clients.ts and streams/rates.ts. */
 const MEMORY_BYTES_MAX = SANDBOX_BYTES_MAX + SANDBOX_CLIENTS_BYTES_MAX + RATES_BYTES_MAX;
 /**
- * Beyond any disk, so that it never binds. The server's default is 75 % of the space that is free when it starts, compared
- * with the bytes already stored, counted before compression: a log that has filled half of its disk would be refused
- * after a restart. On a full disk 2.15.1 acknowledges nothing and loses nothing, but takes no message again before it is
- * restarted, even when there is room (measured).
+ * Larger than any disk, so that it never limits. The server's default is 75 % of the space that is free when it starts. It compares that
+ * with the bytes already stored, counted before compression: a log that has filled half of its disk would be refused after a restart. On a
+ * full disk 2.15.1 acknowledges nothing and loses nothing, but takes no message again before it is restarted, even when there is room
+ * (measured).
  */
 const STORE_BYTES_MAX = 2 ** 50;
 const LOG_BYTES_MAX = 16 * MIB;
@@ -48,7 +48,7 @@ assert(
 interface BrokerConfiguration {
   readonly files: BrokerFiles;
   readonly credentials: BrokerCredentials;
-  /** undefined: the server takes a free one and tells it in its ports file. */
+  /** Undefined: the server takes a free port and writes it to its ports file. */
   readonly port: number | undefined;
 }
 

@@ -9,7 +9,10 @@ export type BrokerCredentials = Readonly<Record<BrokerUser, string>>;
 
 const PASSWORD_BYTES = 24;
 
-/** The passwords kept in `path`, or new ones, then kept there. Throws CredentialsError where the file is there but not what we wrote, or not for us. */
+/**
+ * The passwords in `path`, or new ones, which are then stored there. Throws CredentialsError if the file cannot be read or was not written
+ * by us.
+ */
 export const loadCredentials = async (path: string): Promise<BrokerCredentials> => {
   const text = await readFile(path, "utf8")
     .catch(missingAs(undefined))
@@ -28,10 +31,10 @@ export const loadCredentials = async (path: string): Promise<BrokerCredentials> 
 export const brokerUrl = (user: BrokerUser, credentials: BrokerCredentials, port: number): string =>
   `nats://${user}:${credentials[user]}@127.0.0.1:${port}`;
 
-// base64url has no character that a URL or the broker's configuration gives a meaning to.
+// No character of base64url has a meaning in a URL or in the broker's configuration.
 const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString("base64url");
 
-/** The file is not what we wrote, or not for us. The message is for the operator. */
+/** The file cannot be read or was not written by us. The message is for the operator. */
 export class CredentialsError extends Error {}
 
 const readJson = (text: string): unknown => {

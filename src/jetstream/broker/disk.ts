@@ -4,7 +4,7 @@ import { join } from "node:path";
 /** Enough for a server to start and for a stream to write on. */
 const PROBE_BYTES = 4 * 1024 * 1024;
 
-/** Whether the disk under a directory takes bytes: asked by writing some, because free space and quotas are counted in too many ways. */
+/** Whether the disk of a directory takes bytes. Tested by writing some, because free space and quotas are counted in too many ways. */
 export const diskTakesBytes = async (directory: string): Promise<boolean> => {
   const path = join(directory, "disk.probe");
   try {
@@ -15,7 +15,7 @@ export const diskTakesBytes = async (directory: string): Promise<boolean> => {
   } catch {
     return false;
   } finally {
-    // A disk that became read-only lets nothing be removed either.
+    // On a disk that became read-only nothing can be removed either.
     await rm(path, { force: true }).catch(() => {});
   }
 };

@@ -10,7 +10,7 @@ export type ObtainAttempt =
   /** One line: why this way did not work. */
   | { readonly kind: "failed"; readonly reason: string };
 
-/** Where the host cannot be reached, the start must not wait for it: the distribution's package is next. */
+/** Short, because a start must not wait for an unreachable host: the distribution's package is next. */
 const ANSWER_MS_MAX = 5000;
 const DOWNLOAD_MS_MAX = 120_000;
 const UNPACK_MS_MAX = 30_000;

@@ -14,7 +14,7 @@ import {
 } from "./version.ts";
 
 interface FindOptions {
-  /** NATS_SERVER_BIN. Where it is set nothing else is tried: whoever names a program wants that one. */
+  /** NATS_SERVER_BIN. If it is set nothing else is tried. */
   readonly explicitBinary: string | undefined;
   /** PATH, HOME and XDG_CACHE_HOME are read. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -38,7 +38,7 @@ export const findBroker = async ({
   logger,
 }: FindOptions): Promise<FindOutcome> => {
   if (explicitBinary !== undefined && explicitBinary !== "") return checkExplicit(explicitBinary);
-  // The broker runs in a folder of its own, where a path that begins here leads elsewhere.
+  // Absolute, because the broker runs in a folder of its own.
   const cache = resolve(
     environment.XDG_CACHE_HOME || join(environment.HOME || homedir(), ".cache"),
     "prooftrail",
@@ -66,7 +66,7 @@ const checkExplicit = async (path: string): Promise<FindOutcome> => {
   return { kind: "refused", message };
 };
 
-/** /usr/sbin is where Debian puts it, and is not on everybody's PATH. */
+/** Debian installs it in /usr/sbin, which is not on everybody's PATH. */
 const installedBinaries = (path: string | undefined): readonly string[] => {
   const directories = [...(path ?? "").split(delimiter).filter((directory) => directory !== ""), "/usr/sbin"];
   return [...new Set(directories)].map((directory) => resolve(directory, "nats-server"));

@@ -1,11 +1,11 @@
-/** The streams of a broker from before the service had an account of its own: they were in the server's global one. */
+/** Moves the streams of an older version: before the service had an account of its own, they were in the server's global account. */
 import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isThere } from "../../files/durable-file.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { BrokerFiles } from "./broker-files.ts";
 
-/** Where there are some and none in their new place. `unclear`: both have streams, and only a person knows which log goes on. */
+/** Moves them if the new place is empty. `unclear`: both places have streams, and only a person knows which log goes on. */
 export const moveFormerStore = async (
   files: BrokerFiles,
   logger: Logger,

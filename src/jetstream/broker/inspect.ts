@@ -1,4 +1,6 @@
-/** Whether a program is a nats-server that is new enough. It is asked itself, since a name says nothing about a version. */
+/**
+ * Whether a program is a nats-server that is new enough. The program itself is asked, because a file name says nothing about the version.
+ */
 import { existsSync } from "node:fs";
 import { runCommand } from "./run-command.ts";
 import {
@@ -15,7 +17,7 @@ export type Inspection =
   /** One line, to be read after the program's name. */
   | { readonly kind: "unusable"; readonly reason: string };
 
-/** What does not say its version in this time is no program to start. */
+/** A program that does not print its version in this time is not started. */
 const VERSION_MS_MAX = 5000;
 const LOADER_MISSING = "this machine lacks the loader or interpreter that it names";
 
@@ -23,7 +25,7 @@ export const inspectBroker = async (binary: string): Promise<Inspection> => {
   const outcome = await runCommand(binary, ["--version"], { timeoutMs: VERSION_MS_MAX });
   if (outcome.kind === "failed") {
     if (!outcome.isAbsent) return { kind: "unusable", reason: outcome.reason };
-    // The same code says that its loader is missing: one for glibc where there is none, as on Alpine.
+    // ENOENT also means that its loader is missing: a program for glibc on a system without it, such as Alpine.
     return existsSync(binary) ? { kind: "unusable", reason: LOADER_MISSING } : { kind: "absent" };
   }
   const version = parseBrokerVersion(outcome.output);

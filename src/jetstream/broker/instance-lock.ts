@@ -13,21 +13,22 @@ interface InstanceLock extends Disposable {
 
 type LockOutcome =
   | { readonly kind: "locked"; readonly lock: InstanceLock }
-  /** `pid` is undefined in the moment between the owner's lock and its note. */
+  /** `pid` is undefined if the owner has the lock but has not written its note yet. */
   | { readonly kind: "in_use"; readonly pid: number | undefined };
 
-/** SQLite's own text for SQLITE_BUSY. Deno 2.9 gives no number with it, Bun and Node do. */
+/** SQLite's text for SQLITE_BUSY. Deno 2.9 gives no number with it, Bun and Node do. */
 const BUSY_MESSAGE = "database is locked";
 
 /** The directory must exist. Throws only what the disk throws. */
 export const lockInstance = (directory: string): LockOutcome => {
   const note = join(directory, "instance.pid");
   const path = join(directory, "instance.lock");
-  // On a file that may only be read SQLite begins without a lock and says nothing of it; of one that it cannot open it does not say which.
+  // On a read-only file SQLite would begin without a lock and not report it. If it cannot open the file, it does not name it; this check
+  // does.
   if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
   const database = new DatabaseSync(path);
   try {
-    // Nothing is ever written in the transaction, and on a full disk there is no room for a journal of it.
+    // The transaction never writes, and on a full disk there is no room for its journal.
     database.exec("PRAGMA journal_mode = MEMORY");
     database.exec("BEGIN EXCLUSIVE");
   } catch (error) {
@@ -40,7 +41,7 @@ export const lockInstance = (directory: string): LockOutcome => {
   const release = (): void => {
     if (!isHeld) return;
     isHeld = false;
-    // Before the lock goes: afterwards the note may already be the next owner's.
+    // Before the lock is released: afterwards the note may already be the next owner's.
     rmSync(note, { force: true });
     database.close();
   };
@@ -49,7 +50,7 @@ export const lockInstance = (directory: string): LockOutcome => {
 
 const isBusy = (error: unknown): boolean => error instanceof Error && error.message.includes(BUSY_MESSAGE);
 
-/** Only who is refused reads it, so a full disk is no reason not to lock. */
+/** Only a refused process reads the note, so a full disk is no reason not to lock. */
 const writeNote = (path: string): void => {
   try {
     writeFileSync(path, `${process.pid}\n`);

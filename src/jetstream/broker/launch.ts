@@ -28,7 +28,7 @@ export interface LaunchOptions {
   readonly port: number | undefined;
   readonly staging: Staging;
   readonly logger: Logger;
-  /** Gives up waiting and ends the server; undefined waits as long as it lives. */
+  /** After this the server is ended. Undefined: waits as long as it lives. */
   readonly readyMsMax: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -39,7 +39,7 @@ export interface RunningServer {
   readonly version: string;
   /** Resolves with what happened, in words, once the shim has ended. */
   readonly ended: Promise<string>;
-  /** What it would write at its end is wrong: from here on it is killed, by whomever it is ended. */
+  /** Marks the server as one whose writes at its end would be wrong: from now on it is killed, whoever ends it. */
   distrust(): void;
   /** Asks it to end, and kills it when it does not. Resolves when it has ended. */
   end(): Promise<void>;
@@ -72,7 +72,7 @@ const startShim = ({ binary, files }: LaunchOptions): ChildProcess => {
     const server = [binary, "-c", files.configuration];
     return spawn("/bin/sh", ["-c", SHIM, "prooftrail-broker", files.log, ...server], {
       cwd: files.directory,
-      // A process group of its own: Ctrl-C in the terminal must not end the broker before the service has finished.
+      // Its own process group: Ctrl-C in the terminal must not end the broker before the service has finished.
       detached: true,
       // The server needs none of our environment, which holds secrets.
       env: { PATH: process.env.PATH ?? "/usr/bin:/bin" },
@@ -90,11 +90,11 @@ const endOf = (child: ChildProcess): Promise<string> =>
       resolve(signal === null ? `exit status ${code}` : `signal ${signal}`),
     );
     child.stdin?.on("error", () => {
-      // The other end is gone, which `exit` tells as well.
+      // The other end is gone, which `exit` reports too.
     });
   });
 
-/** Where the server is, or why it is not. */
+/** Address of the server, or the reason why there is none. */
 const waitUntilReady = async (
   { files, staging, logger, readyMsMax, signal }: LaunchOptions,
   ended: Promise<string>,
@@ -106,7 +106,8 @@ const waitUntilReady = async (
     end = how;
   });
   for (;;) {
-    // Each time, so that the links are there before clients are: the server removes them while it recovers its streams, and listens after that.
+    // In every round, so that the links exist before clients do: the server removes them while it recovers its streams, and listens after
+    // that.
     await staging.link();
     const server = await findServer(files);
     if (server !== undefined) {
@@ -145,7 +146,7 @@ const endShim = async (shim: {
   readonly child: ChildProcess;
   readonly ended: Promise<string>;
 }): Promise<void> => {
-  // What was written before is still read.
+  // The shim still reads what was written before.
   shim.child.stdin?.end();
   const timer = new AbortController();
   const late = delay(STOP_MS_MAX, "late", { signal: timer.signal }).catch(() => "in time");
@@ -164,12 +165,12 @@ const killGroup = (child: ChildProcess): void => {
   }
 };
 
-/** What the server said of this run, in whole lines, and what to do where a file was refused to it. */
+/** The end of this run's log, in whole lines, with advice if a file was not accessible. */
 const logTail = async (files: BrokerFiles): Promise<string> => {
   const [early, log] = await Promise.all(
     [files.startLog, files.log].map((path) => readFile(path, "utf8").catch(() => "")),
   );
-  // What it says before it has opened its log is all that it says of such a run.
+  // If there is output from before the log was opened, that is all of this run.
   const [said = "", path] = early?.trim() ? [early, files.startLog] : [log, files.log];
   const lines = said.trim().split("\n");
   const first = lines.findLastIndex((line) => line.includes(FIRST_LINE));
@@ -186,7 +187,7 @@ const lastLines = (text: string): string => {
   return end.length < text.length ? end.slice(end.indexOf("\n") + 1) : end;
 };
 
-/** nats-server 2.15.1 begins each run so. Of another version more is shown. */
+/** The first line of a run of nats-server 2.15.1. With another version more lines are shown. */
 const FIRST_LINE = "Starting nats-server";
 
 const REFUSED_FILE = /not writable|permission denied/;

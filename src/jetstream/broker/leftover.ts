@@ -38,8 +38,8 @@ const hasEnded = async (pid: number, files: BrokerFiles, waitMs: number): Promis
 };
 
 /**
- * Process ids are reused, so the command line must end with our configuration, and not with one whose path only ends like it: that is another service's.
- * A zombie has none and counts as ended.
+ * Process ids are reused, so the command line must end with exactly our configuration; a path that only ends like it belongs to another
+ * service. A zombie has no command line and counts as ended.
  */
 const isOurBroker = async (pid: number, files: BrokerFiles): Promise<boolean> =>
   (await commandLine(pid)).endsWith(` ${files.configuration}`);

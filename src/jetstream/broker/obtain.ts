@@ -46,7 +46,7 @@ const WAYS: readonly { readonly name: string; readonly get: Way }[] = [
   { name: "Debian package", get: unpackDebianPackage },
 ];
 
-/** Where the program is now, or why there is none. Works in a directory beside its destination and always removes it. */
+/** Path and version of the program, or the reason why there is none. Works in a directory beside its destination and always removes it. */
 const obtainBy = async (
   get: Way,
   cacheDirectory: string,
@@ -66,7 +66,7 @@ const obtainBy = async (
   }
 };
 
-/** A rename within one directory tree is atomic: of two processes that obtain at once both end with a whole program. */
+/** A rename within one file system is atomic: two processes that obtain it at once both end with a complete program. */
 const keep = async (binary: string, version: BrokerVersion, cacheDirectory: string): Promise<string> => {
   const home = join(cacheDirectory, `nats-server-${formatBrokerVersion(version)}`);
   const kept = join(home, "nats-server");

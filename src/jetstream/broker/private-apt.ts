@@ -35,9 +35,9 @@ type PrivateApt =
   | { readonly kind: "failed"; readonly reason: string };
 
 interface PrivateAptOptions {
-  /** Empty, and of this call alone. */
+  /** An empty directory for this call alone. */
   readonly directory: string;
-  /** undefined: the machine's own. */
+  /** Undefined: the machine's own suite. */
   readonly suite: string | undefined;
 }
 
@@ -119,10 +119,10 @@ const privateState = async (
     `Dir::State=${join(directory, "state")}`,
     `Dir::State::status=${status}`,
     `Dir::Cache=${join(directory, "cache")}`,
-    // As root apt would download as user _apt, who cannot write here.
+    // As root, apt would download as user _apt, who cannot write here.
     "APT::Sandbox::User=",
     "Acquire::Languages=none",
-    // A list that could not be had is otherwise only a warning.
+    // Otherwise a list that cannot be downloaded is only a warning.
     "APT::Update::Error-Mode=any",
   ].flatMap((option) => ["-o", option]);
 };

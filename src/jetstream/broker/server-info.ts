@@ -6,11 +6,11 @@ interface ServerInfo {
   readonly hasJetStream: boolean;
 }
 
-/** On loopback a server that lives says at once who it is. */
+/** A live server on loopback sends its line at once. */
 const ANSWER_MS_MAX = 1000;
 const INFO_LINE = /^INFO (\{.*\})\s*\r\n/;
 
-/** What the server on this loopback port says, or undefined where none answers as one. */
+/** The info of the server on this loopback port; undefined if none answers. */
 export const readServerInfo = (port: number): Promise<ServerInfo | undefined> =>
   new Promise((resolve) => {
     let text = "";

@@ -1,9 +1,8 @@
 /**
- * Where the server keeps an atomic batch until it is whole: in memory, on a machine that has a folder for it. With one replica
- * nats-server 2.15.1 makes a store of files for each batch below its stream, syncs it five times and deletes it after the commit
- * (`newBatchStore`, jetstream_batching.go). Nothing in it outlives a start of the server, and what is acknowledged is synced in
- * the stream itself, as ever; so a link into memory in its place saves all syncs but that one (bench/HISTORY.md). Best effort:
- * without the link the server uses the disk.
+ * Stages atomic batches in memory, on a machine that has a folder for it. With one replica nats-server 2.15.1 makes a store of files for
+ * each batch below its stream, syncs it five times and deletes it after the commit (`newBatchStore`, jetstream_batching.go). None of these
+ * files survives a start of the server, and what is acknowledged is synced in the stream itself. So a link into memory in their place saves
+ * all syncs but that one (bench/HISTORY.md). Best effort: without the link the server uses the disk.
  */
 import {
   lstat,
@@ -27,11 +26,11 @@ const MEMORY_FOLDER = "/dev/shm";
 const FOLDER_PREFIX = join(MEMORY_FOLDER, "prooftrail-batches-");
 /** TMPFS_MAGIC of statfs(2). */
 const MEMORY_FILE_SYSTEM = 0x01021994;
-/** The commits of a service, and as much again for everything else that appends. A container has 64 MiB there if nobody asks for more. */
+/** The commits of a service, and as much again for everything else that appends. A container has 64 MiB there by default. */
 const FREE_BYTES_AT_START = 2 * COMMITS_IN_FLIGHT_MAX * COMMIT_BYTES_MAX;
-/** Below it the commits in flight may not fit, with their headers, and the server would refuse them whole. */
+/** With less, the commits in flight and their headers may not fit, and the server would refuse them. */
 const FREE_BYTES_MIN = 1.5 * COMMITS_IN_FLIGHT_MAX * COMMIT_BYTES_MAX;
-/** A batch takes six files and folders. */
+/** One batch needs six files and folders. */
 const FREE_FILES_MIN = 100;
 const WATCH_MS = 1000;
 
@@ -41,13 +40,13 @@ const STREAMS = topology({ replicas: 1 })
 
 export interface Staging {
   /**
-   * Puts the links where they are missing: a server removes them as it recovers its streams, and a new stream has none. They are taken away again when others
-   * have filled the memory: the next batches go to the disk, until the server is started again.
+   * Makes missing links: a server removes them when it recovers its streams, and a new stream has none. If others fill the memory the links
+   * are removed again, and batches go to the disk until the server is restarted.
    */
   link(): Promise<void>;
-  /** For when no server runs: what one that was killed had staged is of no use to the next one, and takes memory. */
+  /** Call it while no server runs: the staged batches of a killed one are useless and take memory. */
   clear(): Promise<void>;
-  /** For when the server has ended. */
+  /** Call it when the server has ended. */
   remove(): Promise<void>;
 }
 
@@ -59,9 +58,12 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
     target: join(folder, stream),
     path: join(files.account, "streams", stream, "batches"),
   }));
-  // A link that was left may lead nowhere, or to another service.
+  // An old link may lead nowhere, or to another service.
   await Promise.all(links.map(({ path }) => removeLink(path)));
-  /** Others may remove it: systemd does at the end of a user's last session (RemoveIPC of logind.conf). The server refuses every batch then. */
+  /**
+   * Others may remove the folders: systemd does at the end of a user's last session (RemoveIPC of logind.conf). The server would refuse
+   * every batch then.
+   */
   const areTargetsThere = async (): Promise<boolean> => {
     const areThere = links.map(({ target }) =>
       stat(target).then(
@@ -91,7 +93,7 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
       if (!(await hasRoom(FREE_BYTES_AT_START)) || !(await areTargetsThere())) return;
       for (const { target, path } of links)
         await symlink(target, path, "dir").catch(() => {
-          // There is no such stream yet, or the server has staged a batch on disk before we came.
+          // The stream does not exist yet, or the server has already staged a batch on disk.
         });
     },
     clear: async () => {
@@ -108,11 +110,11 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
   };
 };
 
-/** undefined: there is no memory for it, or nobody lets us use it. */
+/** Undefined if there is no such memory, or it may not be used. */
 const makeFolder = async (files: BrokerFiles): Promise<string | undefined> => {
   try {
     if (!(await hasRoom(FREE_BYTES_AT_START))) return undefined;
-    // For its owner only: what is in it are events.
+    // Readable by its owner only, because it contains events.
     const folder = await mkdtemp(FOLDER_PREFIX);
     await writePrivateFile(files.staging, folder);
     await writeFile(join(folder, OWNER), files.directory);
@@ -123,10 +125,10 @@ const makeFolder = async (files: BrokerFiles): Promise<string | undefined> => {
   }
 };
 
-/** In the folder: whose it is. A copy of a service's files names the folder of that service, which may be running. */
+/** File in the folder that names its owner. A copied DATA_DIR names the folder of the original service, which may be running. */
 const OWNER = "owner";
 
-/** Of a service that was killed. What cannot be removed stays: it is no reason not to start. */
+/** Removes the folder of a killed run. If it cannot be removed it stays: that is no reason not to start. */
 const removeLeftover = async (files: BrokerFiles): Promise<void> => {
   const folder = await readFile(files.staging, "utf8").catch(() => "");
   if (!folder.startsWith(FOLDER_PREFIX) || dirname(folder) !== MEMORY_FOLDER) return;
@@ -137,7 +139,7 @@ const removeLeftover = async (files: BrokerFiles): Promise<void> => {
 const hasRoom = async (bytes: number): Promise<boolean> => {
   try {
     const { type, bavail, bsize, files, ffree } = await statfs(MEMORY_FOLDER);
-    // No number of files at all: as many as fit.
+    // 0 means no limit on files.
     const takesFiles = files === 0 || ffree >= FREE_FILES_MIN;
     return type === MEMORY_FILE_SYSTEM && bavail * bsize >= bytes && takesFiles;
   } catch {
@@ -145,7 +147,7 @@ const hasRoom = async (bytes: number): Promise<boolean> => {
   }
 };
 
-/** Whether there was one. A folder of the server's own stays. */
+/** Whether there was a link. A folder that the server made stays. */
 const removeLink = async (path: string): Promise<boolean> => {
   try {
     if (!(await lstat(path)).isSymbolicLink()) return false;

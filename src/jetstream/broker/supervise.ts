@@ -1,6 +1,6 @@
 /**
- * Our own nats-server as a child process: on loopback, with passwords of its own, alive exactly as long as we are
- * (DESIGN 2). Not for finding the program: see find.ts.
+ * Runs our own nats-server as a child process: on loopback, with its own passwords, alive exactly as long as we are (DESIGN 2). find.ts
+ * finds the program.
  */
 import { mkdir, realpath } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
@@ -30,26 +30,29 @@ interface BrokerOptions {
 }
 
 export interface Broker extends AsyncDisposable {
-  /** With the user's password. It stays the same while this broker lives, crashes of the server included. */
+  /** With the user's password. It never changes while this broker lives, even when the server crashes. */
   url(user: BrokerUser): string;
   readonly port: number;
   readonly version: string;
-  /** Of the nats-server that runs now; another one after a crash. */
+  /** Of the current nats-server; it changes after a crash. */
   readonly pid: number;
-  /** For when streams were made: batches for them are staged in memory, where there is some. */
+  /** Call it when streams were made, so that their batches are staged in memory if possible. */
   stageInMemory(): Promise<void>;
-  /** A stream of it could not write. Starts it again, unless its disk takes no bytes: then it would only be gone. Resolves when that is under way. */
+  /**
+   * Restarts a server with a stream that could not write, unless the disk takes no bytes: then it would only be gone. Resolves when the
+   * restart has begun.
+   */
   revive(reason: string): Promise<void>;
-  /** A stream of it may have failed to write. From here on it is not ended in order; see shim.ts. */
+  /** A stream may have failed to write: from now on the server is not ended in order; see shim.ts. */
   distrust(): void;
-  /** Resolves when the server has ended and the directory is free for another process. */
+  /** Resolves when the server has ended and another process may use the directory. */
   stop(): Promise<void>;
 }
 
 /** Measured on 2.15.1; see reconcile.ts, too. */
 const WHY_SPACE = "On a full disk a server leaves out the streams that it cannot recover. Free some space.";
 
-/** Why there is no broker. The message is for the person who starts the service. */
+/** The broker cannot be started. The message is for the operator. */
 export class BrokerStartError extends Error {
   readonly code: "directory_in_use" | "disk_full" | "not_ready";
   constructor(code: BrokerStartError["code"], message: string) {
@@ -132,7 +135,7 @@ const launchFirst = async (options: LaunchOptions): Promise<RunningServer> => {
   }
 };
 
-/** Keeps a server running, on the same port, until `options.signal`; then ends it. */
+/** Keeps a server running on the same port until `options.signal`, then ends it. */
 const supervise = (options: LaunchOptions, first: RunningServer) => {
   const { files, logger, signal } = options;
   let server = first;
@@ -156,7 +159,7 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
       logger.info("the broker is back", { pid: server.pid });
     }
   };
-  // With the shim killed the server can be there still; a stop waits for it too.
+  // If the shim was killed the server may still run; a stop waits for it too.
   const stopped = run().finally(() => endLeftover(files, logger));
   const distrust = (): void => server.distrust();
   const revive = async (reason: string): Promise<void> => {
@@ -168,7 +171,7 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
   return { stopped, revive, distrust, current: () => server };
 };
 
-/** Tries until a server runs again. undefined: stopped meanwhile. */
+/** Tries until a server runs again. Undefined if it was stopped meanwhile. */
 const restart = async (options: LaunchOptions, firstDelayMs: number) => {
   const { files, logger, signal } = options;
   for (let delayMs = firstDelayMs; ; ) {
@@ -185,7 +188,7 @@ const restart = async (options: LaunchOptions, firstDelayMs: number) => {
       if (outcome.kind === "ready") return { server: outcome.server, delayMs };
       if (!signal.aborted) logger.error("the broker did not start again", { detail: outcome.reason });
     } catch (error) {
-      // A full or failing disk. Clients are answered 503 meanwhile, and it may pass.
+      // A full or failing disk. It may recover; clients get 503 meanwhile.
       logger.error("the broker could not be started again", { detail: String(error) });
     }
   }
@@ -201,7 +204,7 @@ const endedOrStopped = async (server: RunningServer, signal: AbortSignal): Promi
   return signal.aborted ? "stopped" : how;
 };
 
-/** The port of the last run where nobody else has it, so that URLs given to people stay right. */
+/** The port of the last run if it is free, so that URLs given to people stay right. */
 const lastPort = async (files: BrokerFiles): Promise<number | undefined> => {
   const port = await readLastPort(files);
   return port !== undefined && (await isPortFree(port)) ? port : undefined;
