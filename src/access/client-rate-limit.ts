@@ -18,7 +18,7 @@ export interface ClientRateLimiter {
 /** When a client's requests passed, in milliseconds since 1970. Not more entries than requests may pass in one window. */
 export interface KeptTimes {
   readonly times: readonly number[];
-  /** 0 where nothing is kept. */
+  /** 0 if nothing is stored. */
   readonly revision: number;
 }
 
@@ -30,7 +30,7 @@ type TimesWrite =
   | { readonly kind: "unavailable" };
 
 export interface ClientTimes {
-  /** Undefined where no answer came. */
+  /** Undefined if no answer came. */
   read(holder: string): Promise<KeptTimes | undefined>;
   /** Replaces what was stored, if it still has the revision in `kept`. */
   write(holder: string, kept: KeptTimes): Promise<TimesWrite>;

@@ -9,7 +9,7 @@ export interface KeyStore {
   /** The key as it is stored now, with the revision that `update` needs. Asks the broker: for changes, not for requests. */
   fetch(id: string): Promise<FetchedKey>;
   create(record: ApiKeyRecord): Promise<KeyWrite>;
-  /** Writes only where the stored revision is still this one. */
+  /** Writes only if the stored revision is still this one. */
   update(record: ApiKeyRecord, revision: number): Promise<KeyWrite>;
 
   admin(): AdminKeyRecord | undefined;
@@ -18,7 +18,7 @@ export interface KeyStore {
    * answered as wrong. Known only to a process that followed the store before.
    */
   readonly lost: Pick<KeyStore, "get" | "admin">;
-  /** Writes only where there is none: of two front ends starting at once, one wins. */
+  /** Writes only if there is none: of two front ends starting at once, one wins. */
   createAdmin(record: AdminKeyRecord): Promise<KeyWrite>;
   /** Writes whatever is there: the operator's setting is the truth. */
   replaceAdmin(record: AdminKeyRecord): Promise<KeyWrite>;

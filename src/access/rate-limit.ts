@@ -12,7 +12,7 @@ export interface RateLimiter {
 export interface RateRequest {
   readonly keyId: string;
   readonly unit: RateUnit;
-  /** Undefined where the key has no such limit. */
+  /** Undefined if the key has no such limit. */
   readonly perSecond: number | undefined;
   readonly count: number;
 }

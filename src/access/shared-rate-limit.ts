@@ -71,7 +71,7 @@ export const createSharedRateLimiter = (dependencies: {
     return asking.then((decision) => decision ?? fallback.take(request));
   };
 
-  /** Undefined where no answer came. */
+  /** Undefined if no answer came. */
   const askForMore = async (
     request: RateRequest,
     perSecond: number,

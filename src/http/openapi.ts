@@ -59,7 +59,7 @@ export interface Operation {
     readonly mediaType?: string;
     /** Another representation, as text. */
     readonly other?: { readonly mediaType: string; readonly example: string };
-    /** True where a repeat is answered with `Idempotency-Replayed`. */
+    /** True if a repeat is answered with `Idempotency-Replayed`. */
     readonly isReplayed?: boolean;
     /** Headers that no other operation sends. */
     readonly headers?: Readonly<Record<string, DescribedHeader>>;

@@ -65,6 +65,6 @@ export interface BatchAnswer {
   readonly warnings: readonly (Warning & { readonly index?: number })[];
   /** One per accepted event, if the request asked for receipts. */
   readonly receipts?: readonly BatchReceipt[];
-  /** Highest sequence among the accepted events; absent where none was accepted. */
+  /** Highest sequence among the accepted events; absent if none was accepted. */
   readonly sequence?: Sequence;
 }

@@ -11,7 +11,7 @@ export interface BodyText {
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
 
-/** RFC 8259 §8.1: UTF-8; a byte order mark is ignored. Undefined where it is not UTF-8. */
+/** RFC 8259 §8.1: UTF-8; a byte order mark is ignored. Undefined if it is not UTF-8. */
 export const readBodyText = (bytes: Uint8Array): BodyText | undefined => {
   try {
     return { text: decoder.decode(bytes), bytes };

@@ -8,7 +8,7 @@ import type { BrokerConnection } from "./connection.ts";
 export interface LeaderMessage {
   readonly subject: string;
   readonly seq: number;
-  /** Base64; absent where the message is empty. */
+  /** Base64; absent if the message is empty. */
   readonly data?: string;
 }
 

@@ -26,7 +26,7 @@ type ReasonCode =
 export interface Reason {
   readonly code: ReasonCode;
   readonly text: string;
-  /** The article, where a law is the reason. */
+  /** The article, if a law is the reason. */
   readonly clause: string | null;
 }
 

@@ -6,7 +6,7 @@ export interface RetentionStore {
   /** Writes only if the stored revision is still this one; 0 for none. */
   putPolicy(record: PolicyRecord, revision: number): Promise<RetentionWrite>;
   createHold(record: HoldRecord): Promise<RetentionWrite>;
-  /** Writes only where the stored revision is still this one. */
+  /** Writes only if the stored revision is still this one. */
   updateHold(record: HoldRecord, revision: number): Promise<RetentionWrite>;
 }
 

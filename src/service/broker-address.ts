@@ -14,7 +14,7 @@ export interface BrokerAddress extends AsyncDisposable {
   readonly serviceUrl: string;
   /** With the right to create and update streams. */
   readonly provisionUrl: string;
-  /** A file with the URL for internal consumers, where the broker is our own. */
+  /** A file with the URL for internal consumers, if the broker is our own. */
   readonly consumerUrlFile: string | undefined;
   /** Controls of the broker, if it is our own. */
   readonly own: OwnBroker | undefined;

@@ -106,7 +106,7 @@ export const inspect = (text: string): Inspection => {
 
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Index after the string that starts at `start`, or undefined where there is none that is valid (RFC 8259 §7). */
+/** Index after the string that starts at `start`, or undefined if there is none that is valid (RFC 8259 §7). */
 export const endOfString = (text: string, start: number): number | undefined => {
   if (text[start] !== '"') return undefined;
   let position = start + 1;

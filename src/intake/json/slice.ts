@@ -105,7 +105,7 @@ export const sliceBatch = async (reading: BatchReading): Promise<SlicedBatch> =>
 const notABatch = (text: string, path: string, reason: "type" | "duplicate"): SlicedBatch =>
   sliceBody(text).kind === "slice" ? { kind: "not_a_batch", path, reason } : invalidJson(text);
 
-/** The members of a JSON object by name, each as the text that was written. Empty where the text is no object. */
+/** The members of a JSON object by name, each as the text that was written. Empty if the text is no object. */
 export const memberTexts = (text: string): ReadonlyMap<string, string> => {
   const texts = new Map<string, string>();
   let position = afterWhitespace(text, 0);
@@ -204,7 +204,7 @@ const measure = (text: string, start: number): Extent => {
   return { end: position, depth, memberCount };
 };
 
-/** Index after the string that starts at `start`; the end of the text where it is not closed. */
+/** Index after the string that starts at `start`; the end of the text if it is not closed. */
 const endOfString = (text: string, start: number): number => {
   let quote = text.indexOf('"', start + 1);
   while (quote > 0) {

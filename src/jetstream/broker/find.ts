@@ -1,4 +1,4 @@
-/** Finds a nats-server that is new enough, and gets one where the machine has none (DESIGN 2). */
+/** Finds a nats-server that is new enough, and gets one if the machine has none (DESIGN 2). */
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";

@@ -43,7 +43,7 @@ const parseInfoLine = (text: string): ServerInfo | undefined => {
   return { version: String(info.version), hasJetStream: "jetstream" in info && info.jetstream === true };
 };
 
-/** Undefined where it is not JSON: another program may listen there. */
+/** Undefined if it is not JSON: another program may listen there. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
