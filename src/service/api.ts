@@ -62,7 +62,6 @@ export const createApi = async (parts: {
   const judging = {
     validate: createEventValidator(config.vocabulary),
     now,
-    onUnknownFields: (count: number) => metrics.unknownFields.inc(count),
   };
   const recorder = startRecording({
     appender,
@@ -97,7 +96,7 @@ export const createApi = async (parts: {
   });
 };
 
-type Judging = Pick<IntakeDependencies, "validate" | "now" | "onUnknownFields">;
+type Judging = Pick<IntakeDependencies, "validate" | "now">;
 
 const createAuditIntake = (parts: {
   log: OpenedLog;
@@ -113,6 +112,7 @@ const createAuditIntake = (parts: {
     earlier: createEarlierEvents({ log: reader, views, countOutcomes: metrics.countOutcomes }),
     subjectOf: auditSubjectOf,
     onAccepted: accepted.add,
+    onUnknownFields: (count) => metrics.unknownFields.inc(count),
     ...judging,
   });
 };
