@@ -46,6 +46,27 @@ export const createAcceptedCounter = async ({
   let sending: Increment[] = [];
   let running: Promise<void> | undefined;
 
+  /** `left`: to be tried again. `silent`: so too, and the broker has not answered. */
+  const tryToAdd = async (increment: Increment): Promise<"settled" | "left" | "silent"> => {
+    if (!connection.isConnected()) return "left";
+    const serverId = connection.nats.info?.server_id;
+    if (!isSafeAgain(increment, serverId)) {
+      logger.warn("acknowledged events may have been counted, and are not counted again", {
+        count: increment.events,
+      });
+      return "settled";
+    }
+    const sinceMs = performance.now();
+    const outcome = await add(connection, increment, logger);
+    if (outcome === "added") {
+      clock.cleared();
+      return "settled";
+    }
+    clock.failed();
+    if (outcome === "refused") return "left";
+    increment.mayBeAdded ??= { serverId, sinceMs };
+    return "silent";
+  };
   const send = async (): Promise<void> => {
     for (const [subject, { events }] of gathered) {
       sending.push({ subject, events, messageId: crypto.randomUUID(), mayBeAdded: undefined });
@@ -55,24 +76,10 @@ export const createAcceptedCounter = async ({
     const left: Increment[] = [];
     let isSilent = false;
     for (const increment of sending) {
-      const serverId = connection.nats.info?.server_id;
       // If the broker does not answer for one count, the others are not tried: each would wait for its timeout.
-      if (isSilent || !connection.isConnected()) left.push(increment);
-      else if (!isSafeAgain(increment, serverId))
-        logger.warn("acknowledged events may have been counted, and are not counted again", {
-          count: increment.events,
-        });
-      else {
-        const sinceMs = performance.now();
-        const outcome = await add(connection, increment, logger);
-        if (outcome === "added") clock.cleared();
-        else {
-          clock.failed();
-          left.push(increment);
-        }
-        isSilent = outcome === "unknown";
-        if (isSilent) increment.mayBeAdded ??= { serverId, sinceMs };
-      }
+      const outcome = isSilent ? "left" : await tryToAdd(increment);
+      if (outcome !== "settled") left.push(increment);
+      if (outcome === "silent") isSilent = true;
     }
     sending = left;
   };
