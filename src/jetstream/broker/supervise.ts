@@ -75,19 +75,7 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
   }
   try {
     const stopping = new AbortController();
-    if (!(await diskTakesBytes(files.directory)))
-      throw new BrokerStartError(
-        "disk_full",
-        `The disk of ${files.directory} takes no more bytes. ${WHY_SPACE}`,
-      );
-    const credentials = await loadCredentials(files.credentials);
-    await endLeftover(files, logger);
-    const store = await moveFormerStore(files, logger);
-    if (store.kind === "unclear")
-      throw new BrokerStartError(
-        "not_ready",
-        `${store.former} and ${files.account} both hold streams, as after an older version has run on the files of a newer one. Move the one away whose log is not to go on. DATA_DIR/admin.key may hold the key of that one: put its copy back, or set ADMIN_API_KEY.`,
-      );
+    const credentials = await prepareFiles(files, logger);
     const staging = await prepareStaging(files, logger);
     const launchOptions = { binary, files, credentials, staging, logger, signal: stopping.signal };
     const port = await lastPort(files);
@@ -117,6 +105,24 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
     locked.lock.release();
     throw error instanceof CredentialsError ? new BrokerStartError("not_ready", error.message) : error;
   }
+};
+
+/** Makes the files of an earlier run ready for this one. Throws BrokerStartError if a person has to act first. */
+const prepareFiles = async (files: BrokerFiles, logger: Logger): Promise<BrokerCredentials> => {
+  if (!(await diskTakesBytes(files.directory)))
+    throw new BrokerStartError(
+      "disk_full",
+      `The disk of ${files.directory} takes no more bytes. ${WHY_SPACE}`,
+    );
+  const credentials = await loadCredentials(files.credentials);
+  await endLeftover(files, logger);
+  const store = await moveFormerStore(files, logger);
+  if (store.kind === "unclear")
+    throw new BrokerStartError(
+      "not_ready",
+      `${store.former} and ${files.account} both hold streams, as after an older version has run on the files of a newer one. Move the one away whose log is not to go on. DATA_DIR/admin.key may hold the key of that one: put its copy back, or set ADMIN_API_KEY.`,
+    );
+  return credentials;
 };
 
 const launchFirst = async (options: LaunchOptions): Promise<RunningServer> => {
