@@ -92,7 +92,7 @@ export const Environment = Type.Object({
   NATS_URL: setting({
     pattern: NATS,
     description:
-      "NATS server or servers (2.12.1 or newer, with JetStream), separated by commas; with `tls://` none is used without TLS. Unset: a broker of our own as a child process.",
+      "NATS server or servers (2.12.1 or newer, with JetStream), separated by commas; with `tls://` only connections with TLS are used. Unset: a broker of our own as a child process.",
     default: "unset",
     expects: NATS_EXPECTS,
   }),
@@ -106,28 +106,28 @@ export const Environment = Type.Object({
   NATS_SERVER_BIN: setting({
     pattern: "^[^\\u0000]+$",
     description:
-      "Path of the nats-server to run, where NATS_URL is unset. Unset: the one on PATH, else one is fetched.",
+      "Path of the nats-server to run, where NATS_URL is unset. Unset: the one on PATH, else one is downloaded.",
     default: "unset",
     expects: "a path",
   }),
   DATABASE_URL: setting({
     pattern: "^postgres(ql)?://[^\\s]+$",
     description:
-      "PostgreSQL database for the views (encoding UTF8, its own), where tables may be made; each process takes five connections, and one for each bundle of evidence that it makes, of which one stays. Unset: SQLite in DATA_DIR, for one machine.",
+      "PostgreSQL database for the views alone (encoding UTF8), whose user may make tables. Each process takes five connections, and one for each evidence bundle that it makes; one of these stays open. Unset: SQLite in DATA_DIR, for one machine.",
     default: "unset",
     expects: "postgres://user:password@host:port/database",
   }),
   ADMIN_API_KEY: setting({
     pattern: ADMIN_KEY_PATTERN,
     description:
-      "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: takes the place of the one before, whose copy there is removed, and stays when it is left out again.",
+      "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: replaces the earlier key, whose copy there is removed, and stays valid when it is left out again.",
     default: "unset",
     expects: "16 to 256 visible ASCII characters",
   }),
   ROLES: setting({
     pattern: list(new RegExp(`^(?:${ROLES.join("|")})$`)),
     description:
-      "What this process does, separated by commas: answer requests, keep the views, sign tree heads and watch over them.",
+      "What this process does, separated by commas: answer requests, keep the views, sign and check tree heads.",
     default: DEFAULTS.ROLES,
     expects: `one or more of ${ROLES.join(", ")}, separated by commas without spaces`,
   }),
@@ -148,7 +148,7 @@ export const Environment = Type.Object({
   STREAM_REPLICAS: setting({
     pattern: "^[1-5]$",
     description:
-      "Copies of each stream: 1 on a single broker, as one of our own is, 3 on a cluster of three. Changed later, the stream `ACCEPTED` has to be deleted once, as the start then says.",
+      "Copies of each stream: 1 on a single broker, such as our own, 3 on a cluster of three. After a change the stream `ACCEPTED` has to be deleted once; the start says so.",
     default: DEFAULTS.STREAM_REPLICAS,
     expects: "a number from 1 to 5",
   }),
@@ -162,7 +162,7 @@ export const Environment = Type.Object({
   CHECKPOINT_KEY: setting({
     pattern: `^${KEY_RING_ENTRY}([\\s,]+${KEY_RING_ENTRY})*$`,
     description:
-      "What signs tree heads: 64 hex digits, the seed of an Ed25519 key; several separated by commas, 50 at most, all sign, and `public:` with an old one's public key, in hex or as `GET /v1/log/key` gives it, keeps that verifiable. Unset: made on the first start, in DATA_DIR/checkpoint.key.",
+      "What signs tree heads: 64 hex digits, the seed of an Ed25519 key. Several are separated by commas, 50 at most, and all sign. `public:` with an old key's public key, in hex or as `GET /v1/log/key` gives it, keeps its signatures verifiable. Unset: made on the first start, in DATA_DIR/checkpoint.key.",
     default: "unset",
     expects:
       "64 hex digits in lower case, or public: and a public key, as 64 hex digits or as GET /v1/log/key gives it, separated by commas",
@@ -170,7 +170,7 @@ export const Environment = Type.Object({
   SERVICE_NAME: setting({
     pattern: "^[a-z0-9][a-z0-9.-]{0,99}$",
     description:
-      "Name of this installation in its tree heads: `SERVICE_NAME/tenant` is the origin of each log, and cannot change once one is signed.",
+      "Name of this installation in its tree heads: `SERVICE_NAME/tenant` is the origin of each log, and cannot change after the first signature.",
     default: DEFAULTS.SERVICE_NAME,
     expects: "lower-case letters, digits, dots and hyphens, at most 100",
   }),
