@@ -107,7 +107,7 @@ type Arrive = (finish: (body: Arrived) => void) => void;
 const OVERLOADED: Refused = {
   kind: "refused",
   code: "overloaded",
-  detail: "More bodies are arriving than can be held. Nothing was stored.",
+  detail: "Too many bodies are arriving at once. Nothing was stored.",
 };
 
 const KEY_ENDED: Refused = { kind: "refused", ...INVALID_KEY };

@@ -1,7 +1,7 @@
 /** Shared by the answers that are files. */
 import type { ActionRecorder } from "../access/action.ts";
 import type { ExportAction } from "../administration/system-events.ts";
-import { EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX } from "../limits.ts";
+import { EXPORTS_MAX, EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX } from "../limits.ts";
 import { actorOf, type Call } from "./guard.ts";
 import { problem } from "./problem.ts";
 
@@ -9,7 +9,7 @@ import { problem } from "./problem.ts";
 export const fileTime = (time: Date): string => `${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
 
 export const TOO_MANY_EXPORTS = {
-  detail: `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, a tenant ${EXPORTS_PER_TENANT_MAX}, and this instance only so many for all.`,
+  detail: `A key may have ${EXPORTS_PER_KEY_MAX} exports running at once, a tenant ${EXPORTS_PER_TENANT_MAX}, and this instance ${EXPORTS_MAX} in all.`,
 };
 
 /**

@@ -140,7 +140,7 @@ const keysLost = (context: RequestContext): Response =>
   problem(context, "not_ready", { detail: `${NO_KEYS} Ask again.`, reasons: [NO_KEYS] });
 
 /** The text for the client. Readiness has the advice for the operator. */
-const NO_KEYS = "The keys are not there, so nobody knows whether this one is right.";
+const NO_KEYS = "The keys are not loaded, so this key cannot be checked.";
 
 const NOT_BEARER =
   "The Authorization header does not begin with `Bearer` and a space: put them before the key, `Authorization: Bearer <key>`.";

@@ -32,7 +32,7 @@ export const PROBLEMS = {
   invalid_utf8: {
     status: 400,
     title: "The body is not valid UTF-8",
-    when: "The body holds bytes that are no UTF-8 text. Nothing is replaced silently.",
+    when: "The body has bytes that are not UTF-8 text. Nothing is replaced silently.",
   },
   invalid_request: {
     status: 400,
@@ -57,7 +57,7 @@ export const PROBLEMS = {
   not_found: {
     status: 404,
     title: "Not found",
-    when: "There is no such path, or no such thing that this key may see.",
+    when: "The path does not exist, or this key may see no such thing.",
   },
   no_api: {
     status: 404,
@@ -82,22 +82,22 @@ export const PROBLEMS = {
   changed_meanwhile: {
     status: 409,
     title: "Others changed it at the same time",
-    when: "The key, the policy or the hold was changed by somebody else each time that this was tried. Nothing of it was done. Send the same again.",
+    when: "Somebody else changed the key, the policy or the hold during each attempt. Nothing was done. Send the same again.",
   },
   event_expired: {
     status: 410,
     title: "The event has expired",
-    when: "By the tenant's retention the views no longer show the event. Its record is in the log for ever: `sequence` says where, and `expired_at` since when.",
+    when: "The tenant's retention has removed the event from the views. Its record is in the log for ever: `sequence` is its position, `expired_at` the time when it expired.",
   },
   case_shared: {
     status: 409,
     title: "Too much shares the correlation_id",
-    when: `More than ${CASE_NEIGHBOURS_MAX} decisions, objections or incidents have this correlation_id, so they are no one case. Read \`GET /v1/decisions/{decision_id}\` for each, or \`GET /v1/events?correlation_id=…\` for all.`,
+    when: `More than ${CASE_NEIGHBOURS_MAX} decisions, objections or incidents have this correlation_id, so they are not one case. Read \`GET /v1/decisions/{decision_id}\` for each, or \`GET /v1/events?correlation_id=…\` for all.`,
   },
   case_expired: {
     status: 410,
     title: "The case has expired",
-    when: "By the tenant's retention all events of the case have expired, or all that are kept of the decision, and with them what the registers kept of it. Their records are in the log for ever.",
+    when: "The tenant's retention has removed all events of the case, or all events that are kept of the decision, and with them its rows in the registers. The records are in the log for ever.",
   },
   payload_too_large: {
     status: 413,
@@ -127,7 +127,7 @@ export const PROBLEMS = {
   internal_error: {
     status: 500,
     title: "An internal error",
-    when: "A fault in Prooftrail. Give the request_id to its operator. Sending the same event again is safe: it is stored at most once. Of a key, a policy or a hold, look first whether it was changed.",
+    when: "A fault in Prooftrail. Give the request_id to its operator. Sending the same event again is safe: it is stored at most once. For a key, a policy or a hold, check first whether it was changed.",
   },
   log_unavailable: {
     status: 503,
@@ -138,7 +138,7 @@ export const PROBLEMS = {
   not_sealed: {
     status: 503,
     title: "The event is not sealed yet",
-    when: "The event is in the log, and no signed tree head holds it yet: that takes about CHECKPOINT_INTERVAL. Ask again, or with `wait`.",
+    when: "The event is in the log, but no signed tree head includes it yet: that takes about CHECKPOINT_INTERVAL. Ask again, or use `wait`.",
     retryAfterSeconds: 1,
   },
   not_ready: {
@@ -156,7 +156,7 @@ export const PROBLEMS = {
   view_behind: {
     status: 503,
     title: "The view has not caught up yet",
-    when: "The view did not reach `min_sequence` in time, or the end of the log with `wait` for a proof, or with `resent`: then nothing was stored. Ask again.",
+    when: "The view did not reach `min_sequence` in time; with `wait` for a proof, or with `resent`, it did not reach the end of the log. With `resent` nothing was stored. Ask again.",
     retryAfterSeconds: 1,
   },
 } as const satisfies Record<string, ProblemKind>;

@@ -34,7 +34,7 @@ export const refusedChange = (
       return problem(context, "invalid_request", { errors: refusal.problems });
     case "not_found":
       return problem(context, "not_found", {
-        detail: `There is no such ${words.name} that this key manages.`,
+        detail: `This key manages no such ${words.name}.`,
       });
     case "changed_meanwhile":
       return problem(context, refusal.kind);
@@ -42,7 +42,7 @@ export const refusedChange = (
       return invalidKey(context);
     case "overloaded":
       return problem(context, refusal.kind, {
-        detail: `More changes of ${words.changed} wait for each other than can be taken.`,
+        detail: `Too many changes of ${words.changed} are waiting for each other. Nothing was done.`,
       });
     case "unavailable":
       return problem(context, "log_unavailable", {

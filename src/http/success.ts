@@ -81,7 +81,7 @@ const counted = (context: RequestContext, body: string): Response => {
 };
 
 const TOO_MUCH_UNTAKEN =
-  "More long answers wait for their readers than can be held. Take those that you asked for, or ask for fewer rows where you can.";
+  "Too many long answers are waiting for their readers. Read those that you asked for, or ask for fewer rows where you can.";
 
 /** Plain text, for other tools. */
 export const successPlain = (requestId: string, body: string): Response =>

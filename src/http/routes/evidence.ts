@@ -128,7 +128,7 @@ const REFUSALS: Readonly<
   },
   not_in_tree: {
     code: "view_behind",
-    detail: "The view `tree` does not hold all that was signed: it is being made again, or altered.",
+    detail: "The view `tree` does not hold all that was signed: it is being rebuilt, or it was altered.",
   },
 };
 

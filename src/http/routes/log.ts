@@ -91,7 +91,7 @@ const headHolding = async (
 const nothingSealed = ({ context }: Call): Response =>
   problem(context, "not_found", {
     detail:
-      "No tree head of this tenant is signed yet: it has no events, or the sealer has not come to them.",
+      "No tree head of this tenant is signed yet: it has no events, or the sealer has not reached them.",
   });
 
 const getKey =
@@ -163,7 +163,9 @@ const beyondHead = (name: string, size: number) => ({
 
 /** The head is signed, but the view lacks its leaves: it is being made again from the log. */
 export const treeBehind = ({ context }: Call): Response =>
-  problem(context, "view_behind", { detail: "The view `tree` is made again and has not come so far yet." });
+  problem(context, "view_behind", {
+    detail: "The view `tree` is being rebuilt and has not reached this size yet.",
+  });
 
 const TILE_PATH = "/tile/";
 

@@ -114,7 +114,7 @@ const recordOf = async (
 };
 
 const EVENTS_BEHIND =
-  "The view `events` did not come to the end of the log in the time of `wait`, and the event may be behind it. Ask again, or wait longer.";
+  "The view `events` did not reach the end of the log within `wait`, so it may not have seen the event yet. Ask again, or wait longer.";
 
 /** With `wait` the event may have been acknowledged a moment ago. The view has seen it once it has seen the current end of the log. */
 const awaitEvent = async (

@@ -4,6 +4,7 @@ import {
   STREAM_KEEP_ALIVE_MS,
   STREAM_POSITION_POLL_MS,
   STREAM_RETRY_MS,
+  STREAMS_MAX,
   STREAMS_PER_KEY_MAX,
   STREAMS_PER_TENANT_MAX,
 } from "../../limits.ts";
@@ -157,7 +158,7 @@ const beyondEnd = async (
   return { path, code: "invalid_value", message };
 };
 
-const STREAMS_AT_ONCE = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, a tenant ${STREAMS_PER_TENANT_MAX}, and this instance only so many for all.`;
+const STREAMS_AT_ONCE = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, a tenant ${STREAMS_PER_TENANT_MAX}, and this instance ${STREAMS_MAX} in all.`;
 
 const STREAM: Operation = {
   id: "streamEvents",
