@@ -5,7 +5,7 @@ import { SANDBOX_REQUESTS_PER_MINUTE } from "../limits.ts";
 export const ADVICE: Readonly<Record<string, string>> = {
   invalid_json: "Check the JSON at that place.",
   invalid_utf8: "Save the file as UTF-8.",
-  invalid_request: "Mend what is named and ask again; --help says what each option takes.",
+  invalid_request: "Correct what is named and ask again; --help says what each option takes.",
   missing_api_key: "Set PROOFTRAIL_API_KEY, or name a file with --key-file.",
   invalid_api_key: "Check the key, or have a new one made: prooftrail keys create",
   insufficient_scope:
@@ -25,7 +25,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   idempotency_key_reused: "Use a new key for new content.",
   rate_limited: "Wait a moment, or use a key with a higher limit.",
   internal_error:
-    "Give the request_id to the operator of the service. Where a key was to be made, look first whether it is there: prooftrail keys list",
+    "Give the request_id to the operator of the service. If you were making a key, check first whether it exists: prooftrail keys list",
   log_unavailable: "Ask again; prooftrail doctor, where the service runs, says what is wrong.",
   not_sealed: "Ask again in a moment, or with a longer --wait.",
   not_ready: "Wait; prooftrail doctor says why.",

@@ -35,7 +35,7 @@ export const EVENT_FILTER_OPTIONS: readonly OptionSpec[] = [
   filter("from", "time", "at or after this time, such as 2026-11-20T10:00:00Z"),
   filter("to", "time", "before this time"),
   {
-    ...filter("time_field", "field", "what --from and --to speak of; timestamp unless told"),
+    ...filter("time_field", "field", "which time --from and --to mean; default timestamp"),
     choices: ["timestamp", "received_at"],
   },
 ];
@@ -44,6 +44,6 @@ export const EVENT_FILTER_OPTIONS: readonly OptionSpec[] = [
 export const MIN_SEQUENCE_OPTION: OptionSpec = {
   flag: "--min-sequence",
   value: "number",
-  description: "wait until this event, as sending it told, can be read",
+  description: "wait until this event can be read; the number is in the answer to sending it",
   complaint: integerComplaint({ min: 0 }),
 };

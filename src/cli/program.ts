@@ -180,7 +180,7 @@ const descriptionOf = ({ description, choices, isRequired, isRepeatable }: Optio
   [
     description,
     ...(choices ? [`one of ${choices.join(", ")}`] : []),
-    ...(isRepeatable ? ["may stand several times"] : []),
+    ...(isRepeatable ? ["may be given several times"] : []),
     ...(isRequired ? ["required"] : []),
   ].join("; ");
 

@@ -38,7 +38,7 @@ export async function* remoteChecks(parts: RemoteParts): AsyncGenerator<Check> {
     yield {
       name: "key",
       state: "warning",
-      detail: "there is none to check",
+      detail: "there is no key to check",
       advice: "Set PROOFTRAIL_API_KEY, or name a file with --key-file.",
     };
     return;
@@ -90,8 +90,8 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
       yield {
         name,
         state: "warning",
-        detail: `from ${key.source}; it is known, but its limit left no room to ask for all that it may do`,
-        advice: "Look again when less is asked with this key.",
+        detail: `from ${key.source}; it is valid, but its rate limit left no room to check all its scopes`,
+        advice: "Try again when this key is used less.",
       };
       return;
     }

@@ -9,7 +9,7 @@ export const SERVICE_OPTIONS: readonly OptionSpec[] = [
     flag: "--url",
     value: "address",
     description:
-      "address of the service; else PROOFTRAIL_URL, else http://127.0.0.1:8080 (PORT's, where that is set)",
+      "address of the service; else PROOFTRAIL_URL, else http://127.0.0.1:8080 (with the port in PORT, where that is set)",
     group: SERVICE,
   },
   {

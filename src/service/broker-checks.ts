@@ -134,7 +134,7 @@ async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> 
     yield {
       name,
       state: "failed",
-      detail: `the service's user may ${granted}: who connects as it does, with its password where it has one, can empty the log`,
+      detail: `the service's user may ${granted}: anybody with its password, or without one where it has none, can empty the log`,
       advice:
         "Give the service a user with the permissions in streams/permissions.ts, and NATS_PROVISION_URL another.",
     };
@@ -158,7 +158,7 @@ async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> 
     yield {
       name,
       state: "ok",
-      detail: `the service's user can neither change nor delete a stream, and has the rights that it needs (not asked, as consumers would hear it: whether it may publish on ${UNASKED_RIGHTS.join(", ")})`,
+      detail: `the service's user can neither change nor delete a stream, and has the rights that it needs (not tested, because consumers would receive the test: whether it may publish on ${UNASKED_RIGHTS.join(", ")})`,
     };
 }
 
@@ -189,7 +189,7 @@ async function* streamChecks(
             detail: differenceText(difference),
             advice: standing.isMendedAtStart
               ? "Restart the service: it mends it."
-              : "Mend it by hand; the service must not, and does not start with it.",
+              : "Correct it by hand; the service must not, and does not start with it.",
           });
     }
   } catch (error) {
@@ -207,7 +207,7 @@ async function* streamChecks(
   }
   yield* wrong;
   if (missing.length + wrong.length === 0)
-    yield { name, state: "ok", detail: `all ${definitions.length} are as they must be` };
+    yield { name, state: "ok", detail: `all ${definitions.length} are there, with the right settings` };
 }
 
 /** If a stream cannot be read, the checks of streams and clock report it. */

@@ -9,6 +9,6 @@ export const clockCheck = (name: string, offMs: number): Check => {
     name,
     state: "warning",
     detail: `${seconds} s ${offMs > 0 ? "ahead of" : "behind"} this machine's`,
-    advice: "Have both set by NTP: deadlines and retention go by the clock.",
+    advice: "Set both by NTP: deadlines and retention follow the clock.",
   };
 };

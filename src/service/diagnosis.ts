@@ -21,7 +21,7 @@ export async function* diagnose(
         name: "settings",
         state: "failed",
         detail,
-        advice: "Mend it; README.md, Configuration, has all settings.",
+        advice: "Correct it; README.md, Configuration, has all settings.",
       };
     yield unchecked("broker, streams, views", "the settings say where they are");
     return;
@@ -59,7 +59,7 @@ export async function* diagnose(
       name: "folder",
       state: "failed",
       detail: readOnly,
-      advice: `${AS_ITS_USER} If it is that user, have the folder belong to it, on a disk that takes writes: a start needs it.`,
+      advice: `${AS_ITS_USER} If it is that user, make the folder its own, on a disk that takes writes: a start needs it.`,
     };
   yield* diskChecks(config);
   const closedViews = closedToWriting(config);

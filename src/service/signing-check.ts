@@ -18,7 +18,7 @@ export const signingCheck = async (
     const ring = await findCheckpointKeys({ dataDir, configured });
     if (ring && hasSigned(ring, signed)) return { name, state: "ok", detail: "one of them has signed here" };
     if (signed.length === 0) return { name, state: "ok", detail: "none has signed here yet" };
-    const detail = ring ? STRANGERS : `${checkpointKeyPath(dataDir)} is gone, and a key has signed here`;
+    const detail = ring ? STRANGERS : `${checkpointKeyPath(dataDir)} is missing, and a key has signed here`;
     return { name, state: "failed", detail, advice: KEEP_THE_OLD_KEY };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);

@@ -27,7 +27,7 @@ export async function* viewChecks(config: Config, connection: BrokerConnection):
       yield {
         name: "views",
         state: "failed",
-        detail: `they can be reached, but do not hold ${missing.join(", ")}: no service has made them there yet, or the database was emptied or put back empty`,
+        detail: `they can be reached, but do not hold ${missing.join(", ")}: no service has made them there yet, or the database was emptied, or restored empty`,
         advice: "Start the service, or restart it if it runs: it makes them from the log.",
       };
       return;
@@ -84,6 +84,6 @@ function* letterChecks(views: readonly ViewStatus[]): Generator<Check> {
       name,
       state: "warning",
       detail: some.map((view) => `${view.name}: ${view.dead_letters}`).join(", "),
-      advice: "prooftrail views dead-letter list says why; replay takes them once more.",
+      advice: "prooftrail views dead-letter list says why; replay tries them once more.",
     };
 }

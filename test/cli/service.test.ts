@@ -412,7 +412,7 @@ describe("doctor asks a key as often as its limit lets it", () => {
           : Response.json({ code: "rate_limited" }, { status: 429, headers: { "retry-after": "0" } }),
     });
     expect(await keyCheck(busy.url.origin, "ptk_a_b")).toMatchObject([
-      { state: "warning", detail: expect.stringContaining("its limit left no room") },
+      { state: "warning", detail: expect.stringContaining("its rate limit left no room") },
     ]);
   });
 });
@@ -434,7 +434,7 @@ describe("where the service runs", () => {
     ).toEqual([]);
     expect([code, data.is_healthy]).toEqual([0, true]);
     expect(data.checks.find(({ name }: { name: string }) => name === "rights").detail).toEndWith(
-      "(not asked, as consumers would hear it: whether it may publish on audit.>, obligation.>, checkpoint.*, checkpoint_key.*)",
+      "(not tested, because consumers would receive the test: whether it may publish on audit.>, obligation.>, checkpoint.*, checkpoint_key.*)",
     );
     const another = { ...(await beside()), CHECKPOINT_KEY: "02".repeat(32) };
     expect((await cli(["doctor"], { environment: another })).out).toMatch(

@@ -46,7 +46,7 @@ test("rights, streams, storage and clock are told as they are, and nothing is ch
   expect(tooMuch).toMatchObject({
     state: "failed",
     detail:
-      "the service's user may STREAM.UPDATE: who connects as it does, with its password where it has one, can empty the log",
+      "the service's user may STREAM.UPDATE: anybody with its password, or without one where it has none, can empty the log",
   });
 
   const definition = auditStream({ replicas: 1 });

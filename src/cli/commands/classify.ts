@@ -59,7 +59,7 @@ export const FACT_OPTIONS: readonly OptionSpec[] = [
   {
     flag: "--jurisdictions",
     value: "name",
-    description: "only its laws; all unless told",
+    description: "only its laws; default all",
     choices: JURISDICTIONS,
     isRepeatable: true,
     group: FACTS,

@@ -135,7 +135,7 @@ const tail: CommandSpec = {
     ...TAIL_PARAMETERS,
     ...SERVICE_OPTIONS,
     jsonOption("NDJSON: one stored event per line; errors as one JSON document"),
-    { ...QUIET_OPTION, description: "say nothing of connections that break" },
+    { ...QUIET_OPTION, description: "do not report broken connections" },
   ],
   examples: [
     { says: "what comes from now on", command: "prooftrail events tail" },

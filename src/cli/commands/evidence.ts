@@ -32,7 +32,7 @@ export const EVIDENCE: CommandSpec = {
   name: "evidence",
   summary: "Fetch an evidence bundle: records with proofs, a ZIP",
   description: [
-    "For one AI system, for one case, or with neither for the whole tenant. Check it with prooftrail verify. That it was taken is an event in Prooftrail's own log.",
+    "For one AI system, for one case, or without both for the whole tenant. Check it with prooftrail verify. Each bundle is recorded as an event in Prooftrail's own log.",
   ],
   options: [
     { flag: "--output", value: "file", description: "where to", isRequired: true, isFile: true },

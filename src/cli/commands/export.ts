@@ -15,7 +15,7 @@ const PARAMETERS: readonly OptionSpec[] = [
   {
     flag: "--format",
     value: "format",
-    description: "form of the file; ndjson unless told",
+    description: "form of the file; default ndjson",
     choices: ["ndjson", "csv"],
   },
   ...EVENT_FILTER_OPTIONS,
@@ -29,7 +29,7 @@ export const EXPORT: CommandSpec = {
     "In the order of the log. The file gets its name when it is whole: a transfer that breaks off leaves none. That it was taken, and with which filters, is an event in Prooftrail's own log.",
   ],
   options: [
-    { flag: "--output", value: "file", description: "where to; standard output unless told", isFile: true },
+    { flag: "--output", value: "file", description: "where to write; default standard output", isFile: true },
     FORCE_OPTION,
     ...PARAMETERS,
     ...SERVICE_OPTIONS,

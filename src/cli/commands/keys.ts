@@ -226,7 +226,7 @@ const rotate: CommandSpec = {
     {
       flag: "--grace",
       value: "time",
-      description: "how long the old key goes on working: 1h, 7d; a day unless told, a week at most",
+      description: "how long the old key still works: 1h, 7d; default a day, at most a week",
       complaint: graceComplaint,
     },
     SAVE_OPTION,

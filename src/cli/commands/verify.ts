@@ -18,7 +18,7 @@ export const VERIFY: CommandSpec = {
       flag: "--key",
       value: "file",
       description:
-        "verifier keys that you trust (GET /v1/log/key), got by a way that you trust; without it those in the bundle are used, which proves less",
+        "verifier keys (GET /v1/log/key) from a source that you trust; without it the keys in the bundle are used, which proves less",
       isFile: true,
     },
     { flag: "--tenant", value: "name", description: "whose bundle it must be" },

@@ -150,7 +150,7 @@ const rebuild: CommandSpec = {
 
 const verify: CommandSpec = {
   name: "verify",
-  summary: "Hold a view, or each of them, against the log, row by row",
+  summary: "Compare a view, or all of them, with the log, row by row",
   description: [SETTINGS_NOTE],
   arguments: [ANY_VIEW],
   options: [jsonOption(), QUIET_OPTION],
@@ -264,7 +264,7 @@ const replay: CommandSpec = {
 
 export const VIEWS: CommandGroup = {
   name: "views",
-  summary: "Views: status, rebuild, hold against the log",
+  summary: "Views: status, rebuild, compare with the log",
   commands: [
     status,
     rebuild,

@@ -90,7 +90,7 @@ const gaveUp = ({ document }: Failure, triedMs: number, waitMs: number): Failure
   failure(
     "gave_up",
     `Tried for ${Math.round(triedMs / 1000)} s; the next try would be in ${Math.ceil(waitMs / 1000)} s, past --retry-for. The last answer: ${document.detail}`,
-    "What was confirmed is stored, and sending the same again is safe. With --resume an import goes on where it stopped.",
+    "What was confirmed is stored, and sending the same again is safe. With --resume an import continues where it stopped.",
   );
 
 type Tried =
