@@ -22,7 +22,7 @@ export const readSearchText = (text: string): ReadSearchText => {
   const parts = text.split(/\s+/).map(readPart);
   if (parts.includes("misplaced_star"))
     return invalid(
-      `In q, * stands at the end of a word, behind at least ${SEARCH_PREFIX_CHARACTERS_MIN} letters or digits: credit*`,
+      `In q, * stands at the end of a word, after at least ${SEARCH_PREFIX_CHARACTERS_MIN} letters or digits: credit*`,
     );
   const found = parts.filter((part) => part !== "misplaced_star" && part !== "nothing");
   if (found.length === 0)

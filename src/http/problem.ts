@@ -77,7 +77,7 @@ export const PROBLEMS = {
   event_id_conflict: {
     status: 409,
     title: "The event_id is taken by another event",
-    when: "An event with this event_id and other content is in the log. Events are never changed: send a new event_id.",
+    when: "An event with this event_id and other content is in the log; after ten minutes only a request with `resent=true` finds it. Events are never changed: send a new event_id.",
   },
   changed_meanwhile: {
     status: 409,

@@ -263,7 +263,7 @@ const boundProblems = (
   const { days, span, clause } = GENERAL_FLOOR;
   const at = `${path}/maximum_days`;
   if (maximum < days) {
-    const message = `Nothing may go before ${days} days (${span}): send at least ${days}. ${clause}.`;
+    const message = `No event may expire before ${days} days (${span}): send at least ${days}. ${clause}.`;
     return [{ path: at, code: "below_floor", message }];
   }
   if (minimum === undefined || minimum <= maximum) return [];
