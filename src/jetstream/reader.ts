@@ -109,7 +109,9 @@ async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly 
   const end = (): void => inbox.close("ended");
   signal.addEventListener("abort", end, { once: true });
   using _listener = connection.onChange(() => inbox.close("lost"));
-  const pull = (): void =>
+  const pull = (): void => {
+    // It would throw an error of nats.js; the inbox tells that the connection is lost.
+    if (nats.isClosed()) return;
     nats.publish(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
       JSON.stringify({
@@ -119,6 +121,7 @@ async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly 
       }),
       { reply: inbox.nextPull() },
     );
+  };
   let next = from;
   let missed: Sequence | undefined;
   let unknown = 0;

@@ -382,6 +382,26 @@ describe("reading", () => {
     expect(await never.catch(String)).toContain("could not be followed: no answer");
   });
 
+  test("a connection that is closed before such a consumer is asked again ends the following with an error that says so", async () => {
+    await using log = await startTestLog();
+    const { nats } = log.connection;
+    const publish = nats.publish.bind(nats);
+    nats.publish = (subject, ...rest) =>
+      publish(subject.replace(/^(\$JS\.API\.CONSUMER\.MSG\.NEXT\.AUDIT\.).*/, "$1nobody"), ...rest);
+    const subscribe = nats.subscribe.bind(nats);
+    nats.subscribe = (subject, options) =>
+      subscribe(subject, {
+        ...options,
+        callback: (...answer) => {
+          options?.callback?.(...answer);
+          // When the reader has been told, and waits to ask again.
+          setImmediate(() => void nats.close());
+        },
+      });
+    const following = take(await createLogReader(log.connection), 1, 1);
+    expect(await following.catch((error: unknown) => error)).toBeInstanceOf(LogUnavailableError);
+  });
+
   test("what the log holds comes in whole groups, and a lone record at once", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
