@@ -198,6 +198,26 @@ test("one that the log has left far behind meanwhile is made where the log ends 
   ]);
 });
 
+test("of several processes beside each other the furthest end is kept until the view is there, whichever of them sees its own reached first", async () => {
+  await using at = await processes();
+  at.grow(5000);
+  const first = await at.start();
+  at.grow(20_000);
+  const second = await at.start();
+  expect([await second(), await at.goals()]).toEqual([
+    expect.stringContaining("at record 0 of 20000"),
+    [{ name: "events", position: 20_000 }],
+  ]);
+  await at.move(5000);
+  expect([await first(), await at.goals()]).toEqual(["made", [{ name: "events", position: 20_000 }]]);
+  await at.move(12_000);
+  // The second was killed. For whoever starts now the view alone would be near.
+  const next = await at.start();
+  expect(await next()).toContain("at record 12000 of 20000");
+  await at.move(20_000);
+  expect([await next(), await at.goals()]).toEqual(["made", []]);
+});
+
 test("of a log that was put back from a copy between two starts it need not have more than there is", async () => {
   await using at = await processes();
   at.grow(5000);

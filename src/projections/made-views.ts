@@ -8,7 +8,7 @@ import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { ViewsUnavailableError, ViewsUnmadeError } from "../views/unavailable.ts";
-import { VIEW_GOALS, type ViewStore, type Write } from "../views/view-store.ts";
+import { type Expectation, VIEW_GOALS, type ViewStore, type Write } from "../views/view-store.ts";
 import { positionsOf } from "./positions.ts";
 
 export interface MadeViews {
@@ -67,8 +67,10 @@ export const createMadeViews = ({
       const reason = reasonOf(name, position, last);
       if (reason !== undefined) reasons.set(name, reason);
     }
+    const end = (name: string): Sequence =>
+      Math.min(Math.max(ends.get(name) ?? 0, goals.known(name)), last ?? Number.POSITIVE_INFINITY);
     goals.keep(
-      new Map([...positions.keys()].map((name) => [name, reasons.has(name) ? ends.get(name) : undefined])),
+      new Map([...positions].map(([name, position]) => [name, position < end(name) ? end(name) : undefined])),
     );
     return reasons;
   };
@@ -105,7 +107,10 @@ export const createMadeViews = ({
   return { look, lookFirst, forget, check };
 };
 
-/** What the database holds of where views have to come, so that a process that is killed leaves it to the next one. */
+/**
+ * What the database holds of where views have to come, so that a process that is killed leaves it to the next one. Of several processes' goals the furthest stands there,
+ * until the view has come to it.
+ */
 const createViewGoals = (views: Pick<ViewStore, "load" | "revise">) => {
   const kept = new Map<string, Sequence>();
   const of = async (names: readonly string[]): Promise<ReadonlyMap<string, Sequence>> => {
@@ -114,8 +119,18 @@ const createViewGoals = (views: Pick<ViewStore, "load" | "revise">) => {
     for (const row of rows) kept.set(rowText(row, "name"), rowInteger(row, "position"));
     return kept;
   };
+  /** 0 for none. */
+  const known = (name: string): Sequence => kept.get(name) ?? 0;
   let writing: Promise<void> | undefined;
   const write = async (changed: readonly (readonly [string, Sequence | undefined])[]): Promise<void> => {
+    const expected = changed.map(([name]): Expectation => {
+      const position = kept.get(name);
+      return {
+        table: VIEW_GOALS,
+        key: { name },
+        row: position === undefined ? undefined : { name, position },
+      };
+    });
     const writes = changed.map(
       ([name, position]): Write =>
         position === undefined
@@ -123,7 +138,14 @@ const createViewGoals = (views: Pick<ViewStore, "load" | "revise">) => {
           : { kind: "upsert", table: VIEW_GOALS, row: { name, position } },
     );
     try {
-      await views.revise({ views: [], expected: [], writes });
+      const { kind } = await views.revise({ views: [], expected, writes });
+      if (kind === "outdated") {
+        // Another process has written its own meanwhile. The next look goes by that.
+        const names = changed.map(([name]) => name);
+        forget(names);
+        await of(names);
+        return;
+      }
     } catch {
       // A database that takes no writes moves no view either, and must not keep who may read from it. The next look tries again.
       return;
@@ -147,7 +169,7 @@ const createViewGoals = (views: Pick<ViewStore, "load" | "revise">) => {
   const forget = (names: readonly string[]): void => {
     for (const name of names) kept.delete(name);
   };
-  return { of, keep, written, forget };
+  return { of, known, keep, written, forget };
 };
 
 const isNear = (position: Sequence, last: Sequence): boolean => {
