@@ -646,6 +646,31 @@ test("an audit is one also where only a later update says what was completed, as
   ]);
 });
 
+test("an update of an assessment that has a name of its own corrects what it is, in coverage as in the register; of one that was begun again it does not", async () => {
+  const of = (what: string, day: string, said: object): Sent => [
+    `assessment.impact_assessment_${what}`,
+    `2026-0${day}T00:00:00Z`,
+    { assessment_id: "aedt-2026", ...said },
+  ];
+  const completed = of("completed", "2-01", { assessment_type: "bias-audit", valid_until: "2026-12-31" });
+  const corrected = of("updated", "3-01", { assessment_type: "bias_audit" });
+  const taken = of("updated", "4-01", { assessment_type: "dpia" });
+  for (const events of [
+    [completed, corrected],
+    [corrected, completed],
+  ]) {
+    expect(await auditsAfter(...events)).toMatchObject([
+      { at: "2026-02-01T00:00:00", validUntil: "2026-12-31" },
+    ]);
+    expect(await entriesAfter(assessmentList, events)).toMatchObject([
+      { assessment_type: "bias_audit", valid_until: "2026-12-31" },
+    ]);
+  }
+  expect(await auditsAfter(completed, corrected, taken)).toEqual([]);
+  expect(await auditsAfter(completed, of("started", "2-15", {}), corrected)).toEqual([]);
+  expect(await auditsAfter(completed, corrected, of("started", "3-15", {}), taken)).toHaveLength(1);
+});
+
 test("a bias audit is one in any letters, and the register has the type as it was sent", async () => {
   const completed: Sent = [
     "assessment.impact_assessment_completed",

@@ -23,11 +23,16 @@ export interface BiasAudit {
   readonly validUntil: string | undefined;
 }
 
-/** The events in any order. */
-export const completedAudits = (events: readonly AssessmentEvent[]): readonly BiasAudit[] => {
+/** `isNamed`: it has a name of its own, and not that of its asset, under which several may stand. The events in any order. */
+export const completedAudits = (
+  events: readonly AssessmentEvent[],
+  { isNamed }: { readonly isNamed: boolean },
+): readonly BiasAudit[] => {
   const audits: BiasAudit[] = [];
   /** Completed last, and so what is said from then on is said of them. */
   let last: readonly Completed[] = [];
+  /** From then on what is said is said of the next one. */
+  let isBegunAnew = false;
   let [completedAt, completedBefore]: [string | undefined, string | undefined] = [undefined, undefined];
   let end: SaidEnd | undefined;
   let type: string | undefined;
@@ -44,18 +49,26 @@ export const completedAudits = (events: readonly AssessmentEvent[]): readonly Bi
     type = said ?? type;
     if (together.some(({ isCompleted }) => isCompleted)) {
       close();
+      isBegunAnew = false;
       [completedAt, completedBefore] = [together[0]?.at, completedAt];
       last = together
         .filter(({ isCompleted }) => isCompleted)
         .map((event) => ({ event, type: event.type ?? type }));
-    } else if (together.some(({ isStarted }) => isStarted))
+    } else if (together.some(({ isStarted }) => isStarted)) {
+      isBegunAnew = true;
       last = last.filter((completed) => completed.type !== undefined);
-    // An update may be the first to say what was completed.
-    else last = last.map((completed) => ({ ...completed, type: completed.type ?? said }));
-    // What it is may be said later than until when it is valid; another assessment by the same name has an end of its own.
+    } else if (isNamed && !isBegunAnew) {
+      // An update says anew what was completed.
+      last = last.map((completed) => ({ ...completed, type: said ?? completed.type }));
+    } else {
+      // It may be the first to say it.
+      last = last.map((completed) => ({ ...completed, type: completed.type ?? said }));
+    }
+    // What it is may be said later than until when it is valid; another assessment of the same asset has an end of its own.
     for (const event of together) {
       const of = event.type ?? type;
-      if (event.validUntil === undefined || !(of === undefined || isBiasAudit(of))) continue;
+      const isOfAnother = !isNamed && of !== undefined && !isBiasAudit(of);
+      if (event.validUntil === undefined || isOfAnother) continue;
       end = { until: event.validUntil, at: event.at, isByCompletion: event.isCompleted };
     }
   }

@@ -30,7 +30,7 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
     const { assessment_id, assessment_type: type } = row;
     if (isStarted || isCompleted || type !== null || row.valid_until !== null)
       writes.push({ kind: "insert", table: ASSESSMENT_EVENTS, row });
-    if (isCompleted && (type === null || isBiasAudit(type)))
+    if (type === null ? isCompleted : isBiasAudit(type))
       writes.push({ kind: "upsert", table: AUDITED, row: { tenant, asset_id, assessment_id } });
   }
   return writes;
@@ -38,7 +38,7 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
 
 export const auditsProjection = onFirstEvents({
   name: "audits",
-  version: 8,
+  version: 9,
   tables: [AUDITED, ASSESSMENT_EVENTS],
   stateKeys: () => [],
   evolve,

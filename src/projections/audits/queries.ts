@@ -21,8 +21,9 @@ export const findBiasAudits = async (
     const byAssessment = new Map<string, AssessmentEvent[]>(ids.map((id) => [id, []]));
     for await (const rows of events)
       for (const row of rows) byAssessment.get(rowText(row, "assessment_id"))?.push(eventOf(row));
-    for (const said of byAssessment.values())
-      for (const audit of completedAudits(said)) if (audit.assetId === assetId) audits.push(audit);
+    for (const [id, said] of byAssessment)
+      for (const audit of completedAudits(said, { isNamed: id !== assetId }))
+        if (audit.assetId === assetId) audits.push(audit);
   }
   return audits;
 };

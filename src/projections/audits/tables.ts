@@ -1,6 +1,6 @@
 import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
 
-/** The assessments of an asset that were completed as bias audits, or without saying what they are. */
+/** The assessments of an asset that were said to be bias audits, or completed without saying what they are. */
 export const AUDITED = {
   name: "audited",
   columns: { tenant: TEXT, asset_id: TEXT, assessment_id: TEXT },
