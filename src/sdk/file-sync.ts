@@ -2,11 +2,13 @@
 import { closeSync, fdatasync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setImmediate } from "node:timers";
+import { codeOf } from "./error-code.ts";
 import { textOf } from "./error-text.ts";
 import type { Synced } from "./outbox.ts";
 
 export interface OpenFile {
   readonly fd: number;
+  readonly path: string;
   /**
    * What was written to it may never come to the disk. It is not tried again: the kernel says so once, takes the bytes for written, and lets the next sync
    * succeed without them (fsync(2); P. Alvaro et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
@@ -111,7 +113,7 @@ export class FileSync {
     for (const file of files) {
       this.#syncingFile = file;
       await attempt(
-        () => syncFile(file.fd),
+        () => syncFile(file),
         (reason) => file.onUnsynced(reason),
       );
     }
@@ -133,15 +135,26 @@ export class FileSync {
   }
 }
 
-const syncFile = (fd: number): Promise<void> =>
-  new Promise((resolve, reject) => fdatasync(fd, (error) => (error ? reject(error) : resolve())));
+const syncFile = async ({ fd, path }: OpenFile): Promise<void> => {
+  try {
+    await new Promise<void>((resolve, reject) =>
+      fdatasync(fd, (error) => (error ? reject(error) : resolve())),
+    );
+  } catch (error) {
+    // Node with --permission, which lets a program sync what it has opened by a path, and no file that is a number (measured on 20.20, 22.0 and 24.21).
+    if (codeOf(error) !== "ERR_ACCESS_DENIED") throw error;
+    await syncByPath(path, "r+");
+  }
+};
 
 /** A new file is there after a power failure only when its folder was synced too. */
-const syncFolder = async (directory: string): Promise<void> => {
-  const folder = await open(directory, "r");
+const syncFolder = (directory: string): Promise<void> => syncByPath(directory, "r");
+
+const syncByPath = async (path: string, flags: "r" | "r+"): Promise<void> => {
+  const handle = await open(path, flags);
   try {
-    await folder.sync();
+    await handle.sync();
   } finally {
-    await folder.close();
+    await handle.close();
   }
 };

@@ -25,6 +25,10 @@ export class LiveSegment implements OpenFile {
     this.#leave = leave;
   }
 
+  get path(): string {
+    return this.segment.path + EVENTS_SUFFIX;
+  }
+
   onUnsynced(reason: string): void {
     this.segment.unsynced = reason;
     // What comes from now on is not to share its fate.

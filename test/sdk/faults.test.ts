@@ -94,9 +94,10 @@ test("an outbox that is closed while its files are synced waits until they are, 
   using folder = temporaryFolder();
   const told: string[] = [];
   const files = new FileSync(folder.path, (reason) => told.push(reason));
-  const fd = openSync(join(folder.path, "left.events"), "w");
+  const path = join(folder.path, "left.events");
+  const fd = openSync(path, "w");
   files.made();
-  files.finished({ fd, onUnsynced: (reason) => told.push(reason) });
+  files.finished({ fd, path, onUnsynced: (reason) => told.push(reason) });
   void files.syncQuietly();
   // As `close()` of the outbox does: nothing is due any more.
   await files.syncQuietly();

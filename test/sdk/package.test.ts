@@ -38,6 +38,34 @@ test("Node runs a program that imports it, and one that uses it with Elysia", as
   expect(await run(["node", program])).toEqual({ code: 0, output: "kept true\n" });
 });
 
+test("under Node's permissions what was captured is synced to the disk, and not in a file of its own for each event", async () => {
+  const program = await put(
+    "permission.mjs",
+    `import { readdirSync } from "node:fs";
+     import { createClient } from "prooftrail/sdk";
+     const [, , directory] = process.argv;
+     const outbox = { directory, sync: "always" };
+     const client = createClient({ url: "http://127.0.0.1:9", apiKey: "k", outbox, onProblem: () => {} });
+     for (let captured = 0; captured < 20; captured++) {
+       client.capture({ asset_id: "a", event_type: "ai_inference" });
+       const { kind } = await client.synced();
+       if (kind !== "synced") throw new Error(kind);
+     }
+     console.log(readdirSync(directory).filter((name) => name.endsWith(".events")).length <= 2);
+     process.exit();`,
+  );
+  await using outbox = await dataFolder();
+  const flags = await run([
+    "node",
+    "-p",
+    'process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission"',
+  ]);
+  const allowed = [`--allow-fs-read=${installed.folder}/*`, `--allow-fs-read=${outbox.path}/*`];
+  const permissions = [flags.output.trim(), ...allowed, `--allow-fs-write=${outbox.path}/*`];
+  const ran = await run(["node", "--no-warnings", ...permissions, program, outbox.path]);
+  expect(ran).toEqual({ code: 0, output: "true\n" });
+});
+
 test("a project takes it as its README says, and each runtime finds it and its types there", async () => {
   const readme = await readFile(join(installed.packageFolder, "README.md"), "utf8");
   const [, install = ""] = /```sh\n([\s\S]*?)```/.exec(readme) ?? [];

@@ -660,7 +660,7 @@ test("what cannot be synced is said to be so", async () => {
   const fd = openSync("/dev/null", "w");
   const files = new FileSync("/dev", () => {});
   const told: string[] = [];
-  files.written({ fd, onUnsynced: (reason) => told.push(reason) });
+  files.written({ fd, path: "/dev/null", onUnsynced: (reason) => told.push(reason) });
   const synced = await files.sync();
   assert.ok(synced.kind === "failed" && /invalid/i.test(synced.reason), JSON.stringify(synced));
   assert.deepEqual(told, [synced.reason]);
