@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver } from "./delivery.ts";
 import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
+import { eventCount } from "./event-count.ts";
 import { eventIdIn } from "./event-id.ts";
 import type { EventMaker } from "./event-maker.ts";
 import { CLOSE_TIMEOUT_MS_DEFAULT, OVERFLOW_BYTES_MAX, SEND_TIMEOUT_MS_DEFAULT } from "./limits.ts";
@@ -173,7 +174,8 @@ export class BackgroundClient implements Client {
     const synced = await this.#parts.outbox.sync();
     if (synced.kind === "failed" || isDelivered()) return synced;
     const { events } = this.#overflow.pending;
-    return { kind: "failed", reason: `The outbox cannot be written: ${events} events are in memory only.` };
+    const kept = `${eventCount(events)} ${events === 1 ? "is" : "are"} in memory only`;
+    return { kind: "failed", reason: `The outbox cannot be written: ${kept}.` };
   }
 
   flush({ timeoutMs = CLOSE_TIMEOUT_MS_DEFAULT } = {}): Promise<Flushed> {

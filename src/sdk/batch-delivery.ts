@@ -1,5 +1,6 @@
 /** Events to `POST /v1/events/batch`. Their texts go into the body as they are. */
 import type { Deliver, Delivery, EventOutcome } from "./delivery.ts";
+import { eventCount } from "./event-count.ts";
 import { isJsonObject } from "./json-object.ts";
 import { post, rejectionOf, type ServiceAddress, warningsIn } from "./service.ts";
 
@@ -52,7 +53,7 @@ const readOutcomes = (data: Readonly<Record<string, unknown>>, sent: number): De
         : { kind: "rejected", rejection };
   }
   const isWhole = typeof accepted === "number" && accepted + named.size === sent && rejected === named.size;
-  if (!isWhole) return { kind: "again", reason: `The answer does not account for ${sent} events.` };
+  if (!isWhole) return { kind: "again", reason: `The answer does not account for ${eventCount(sent)}.` };
   return {
     kind: "answered",
     outcomes,

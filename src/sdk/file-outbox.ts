@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { clearInterval, setInterval } from "node:timers";
 import { adoptSegments } from "./adoption.ts";
 import { textOf } from "./error-text.ts";
+import { eventCount } from "./event-count.ts";
 import { FileSync } from "./file-sync.ts";
 import { isGone, isMissing } from "./is-missing.ts";
 import { LEASE_GONE, Lease } from "./lease.ts";
@@ -226,7 +227,7 @@ class FileOutbox implements Outbox {
     if (events === 0) return synced;
     return {
       kind: "failed",
-      reason: `A file could not be synced (${reason}): ${events} events may not be on the disk until they are delivered.`,
+      reason: `A file could not be synced (${reason}): ${eventCount(events)} may not be on the disk until delivered.`,
     };
   }
 

@@ -2,6 +2,7 @@
 import process from "node:process";
 import type { Rejection } from "./delivery.ts";
 import { textOf } from "./error-text.ts";
+import { eventCount } from "./event-count.ts";
 import { REPORT_INTERVAL_MS } from "./limits.ts";
 
 /** Why an event is not in the outbox and will not be sent. Each one is counted, and its number is missing at the source. */
@@ -117,7 +118,7 @@ export const createReports = (callbacks: Callbacks): Reports => {
 
   const countDropped = ({ reason, message, eventId, path }: DroppedEvent, events: number): void => {
     drops[reason] = (drops[reason] ?? 0) + events;
-    const what = eventId === undefined || events > 1 ? `${events} events` : `Event ${eventId}`;
+    const what = eventId === undefined || events > 1 ? eventCount(events) : `Event ${eventId}`;
     problem("dropped", `${what} dropped (${reason}): ${path ? `${path}: ` : ""}${message}`);
   };
 

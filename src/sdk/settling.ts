@@ -4,6 +4,7 @@
  */
 import { DEAD_LETTERS_FULL, type DeadLetters, type Kept } from "./dead-letters.ts";
 import type { Answered, EventOutcome, PlacedWarning } from "./delivery.ts";
+import { eventCount } from "./event-count.ts";
 import { eventIdIn } from "./event-id.ts";
 import { RETRY_CAP_MS } from "./limits.ts";
 import type { Postponed, Taken } from "./outbox.ts";
@@ -97,7 +98,7 @@ export class Settling {
     }
     const first = outcomes[positions[0] ?? 0];
     const reason = first?.kind === "again" ? first.reason : "";
-    reports.problem("not_delivered", `${positions.length} events are sent again: ${reason}`);
+    reports.problem("not_delivered", `Sending ${eventCount(positions.length)} again: ${reason}`);
     this.setAside(taken, positions, { reason, dueMs: pace.againMs(), isFirm: false });
   }
 }

@@ -138,7 +138,7 @@ test.if(process.platform === "linux")(
         expect(await client.synced()).toEqual({ kind: "failed", reason: expect.any(String) });
         // The next event goes into a file that can be synced, and nothing is left to try of the first.
         client.capture(event({ event_id: "evt_2" }));
-        const reason = expect.stringContaining("1 events may not be on the disk until they are delivered");
+        const reason = expect.stringContaining("1 event may not be on the disk until delivered");
         for (let tried = 0; tried < 3; tried++)
           expect(await client.synced()).toEqual({ kind: "failed", reason });
         service.script = takeAll;
