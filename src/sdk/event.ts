@@ -120,7 +120,9 @@ export type CaptureEvent<Extra extends string = never> = {
 export type SharedMembers = Partial<Omit<Members, "subject_hash" | "context_hash" | "outcome_hash">> &
   Pick<Filling, "hash"> & { readonly metadata?: AnyMetadata | undefined };
 
-/** An event in which what was given once may be left out. */
-export type EventWithout<Event, Given extends PropertyKey> = Event extends unknown
-  ? Omit<Event, Given> & Partial<Pick<Event, Given & keyof Event>>
-  : never;
+/** An event in which what was given once may be left out. Where nothing was, it is the event itself: the compiler's errors name it so, and not by all that it may be. */
+export type EventWithout<Event, Given extends PropertyKey> = [Given] extends [never]
+  ? Event
+  : Event extends unknown
+    ? Omit<Event, Given> & Partial<Pick<Event, Given & keyof Event>>
+    : never;
