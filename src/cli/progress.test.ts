@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { sizeText } from "../terminal/size-text.ts";
 import type { Writer } from "./context.ts";
-import { createProgress, progressText, sizeText } from "./progress.ts";
+import { createProgress, progressText } from "./progress.ts";
 
 const collecting = (isTerminal: boolean) => {
   const written: string[] = [];

@@ -1,5 +1,6 @@
 /** How far a long command is: a bar for a person at a terminal, a line every few seconds for a file, nothing with --quiet, nor where JSON goes there. On standard error. */
 
+import { sizeText } from "../terminal/size-text.ts";
 import { cutTo, padded } from "../terminal/text-width.ts";
 import type { Input } from "./command.ts";
 import type { Context, Writer } from "./context.ts";
@@ -123,16 +124,6 @@ export const progressText = (
 };
 
 const counted = (count: number): string => count.toLocaleString("en-US");
-
-const UNITS = ["B", "KB", "MB", "GB", "TB"] as const;
-
-/** `3.1 of 12.0 MB`: both in the unit of the larger. */
-export const sizeText = (bytes: number, of?: number): string => {
-  let power = 0;
-  while ((of ?? bytes) >= 1000 ** (power + 1) && power < UNITS.length - 1) power++;
-  const inUnit = (size: number): string => (size / 1000 ** power).toFixed(power === 0 ? 0 : 1);
-  return `${inUnit(bytes)}${of === undefined ? "" : ` of ${inUnit(of)}`} ${UNITS[power]}`;
-};
 
 const durationText = (seconds: number): string => {
   if (seconds < 120) return `${seconds} s`;

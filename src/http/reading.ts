@@ -149,7 +149,7 @@ export const onceSeen = async <Answer>(
 ): Promise<Answer | undefined> => {
   const { views, projections, awaited } = seeing;
   if (awaited === undefined) return ask();
-  const hasReached = (): Promise<boolean> => haveSeen(views, projections, awaited);
+  const hasReached = (): Promise<boolean> => haveSeenInTime(views, projections, awaited);
   return inOneRevision({ views, projections, hasReached }, ask, drop);
 };
 
@@ -161,7 +161,7 @@ export const sequenceWait = (sequence: number | undefined): SequenceWait | undef
   sequence === undefined ? undefined : { sequence, until: performance.now() + MIN_SEQUENCE_WAIT_MS_MAX };
 
 /** Waits until all these views have seen `min_sequence`; false if they do not in time. */
-export const haveSeen = async (
+export const haveSeenInTime = async (
   views: Pick<ViewStore, "position">,
   projections: readonly string[],
   awaited: SequenceWait | undefined,

@@ -2,6 +2,7 @@
  * What `prooftrail doctor` reports about the broker: whether it runs, syncs, keeps the streams as they must be, and gives the service its
  * rights.
  */
+
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { topology } from "../../streams/topology.ts";
 import { describeError } from "../jetstream/api-errors.ts";
@@ -17,13 +18,13 @@ import {
 import { readLogState } from "../jetstream/log-state.ts";
 import { differenceText, findLostStreams, inspectStream } from "../jetstream/reconcile.ts";
 import { DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
+import { sizeText } from "../terminal/size-text.ts";
 import { HAVE_ONE_LOG } from "./broker-contact.ts";
 import { addressOf, connectAll } from "./broker-place.ts";
 import { type Check, unchecked } from "./check.ts";
 import { clockCheck } from "./clock-check.ts";
 import type { Config } from "./config.ts";
 import { signingCheck } from "./signing-check.ts";
-import { sizeText } from "./size-text.ts";
 import { BRING_BACK } from "./stream-keeper.ts";
 import { viewChecks } from "./view-checks.ts";
 

@@ -1,13 +1,14 @@
 /** What `prooftrail doctor` checks on the machine of a service: settings, broker, streams, views, disk. It changes nothing. */
+
 import { statfs } from "node:fs/promises";
 import { isThere } from "../files/durable-file.ts";
 import { DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
+import { sizeText } from "../terminal/size-text.ts";
 import { brokerChecks } from "./broker-checks.ts";
 import { type Check, unchecked } from "./check.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 import { AS_ITS_USER, closedFolder, readOnlyFolder } from "./data-folder.ts";
 import { misspeltSettings } from "./misspelt-settings.ts";
-import { sizeText } from "./size-text.ts";
 import { closedToWriting, openToOthers } from "./view-place.ts";
 
 /** In the order of dependence: what depends on a failed check is unchecked. */

@@ -1,12 +1,13 @@
 /** `prooftrail evidence`: a bundle that proves itself. */
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
+import { sizeText } from "../../terminal/size-text.ts";
 import { integerComplaint } from "../argument-values.ts";
 import type { CommandSpec, OptionSpec } from "../command.ts";
 import { FORCE_OPTION, openTarget } from "../download.ts";
 import { EXIT } from "../exit-codes.ts";
 import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
-import { progressFor, sizeText } from "../progress.ts";
+import { progressFor } from "../progress.ts";
 import { queryFrom } from "../query.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";

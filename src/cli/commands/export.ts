@@ -1,12 +1,13 @@
 /** `prooftrail export`: all events that match, as a file. */
 
 import { createPrintableCsv, printable, printableJson } from "../../terminal/printable.ts";
+import { sizeText } from "../../terminal/size-text.ts";
 import type { CommandSpec, OptionSpec } from "../command.ts";
 import { downloadTo, FORCE_OPTION, openTarget } from "../download.ts";
 import { EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
 import { EXIT } from "../exit-codes.ts";
 import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
-import { progressFor, sizeText } from "../progress.ts";
+import { progressFor } from "../progress.ts";
 import { queryFrom } from "../query.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";

@@ -30,7 +30,7 @@ import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { type ProblemCode, problem } from "../problem.ts";
 import { type Query, readQuery } from "../query.ts";
-import { haveSeen, MIN_SEQUENCE, parameter, readMinSequence, sequenceWait } from "../reading.ts";
+import { haveSeenInTime, MIN_SEQUENCE, parameter, readMinSequence, sequenceWait } from "../reading.ts";
 import { storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 import { readTimeRange, TIME_RANGE_PARAMETERS } from "../time-range.ts";
@@ -88,7 +88,7 @@ const getEvidence =
     const errors = [...query.errors()];
     if (filter.assetId !== undefined && filter.correlationId !== undefined) errors.push(EITHER_OR);
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
-    if (!(await haveSeen(dependencies.views, EVIDENCE_VIEWS, sequenceWait(minSequence))))
+    if (!(await haveSeenInTime(dependencies.views, EVIDENCE_VIEWS, sequenceWait(minSequence))))
       return problem(context, "view_behind");
     await call.madeViews.check(EVIDENCE_VIEWS);
     const open = dependencies.exports.open(principal);

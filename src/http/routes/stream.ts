@@ -25,7 +25,14 @@ import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { problem, type RequestError } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import { countFrom, haveSeen, MIN_SEQUENCE, parameter, readMinSequence, sequenceWait } from "../reading.ts";
+import {
+  countFrom,
+  haveSeenInTime,
+  MIN_SEQUENCE,
+  parameter,
+  readMinSequence,
+  sequenceWait,
+} from "../reading.ts";
 import { STORED_EVENT_EXAMPLE } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 
@@ -74,7 +81,7 @@ const getStream = async (dependencies: Dependencies, following: Following, call:
   if (beyond) return problem(context, "invalid_request", { errors: [beyond] });
   // The end of the log, because the view may be behind. Read before any wait: "from now on" begins with the request.
   const after = start.after ?? (await dependencies.log.lastSequence());
-  if (!(await haveSeen(dependencies.views, [EVENTS_VIEW], sequenceWait(minSequence))))
+  if (!(await haveSeenInTime(dependencies.views, [EVENTS_VIEW], sequenceWait(minSequence))))
     return problem(context, "view_behind");
   const answer = { requestId: context.requestId, mediaType: MEDIA_TYPE };
   if (request.method === "HEAD") return successStream({ ...answer, body: null });
