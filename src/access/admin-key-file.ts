@@ -16,9 +16,14 @@ export interface AdminKeyFile {
    * Publishes the file that an earlier start prepared if it holds the key, and removes all others. Gives the path of `admin.key` if that
    * holds the key.
    */
-  recover(isKey: (text: string) => boolean): Promise<string | undefined>;
+  recover(isKey: (text: string) => boolean): Promise<FoundKey | undefined>;
   /** Removes `admin.key` if it holds the key. */
   remove(isKey: (text: string) => boolean): Promise<void>;
+}
+
+export interface FoundKey {
+  readonly path: string;
+  readonly isKey: boolean;
 }
 
 const NAME = "admin.key";
@@ -27,8 +32,10 @@ const PREPARED_PREFIX = `${NAME}.prepared-`;
 export const createAdminKeyFile = (dataDir: string): AdminKeyFile => {
   const preparedPath = (id: string) => join(dataDir, PREPARED_PREFIX + id);
   const path = join(dataDir, NAME);
-  const holds = async (isKey: (text: string) => boolean): Promise<boolean> =>
-    isKey((await readFile(path, "utf8").catch(missingAs(""))).trim());
+  const find = async (isKey: (text: string) => boolean): Promise<FoundKey | undefined> => {
+    const text = await readFile(path, "utf8").catch(missingAs(undefined));
+    return text === undefined ? undefined : { path, isKey: isKey(text.trim()) };
+  };
   const file: AdminKeyFile = {
     prepare: async (id, text) => {
       await mkdir(dataDir, { recursive: true });
@@ -50,10 +57,10 @@ export const createAdminKeyFile = (dataDir: string): AdminKeyFile => {
         if (isKey(text.trim())) await file.publish(id);
         else await file.discard(id);
       }
-      return (await holds(isKey)) ? path : undefined;
+      return find(isKey);
     },
     remove: async (isKey) => {
-      if (await holds(isKey)) await rm(path, { force: true });
+      if ((await find(isKey))?.isKey) await rm(path, { force: true });
     },
   };
   return file;

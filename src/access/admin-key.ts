@@ -11,7 +11,7 @@ export type AdminKeySetup =
   /** Made now: the banner shows it, this once. The copy on disk is at `path`. */
   | { readonly kind: "made"; readonly key: string; readonly path: string }
   /** There was one already, or another front end that started at the same time made it. `path`: of its copy, if this start found one. */
-  | { readonly kind: "kept"; readonly path?: string }
+  | { readonly kind: "kept"; readonly path?: string; readonly otherKeyPath?: string }
   /** ADMIN_API_KEY replaced another key (`hadOne`), or is the first one. The banner says which. */
   | { readonly kind: "replaced"; readonly hadOne: boolean }
   /** The store gave no answer. Starting again is safe. */
@@ -41,8 +41,9 @@ export const setUpAdminKey = async (dependencies: {
   }
   if (stored) {
     // A start that was killed after the store took its key has left the copy under its prepared name.
-    const path = await file.recover((text) => hashSecret(text) === stored.secret_hash);
-    return { kind: "kept", ...(path !== undefined && { path }) };
+    const found = await file.recover((text) => hashSecret(text) === stored.secret_hash);
+    if (!found) return { kind: "kept" };
+    return { kind: "kept", ...(found.isKey ? { path: found.path } : { otherKeyPath: found.path }) };
   }
 
   const made = makeApiKey(randomBytes);

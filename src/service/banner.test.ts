@@ -39,6 +39,10 @@ test("the first event is sent with a key that works: from its copy where there i
   );
   expect(told({ kind: "kept" })).toContain("the one that ADMIN_API_KEY set, or the first start made");
   expect(told({ kind: "kept" })).toContain("Bearer $ADMIN_API_KEY");
+  expect(told({ kind: "kept" })).not.toContain("another key");
+  const besideAnother = told({ kind: "kept", otherKeyPath: path });
+  expect(besideAnother).toContain("what is in /data/admin.key now is another key");
+  expect(besideAnother).toContain("Bearer $ADMIN_API_KEY");
   for (const setup of [{ kind: "kept" }, { kind: "replaced", hadOne: true }] as const)
     expect(told(setup, { ADMIN_API_KEY })).toContain("Bearer $ADMIN_API_KEY");
 });

@@ -58,9 +58,11 @@ const describeAdminKey = (adminKey: AdminKeySetup, config: Config): string => {
     default: {
       if (config.adminApiKey !== undefined) return "the one in ADMIN_API_KEY";
       const path = copyOf(adminKey);
-      return path === undefined
-        ? "as before: the one that ADMIN_API_KEY set, or the first start made, with a copy in its DATA_DIR/admin.key"
-        : `as before; a copy is in ${path}`;
+      if (path !== undefined) return `as before; a copy is in ${path}`;
+      const known =
+        "as before: the one that ADMIN_API_KEY set, or the first start made, with a copy in its DATA_DIR/admin.key";
+      if (adminKey.kind !== "kept" || adminKey.otherKeyPath === undefined) return known;
+      return `${known}\n${" ".repeat(16)}what is in ${adminKey.otherKeyPath} now is another key, which opens nothing here`;
     }
   }
 };
