@@ -107,6 +107,23 @@ describe("edge cases", () => {
       log_retention: ["EU 19, 26(6); CO SB 26-189", "EU at least 6 months; CO at least 3 years"],
     });
   });
+  test.each([
+    ["G35", "pre_use_notice", "KR 31(1), Decree 23(1); EU 50(1), (3), (5)", null],
+    ["G02", "explanation", "EU 86; CO SB 26-189", "30 days"],
+    ["G26", "explanation", "KR 3(2), 34(1)2; EU 86", null],
+    ["G05", "explanation", "PIPA 37-2(2); KR 3(2), 34(1)2", "30 days"],
+    ["G01", "incident_reporting", "EU 73, 26(5)", "15 days; 10 after a death; 2 for critical infrastructure"],
+    // No law by whose rules it has to be done says anything of it.
+    ["G11", "decision_logging", "KR 34(1)5", null],
+    ["G28", "lifecycle_registration", "EU 49", null],
+  ])("%s: %s is cited from the laws by whose rules it has to be done", (id, code, clause, deadline) => {
+    const { obligations } = classify(caseNamed(id));
+    expect(obligations.find((each) => each.code === code)).toMatchObject({ clause, deadline });
+  });
+  test("Colorado asks for human review, whatever other laws do", () => {
+    const { obligations } = classify({ ...caseNamed("G02"), jurisdictions: ["us_co"] });
+    expect(obligations.find(({ code }) => code === "human_oversight")?.clause).toBe("CO SB 26-189");
+  });
   test("an unknown value is taken as the cautious one, with the nearest spelling", () => {
     const answer = classify({
       domain: "hr",

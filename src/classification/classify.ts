@@ -4,10 +4,10 @@ import { readFacts } from "./facts.ts";
 import { OBLIGATIONS, type ObligationCode, type Provision } from "./obligations.ts";
 import type { Classification, ClassificationRequest } from "./request.ts";
 import { type Citation, RULES, type Rule } from "./rules.ts";
-import { JURISDICTIONS, type Jurisdiction, LAWS } from "./vocabulary.ts";
+import { JURISDICTIONS, type Jurisdiction, LAWS, type LegalBasis } from "./vocabulary.ts";
 
 /** Changes with every change of a rule, and names the state of the law that it follows. */
-const RULESET_VERSION = "2026-11-22";
+const RULESET_VERSION = "2026-11-26";
 
 interface Match {
   readonly rule: Rule;
@@ -72,38 +72,41 @@ const gravest = (matches: readonly Match[]): RiskTier =>
 
 const distinct = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 
-/** In the words of the laws that were asked for; nothing where none of them asks for it. */
+/**
+ * In the words of the laws by whose rules it has to be done. Where those say nothing of it, in the words of their places, or else of all that were asked for;
+ * nothing where none of these does.
+ */
 const obligationOf = (
   code: ObligationCode,
   matches: readonly Match[],
   jurisdictions: readonly Jurisdiction[],
 ): Classification["obligations"] => {
   const { eventTypes, cadence, deadlines, clauses } = OBLIGATIONS[code];
-  const clause = wordsOf(clauses, jurisdictions);
-  if (clause === undefined) return [];
+  const naming = matches.filter(({ obligations }) => obligations.includes(code));
+  const laws = naming.flatMap(({ citations }) => citations.map(({ legal_basis }) => legal_basis));
+  const places = laws.map((law) => LAWS[law].jurisdiction);
+  const isMeant = [
+    (law: LegalBasis): boolean => laws.includes(law),
+    (law: LegalBasis): boolean => isOf(places, LAWS[law].jurisdiction),
+    (law: LegalBasis): boolean => isOf(jurisdictions, LAWS[law].jurisdiction),
+  ].find((isOfThese) => clauses.some(([law]) => isOfThese(law)));
+  if (isMeant === undefined) return [];
   // Article 35 of the Korean act asks for an effort; article 27 of the EU act obliges.
-  const isEffort =
-    code === "impact_assessment" &&
-    !matches.some(({ rule, obligations }) => rule.id === "H1" && obligations.includes(code));
+  const isEffort = code === "impact_assessment" && !naming.some(({ rule }) => rule.id === "H1");
   return [
     {
       code,
       event_types: [...eventTypes],
       cadence,
-      deadline: wordsOf(deadlines, jurisdictions) ?? null,
-      clause,
+      deadline: wordsOf(deadlines, isMeant) || null,
+      clause: wordsOf(clauses, isMeant),
       force: isEffort ? "should" : "must",
     },
   ];
 };
 
-const wordsOf = (
-  provisions: readonly Provision[],
-  jurisdictions: readonly Jurisdiction[],
-): string | undefined => {
-  const words = provisions.flatMap(([of, text]) => (isOf(jurisdictions, of) ? text : []));
-  return words.length > 0 ? distinct(words).join("; ") : undefined;
-};
+const wordsOf = (provisions: readonly Provision[], isMeant: (law: LegalBasis) => boolean): string =>
+  distinct(provisions.flatMap(([law, text]) => (isMeant(law) ? text : []))).join("; ");
 
 const reasoningFor = (tier: RiskTier, matches: readonly Match[]): string => {
   const disclaimer = "This is a product heuristic, not legal advice.";

@@ -92,7 +92,7 @@ export const Classification = Type.Object({
       event_types: Type.Array(Type.String(), { description: "Events that are evidence of it." }),
       cadence: Type.String(),
       deadline: Type.Union([Type.String(), Type.Null()]),
-      clause: Type.String(),
+      clause: Type.String({ description: "Of the laws by whose rules it has to be done." }),
       force: oneOf(["must", "should"], { description: "should: the law asks for an effort." }),
     }),
   ),
