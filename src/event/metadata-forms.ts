@@ -5,6 +5,7 @@
 import { IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
 import { DECISION_NAMES, GEN_AI_CONVERSATION, type JsonObject } from "./facts.ts";
 import { dateAtStart, instantKeyOf, isLegalBasis, isSha256, isWithinCharacters } from "./formats.ts";
+import { RISK_TIERS } from "./risk-tiers.ts";
 
 export interface Form {
   readonly name: string;
@@ -73,6 +74,13 @@ const FORMS: readonly Form[] = [
   word("report_type", "incident."),
   word("role", "incident."),
   word("notified", "incident."),
+  {
+    // What is no tier stands in the history of classifications, and the asset keeps the one that it had.
+    name: "to",
+    counts: hasType("assessment.risk_classification_changed"),
+    isUnderstood: (value) => isText(value) && RISK_TIERS.some((tier) => tier === value.toLowerCase()),
+    expected: `a risk tier: ${RISK_TIERS.join(", ")}`,
+  },
   {
     name: "legal_bases",
     counts: ({ legal_bases }) => !Array.isArray(legal_bases) || legal_bases.length === 0,

@@ -166,6 +166,7 @@ describe("a member of metadata that the views read", () => {
   const incident = { event_type: "incident.detected" };
   const audit = { event_type: "assessment.impact_assessment_completed" };
   const decision = { event_type: "decision.automated_decision_made" };
+  const change = { event_type: "assessment.risk_classification_changed" };
   const admitting = createEventValidator({
     eventTypes: [...EVENT_TYPES, "sdk.heartbeat"],
     eventIdPrefixes: ["evt_"],
@@ -202,6 +203,8 @@ describe("a member of metadata that the views read", () => {
     [incident, { report_type: [] }, "send a text"],
     [incident, { role: {} }, "send a text"],
     [incident, { notified: true }, "send a text"],
+    [change, { to: "high_risk" }, "a risk tier: low, limited, high, prohibited"],
+    [change, { to: ["high"] }, "a risk tier"],
   ] as const)("%p: %p is warned about in a form that means nothing to them", (members, metadata, says) => {
     const [name] = Object.keys(metadata);
     const message = expect.stringContaining(says);
@@ -227,6 +230,8 @@ describe("a member of metadata that the views read", () => {
     [{ correlation_id: "case" }, { "gen_ai.conversation.id": [] }],
     [{ event_type: "ai_inference" }, { outcome: { tokens: 7 }, resolution: [1920, 1080], role: ["user"] }],
     [decision, { outcome: 7 }],
+    [change, { to: "High" }],
+    [{ event_type: "asset.updated" }, { to: "the new team" }],
   ])("%p: %p is not", (members, metadata) => expect(warnedOf(members, metadata)).toEqual([]));
 
   test("is warned about behind the members that have no meaning, as far as there is room", () => {
