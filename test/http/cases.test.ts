@@ -51,6 +51,22 @@ test.each([
   expect((await readAfter(`/v1/cases/${member}`, [said])).json.data).toMatchObject({ [member]: true });
 });
 
+test("human reviews of a case are completed when each of them is, as its decisions say", async () => {
+  const review = (step: string, decision_id: string) =>
+    event({
+      event_id: `evt_${decision_id}_${step}`,
+      event_type: `decision.human_review_${step}`,
+      correlation_id: "two reviews",
+      metadata: { decision_id },
+    });
+  const path = "/v1/cases/two%20reviews";
+  const first = [review("triggered", "r1"), review("completed", "r1"), review("triggered", "r2")];
+  const { json } = await readAfter(path, first);
+  expect(json.data).toMatchObject({ human_review_triggered: true, human_review_completed: false });
+  const completed = await readAfter(path, [review("completed", "r2")]);
+  expect(completed.json.data).toMatchObject({ human_review_completed: true });
+});
+
 test("a notice about another decision is none to the person of this one", async () => {
   const about = { asset_id: "shop", subject_hash: hashOf("b") };
   const { json } = await readAfter("/v1/decisions/second", [

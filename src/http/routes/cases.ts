@@ -133,7 +133,10 @@ const time = Type.Union([Type.String({ format: "date-time" }), Type.Null()], {
 const CaseAnswer = dataOf(
   Type.Object({
     correlation_id: Type.String(),
-    state: Type.Union([Type.Literal("open"), Type.Literal("closed")]),
+    state: Type.Union([Type.Literal("open"), Type.Literal("closed")], {
+      description:
+        "`open` while a duty is not met, or an objection, a human review or an incident is not closed.",
+    }),
     started_at: time,
     last_at: time,
     asset_ids: Type.Array(Type.String(), { description: OF_TIMELINE }),
@@ -141,13 +144,20 @@ const CaseAnswer = dataOf(
       description:
         "More than in the timeline where a name has more than are kept. Those that were kept and went with the case when it expired are not counted, others that expired are.",
     }),
-    notice_shown: Type.Boolean(),
-    explanation_given: Type.Boolean(),
-    human_review_triggered: Type.Boolean(),
-    human_review_completed: Type.Boolean(),
-    objection_received: Type.Boolean(),
-    objection_resolved: Type.Boolean(),
-    decision_reversed: Type.Boolean(),
+    notice_shown: Type.Boolean({
+      description:
+        "For every decision a notice is in the log, before it or after it: where none came before, `notice` is among the `missing` steps of the decision. Where no decision is known, whether there is any notice.",
+    }),
+    explanation_given: Type.Boolean({ description: "Any explanation is in the log." }),
+    human_review_triggered: Type.Boolean({ description: "Any human review was triggered." }),
+    human_review_completed: Type.Boolean({
+      description: "Every human review is completed. False where there is none.",
+    }),
+    objection_received: Type.Boolean({ description: "Any objection was received." }),
+    objection_resolved: Type.Boolean({
+      description: "Every objection is resolved. False where there is none.",
+    }),
+    decision_reversed: Type.Boolean({ description: "Any decision was reversed." }),
     decisions: Type.Array(entrySchema(decisionList)),
     incidents: Type.Array(entrySchema(incidentList)),
     ...parts,

@@ -39,7 +39,7 @@ export const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
       decisions.length > 0 ? decisions.every(({ notices }) => notices.length > 0) : facts.some(isNoticeShown),
     explanation_given: facts.some(isExplanation),
     human_review_triggered: reviews.some(({ triggered }) => triggered !== undefined),
-    human_review_completed: reviews.some(({ completed }) => completed !== undefined),
+    human_review_completed: reviews.length > 0 && reviews.every(({ completed }) => completed !== undefined),
     objection_received: objections.some(({ received }) => received !== undefined),
     objection_resolved: objections.length > 0 && objections.every(({ resolved }) => resolved !== undefined),
     decision_reversed: facts.some(isReversal),
