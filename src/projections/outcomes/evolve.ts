@@ -1,9 +1,10 @@
 /** The view `outcomes`: of what the systems gave out, which of it was marked as made by one (DOMAIN 3.4: labeled outcome hashes / generated ones). */
 import { ANY_LAW } from "../../obligations/duties.ts";
-import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
+import { type Row, type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import type { DutyCount } from "../coverage/duty-counts.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
+import { isLater } from "../latest.ts";
 import { below, type Level } from "../level.ts";
 import { OUTCOME_ASSETS_MAX } from "../limits.ts";
 import type { States } from "../projection.ts";
@@ -14,7 +15,13 @@ const LABELS: readonly string[] = ["transparency.result_labeled", "watermark_app
 
 interface Outcome {
   readonly assets: readonly string[];
-  readonly isLabeled: boolean;
+  /** The first one by the time of the events, so that it seldom becomes another. */
+  readonly label: Label | undefined;
+}
+
+interface Label {
+  readonly at: string;
+  readonly eventId: string;
 }
 
 interface OutcomeChange {
@@ -22,11 +29,10 @@ interface OutcomeChange {
   now: Outcome;
 }
 
-const NOTHING: Outcome = { assets: [], isLabeled: false };
+const NOTHING: Outcome = { assets: [], label: undefined };
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
   let tenants: Level<Level<OutcomeChange>> | undefined;
-  const writes: Write[] = [];
   for (const { tenant, facts } of events) {
     const { outcomeHash, assetId, eventType, occurred, eventId } = facts;
     // Most events name none.
@@ -39,27 +45,29 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
       change = { before, now: before };
       changes.set(outcomeHash, change);
     }
-    if (LABELS.includes(eventType)) {
-      change.now = { ...change.now, isLabeled: true };
-      const row: RowOf<typeof OUTCOME_LABELS> = {
-        tenant,
-        asset_id: assetId,
-        at: occurred,
-        event_id: eventId,
-      };
-      writes.push({ kind: "insert", table: OUTCOME_LABELS, row });
-    } else change.now = withAsset(change.now, assetId);
+    change.now = LABELS.includes(eventType)
+      ? withLabel(change.now, { at: occurred, eventId })
+      : withAsset(change.now, assetId);
   }
-  for (const [tenant, changes] of tenants ?? []) writes.push(...changesOf(tenant, changes));
-  return writes;
+  return [...(tenants ?? [])].flatMap(([tenant, changes]) => changesOf(tenant, changes));
 };
 
 const keyOf = (tenant: string, outcomeHash: string) => ({ tenant, outcome_hash: outcomeHash });
 
 const outcomeFrom = (row: Row | undefined): Outcome =>
-  row === undefined
-    ? NOTHING
-    : { assets: JSON.parse(rowText(row, "assets")), isLabeled: rowInteger(row, "is_labeled") === 1 };
+  row === undefined ? NOTHING : { assets: JSON.parse(rowText(row, "assets")), label: labelFrom(row) };
+
+const labelFrom = (row: Row): Label | undefined =>
+  row.labeled_at === null
+    ? undefined
+    : { at: rowText(row, "labeled_at"), eventId: rowText(row, "labeled_by") };
+
+const withLabel = (outcome: Outcome, label: Label): Outcome => {
+  const { label: known } = outcome;
+  const isFirst =
+    known === undefined || isLater(["", known.at, known.eventId], ["", label.at, label.eventId]);
+  return isFirst ? { ...outcome, label } : outcome;
+};
 
 /** The first ones by name stay, so that a limit does not depend on the order of arrival. */
 const withAsset = (outcome: Outcome, assetId: string): Outcome =>
@@ -70,30 +78,48 @@ const withAsset = (outcome: Outcome, assetId: string): Outcome =>
 const changesOf = (tenant: string, changes: Level<OutcomeChange>): readonly Write[] => {
   const writes: Write[] = [];
   const counts = new Map<string, { required: number; labeled: number }>();
-  const count = ({ assets, isLabeled }: Outcome, sign: 1 | -1): void => {
+  const count = ({ assets, label }: Outcome, sign: 1 | -1): void => {
     for (const asset of assets) {
       const counted = counts.get(asset) ?? { required: 0, labeled: 0 };
       counted.required += sign;
-      if (isLabeled) counted.labeled += sign;
+      if (label !== undefined) counted.labeled += sign;
       counts.set(asset, counted);
     }
   };
   for (const [outcomeHash, { before, now }] of changes) {
-    if (now.isLabeled === before.isLabeled && isSame(now.assets, before.assets)) continue;
+    if (now.label === before.label && isSame(now.assets, before.assets)) continue;
     count(before, -1);
     count(now, 1);
     const row: RowOf<typeof OUTCOMES> = {
       ...keyOf(tenant, outcomeHash),
       assets: JSON.stringify(now.assets),
-      is_labeled: now.isLabeled ? 1 : 0,
+      labeled_at: now.label?.at ?? null,
+      labeled_by: now.label?.eventId ?? null,
     };
     writes.push({ kind: "upsert", table: OUTCOMES, row });
+    for (const key of evidenceIn(tenant, before, now))
+      writes.push({ kind: "delete", table: OUTCOME_LABELS, key });
+    for (const label of evidenceIn(tenant, now, before))
+      writes.push({ kind: "insert", table: OUTCOME_LABELS, row: label });
   }
   for (const [asset, { required, labeled }] of counts)
     if (required !== 0 || labeled !== 0)
       writes.push({ kind: "add", table: LABELING, row: countOf(tenant, asset, required, labeled) });
   return writes;
 };
+
+/** The evidence that each asset of an outcome has in its label, and did not have as the outcome was otherwise. */
+const evidenceIn = (
+  tenant: string,
+  { assets, label }: Outcome,
+  other: Outcome,
+): readonly RowOf<typeof OUTCOME_LABELS>[] => {
+  if (label === undefined) return NO_EVIDENCE;
+  const added = label === other.label ? assets.filter((asset) => !other.assets.includes(asset)) : assets;
+  return added.map((asset) => ({ tenant, asset_id: asset, at: label.at, event_id: label.eventId }));
+};
+
+const NO_EVIDENCE: readonly never[] = [];
 
 const isSame = (one: readonly string[], other: readonly string[]): boolean =>
   one === other || (one.length === other.length && one.every((name, index) => name === other[index]));
@@ -111,7 +137,7 @@ const countOf = (tenant: string, assetId: string, required: number, labeled: num
 
 export const outcomesProjection = onFirstEvents({
   name: "outcomes",
-  version: 2,
+  version: 3,
   tables: [OUTCOMES, LABELING, OUTCOME_LABELS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts: { outcomeHash } }) =>

@@ -1,4 +1,4 @@
-import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
+import { NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
 import { DUTY_COUNTS } from "../coverage/duty-counts.ts";
 
 /** One row per outcome that an event names by its hash: which assets gave it out, and whether it was labeled. */
@@ -10,8 +10,9 @@ export const OUTCOMES = {
     outcome_hash: TEXT,
     /** JSON array of asset_ids in order, at most OUTCOME_ASSETS_MAX: the hash of a word such as "denied" is that of many. */
     assets: TEXT,
-    /** 1 where an event labels it, of whatever asset. */
-    is_labeled: INTEGER,
+    /** The first event that labels it, of whatever asset; null where none does. */
+    labeled_at: NULLABLE_TEXT,
+    labeled_by: NULLABLE_TEXT,
   },
   primaryKey: ["tenant", "outcome_hash"],
   indexes: [],
@@ -20,7 +21,7 @@ export const OUTCOMES = {
 /** How many outcomes each asset gave out, and how many of them were labeled. */
 export const LABELING = { name: "labeling", ...DUTY_COUNTS } as const satisfies Table;
 
-/** One row per event that labels an outcome: the evidence. */
+/** One row per outcome that was labeled, for each asset that gave it out: the evidence. */
 export const OUTCOME_LABELS = {
   name: "outcome_labels",
   columns: { tenant: TEXT, asset_id: TEXT, at: TEXT, event_id: TEXT },
