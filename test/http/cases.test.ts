@@ -67,6 +67,27 @@ test("human reviews of a case are completed when each of them is, as its decisio
   expect(completed.json.data).toMatchObject({ human_review_completed: true });
 });
 
+test("of a decision that is made and an incident that is detected by several events the first counts, and the others are counted", async () => {
+  const other = { asset_id: "other", timestamp: "2026-11-21T10:00:00Z" };
+  const named = { decision_id: "of two systems", incident_id: "of two systems" };
+  const detected = { event_type: "incident.detected", metadata: { incident_id: named.incident_id } };
+  const { json } = await readAfter("/v1/decisions/of%20two%20systems", [
+    event({ ...other, event_id: "evt_made_other", metadata: { ...named, outcome: "denied" } }),
+    event({ ...other, ...detected, event_id: "evt_detected_other" }),
+    event({ event_id: "evt_made", metadata: { ...named, outcome: "approved" } }),
+    event({ ...detected, event_id: "evt_detected", timestamp: "2026-11-20T11:00:00Z" }),
+  ]);
+  expect(json.data).toMatchObject({ asset_id: "credit_model", outcome: "approved", made_again: 1 });
+  const incidents = await service.call("/v1/registers/incidents?asset_id=credit_model");
+  expect(incidents.json.data).toMatchObject([{ incident_id: "of two systems", detected_again: 1 }]);
+  const never = event({
+    event_id: "evt_never",
+    event_type: "decision.decision_reversed",
+    metadata: { decision_id: "x9" },
+  });
+  expect((await readAfter("/v1/decisions/x9", [never])).json.data).toMatchObject({ made_again: 0 });
+});
+
 test("a notice about another decision is none to the person of this one", async () => {
   const about = { asset_id: "shop", subject_hash: hashOf("b") };
   const { json } = await readAfter("/v1/decisions/second", [

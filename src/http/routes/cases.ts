@@ -203,6 +203,7 @@ const DECISION_ENTRY_EXAMPLE = {
   subject_hash: null,
   risk_tier: null,
   made_at: "2026-11-20T10:00:00Z",
+  made_again: 0,
   outcome: "approved",
   notice_at: null,
   explanation_at: null,

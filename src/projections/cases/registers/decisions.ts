@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type Decision, noticeBefore } from "../../../cases/case.ts";
+import { DECISION_MADE } from "../../../cases/fact.ts";
 import type { Objection } from "../../../cases/objection.ts";
 import type { Review } from "../../../cases/reviews.ts";
 import { shortened } from "../../../event/facts.ts";
@@ -25,6 +26,8 @@ export const DECISIONS = {
     /** When it was made; for one that was never seen, when it was first referred to. */
     at: TEXT,
     made_at: NULLABLE_TEXT,
+    /** How many other events say that it was made. */
+    made_again: INTEGER,
     outcome: NULLABLE_TEXT,
     /** The first notice until the decision. */
     notice_at: NULLABLE_TEXT,
@@ -103,7 +106,9 @@ const rowOf = (
   if (!first) return undefined;
   let subject = made?.subject;
   let correlation: string | undefined;
+  let madeAgain = 0;
   for (const fact of facts) {
+    if (fact.type === DECISION_MADE && fact !== made) madeAgain++;
     subject ??= fact.subject;
     correlation ??= fact.links.correlation;
   }
@@ -120,6 +125,7 @@ const rowOf = (
     risk_tier: made?.tier ?? null,
     at: first.at,
     made_at: made?.at ?? null,
+    made_again: madeAgain,
     outcome: made?.says.outcome === undefined ? null : shortened(made.says.outcome, OUTCOME_CHARACTERS_MAX),
     notice_at: notice?.at ?? null,
     notice_event_id: notice?.id ?? null,
@@ -153,6 +159,8 @@ export const decisionList: List = {
   shortened: { outcome: OUTCOME_CHARACTERS_MAX },
   hidden: ["at", "notice_event_id", "legal_bases"],
   about: {
+    made_again:
+      "How many other events say that it was made, such as those of another system that uses the same ids. The first counts: what the others say of system, person and outcome stands in the timeline of `/v1/decisions/{decision_id}` alone.",
     outcome: `At most ${OUTCOME_CHARACTERS_MAX} characters of it, with \`…\` behind them where there are more: the event has all.`,
   },
   json: {

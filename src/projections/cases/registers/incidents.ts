@@ -1,7 +1,7 @@
 import { awareAt, classOfIncident, type Incident } from "../../../cases/case.ts";
-import { saysWord } from "../../../cases/fact.ts";
+import { INCIDENT_DETECTED, saysWord } from "../../../cases/fact.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
-import { NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import { CASES_VIEW } from "../tables.ts";
 import { type Register, rowsOfEach } from "./register.ts";
@@ -18,6 +18,8 @@ const INCIDENTS = {
     /** `detected`, `reported`, `mitigated`, or `orphan` where it was never detected. */
     state: TEXT,
     detected_at: NULLABLE_TEXT,
+    /** How many other events say that it was detected. */
+    detected_again: INTEGER,
     aware_at: NULLABLE_TEXT,
     authority: NULLABLE_TEXT,
     report_due_at: NULLABLE_TEXT,
@@ -65,6 +67,7 @@ const rowOf = (
     at: first.at,
     state: stateOf(incident),
     detected_at: detected?.at ?? null,
+    detected_again: facts.filter((fact) => fact.type === INCIDENT_DETECTED && fact !== detected).length,
     aware_at: awareAt(incident) ?? null,
     authority: said("authority"),
     report_due_at: obligations.find(({ deadline }) => deadline !== "EU26-5")?.dueAt ?? null,
@@ -101,5 +104,7 @@ export const incidentList: List = {
   about: {
     incident_id:
       "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or another one that says more of its place, stands beside more than 64 others, which makes it say nothing.",
+    detected_again:
+      "How many other events say that it was detected, such as those of another system that uses the same ids. The first counts, with its system and its time.",
   },
 };
