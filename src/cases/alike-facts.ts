@@ -1,12 +1,12 @@
 /**
- * Facts by whom they are about and of which asset, for who asks many of them for the likest (persons.ts): a case may have very many, and one look through all of
- * them for each would grow with their square.
+ * Facts by person and by asset, for a caller that asks for the closest ones (`likest` in persons.ts) of very many facts: a case may have thousands, and to
+ * look through all of them for each one would take quadratic time.
  */
 import { countWhile } from "./count-while.ts";
 import type { Fact } from "./fact.ts";
 
 export interface AlikeFacts {
-  /** As `likest` finds them, in order; of those that are not about another person where `isOnlyOfOwn` is set. */
+  /** What `likest` would find, in order. With `isOnlyOfOwn`, what is about another person is left out. */
   likest(fact: Fact, isOnlyOfOwn: boolean): readonly Fact[];
 }
 
@@ -29,7 +29,7 @@ export const alikeFacts = (facts: readonly Fact[]): AlikeFacts => {
     }
     return persons.get(subject) ?? NONE;
   };
-  /** Where none is of the person: what is left of them. */
+  /** Where nothing is about the person: what names no person, or everything. */
   const others = (isOnlyOfOwn: boolean): ByAsset => (isOnlyOfOwn ? ofPerson(undefined) : ofAll);
   return {
     likest: ({ subject, asset }, isOnlyOfOwn) => {
@@ -45,10 +45,10 @@ const byAssetOf = (facts: readonly Fact[]): ByAsset => ({
   byAsset: Map.groupBy(facts, ({ asset }) => asset),
 });
 
-/** The last until then, of facts in order. */
+/** The last fact at or before this time. The facts are in order. */
 export const lastAt = (facts: readonly Fact[], at: string): Fact | undefined =>
   facts[countWhile(facts, (fact) => fact.at <= at) - 1];
 
-/** The first from then on. */
+/** The first fact at or after this time. The facts are in order. */
 export const firstFrom = (facts: readonly Fact[], at: string): Fact | undefined =>
   facts[countWhile(facts, (fact) => fact.at < at)];

@@ -1,4 +1,4 @@
-/** For which decision an explanation or a reversal is that names none. Pure, and a function of the set of facts. */
+/** Finds the decision that an explanation or a reversal is for, where the event names none. Pure, and a function of the set of facts. */
 import type { DecisionFinder } from "./decision-finder.ts";
 import { type Fact, inOrder } from "./fact.ts";
 import {
@@ -25,8 +25,9 @@ const NO_ANSWERS: ReadonlyMap<Fact, string> = new Map();
 const NONE: readonly never[] = [];
 
 /**
- * Of those decisions about which somebody in the same correlation asked for as much until then and waits, the nearest one, or else the one that was asked about last. Who asks for no explanation
- * objects to the decision itself.
+ * Among the decisions about which somebody in the same correlation has asked for such an answer and still waits: the nearest one, if it is among them, or
+ * else the one that was asked about last. A request for an explanation waits for that. Any other objection is one to the decision itself, and waits for a
+ * reversal.
  */
 export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
   const { facts } = parts;
@@ -52,7 +53,7 @@ const findAnswered = (
   },
 ): void => {
   const { answers, named, nearest, isOther, found } = parts;
-  // Only what asked about its decision, or in its correlation, is looked at for each answer: a case may have thousands of both.
+  // For each answer, only requests about its decision or in its correlation are looked at: a case may have thousands of both.
   const requests = parts.requests.flatMap(requestFrom);
   const byDecision = Map.groupBy(requests, ({ decisionId }) => decisionId);
   const ofDecision = new Map([...byDecision].map(([id, those]) => [id, requestsOf(those)]));
@@ -94,19 +95,19 @@ const requestFrom = (objection: Objection): readonly Request[] => {
 const isOpenAt = ({ received, deniedAt, isAnswered }: Request, at: string): boolean =>
   !isAnswered && received.at <= at && (deniedAt === undefined || deniedAt > at);
 
-/** Of one decision; answered with times in order. */
+/** The requests about one decision. `answer` is called in the order of time. */
 const requestsOf = (requests: readonly Request[]) => {
   const byId = Map.groupBy(requests, ({ id }) => id);
   const asked = requests.toSorted((one, other) => inOrder(one.received, other.received));
   let next = 0;
   return {
-    /** All that wait then, or those of the objection that is named. */
+    /** Answers all requests that wait at that time, or those of the objection that is named. */
     answer: (objection: string | undefined, at: string): void => {
       if (objection !== undefined) {
         for (const request of byId.get(objection) ?? NONE) request.isAnswered ||= isOpenAt(request, at);
         return;
       }
-      // Who was denied before waits no more either.
+      // This also marks requests that were denied before, which no longer wait anyway.
       for (let request = asked[next]; request && request.received.at <= at; request = asked[++next])
         request.isAnswered = true;
     },
@@ -132,18 +133,22 @@ const lastReceived = (requests: readonly Request[]): Request | undefined => {
   return last;
 };
 
-/** Of several objections; anything else that names none is about all of them. */
+/** Whether an event answers one of several objections. Any other event that names no objection is about all of them. */
 export const mayAnswerOne = (fact: Fact): boolean =>
   isExplanation(fact) || isReversal(fact) || isReviewCompleted(fact);
 
-/** Whom what names neither a decision nor an objection answers, of those who objected without a decision. What is not in it answers all of them. */
+/**
+ * For an answer that names neither a decision nor an objection: which person it is for, of those who objected without a decision. An answer that is not in
+ * the map is for all of them.
+ */
 export type PersonsAnswered = ReadonlyMap<Fact, string | undefined>;
 
 const ALL_ANSWERED: PersonsAnswered = new Map();
 
 /**
- * Of several persons one is answered: the person that the answer is about, or else who asked last until then and waits. Who asks for an explanation waits for that, and who
- * objects for the decision to be looked at again; what names an objection answers that one, and who was denied with the reason waits no more.
+ * Where several persons wait, an answer is for one of them: the person that it is about, or else whoever asked last until then and still waits. A request for
+ * an explanation waits for an explanation; any other objection waits for the decision to be looked at again. An answer that names an objection answers that
+ * one. Who was denied with the reason no longer waits.
  */
 export const personsAnswered = ({
   facts,
@@ -152,7 +157,7 @@ export const personsAnswered = ({
 }: Pick<Parts, "facts" | "objections"> & { readonly reviews: readonly Review[] }): PersonsAnswered => {
   const undecided = objections.filter(({ decisionId }) => decisionId === undefined);
   if (new Set(undecided.flatMap((objection) => personOf(objection) ?? [])).size < 2) return ALL_ANSWERED;
-  // Opened again it is the same person's, whoever it names then.
+  // An objection that is received again stays that of its first person, whoever it names then.
   const openings = undecided.flatMap((objection) => {
     const person = personOf(objection);
     return openingsOf(objection).map((opening) => ({ ...opening, person }));
@@ -166,7 +171,7 @@ export const personsAnswered = ({
   const triggers = new Map(reviews.map(({ completed, triggered }) => [completed, triggered]));
   for (const fact of facts) {
     if (!mayAnswerOne(fact)) continue;
-    // What triggers a review may say of whom and of which objection it is.
+    // The event that triggered the review may name the person and the objection.
     const triggered = triggers.get(fact);
     const those = waiting[isExplanation(fact) ? "explanation" : "decision"];
     const objection = fact.links.objection ?? triggered?.links.objection;
@@ -186,7 +191,7 @@ interface Asked extends Pick<Objection, "id"> {
   readonly deniedAt: string | undefined;
 }
 
-/** Who waits, asked with times in order: a case may have thousands who ask and as many answers, so that not all of them are looked at for each. */
+/** Who waits. Its functions are called in the order of time, so that not everybody is looked at for each answer: a case may have thousands of both. */
 const waitingAmong = (openings: readonly (Opening & Pick<Asked, "person">)[]) => {
   const asked = openings
     .flatMap((opening): readonly Asked[] => {
@@ -194,13 +199,13 @@ const waitingAmong = (openings: readonly (Opening & Pick<Asked, "person">)[]) =>
       return received ? [{ id, received, person, deniedAt: reasonedDenial(opening)?.at }] : [];
     })
     .sort((one, other) => inOrder(one.received, other.received));
-  /** Places of those who asked until now, and may wait. */
+  /** Places in `asked` of those who have asked so far and may still wait. */
   const places: number[] = [];
   let next = 0;
   const ask = (at: string): void => {
     for (let each = asked[next]; each && each.received.at <= at; each = asked[next]) places.push(next++);
   };
-  /** Whoever of a person, or by the name of an objection, asked before this place waits no more. */
+  /** By person and by objection: whoever asked before this place no longer waits. */
   const answered = { persons: new Map<string | undefined, number>(), objections: new Map<string, number>() };
   const waits = (place: number, { id, person, deniedAt }: Asked, at: string): boolean =>
     place >= (answered.persons.get(person) ?? 0) &&
@@ -216,7 +221,7 @@ const waitingAmong = (openings: readonly (Opening & Pick<Asked, "person">)[]) =>
     }
   };
   return {
-    /** Who asked last until then. */
+    /** Who asked last until then and still waits. */
     lastAt,
     answerPerson: (person: string | undefined, at: string): void => {
       ask(at);

@@ -1,6 +1,6 @@
 /**
- * From the facts of a case to what happened in it: decisions, notices, objections, human reviews, incidents, and which fact belongs to which. Pure, and
- * a function of the set of facts: the order in which they arrived does not show.
+ * Works out from the facts of a case what happened in it: decisions, notices, objections, human reviews, incidents, and which fact belongs to which. Pure,
+ * and a function of the set of facts: the order in which they arrived makes no difference.
  */
 import { instantKeyOf } from "../event/formats.ts";
 import { decisionsByAnswer } from "./answers.ts";
@@ -38,7 +38,7 @@ export interface Decision {
   readonly bases: readonly string[];
 }
 
-/** The first notice until the decision; of a decision that was never seen the first of all. */
+/** The first notice, if it was shown no later than the decision was made. For a decision that was never seen, the first of all notices. */
 export const noticeBefore = ({ made, notices: [first] }: Decision): Fact | undefined =>
   first && (made === undefined || first.at <= made.at) ? first : undefined;
 
@@ -50,7 +50,7 @@ export interface Incident {
   readonly facts: readonly Fact[];
 }
 
-/** When it was known of, as it was detected; where that is not said, as a time, what was said of it last, in a report for one. Undefined where nobody says so. */
+/** When it became known, as `incident.detected` says. Where that gives no time, as the last event says that gives one. Undefined where none does. */
 export const awareAt = ({ detected, facts }: Incident): string | undefined => {
   const saidBy = (fact: Fact | undefined): string | undefined => {
     const said = fact?.says.aware_at;
@@ -59,14 +59,14 @@ export const awareAt = ({ detected, facts }: Incident): string | undefined => {
   return saidBy(detected) ?? saidBy(facts.findLast((fact) => saidBy(fact) !== undefined));
 };
 
-/** The same of its class. */
+/** Its class, found in the same way. */
 export const classOfIncident = ({ detected, facts }: Incident): string | undefined =>
   detected?.says.incident_class ??
   facts.findLast(({ says }) => says.incident_class !== undefined)?.says.incident_class;
 
 /** What a person was told beforehand, and what the person did with it. */
 export interface Notice {
-  /** The event that showed it; of an orphan the one that dismissed or acknowledged it. */
+  /** The event that showed it. Of an orphan, which nothing showed, the event that dismissed or acknowledged it. */
   readonly id: string;
   readonly shown: Fact | undefined;
   readonly dismissed: Fact | undefined;
@@ -121,7 +121,7 @@ const areInOrder = (facts: readonly Fact[]): boolean => {
 const NONE: readonly never[] = [];
 const NO_OBJECTIONS: ReadonlyMap<Fact, string> = new Map();
 
-/** To which decision a fact belongs that is about an objection to it, also where it does not name the objection. */
+/** By fact: the decision that its objection is about, also where the fact does not name the objection. */
 const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<Fact, string> => {
   if (objections.length === 0) return NO_OBJECTIONS;
   const found = new Map<Fact, string>();
@@ -130,11 +130,11 @@ const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<Fac
   return found;
 };
 
-/** What a register has also where it names nothing: it is a case of its own (projections/cases/nodes.ts). */
+/** Stands in a register even where it names nothing. Then it is a case of its own (projections/cases/nodes.ts). */
 export const standsAlone = (fact: Fact): boolean =>
   isNotice(fact) || isReviewCompleted(fact) || fact.type === "decision.human_review_triggered";
 
-/** What the event goes on with and does not name: where nothing is found that it may mean, it stands in that register under its own id. */
+/** What the event continues without naming it. Where nothing is found that it could mean, it stands in that register under its own id. */
 export const followedBy = ({ type, links }: Fact): "objection" | "incident" | undefined => {
   if (FOLLOWS_OBJECTION.includes(type)) return links.objection === undefined ? "objection" : undefined;
   return FOLLOWS_INCIDENT.includes(type) && links.incident === undefined ? "incident" : undefined;
@@ -148,7 +148,7 @@ const FOLLOWS_OBJECTION: readonly string[] = [
 
 const standingAs = ({ standsAs, id }: Fact): string => standsAs ?? id;
 
-/** What was opened, by its id; of several events that open one the first. */
+/** What was opened, by its id. Where several events open the same thing, the first counts. */
 const openedBy = (
   facts: readonly Fact[],
   isOpening: (fact: Fact) => boolean,
@@ -159,7 +159,7 @@ const openedBy = (
   return opened;
 };
 
-/** Facts by what they belong to, which may be several things; each list in order, as the facts are. */
+/** Groups facts by what they belong to, which may be several things. Each group is in the order of the facts. */
 const grouped = (
   facts: readonly Fact[],
   keyOf: (fact: Fact) => string | readonly string[] | undefined,
@@ -179,7 +179,9 @@ const addTo = (groups: Map<string, Fact[]>, key: string, fact: Fact): void => {
   else groups.set(key, [fact]);
 };
 
-/** Each event shows one notice; what dismisses or acknowledges one means the last that was shown until then. Of several the first counts. */
+/**
+ * Each event shows one notice. An event that dismisses or acknowledges a notice means the last one shown until then; of several such events the first counts.
+ */
 const noticesOf = (facts: readonly Fact[], isOther: OtherPersons): readonly Notice[] => {
   const notices: { -readonly [Name in keyof Notice]: Notice[Name] }[] = [];
   let hasAnswers = false;
@@ -241,7 +243,7 @@ const objectionsOf = (
     if (links.objection === undefined && !said) return undefined;
     const id = links.objection ?? meantBy(fact, received, { closed, said, isOther }) ?? standingAs(fact);
     said?.add(id);
-    // Received again, it waits for all of it again.
+    // An objection that is received again waits for each of these steps again.
     if (isReceived(fact) && closed?.has(id)) for (const each of saidOf.values()) each.delete(id);
     return id;
   });
@@ -304,7 +306,7 @@ const NO_GROUPS: ReadonlyMap<string | undefined, readonly never[]> = new Map();
 export const decisionsById = (decisions: readonly Decision[]): ReadonlyMap<string | undefined, Decision> =>
   new Map(decisions.map((decision) => [decision.id, decision]));
 
-/** From its own facts, objections and reviews. Of several facts that made it the first counts. */
+/** Made from its own facts, objections and reviews. Where several facts make the decision, the first counts. */
 const decisionFrom = (
   id: string,
   { facts, objections, reviews }: Pick<Case, "facts" | "objections" | "reviews">,

@@ -1,4 +1,4 @@
-/** To which decisions of a case a fact belongs that names none, and no objection to one. */
+/** Finds the decisions that a fact belongs to, where it names neither a decision nor an objection to one. */
 import { CASE_NEIGHBOURS_MAX } from "../limits.ts";
 import { type AlikeFacts, alikeFacts, firstFrom, lastAt } from "./alike-facts.ts";
 import { DECISION_MADE, type Fact, inOrder, isNoticeShown } from "./fact.ts";
@@ -6,13 +6,19 @@ import { lazily } from "./lazily.ts";
 import { mayBeOther, type OtherPersons } from "./persons.ts";
 
 export interface DecisionFinder {
-  /** One of the same correlation, or of the case, about the same person and of the same asset where one is: the last until then, of a notice the first from then on. Where there is none on that side, the nearest. */
+  /**
+   * The decision made last until then. For a notice, the first one made from then on. Where there is none on that side, the nearest on the other. It is
+   * looked for in the correlation of the fact, or else in the case; decisions about the same person, and of these those of the same asset, are preferred.
+   */
   readonly nearest: (fact: Fact) => string | undefined;
-  /** A notice is shown beforehand, and for all that is decided from then on in the same correlation, or in the case, but not about other persons; where nothing is, or more than CASE_NEIGHBOURS_MAX are, for the nearest. */
+  /**
+   * A notice is shown beforehand. So it is for all decisions made from then on in the same correlation, or else in the case, except those about other
+   * persons. Where there are none, or more than CASE_NEIGHBOURS_MAX, it is for the nearest one.
+   */
   readonly told: (notice: Fact) => readonly string[];
 }
 
-/** What belongs to a decision even where it only shares the correlation with it. */
+/** Types of events that belong to a decision even if they only share its correlation. */
 const ABOUT_DECISIONS =
   /^(decision|objection|transparency)\.|^(objection|human_review|disclosure_|watermark_)/;
 
@@ -21,7 +27,7 @@ export const decisionFinder = (facts: readonly Fact[], isOther: OtherPersons): D
   return only === undefined ? finderAmong(facts, isOther) : finderOf(only);
 };
 
-/** Of one there is nothing to choose. */
+/** With only one decision there is nothing to choose. */
 const finderOf = (only: string): DecisionFinder => ({
   nearest: (fact) => (isAboutDecision(fact) ? only : undefined),
   told: (notice) => (isAboutDecision(notice) ? [only] : NONE),
@@ -64,15 +70,15 @@ const correlationOf = ({ links }: Fact): string | undefined => links.correlation
 const decisionOf = ({ links }: Fact): string | undefined => links.decision;
 
 /**
- * What was made in the correlation of a fact. A complaint may have one of its own, in which nothing is made: there it is what was made of the decisions that are named, or the only one that is.
- * Where that is nothing either, what was made in the case.
+ * What was made in the correlation of a fact. A complaint may have a correlation of its own, in which nothing is made. Then it is what made the decisions
+ * that are named there or, if only one is, what names that one. Where that is nothing either, it is what was made in the case.
  */
 const inCorrelation = (facts: readonly Fact[]): ((fact: Fact) => readonly Fact[]) => {
   const all = lazily(() => {
     const made = facts.filter(isMade);
     return { made, near: new Map<string | undefined, readonly Fact[]>(Map.groupBy(made, correlationOf)) };
   });
-  // Once for all correlations: there may be as many as facts.
+  // Worked out once for all correlations: there may be as many of them as facts.
   const naming = lazily(() =>
     Map.groupBy(
       facts.filter((fact) => decisionOf(fact) !== undefined),
@@ -90,7 +96,7 @@ const inCorrelation = (facts: readonly Fact[]): ((fact: Fact) => readonly Fact[]
   };
 };
 
-/** What names the one decision that is named in a correlation, or made those of several that were made. */
+/** If only one decision is named in a correlation, the facts that name it. If several are, the facts that made them. */
 const namedBy = (
   naming: readonly Fact[],
   madeOf: (decision: string | undefined) => readonly Fact[],
@@ -113,7 +119,7 @@ const nearestOf = (near: (fact: Fact) => readonly Fact[], isOther: OtherPersons)
   };
 };
 
-/** Of several facts that made a decision the first counts, whichever of them names the correlation. */
+/** Where several facts make a decision, the first counts, whichever of them names the correlation. */
 const followingOf = (
   facts: readonly Fact[],
   near: (fact: Fact) => readonly Fact[],
@@ -134,9 +140,9 @@ const followingOf = (
   };
   return (notice: Fact): readonly string[] => {
     const decisions = decisionsIn(near(notice));
-    // A case that hangs together one by one may have any number of both: all of them with all would fill the memory (18,000 events took 1.5 GB, measured).
+    // A case that is one long chain may have any number of notices and of decisions. All pairs of both would fill the memory (18,000 events took 1.5 GB, measured).
     if (decisions.size > CASE_NEIGHBOURS_MAX) return NONE;
-    // Whoever showed it, it is for its person.
+    // The notice is for the person that it names, whichever system showed it.
     const isOfOther = isOther(notice);
     return [...decisions].flatMap((first) =>
       isOfOther(first) || first.at < notice.at ? NONE : (first.links.decision ?? NONE),

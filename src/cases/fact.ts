@@ -23,7 +23,7 @@ export interface Fact {
   readonly tier?: string;
   readonly bases?: readonly string[];
   readonly links: Links;
-  /** Under which name it stands in a register where it goes on with something and nothing is found that it may mean; else under its own id. */
+  /** The name under which it stands in a register, where it continues something and nothing is found that it could mean. Absent: its own id. */
   readonly standsAs?: string;
   /** From `metadata`, as text. */
   readonly says: Readonly<Partial<Record<Said, string>>>;
@@ -55,7 +55,7 @@ export const SAID = [
 
 export type Said = (typeof SAID)[number][0];
 
-/** Key of `metadata` → what it says, and how much the key's name counts: the first of several. */
+/** By key of `metadata`: what it says, and the rank of the key. Of several keys that say the same thing, the lowest rank counts. */
 const SAID_BY_KEY: ReadonlyMap<string, { readonly name: Said; readonly rank: number }> = new Map(
   SAID.flatMap((names) => names.map((key, rank) => [key, { name: names[0], rank }] as const)),
 );
@@ -90,7 +90,7 @@ export const factOf = (facts: EventFacts, sequence: Sequence): Fact => {
   return fact;
 };
 
-/** One is made for every event: spreading an object for each member that may be absent takes longer than all else (measured). */
+/** One is made for every event. To spread an object for each member that may be absent would take longer than all else (measured). */
 export type Writable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
 
 const saidIn = (metadata: JsonObject): Fact["says"] => {
@@ -108,8 +108,8 @@ const saidIn = (metadata: JsonObject): Fact["says"] => {
 };
 
 /**
- * What opens something and gives it no name is named by its own event_id, so that others can refer to it by that: a name that is a UUID is compared as
- * event_ids are. A text too long to be an identifier refers to nothing.
+ * What an event opens without a name is named by its event_id, so that others can refer to it. So a name that is a UUID is compared as event_ids are. A text
+ * that is too long for an identifier refers to nothing.
  */
 const linksOf = ({ metadata, correlationId, decisionId, eventId, eventType }: EventFacts): Links => {
   const decision =
@@ -132,10 +132,10 @@ export const NAMED_KINDS = ["objection", "incident"] as const satisfies readonly
 /** Of what a register shows by the name that events give it. */
 export type NamedKind = (typeof NAMED_KINDS)[number];
 
-/** The name of what only its event can name, for registers (projections/cases/nodes.ts). */
+/** The name that registers give to what only its event can name (projections/cases/nodes.ts). */
 export const nameByEvent = ({ id }: Pick<Fact, "id">): string => `event:${id}`;
 
-/** Who has such a name from a register means the event, so that no event gives one of them to anything. */
+/** Whoever sends such a name has it from a register, and means the event. So no event can give such a name to anything. */
 const withoutPrefix = (name: string): string => name.replace(/^(?:event:)+(?=.)/s, "");
 
 /** By the time of the event; among equal times by its id. */
@@ -147,7 +147,7 @@ export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "
 
 const NO_BASES: readonly string[] = [];
 
-/** Legal bases that any of the facts names, each once. Mostly all of them name the same; where not, they may be thousands. */
+/** The legal bases that any of the facts names, each once. Mostly all facts name the same ones; where they do not, there may be thousands. */
 export const basesOf = (facts: readonly Fact[]): readonly string[] => {
   let first = NO_BASES;
   let all: Set<string> | undefined;
@@ -162,7 +162,7 @@ export const basesOf = (facts: readonly Fact[]): readonly string[] => {
   return all ? [...all] : first;
 };
 
-/** A word of a vocabulary, as rules compare it: of its letters the case says nothing. Registers have it as it was sent. */
+/** A word as rules compare it, in lower case. Registers show it as it was sent. */
 export const saysWord = ({ says }: Pick<Fact, "says">, name: Said): string | undefined =>
   says[name]?.toLowerCase();
 

@@ -1,6 +1,6 @@
 /**
- * What an event goes on with that names it not. Found by what it shares with what may be meant: a case may have thousands of both, and a few lists for each pair of them
- * kept a projector from everything else for 11 s with each event (15,000 events of 60 decisions, measured).
+ * Finds what an event continues without naming it, by what both have in common. Candidates are kept in groups: a case may have thousands of both, and to make
+ * a few lists for each pair kept a projector busy for 11 s with each event (15,000 events of 60 decisions, measured).
  */
 import { countWhile } from "./count-while.ts";
 import type { Fact } from "./fact.ts";
@@ -20,7 +20,10 @@ interface ByAsset {
   readonly byAsset: ReadonlyMap<string, readonly Thing[]>;
 }
 
-/** What was opened, the same of what names no decision, and by the decision that it names. Mostly nobody asks: events name what they go on with. */
+/**
+ * All that was opened, the part of it that names no decision, and the rest by the decision that it names. Mostly nobody asks for these: events name what they
+ * continue.
+ */
 export interface Opened {
   readonly things: () => Things;
   readonly ofNoDecision: () => Things;
@@ -49,14 +52,14 @@ const byAssetOf = (all: readonly Thing[]): ByAsset => ({
   byAsset: Map.groupBy(all, ([, { asset }]) => asset),
 });
 
-/** What is known of the case. */
+/** What has happened in the case before the event. */
 export interface MeantBefore {
   /** What was closed until then. */
   readonly closed?: ReadonlySet<string> | undefined;
-  /** Of what the same was said until then. */
+  /** What already had an event of the same type until then. */
   readonly said?: ReadonlySet<string> | undefined;
   readonly isOther?: OtherPersons;
-  /** Nothing is meant that is opened only later. */
+  /** What is opened only later is not meant. */
   readonly isUntilThen?: boolean;
 }
 
@@ -65,8 +68,8 @@ const NONE: readonly Thing[] = [];
 const NEVER = (): boolean => false;
 
 /**
- * Of what shares the most with the fact, the last that was opened until then and not closed, and of which the same was not said yet; or else the last that was not closed, or else the last, or
- * else the first.
+ * Of the things that share the most with the fact: the last one opened until then that is not closed and had no such event yet; or else the last that is not
+ * closed; or else the last; or else the first.
  */
 export const meantBy = (
   fact: Fact,
@@ -77,7 +80,7 @@ export const meantBy = (
   const isInTime = (each: Fact): boolean => !isUntilThen || each.at <= fact.at;
   const before = { closed, said };
   if (decision !== undefined) {
-    // What names the decision is about it, whoever it is about.
+    // An event that names the decision is about it, whichever person it is about.
     const found = likestOf(fact, byDecision().get(decision) ?? NONE, isInTime, {
       ...before,
       near: undefined,
@@ -85,7 +88,7 @@ export const meantBy = (
     if (found !== undefined) return found;
   }
   const isOfOther = isOther?.(fact) ?? NEVER;
-  // What names one decision is not about what names another, and else what is about one of several persons is not about what another one got.
+  // An event that names one decision is not about what names another. And where a case has several persons, an event about one of them is not about what another one got.
   const those = decision === undefined ? things() : ofNoDecision();
   if (correlation !== undefined) {
     const near = those.byCorrelation.get(correlation) ?? NONE;
@@ -100,7 +103,10 @@ export const meantBy = (
   return undefined;
 };
 
-/** What is about the same person, and of the rest what is of the same asset. Where none of one list is possible, all that is of the next one shares as much with the fact. */
+/**
+ * First what is about the same person, then all; of each, first what is of the same asset. Where nothing in a list is possible, all things in the next one
+ * share equally much with the fact.
+ */
 function* likelierFirst(
   { subject, asset }: Fact,
   { all, byAsset, bySubject }: Things,
@@ -114,7 +120,7 @@ function* likelierFirst(
   yield all;
 }
 
-/** Of things that share as much with the fact as each other: from its time back, as mostly the last one is meant. */
+/** Of things that share equally much with the fact. Looks backwards from its time, as mostly the last one is meant. */
 const lastOf = (
   { at }: Fact,
   things: readonly Thing[],
@@ -142,7 +148,7 @@ interface Before {
   readonly said: ReadonlySet<string>;
 }
 
-/** Of those of the same correlation, where any are; of these of those about the same person, and of these of those of the same asset. */
+/** Of things of the same correlation, where there are any; of these, of those about the same person; of these, of those of the same asset. */
 const likestOf = (
   fact: Fact,
   things: readonly Thing[],

@@ -1,6 +1,6 @@
 /**
- * What opened something by a name that stands for everything is named by its event (projections/cases/nodes.ts). Who refers to the event by its id means the same
- * thing, where both are of one case. Pure, and a function of the set of facts.
+ * Something may be opened under a name that is used for too much to say anything. Then it is named by its event (projections/cases/nodes.ts). Whoever refers
+ * to that event by its id means the same thing, if both are in one case. Pure, and a function of the set of facts.
  */
 import { type Fact, NAMED_KINDS, type NamedKind, nameByEvent } from "./fact.ts";
 

@@ -1,13 +1,15 @@
 /** What is known of an objection as a whole. */
 import { type Fact, OBJECTION_RECEIVED, saysWord } from "./fact.ts";
 
-/** Received again after it was resolved, it is open again (DOMAIN 2b): what was received, and what became of that, is of the last time. */
+/**
+ * An objection that is received again after it was resolved is open again (DOMAIN 2b). Then `received`, and what became of it, are those of the last time.
+ */
 export interface Objection {
   readonly id: string;
   readonly decisionId: string | undefined;
-  /** What it is: as it was received; where that is not said, what was said of it last; and where nothing was, what it was the time before. */
+  /** Its type, as it was received. Where that is not said, as another event said last; and where none did, as it was the time before. */
   readonly type: string | undefined;
-  /** Absent where others refer to an objection that was never seen. Of what is received while it is open the first counts. */
+  /** Absent where events refer to an objection that was never seen. Of several received while it is open, the first counts. */
   readonly received: Fact | undefined;
   readonly acknowledged: Fact | undefined;
   readonly escalated: Fact | undefined;
@@ -66,7 +68,7 @@ export const openingsOf = ({
 
 export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
 
-/** What ends a request for an explanation, or a refusal of automation, as an answer to it would. */
+/** A denial with its reason. It ends a request for an explanation, or a refusal of an automated decision, just as an answer would. */
 export const reasonedDenial = ({ received, facts }: Objection): Fact | undefined =>
   received &&
   facts.find(

@@ -1,5 +1,6 @@
 /**
- * Whom a case is about. A correlation may be that of a run over many persons, or of a chain of systems: then what names nothing else is about what its own person got, and of its own system.
+ * Whom a case is about. A correlation may be that of a run over many persons, or of a chain of systems. Then an event that names nothing else is about what
+ * its own person got, from its own system.
  */
 import { DECISION_MADE, type Fact } from "./fact.ts";
 
@@ -8,7 +9,10 @@ export type OtherPersons = (fact: Fact) => (thing: Fact) => boolean;
 
 const NEVER = (): boolean => false;
 
-/** Who is none of several persons is another one than each of them. Beside a single one it may be the same person, named in another way. */
+/**
+ * Where decisions are about several persons, any other person is somebody else. Where they are about a single one, another hash may be the same person, named
+ * in another way.
+ */
 export const otherPersons = (facts: readonly Fact[]): OtherPersons => {
   let persons: ReadonlySet<string> | undefined;
   return ({ subject }) => {
@@ -22,7 +26,7 @@ export const otherPersons = (facts: readonly Fact[]): OtherPersons => {
 /** Whether anything may be, by what `OtherPersons` gave. */
 export const mayBeOther = (isOfOther: (thing: Fact) => boolean): boolean => isOfOther !== NEVER;
 
-/** Those about the same person, where any are, and of these those of the same asset. */
+/** Those about the same person, if there are any; of these, those of the same asset, if there are any. */
 export const likest = <Thing>(
   fact: Fact,
   things: readonly Thing[],

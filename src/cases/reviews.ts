@@ -4,7 +4,7 @@ import type { Fact } from "./fact.ts";
 import type { OtherPersons } from "./persons.ts";
 
 export interface Review {
-  /** The event that triggered it; of an orphan the one that completed it. */
+  /** The event that triggered it. Of an orphan, which nothing triggered, the event that completed it. */
   readonly id: string;
   readonly decisionId: string | undefined;
   readonly triggered: Fact | undefined;
@@ -15,8 +15,9 @@ export const isReviewCompleted = ({ type }: Fact): boolean =>
   type === "decision.human_review_completed" || type === "human_review";
 
 /**
- * Of one decision there is one review at a time (DOMAIN 2b), and where none is named of one correlation: a trigger opens it unless one is open, the next
- * completion closes it, and a completion of none is an orphan. One that names nothing means the decision that was made last, or else what is open in its correlation.
+ * A decision has one review at a time (DOMAIN 2b), and so has a correlation where no decision is named. A trigger opens a review unless one is open, the next
+ * completion closes it, and a completion without an open review is an orphan. An event that names nothing means the decision that was made last, or else what
+ * is open in its correlation.
  */
 export const reviewsOf = (parts: {
   readonly facts: readonly Fact[];
@@ -29,7 +30,7 @@ export const reviewsOf = (parts: {
   for (const fact of facts)
     if (fact.type === "decision.human_review_triggered" || isReviewCompleted(fact)) ofReviews.push(fact);
   if (ofReviews.length === 0) return NONE;
-  // Of one time the trigger comes first, whatever the ids.
+  // At equal times the trigger comes first, whatever the ids.
   ofReviews.sort((one, other) =>
     one.at === other.at ? Number(isReviewCompleted(one)) - Number(isReviewCompleted(other)) : 0,
   );
@@ -63,7 +64,7 @@ export const reviewsOf = (parts: {
   );
 };
 
-/** What reviews are about: a decision, or where none is named a correlation. */
+/** What reviews are about: a decision, or a correlation where no decision is named. */
 interface Subject {
   readonly decisionId: string | undefined;
   readonly reviews: OpenReview[];
@@ -80,7 +81,7 @@ const openIn = (reviews: readonly OpenReview[]): OpenReview | undefined => {
   return last?.completed === undefined ? last : undefined;
 };
 
-/** What was completed since goes from the end of them: there may be thousands. */
+/** Drops completed ones from the end, so that they are not looked at again: there may be thousands. */
 const lastOpened = (waiting: OpenReview[], isOfOther: (trigger: Fact) => boolean): OpenReview | undefined => {
   while (waiting.at(-1)?.completed) waiting.pop();
   return waiting.findLast(
@@ -88,7 +89,7 @@ const lastOpened = (waiting: OpenReview[], isOfOther: (trigger: Fact) => boolean
   );
 };
 
-/** What names no correlation belongs to the only one there is; where there are several, to none. */
+/** A fact without a correlation belongs to the only one there is. Where there are several, it belongs to none. */
 const onlyCorrelationIn = (facts: readonly Fact[]): string => {
   const named = new Set(facts.flatMap(({ links }) => links.correlation ?? []));
   const [only] = named;
@@ -97,7 +98,7 @@ const onlyCorrelationIn = (facts: readonly Fact[]): string => {
 
 const NO_COMPLETIONS: ReadonlyMap<Fact, string> = new Map();
 
-/** To which decision a completion belongs that closed a review of it. */
+/** By completion: the decision whose review it closed. */
 export const decisionsByCompletion = (reviews: readonly Review[]): ReadonlyMap<Fact, string> => {
   if (reviews.length === 0) return NO_COMPLETIONS;
   const found = new Map<Fact, string>();

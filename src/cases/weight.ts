@@ -1,7 +1,7 @@
-/** What says more of a case than other things, for a name with more events than are kept. */
+/** Which facts say most about a case, for a name that has more events than are kept. */
 import { DECISION_MADE, type Fact, isNotice } from "./fact.ts";
 
-/** The less, the heavier. */
+/** The lower, the more important. */
 export type Weight = (typeof WEIGHTS)[keyof typeof WEIGHTS];
 
 const WEIGHTS = {
@@ -21,5 +21,5 @@ export const weightOf = (fact: Pick<Fact, "type">): Weight => {
   return ANSWERS.test(fact.type) ? WEIGHTS.answer : WEIGHTS.other;
 };
 
-/** Of these the first one counts most, and without it a case says what never was: a decision without a notice, or that nobody made. */
+/** Of these the first one counts most. Without it a case would say what is not true: that a decision had no notice, or that nobody made it. */
 export const FIRST_STAYS: readonly Weight[] = [WEIGHTS.notice, WEIGHTS.decision];

@@ -1,6 +1,6 @@
 /**
- * What answers an objection: what belongs to its decision, or where no decision is known of it, what may be in its place. Found by time and by whom it is about, as
- * a case may have thousands of both. Pure.
+ * What answers an objection: what belongs to its decision or, where its decision is not known, what else in the case could be an answer. Found by time and by
+ * person, as a case may have thousands of objections and answers. Pure.
  */
 import { firstFrom } from "../cases/alike-facts.ts";
 import { personOf, personsAnswered } from "../cases/answers.ts";
@@ -14,15 +14,15 @@ export interface Answers {
   readonly made: Fact | undefined;
   /** By any of it. */
   readonly named: NamedBases;
-  /** The first explanation from then on that is about no other objection. */
+  /** The first explanation from then on that names no other objection. */
   explained(at: string): Fact | undefined;
-  /** What undid the decision first from then on, or the first time that a person made it again. */
+  /** The first event from then on by which the decision was reversed or a person decided again. */
   redone(at: string): Fact | undefined;
 }
 
 const NONE: readonly never[] = [];
 
-/** Of equal times the first that is given. */
+/** At equal times the one that is given first. */
 export const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
   facts.reduce(
     (first, fact) => (first && fact ? (fact.at < first.at ? fact : first) : (first ?? fact)),
@@ -35,7 +35,7 @@ const firstInOrder = (facts: readonly (Fact | undefined)[]): Fact | undefined =>
     undefined,
   );
 
-/** What names no objection may be about any. The explanations in order. */
+/** An explanation that names no objection may answer any. The explanations are in order. */
 export const explainedBy = (explanations: readonly Fact[]) => {
   if (explanations.length === 0) return () => undefined;
   const about = Map.groupBy(explanations, ({ links }) => links.objection);
@@ -68,7 +68,7 @@ export const answersIn = (
 
 type AnswersTo = (objection: Objection) => Answers;
 
-/** Its reviews are behind each other. */
+/** Reviews of one decision follow each other, so their completions are in order. */
 const decidedIn = ({ made, explanations, reversals, reviews, bases }: Decision): AnswersTo => {
   const explained = explainedBy(explanations);
   const completions = reviews.flatMap(({ completed }) => completed ?? NONE);
@@ -81,7 +81,7 @@ const decidedIn = ({ made, explanations, reversals, reviews, bases }: Decision):
   });
 };
 
-/** Where no decision is named, what answers in the same case and is about no other objection, nor another person. */
+/** Where no decision is named: what answers in the same case, and is about no other objection and no other person. */
 const undecidedIn = (parts: Pick<Case, "facts" | "objections" | "reviews">): AnswersTo => {
   const persons = personsAnswered(parts);
   const about = (fact: Fact, objection = fact.links.objection): string => {
@@ -117,7 +117,7 @@ const aboutPerson = (person: string | undefined): string => `person:${person ?? 
 const selected = (groups: Groups, is: (fact: Fact) => boolean): Groups =>
   new Map([...groups].map(([key, facts]) => [key, facts.filter(is)]));
 
-/** The first of them from a time on; of equal times the one whose review is named first. */
+/** The first completion from a time on. At equal times, the one whose review stands first. */
 const completionsIn = (
   reviews: readonly Review[],
   about: (fact: Fact, objection: string | undefined) => string,

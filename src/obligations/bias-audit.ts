@@ -8,7 +8,7 @@ import { type Calendar, dateIn, type Limit, lastDateOver, limitDate } from "./ca
 
 export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType: "bias_audit" } as const;
 
-/** Whether an assessment that says so of itself is such an audit. */
+/** Whether an assessment of this type is such an audit. */
 export const isBiasAudit = (assessmentType: string | undefined): boolean =>
   assessmentType?.toLowerCase() === BIAS_AUDIT.assessmentType;
 
@@ -19,7 +19,7 @@ const NEW_YORK: Calendar = { zone: "America/New_York", holidays: new Set() };
 
 /** Whether the law asks for an audit before this decision: it, or what belongs to it, names the legal basis. */
 export const needsBiasAudit = ({ made, bases }: Decision): boolean =>
-  // Hardly any names it: a date of a zone is worked out for those only.
+  // Few decisions name it, and a date in a zone takes time to work out.
   made !== undefined && bases.includes(BIAS_AUDIT.law) && dateInNewYork(made.at) >= APPLIES_FROM;
 
 /** The date in New York, of a time without its zone, which is UTC. */
@@ -31,14 +31,16 @@ export interface Dates {
   readonly last: string;
 }
 
-/** The dates on which the tool may be used. What was said of the end can only shorten the law's year. */
+/** The dates on which the tool may be used. An end that events give can only shorten the year of the law. */
 export const auditedDates = (completedAt: string, validUntil: string | undefined): Dates => {
   const last = limitDate(`${completedAt}Z`, YEAR, NEW_YORK);
   const said = validUntil === undefined ? undefined : lastDateBy(validUntil);
   return { first: dateInNewYork(completedAt), last: said !== undefined && said < last ? said : last };
 };
 
-/** Of a time only the days count that are over by then, so that no decision after it is inside. A date that does not exist says nothing. */
+/**
+ * A date counts whole. Of a time, only the days count that are over by then, so that no later decision is inside. A date that does not exist says nothing.
+ */
 const lastDateBy = (validUntil: string): string | undefined => {
   const instant = instantKeyOf(validUntil);
   return instant === undefined ? dateAtStart(validUntil) : lastDateOver(NEW_YORK.zone, `${instant}Z`);

@@ -39,7 +39,7 @@ export interface Obligation {
   readonly id: string;
   readonly deadline: DeadlineId;
   readonly startedBy: Fact;
-  /** Whose duty it is: that of the decision where a notice started the clock. */
+  /** The asset whose duty it is: where a notice started the clock, that of the decision. */
   readonly asset: string;
   /** RFC 3339 without the zone, which is UTC; sorts by time. */
   readonly startedAt: string;
@@ -102,7 +102,7 @@ interface Start {
   readonly told?: readonly Fact[];
   /** Legal bases that decide whether it applies. */
   readonly named: NamedBases;
-  /** What began it: of the first of these that names legal bases. Where nothing is here, `by` did. */
+  /** What began the duty. Of these, the first that names legal bases says under which laws it began. Absent: `by`. */
   readonly begunBy?: readonly (Fact | undefined)[];
   readonly about: Partial<Pick<Obligation, "decisionId" | "objectionId" | "incidentId">>;
 }
@@ -145,13 +145,13 @@ const isInForce = (
 ): boolean => {
   const first = begunBy.find((fact) => fact?.bases !== undefined);
   if (!appliesTo(rule, named, first?.bases ?? NONE)) return false;
-  // Asked last: a date takes the longest, and of most decisions the law asks nothing.
+  // Checked last: dates take the longest, and most decisions have no such duty at all.
   return rule.appliesFrom === undefined || isFrom(rule.appliesFrom, startedAt, rule.zone);
 };
 
 const NONE: readonly never[] = [];
 
-/** A law applies from a day on, as its own zone counts days. Zones are within a day of UTC, so mostly the date there tells. */
+/** A law applies from a date on, in its own zone. Zones are within a day of UTC, so mostly the date in UTC tells. */
 const isFrom = (appliesFrom: string, startedAt: string, zone: string): boolean => {
   const days = (Date.parse(startedAt.slice(0, appliesFrom.length)) - Date.parse(appliesFrom)) / DAY_MS;
   return Math.abs(days) > 1 ? days > 0 : dateIn(zone, `${startedAt}Z`) >= appliesFrom;
@@ -165,17 +165,17 @@ const since =
 const later = (one: Fact | undefined, other: Fact | undefined): Fact | undefined =>
   one && other ? (one.at >= other.at ? one : other) : undefined;
 
-/** What the person who objects says tells that person nothing. */
+/** What the person sent tells that person nothing. */
 const isTold = ({ type }: Fact): boolean => !OBJECTION_RECEIVED.includes(type);
 
-/** Of the objection itself, as it is dealt with: a review has a reason of its own, and so have an extension and a person who objects. */
+/** Tells the reason for what became of the objection itself. A review has a reason of its own, and so have an extension and what the person sent. */
 const tellsReason = (fact: Fact): boolean =>
   fact.type.startsWith("objection.") &&
   isTold(fact) &&
   fact.says.reason !== undefined &&
   (isResolved(fact) || !tellsExtension(fact));
 
-/** What tells the person the decision's grounds, of the decision or else of the objection. */
+/** The explanation that the person got after objecting: one of the decision, or one that belongs to the objection. */
 const explanationAfter = (
   received: Fact,
   { facts }: Pick<Objection, "facts">,
@@ -188,7 +188,7 @@ const explanationAfter = (
   );
 };
 
-/** Whether it asks for an explanation, under whatever law, and got neither that nor the reason of a denial. */
+/** Whether it asks for an explanation, under whatever law, and got neither one nor a denial with its reason. */
 export const lacksExplanation = (
   objection: Objection,
   explained: ReturnType<typeof explainedBy>,
@@ -218,7 +218,7 @@ const openingStarts = (
   }: { readonly answers: Answers; readonly named: NamedBases; readonly reasons: readonly Fact[] },
 ): readonly Start[] => {
   const { id, received, facts } = objection;
-  // What stopped a clock once did so for ever, whatever is resolved again later: of each kind the first counts.
+  // A clock that was stopped stays so, whatever is resolved again later. So of each kind the first counts.
   const resolutions = facts.filter(isResolved);
   const refusal = resolutions.find(isDenied);
   const about = { objectionId: id, decisionId: objection.decisionId };
@@ -231,7 +231,7 @@ const openingStarts = (
             by: refusal,
             stop: tellsReason(refusal) ? refusal : firstFrom(reasons, refusal.at),
             named,
-            // Where neither is in the log, nothing else began it.
+            // Where neither is in the log, only the denial itself can name the laws.
             begunBy: received || answers.made ? begunBy : [refusal],
             about,
           },

@@ -11,7 +11,7 @@ export const isInTime = (at: string, dueAt: string): boolean =>
 const endOf = (startedAt: string, limit: Limit, calendar: Calendar): string =>
   timeKey(limitEnd(`${startedAt}Z`, limit, calendar));
 
-/** By how many days a limit is made longer, as it is told; nothing, or what is no number of days, is none. */
+/** By how many days the event says that the limit is extended. Not above 0 where it says nothing of it, or no number. */
 const extensionDays = ({ says }: Fact): number => Math.floor(Number(says.extension_days ?? 0));
 
 /** Its reason is the one of the extension then. */
@@ -22,7 +22,7 @@ export const dueOf = (parts: {
   startedAt: string;
   /** In order. */
   told: readonly Fact[];
-  /** Where it was met: what is told after that makes nothing longer. */
+  /** When the duty was met. What is told after that extends nothing. */
   stoppedAt: string | undefined;
   holidays: Calendar["holidays"];
 }): { readonly dueAt: string; readonly reasons: readonly string[] } => {
@@ -51,7 +51,7 @@ export const dueOf = (parts: {
 /** More than any law allows, and few enough to count. */
 const EXTENSION_DAYS_MAX = 366;
 
-/** Months are counted from the start, as the limit itself is; what has another unit than the limit begins where that ends. */
+/** Months are counted from the start, as the limit itself is. An extension in another unit than the limit begins where the limit ends. */
 const extendedAtMost = (parts: {
   readonly startedAt: string;
   readonly dueAt: string;

@@ -7,7 +7,7 @@ import { type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
 /** The law of what is asked of everybody, under whatever legal basis. */
 export const ANY_LAW = "any";
 
-/** One word for several clocks: of an objection, say, one of them runs, as its type decides. */
+/** Several clocks may count as one duty: which of them runs for an objection, say, depends on its type. */
 const DUTIES: Readonly<Record<DeadlineId, string>> = {
   "PIPA-EXPL": "explanation",
   "CIA-EXPL": "explanation",
@@ -27,7 +27,7 @@ const DUTIES: Readonly<Record<DeadlineId, string>> = {
 
 const POLICY_LAW = "policy";
 
-/** The law and the duty that a clock is counted under; of one that is not in the table any more, the operator's own. */
+/** The law and the duty under which a clock is counted. A clock that is no longer in the table counts as the operator's own. */
 export const dutyOf = (deadlines: readonly Deadline[], id: DeadlineId): { law: string; duty: string } => ({
   law: deadlineOf(deadlines, id)?.law ?? POLICY_LAW,
   duty: DUTIES[id],
@@ -39,7 +39,7 @@ export const clocksOf = (deadlines: readonly Deadline[], law: string, duty: stri
 
 const withNoticeClock = new WeakMap<readonly Deadline[], ReadonlySet<string>>();
 
-/** Laws that say how long before the decision the notice comes: their clock decides, not that there was one at all. */
+/** Laws that say how long before the decision the notice must come. For these the clock decides, and not whether there was any notice. */
 export const lawsWithNoticeClock = (deadlines: readonly Deadline[]): ReadonlySet<string> => {
   const known = withNoticeClock.get(deadlines);
   if (known) return known;
@@ -69,7 +69,7 @@ export const clauseOf = (deadlines: readonly Deadline[], law: string, duty: stri
   const clauses = new Set(clocksOf(deadlines, law, duty).map(({ clause }) => clause));
   if (clauses.size > 0) return [...clauses].join("; ");
   const known = CLAUSES[duty];
-  // A legal basis may have any name, that of a member of every object too.
+  // A legal basis may have any name, even that of a member that every object has.
   return known && Object.hasOwn(known, law) ? (known[law] ?? null) : null;
 };
 

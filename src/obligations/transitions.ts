@@ -18,7 +18,7 @@ export const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
   met: "met",
 };
 
-/** A duty that was never told of has opened first. One whose limit is another now is told of anew: the newest message about it is right. */
+/** A duty that was never told of is told to have opened first. One whose limit has changed is told of anew, so that the newest message about it is right. */
 export const transitionsTo = (now: Told, before: Told | undefined): readonly Transition[] => {
   const transition = TRANSITION[now.state];
   if (before === undefined) return transition === "open" ? ["open"] : ["open", transition];
