@@ -1,6 +1,6 @@
 /**
- * Where in the log each duty changed last, for the announcer, which asks for what changed since it looked and would otherwise read the log a second time.
- * Kept beside the register: how the records were cut into groups shows in it, so it is no part of what a view must be.
+ * Where in the log each duty changed last. The announcer asks for what changed since it looked last; without this it would have to read the log a second
+ * time. Kept beside the register, and no part of what a view must hold: it depends on how the records were cut into groups.
  */
 import type { Sequence } from "../../log/outcome.ts";
 import { INTEGER, type Row, rowInteger, rowText, type Table, TEXT } from "../../views/tables.ts";
@@ -16,7 +16,10 @@ export const DUTY_CHANGES = {
   indexes: [["tenant", "sequence", "owner", "obligation_id"]],
 } as const satisfies Table;
 
-/** What goes with changes of a tenant's registers. `sequence`: of the last record that made them; undefined where none did, and nothing is told. */
+/**
+ * The writes that go with changes of a tenant's registers. `sequence`: that of the last record that caused them; undefined where no record did, and nothing
+ * is to be told.
+ */
 export const dutyChanges = (
   tenant: string,
   changes: readonly Write[],
@@ -38,7 +41,7 @@ export interface DutyId {
   readonly obligationId: string;
 }
 
-/** Key of a duty in tables that are asked for whoever their rows belong to. */
+/** Key of a duty in tables that are read for all tenants together. */
 export const ownedKey = ({ tenant, obligationId }: DutyId) => ({
   tenant: OPERATOR,
   owner: tenant,
@@ -55,7 +58,7 @@ export interface DutyChange extends DutyId {
   readonly sequence: Sequence;
 }
 
-/** Duties of all tenants by where they changed last: behind `from`, up to `to`, and behind `after` where that is given. */
+/** Duties of all tenants in the order in which they changed last: after `from`, up to `to`, and after the row `after` where that is given. */
 export const dutyChangesQuery = (range: {
   readonly from: Sequence;
   readonly to: Sequence;

@@ -1,6 +1,6 @@
 /**
- * The view of cases and of all registers that are made of them. A record changes the nodes it refers to; the rows of every case that is touched are
- * made anew from its facts, and what differs from before is written.
+ * The view of cases, and of all registers that are made from them. A record changes the nodes it refers to. Then the rows of every case that it touches are
+ * made anew from the facts of the case, and what differs from before is written.
  */
 import type { Fact } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/clocks.ts";
@@ -54,8 +54,8 @@ const stateKeys = (events: readonly FirstEvent[]): readonly StateKey[] => {
 const NONE: readonly StateKey[] = [];
 
 /**
- * The neighbours of what is named already, one step further each time. Each round goes on where the one before stopped, and what another event of the
- * step has walked is not walked again: thousands of names may hang together.
+ * The neighbours of the names found so far, one step further with each call. Each call goes on where the last one stopped, and names that were walked from
+ * another event of the step are not walked again: thousands of names may hang together.
  */
 const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => {
   const { tenant } = event;
@@ -83,10 +83,10 @@ const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => 
   return keys;
 };
 
-/** What is still to be walked from an event. */
+/** The names that are still to be walked from an event. */
 const walks = new WeakMap<FirstEvent, string[]>();
 
-/** Names of the step that are loaded and whose neighbours are asked for, by tenant: forgotten when the step has changed them. */
+/** By tenant: names that are loaded in this step, and whose neighbours were asked for. Forgotten once the step has changed them. */
 const walkedNames = new WeakMap<States, Map<string, Set<string>>>();
 
 const walkedOf = (states: States, tenant: string): Set<string> => {
@@ -121,7 +121,7 @@ interface NodeChange {
   now: Node;
 }
 
-/** Whether its case has other facts than before. One that is named may be as it was: a hub takes no more neighbours. */
+/** Whether its case has other facts than before. A name of an event may stay as it was: a hub takes no more neighbours. */
 const isDirty = ({ before, now }: NodeChange): boolean =>
   now.facts !== before.facts || now.neighbours !== before.neighbours;
 
@@ -160,7 +160,7 @@ const tenantNodes = (states: States, tenant: string) => {
         names.push(name);
         if (change.before !== EMPTY) old.push(name);
       }
-      // A case may have fallen apart: each of its old parts is looked at as well, once.
+      // A case may have fallen apart, so each of its old parts is looked at as well, once.
       const seen = new Set<string>();
       for (const name of old)
         if (!seen.has(name))
@@ -173,7 +173,7 @@ const tenantNodes = (states: States, tenant: string) => {
     writes: (): readonly Write[] => {
       const writes: Write[] = [];
       for (const [name, change] of changes) {
-        // A name beside others is looked at with every event that has it, and mostly stays as it was.
+        // A name beside others is touched by every event that has it, and mostly stays as it was.
         if (change.now === change.before) continue;
         writes.push({ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, change.now) });
       }

@@ -1,7 +1,6 @@
 /**
- * Which cases have expired, and what is left of them. A case goes as a whole, when every event that it keeps has expired: with a part of its
- * facts it would say what never was, such as a decision without a notice. The names and what hangs together by them stay, as the identity of an
- * event does.
+ * Which cases have expired, and what is left of them. A case goes as a whole, when every event that it keeps has expired: with only a part of its facts it
+ * would say what is not true, such as that a decision had no notice. The names and their connections stay, as the identity of an event does.
  */
 import type { Fact } from "../../cases/fact.ts";
 import type { Sequence } from "../../log/outcome.ts";
@@ -19,10 +18,10 @@ import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES } from "./tables.ts";
 
 export type RowChanges = Pick<ViewRevision, "expected" | "writes">;
 
-/** The nodes of a case that are there, and its facts as the registers were made of them. */
+/** The nodes of a case that exist, and its facts as the registers were made from them. */
 export interface Members {
   readonly nodes: ReadonlyMap<string, Node>;
-  /** As they stand beside those that are asked for: what one of a hub names is named by the first of them that does (nodes.ts). */
+  /** The facts of a node that are asked for. What one of a hub names is named by the first of them that does (nodes.ts). */
   readonly factsOf: (name: string, isAskedFor?: (fact: Fact) => boolean) => readonly Fact[];
 }
 
@@ -88,8 +87,8 @@ export const withoutGone = (
 };
 
 /**
- * What changes when all that has expired of these names goes. `expiring`: event_ids that expire with it. `readHolds` tells what is on hold: a case
- * stays with what it keeps of an event that had expired before.
+ * The changes when everything of these names that has expired goes. `expiring`: event_ids that expire now. `readHolds` tells which facts are on hold: their
+ * case stays, even if the event itself expired before the hold.
  */
 export const casesExpiring = async (
   views: Pick<ViewStore, "load">,

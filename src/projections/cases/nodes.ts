@@ -1,6 +1,6 @@
 /**
- * A row of CASE_NODES as the rules see it, and how it grows. All of it depends on the set of events only, also where a limit is reached; and on
- * which of them have expired with their case.
+ * A row of CASE_NODES as the rules see it, and how it grows. It depends only on the set of events, also where a limit is reached, and on which of them have
+ * expired with their case.
  */
 import { followedBy, standsAlone } from "../../cases/case.ts";
 import {
@@ -26,21 +26,21 @@ export interface Node {
   readonly facts: readonly Fact[];
   readonly gone: readonly GoneFact[];
   readonly events: number;
-  /** When the first and the last of those events were that are not among the facts, as these have it; empty where all are. */
+  /** Times of the first and the last event that is not among the facts, as text as in these. Empty where all events are. */
   readonly others: Times;
   readonly neighbours: readonly string[];
 }
 
 type Times = readonly [first: string, last: string];
 
-/** By what it is decided which facts of a name are kept. */
+/** What decides which facts of a name are kept. */
 interface Place extends Pick<Fact, "at" | "id" | "sequence"> {
   readonly weight: Weight;
 }
 
-/** Of a fact whose case has expired its place among the others is left, so that the same ones are kept as without retention. */
+/** When its case expires, a fact leaves its place among the others behind, so that the same facts are kept as without retention. */
 export interface GoneFact extends Place {
-  /** The least sequence of the case that went: what went together has the same one, and nothing else has. */
+  /** The lowest sequence of the expired case. Facts that went together have the same one, and no others have it. */
   readonly with: Sequence;
 }
 
@@ -50,13 +50,13 @@ export const EMPTY: Node = { facts: [], gone: [], events: 0, others: NO_OTHERS, 
 
 export const nodeName = (kind: LinkKind, value: string): string => `${kind}:${value}`;
 
-/** From what says most about the place of an event to what says least. */
+/** From the kind of name that says most about where an event belongs to the one that says least. */
 const KINDS: readonly LinkKind[] = ["decision", "objection", "incident", "correlation"];
 
 /**
- * The names an event refers to, the most specific first; that one keeps its fact. A notice may be for everybody and name nothing: it is a case of
- * its own, so that the register has it. An event that follows an objection or an incident and does not say which may stand in a register under its own id: what
- * refers to it by that belongs to its case.
+ * The names an event refers to, the most specific first: that one keeps its fact. A notice may be for everybody and name nothing; then it is a case of its
+ * own, so that the register has it. An event that continues an objection or an incident without naming it may stand in a register under its own id; whatever
+ * refers to it by that id belongs to its case.
  */
 export const nodesOf = (fact: Fact): readonly string[] => {
   const { links } = fact;
@@ -110,7 +110,7 @@ const timesFrom = (text: string): Times => {
 
 const arrayText = (items: readonly unknown[]): string => (items.length === 0 ? "[]" : JSON.stringify(items));
 
-/** Of too many facts those stay that weigh most, and of these the earliest, whatever came first. */
+/** Where there are too many facts, the most important ones stay, and of these the earliest, in whatever order they arrived. */
 export const withFact = (node: Node, fact: Fact): Node => {
   const { facts, gone, others, neighbours } = node;
   const events = node.events + 1;
@@ -133,17 +133,17 @@ const withTime = ([first, last]: Times, { at }: Pick<Fact, "at">): Times => [
   at > last ? at : last,
 ];
 
-/** Mostly so in a long conversation, so it is told without a look at all that is kept. False says nothing. */
+/** True for most events of a long conversation, so it is found out without a look at all that is kept. False means that nobody knows yet. */
 const isLessThanAny = (fact: Fact, node: Node): boolean => {
   const least = leastKept(node);
   if (least === undefined) return false;
   const weight = weightOf(fact);
-  // Behind one of its own weight it is not the first of it.
+  // It comes after one of its own weight, so it is not the first of them.
   if (weight === least.weight) return inOrder(least, fact) < 0;
   return weight > least.weight && !FIRST_STAYS.includes(weight);
 };
 
-/** By the facts of a node that is full: nodes that differ in what was counted share them. */
+/** By the facts of a full node: nodes that differ only in their counts share them. */
 const leasts = new WeakMap<readonly Fact[], Pick<Node, "gone"> & { readonly least: Place | undefined }>();
 
 const leastKept = ({ facts, gone }: Node): Place | undefined => {
@@ -198,12 +198,12 @@ export const withNeighbour = (node: Node, neighbour: string): Node => {
     : { ...node, neighbours };
 };
 
-/** A name that stands beside too many others says nothing: a run of a batch job, a constant. */
+/** A name that stands beside too many others says nothing, such as the run of a batch job, or a constant. */
 export const isHub = ({ neighbours }: Node): boolean => neighbours.length > CASE_NEIGHBOURS_MAX;
 
 const isOnly = (name: string, names: readonly string[]): boolean => names.length === 1 && names[0] === name;
 
-/** What hangs together with the node: over every name that is no hub. */
+/** The nodes that can be reached from this one over names that are no hubs. */
 export const componentOf = (start: string, node: (name: string) => Node): readonly string[] => {
   const { neighbours } = node(start);
   const [beside] = neighbours;
@@ -220,9 +220,10 @@ export const componentOf = (start: string, node: (name: string) => Node): readon
 };
 
 /**
- * The facts of a case. An objection_id or incident_id that stands beside too many others connects nothing, so it names nothing either: what it would have named is
- * named by its own event, as if it had none. What else the facts of a hub name has cases of its own, so here it is named by the first event of the hub that names it.
- * These names are none that an event can give: two cases would have a row of the same key in a register, and the last one to arrive would stay.
+ * The facts of a case. An objection_id or incident_id that stands beside too many others connects nothing, and so names nothing either: what it would name is
+ * named by its own event, as if it had no name. Other names among the facts of a hub have cases of their own, so here the first event of the hub that uses
+ * such a name stands for it. No event can give these names to anything. Otherwise two cases would have a row with the same key in a register, and the one
+ * that arrives last would overwrite the other.
  */
 export const factsOf = (names: readonly string[], node: (name: string) => Node): readonly Fact[] => {
   const withoutHubs: NameOf = (kind, value, fact) =>
@@ -236,7 +237,7 @@ export const factsOf = (names: readonly string[], node: (name: string) => Node):
   return facts;
 };
 
-/** The nodes beside a hub are not looked for: there may be any number of them. */
+/** Nodes beside a hub are not loaded: there may be any number of them. */
 const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
   const firsts = new Map<string, string>();
   for (const fact of facts)
@@ -257,14 +258,14 @@ const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
   });
 };
 
-/** Of what opens something. */
+/** The name for an event that opens something; undefined for any other. */
 const ownName = (kind: NamedKind, fact: Fact): string | undefined => {
   const isOpening =
     kind === "objection" ? OBJECTION_RECEIVED.includes(fact.type) : fact.type === INCIDENT_DETECTED;
   return isOpening ? nameByEvent(fact) : undefined;
 };
 
-/** What a fact names by a value is named so; undefined for not at all. */
+/** What stands in the place of a name in a fact; undefined where nothing does. */
 type NameOf = (kind: NamedKind, value: string, fact: Fact) => string | undefined;
 
 const renamed = (fact: Fact, nameOf: NameOf): Fact => {

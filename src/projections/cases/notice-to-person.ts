@@ -1,6 +1,6 @@
 /**
- * A notice that names neither decision nor correlation still tells the person: the last one about this asset to the same person until the decision. It is
- * shown apart, because nothing in it says that it is about this decision.
+ * A notice that names neither a decision nor a correlation still tells the person something: the last one about this asset to the same person, no later than
+ * the decision. It is shown apart, because nothing in it says that it is about this decision.
  */
 import { type Fact, factOf, inOrder, NOTICE_TYPES } from "../../cases/fact.ts";
 import { eventFacts } from "../../event/facts.ts";
@@ -38,13 +38,13 @@ export const findNoticeToPerson = async (
   return last;
 };
 
-/** Steps that the log does not hold, once such a notice is looked for as well. */
+/** The steps that the log does not hold, when such a notice counts as well. */
 export const missingBeside = (noticeToPerson: Fact | undefined, missing: unknown): readonly unknown[] => {
   const steps: readonly unknown[] = Array.isArray(missing) ? missing : [];
   return noticeToPerson ? steps.filter((step) => step !== "notice") : steps;
 };
 
-/** They come by the order of arrival, which says nothing of when a notice was shown: so all are looked at, up to a bound. */
+/** They come in the order of arrival, which does not say when a notice was shown. So all are looked at, up to a bound. */
 async function* newestEvents(
   views: Pick<ViewStore, "select">,
   tenant: string,

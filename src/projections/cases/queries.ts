@@ -11,14 +11,17 @@ import { componentOf, factsOf, isHub, type Node, nodeFrom, nodeName } from "./no
 import { CASE_NODES } from "./tables.ts";
 
 export interface FoundCase extends CaseView {
-  /** Events of the case without the facts that went with an earlier one; more than there are facts where a name has more events than are kept. */
+  /**
+   * Events of the case, without the facts that expired with an earlier case of the same names. More than there are facts where a name has more events than
+   * are kept.
+   */
   readonly events: number;
-  /** When the first and the last event of the case were; of those that are kept, where there was one before of the same names that has expired. */
+  /** Times of the first and the last event of the case. Where an earlier case of the same names has expired, only of the events that are kept. */
   readonly firstAt: string | undefined;
   readonly lastAt: string | undefined;
-  /** Whether there was one before of the same names, which has expired. */
+  /** Whether an earlier case of the same names has expired. */
   readonly hasExpired: boolean;
-  /** Whether the name stands beside so many others that it holds no case together: what has a name of its own is a case of its own then. */
+  /** Whether the name stands beside so many others that it holds no case together. Then everything with a name of its own is a case of its own. */
   readonly isShared: boolean;
 }
 
@@ -50,8 +53,8 @@ export const findCase = async (
 };
 
 /**
- * Whether nothing of the case is left. Where what went had taken all places of a name, an event that came later has none and is no fact: so the events
- * of the correlation are asked as well.
+ * Whether nothing of the case is left. Expired facts may have taken all places of a name, so that an event that came later is no fact. So the events of the
+ * correlation are asked for as well.
  */
 export const isCaseExpired = async (
   views: Pick<ViewStore, "select">,
@@ -66,7 +69,7 @@ export const isCaseExpired = async (
   return shown.length === 0;
 };
 
-/** The names by which an event belongs to the case of a correlation, also where it is not among the facts that are kept. */
+/** The names by which an event belongs to the case of a correlation, even if it is not among the facts that are kept. */
 export const namesOfCase = async (
   views: Pick<ViewStore, "load">,
   tenant: string,
@@ -77,7 +80,7 @@ export const namesOfCase = async (
   return new Set(componentOf(start, (name) => nodeFrom(rows.get(name))));
 };
 
-/** The rows of these nodes and of all that can be reached from them, one step for all of them at a time. */
+/** The rows of these nodes and of all nodes that can be reached from them. Each round loads one step further, for all of them together. */
 export const loadNodes = async (
   views: Pick<ViewStore, "load">,
   tenant: string,
@@ -98,7 +101,7 @@ export const loadNodes = async (
   return nodes;
 };
 
-/** The stored events of some facts, by event_id; without those that have expired. */
+/** The stored events of some facts, by event_id, without those that have expired. */
 export const eventsOfFacts = async (
   views: Pick<ViewStore, "load">,
   tenant: string,

@@ -14,7 +14,7 @@ type Cases = readonly (readonly Fact[])[];
 export interface CaseChanges {
   readonly before: Cases;
   readonly now: Cases;
-  /** Those that have expired: they have no rows any more, and are counted as before. */
+  /** Those that have expired. They have no rows any more, and still count as before. */
   readonly gone?: Cases;
 }
 
@@ -48,7 +48,7 @@ interface Difference {
 const NONE: readonly Write[] = [];
 
 const differences = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
-  // Of most registers a case has no row, or one: then there is nothing to look up.
+  // In most registers a case has no row, or one. Then nothing needs to be looked up.
   if (before.length === 0) return now.length === 0 ? NONE : now.map((row) => newRow(table, row));
   const [old] = before;
   const [row] = now;
@@ -80,7 +80,7 @@ const differencesOfMany = (table: Table, before: readonly Row[], now: readonly R
   return writes;
 };
 
-/** No other case has a row of this key; nothing should be refused if one had. */
+/** No other case has a row with this key. If one had, nothing should be refused because of it. */
 const newRow = (table: Table, row: Row): Write => ({ kind: "upsert", table, row, isLikelyNew: true });
 
 const changeOf = (table: Table, old: Row, row: Row): Write | undefined => {
@@ -92,7 +92,7 @@ const changeOf = (table: Table, old: Row, row: Row): Write | undefined => {
 const differs = (row: Row, other: Row, names: readonly string[]): boolean =>
   names.some((name) => row[name] !== other[name]);
 
-/** Rows that count: what a case gave before is taken away, what it gives now is added. */
+/** Rows that are counts: what the case added before is taken away, and what it adds now is added. */
 const countChanges = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
   const names = Object.keys(table.columns).filter((name) => !table.primaryKey.includes(name));
   const changes = createByKey<CountChange>(table);

@@ -20,11 +20,11 @@ const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly Duty
     const status = noticeBefore(decision) ? "met" : "open";
     const { asset } = made;
     rows.push(rowOf({ tenant, asset, law: ANY_LAW, duty: "notice", status }));
-    // A legal basis may have any name, also that of the first row. A decision counts once under each.
+    // A legal basis may have any name, also that of the row above. A decision counts once under each.
     for (const law of decisionLaws(decision))
       if (law !== ANY_LAW && !withClock.has(law))
         rows.push(rowOf({ tenant, asset, law, duty: "notice", status }));
-    // Whether a year was valid then is told by audits that may come at any time, so that is looked up by whoever reads.
+    // Whether an audit was valid then depends on audits that may come at any time, so it is worked out when it is read.
     const { law, duty } = BIAS_AUDIT;
     if (needsBiasAudit(decision)) rows.push(rowOf({ tenant, asset, law, duty, status: "open" }));
   }

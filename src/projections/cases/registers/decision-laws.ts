@@ -3,7 +3,9 @@ import type { Decision } from "../../../cases/case.ts";
 import { KEPT_LEGAL_BASES_MAX } from "../../../limits.ts";
 import { isRegistered } from "../../coverage/registered-laws.ts";
 
-/** Of too many those stay that this program knows, and of the others the first by name, so that the limit does not depend on the order of arrival. */
+/**
+ * Where there are too many, those that this program knows stay, and of the others the first by name: so the limit does not depend on the order of arrival.
+ */
 export const decisionLaws = (decision: Decision): readonly string[] => {
   const { bases } = decision;
   if (bases.length <= KEPT_LEGAL_BASES_MAX) return bases;

@@ -44,12 +44,12 @@ export const DECISIONS = {
     /** JSON array of steps that are not in the log. */
     missing: TEXT,
   },
-  // Nobody looks for one by its id here: a decision is found by the names of its case. So the key is the order of the list, which is that of nearly all arrivals.
+  // Nobody looks up a decision by its id here: it is found by the names of its case. So the key is in the order of the list, in which nearly all of them arrive.
   primaryKey: ["tenant", "at", "decision_id"],
   indexes: [
     ["tenant", "outcome", "at", "decision_id"],
     ["tenant", "asset_id", "at", "decision_id", "outcome"],
-    // A person has few decisions mostly. One of asset and person would be written all over the file too.
+    // Mostly a person has few decisions. An index of asset and person would be written all over the file too.
     ["tenant", "subject_hash", "at", "decision_id", "asset_id", "outcome"],
   ],
 } as const satisfies Table;
@@ -86,7 +86,7 @@ const isResolved = ({ resolved }: Objection): boolean => resolved !== undefined;
 const isTriggered = ({ triggered }: Review): boolean => triggered !== undefined;
 const isCompleted = ({ completed }: Review): boolean => completed !== undefined;
 
-/** Also where nobody asks for one by name. */
+/** Clocks that ask for an explanation even where no person does. */
 const EXPLANATION_DUE: readonly string[] = ["CIA-EXPL", "CO-ADVERSE"];
 const isExplanationDue = ({ deadline }: Obligation): boolean => EXPLANATION_DUE.includes(deadline);
 

@@ -68,7 +68,7 @@ const rowOf = (
   };
 };
 
-/** As rules compare words of a vocabulary: of its letters the case says nothing. */
+/** As rules compare words: upper and lower case are the same. */
 const isSameWord = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 const NONE: readonly never[] = [];

@@ -1,4 +1,7 @@
-/** On which days a tool was used that Local Law 144 asks an audit of: so the years of audits can be held against them, whenever either comes. */
+/**
+ * The days on which a tool was used for which Local Law 144 asks for an audit. The years of audits are held against them when it is read, as either may come
+ * first.
+ */
 import { dateInNewYork, needsBiasAudit } from "../../../obligations/bias-audit.ts";
 import { INTEGER, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { Register } from "./register.ts";

@@ -46,7 +46,7 @@ export const OBLIGATIONS = {
   indexes: [
     ["tenant", "due_at", "obligation_id"],
     ["tenant", "status", "due_at", "obligation_id"],
-    // A deadline is of one law, which has few others: who asks for it asks for the law as well.
+    // A deadline belongs to one law, which has few others. So whoever asks for a deadline asks for its law as well.
     ["tenant", "law", "due_at", "obligation_id", "deadline"],
     ["tenant", "law", "status", "due_at", "obligation_id", "deadline"],
     ["tenant", "asset_id", "due_at", "obligation_id", "law", "status", "deadline"],
