@@ -331,6 +331,25 @@ test("what goes on with an objection belongs to the decision that it is to, also
   expect(decisionsIn(...facts.toReversed())).toEqual(expected);
 });
 
+test("an objection is to the first decision by time that its events name, whatever arrived first", () => {
+  const named = (id: string, what: string, hour: string, decision: string) =>
+    fact(`${id} objection.${what} ${hour}`, { objection: "o", decision });
+  const facts = [
+    made("d1", "08", "c"),
+    made("d2", "09", "c"),
+    named("r2", "received", "11", "d2"),
+    named("r1", "received", "10", "d1"),
+  ];
+  for (const each of [facts, facts.toReversed()]) {
+    const { objections, decisions } = caseOf(each);
+    expect(objections.map(({ id, decisionId }) => [id, decisionId])).toEqual([["o", "d1"]]);
+    expect(decisions.map((decision) => [decision.id, decision.objections.length])).toEqual([
+      ["d1", 1],
+      ["d2", 0],
+    ]);
+  }
+});
+
 test("an objection that names no decision is to the last one until then of its correlation", () => {
   const objection = fact("o objection.received 13", { objection: "o1", correlation: "c" });
   const found = caseOf([made("d1", "10", "c"), made("d2", "12", "c"), made("d3", "14", "c"), objection]);
