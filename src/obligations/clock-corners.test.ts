@@ -346,6 +346,17 @@ describe("an answer counts from the moment of the question, and of two the first
     expect(duties(detected, early, after)["EU73-GEN"]).toMatchObject({ stoppedBy: { id: "q" } });
   });
 
+  test("a report that met it is not undone by a late one, also where the clocks of both senders differ a little", () => {
+    const report = (id: string, at: string, report_type: string) =>
+      fact(`${id} incident.reported_to_authority ${at}`, { incident_id: "i1", report_type });
+    const found = duties(
+      report("p", "2026-09-10T09:59:58Z", "initial"),
+      fact("i incident.detected 2026-09-10T10:00:00Z", { incident_id: "i1" }),
+      report("q", "2026-10-10T10:00:00Z", "complete"),
+    );
+    expect(found["EU73-GEN"]).toMatchObject({ status: "met", stoppedBy: { id: "p" } });
+  });
+
   test("a report from before an awareness that is told later has met it, however late the next one is", () => {
     const about = { incident_id: "i1" };
     const found = duties(

@@ -98,6 +98,8 @@ interface Start {
   /** Where the law counts from another time than the event's own. */
   readonly at?: string;
   readonly stop: Fact | undefined;
+  /** What had met it already where `stop` comes too late. */
+  readonly metBefore?: Fact | undefined;
   /** Facts that may tell an extension. */
   readonly told?: readonly Fact[];
   /** Legal bases that decide whether it applies. */
@@ -115,8 +117,10 @@ const clock = (start: Start, rules: Rules): Obligation | undefined => {
   const { stop, told = [] } = start;
   const { holidays } = rules;
   const { dueAt, reasons } = dueOf({ rule, startedAt, told, stoppedAt: stop?.at, holidays });
-  const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
-  return obligation(start, { startedAt, dueAt, status, reasons });
+  if (stop === undefined) return obligation(start, { startedAt, dueAt, status: "open", reasons });
+  const met = [stop, start.metBefore].find((fact) => fact !== undefined && isInTime(fact.at, dueAt));
+  const status = met === undefined ? "met_late" : "met";
+  return obligation({ ...start, stop: met ?? stop }, { startedAt, dueAt, status, reasons });
 };
 
 const obligation = (
@@ -343,6 +347,7 @@ const incidentStarts = (incident: Incident): readonly Start[] => {
       deadline: INCIDENT_DEADLINES.get(classOfIncident(incident)?.toLowerCase() ?? "") ?? "EU73-GEN",
       // The first one stops the clock (art. 73(5)), also where a later one says that its sender became aware only after it.
       stop: reports.find((report) => report.at >= at || report.at >= detected.at) ?? reports[0],
+      metBefore: reports[0],
     },
     ...(saysWord(detected, "role") === "deployer"
       ? [
