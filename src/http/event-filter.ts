@@ -145,7 +145,7 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
   parameter("trace_id", "Exactly this trace; one of W3C Trace Context in either case."),
   TAGS,
   ...TIME_RANGE_PARAMETERS,
-  parameter("time_field", "What `from` and `to` speak of.", {
+  parameter("time_field", "Which time `from` and `to` mean.", {
     type: "string",
     enum: ["timestamp", "received_at"],
     default: "timestamp",

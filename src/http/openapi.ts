@@ -9,12 +9,12 @@ import { PROBLEMS, type ProblemCode, problemType, type RequestError } from "./pr
 import { type DescribedHeader, describeHeaders, type ResponseHeader } from "./response-headers.ts";
 import { ProblemBody, SandboxProblemBody } from "./schemas.ts";
 
-const RECORDED = `Each change is an event of the tenant \`${SYSTEM_TENANT}\` before it is made.`;
+const RECORDED = `Each change is first written as an event of the tenant \`${SYSTEM_TENANT}\`.`;
 
 export const TAGS = {
   Ingestion: "Sending events. An answer 202 means: stored and synced to disk, once.",
-  Reading: "Asking for what was stored.",
-  Registers: `What an auditor asks for: lists that are made of the events, by the time of the events. Of a long text in \`metadata\`, such as the reason of an objection, they show the first ${KEPT_TEXT_CHARACTERS_MAX} characters, with \`…\` behind them: the event has all.`,
+  Reading: "Reading what was stored.",
+  Registers: `What an auditor asks for: lists that are built from the events, by the time of the events. A long text in \`metadata\`, such as the reason of an objection, is cut after ${KEPT_TEXT_CHARACTERS_MAX} characters and ends with \`…\`; the event has all.`,
   Keys: `Who may do what, in which tenant. ${RECORDED}`,
   Proof: "That nothing was altered and nothing left out, in forms that other tools verify (RFC 6962, C2SP).",
   Retention: `How long the views show events, and what is on hold. ${RECORDED}`,
@@ -142,7 +142,7 @@ export const describe = (operation: Operation) => {
 const CONTENT_ENCODING: Parameter = {
   name: "Content-Encoding",
   in: "header",
-  description: "How the body is compressed. Left out: it is not.",
+  description: "How the body is compressed. Without it, the body is not compressed.",
   schema: { type: "string", enum: CODINGS_ACCEPTED },
 };
 

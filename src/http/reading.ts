@@ -28,7 +28,7 @@ export const pathParameter = (name: string, example: string): Parameter => ({
   in: "path",
   required: true,
   description:
-    "Percent-encoded. `.` and `..` cannot be asked for here, as URL clients take them away, also as `%2E`: what is named so is found in lists and by their filters.",
+    "Percent-encoded. `.` and `..` cannot be read here, because URL clients remove them, also as `%2E`: use the lists and their filters.",
   schema: { type: "string" },
   example,
 });
@@ -78,7 +78,7 @@ export const PAGE_PARAMETERS: readonly Parameter[] = [
 
 /** A note for lists that are ordered by the newest event of each row. */
 export const movesWithEvents = (row: string): string =>
-  `${row} that gets an event while pages are read moves to the newest end: with \`order=desc\` it may be passed over, with \`order=asc\` it comes again.`;
+  `${row} that gets an event while pages are read moves to the newest end: with \`order=desc\` it may be missed, with \`order=asc\` it may come twice.`;
 
 export const readPage = (query: Query): Page => ({
   order: query.choice("order", ["desc", "asc"], "desc"),

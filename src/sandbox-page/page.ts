@@ -127,7 +127,7 @@ const showClassification = (target: HTMLElement, answer: Classification): void =
             element("li", {}, `${title}: ${ref}, applies from ${applies_from}`),
           ),
         ),
-    element("h3", {}, "What they ask for, and the events that are evidence of it"),
+    element("h3", {}, "What they require, and the events that are evidence of it"),
     obligations.length === 0
       ? element("p", {}, "Nothing.")
       : element(
@@ -209,7 +209,7 @@ byId("send", HTMLFormElement).addEventListener("submit", async (submission) => {
   };
   const answer = await ask<{ event_id: string; expires_at: string }>("/events", event);
   if (isText(answer)) return say(sent, answer, "alert");
-  say(sent, `Accepted as ${answer.event_id}. It is gone at ${time(answer.expires_at)}.`, "status");
+  say(sent, `Accepted as ${answer.event_id}. It expires at ${time(answer.expires_at)}.`, "status");
   await showEvents();
 });
 
@@ -243,7 +243,7 @@ const showEvents = async (): Promise<void> => {
           "li",
           {},
           element("strong", {}, event.event_type),
-          ` of ${event.asset_id}, received at ${time(received_at)}, gone at ${time(expires_at)}`,
+          ` of ${event.asset_id}, received at ${time(received_at)}, expires at ${time(expires_at)}`,
           element("code", {}, event.event_id),
         ),
       ),

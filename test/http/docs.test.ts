@@ -427,7 +427,7 @@ describe("the OpenAPI document", () => {
 
   test("says of the lists that begin with the newest event that a row may move while pages are read", () => {
     const told = operations()
-      .filter(([, , { description }]) => description.includes("with `order=desc` it may be passed over"))
+      .filter(([, , { description }]) => description.includes("with `order=desc` it may be missed"))
       .map(([, path]) => path);
     expect(told).toEqual(["/v1/assets", "/v1/sources"]);
   });
@@ -466,10 +466,10 @@ describe("the OpenAPI document", () => {
       );
     }
     expect(JSON.stringify(paths["/v1/events"]?.post?.requestBody)).toContain("262144 bytes and 64 levels");
-    expect(documentText).toContain("has not come within 10 s, or nothing for 45 s, is closed");
+    expect(documentText).toContain("is not complete within 10 s, or when nothing arrives for 45 s");
     expect(documentText).toContain("Send one request at a time over a connection");
     // Of two requests of keys at once the first made one, and was not answered.
-    expect(documentText).toContain("but a key may be there that nobody has seen");
+    expect(documentText).toContain("but a key that nobody has seen may exist");
     for (const path of ["/v1/events", "/v1/assets/{asset_id}/timeline", "/v1/export"])
       expect(JSON.stringify(paths[path]?.get?.parameters)).toContain("the first 64 different names count");
   });

@@ -189,7 +189,7 @@ describe("a test event", () => {
     expect(parameters).toContainEqual(
       expect.objectContaining({
         name: "Idempotency-Key",
-        description: expect.stringContaining("of no effect here"),
+        description: expect.stringContaining("has no effect here"),
       }),
     );
   });

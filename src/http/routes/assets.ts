@@ -103,7 +103,7 @@ const LIST: Operation = {
   id: "listAssets",
   tag: "Reading",
   summary: "The register of AI systems",
-  description: `Every asset that events speak of, the one with the newest event first: what was said of it last, by the time of the events. ${movesWithEvents("An asset")}`,
+  description: `Every asset that an event names, the one with the newest event first, with its latest values by the time of the events. ${movesWithEvents("An asset")}`,
   scope: "events:read",
   parameters: [...listFilterParameters(assetList), ...PAGE_PARAMETERS],
   answer: {
@@ -119,7 +119,7 @@ const ONE: Operation = {
   id: "readAsset",
   tag: "Reading",
   summary: "One AI system",
-  description: `With its models, the changes of its risk tier and the evidence for its duties, up to ${PAGE_ROWS_MAX} each.`,
+  description: `The asset with its models, the changes of its risk tier and the evidence for its duties, up to ${PAGE_ROWS_MAX} each.`,
   scope: "events:read",
   parameters: [pathParameter("asset_id", "credit_model"), MIN_SEQUENCE],
   answer: {

@@ -256,7 +256,7 @@ const CASE: Operation = {
   tag: "Reading",
   summary: "One case",
   description:
-    "All events with this correlation_id and all that hang together with them, by decision, objection or incident: what was decided, and whether notice, explanation, review, objection and resolution are in the log. Open while anything is unanswered.",
+    "All events with this correlation_id, and all that are linked to them by decision, objection or incident: what was decided, and whether notice, explanation, review, objection and resolution are in the log. A case is open while anything is unanswered.",
   scope: "events:read",
   parameters: [pathParameter("correlation_id", "case-17"), MIN_SEQUENCE],
   answer: { status: 200, description: "The case.", schema: CaseAnswer, example: CASE_EXAMPLE },

@@ -78,12 +78,12 @@ const documentation = (version: string) => ({
     title: "Prooftrail",
     version,
     description: [
-      "The audit log for AI systems that can prove itself. Send events about what your AI systems do; ask for them years later. Every answer has an `X-Request-Id`.",
-      "Errors are RFC 9457 problem details with a stable `code`. A path answers a method that it does not take with 405 and the methods that it takes in `Allow`.",
-      "A head of more than 16 KiB, with its path, its parameters and all headers, is answered with a bare 431.",
+      "The audit log for AI systems that can prove itself. Send events about what your AI systems do, and read them years later. Every answer has an `X-Request-Id`.",
+      "Errors are RFC 9457 problem details with a stable `code`. A method that a path does not take is answered with 405; `Allow` lists the methods that it takes.",
+      "A request whose head (path, parameters and all headers) has more than 16 KiB is answered with a bare 431.",
       // On Bun (github.com/oven-sh/bun/pull/38128; measured on 1.4.5) both answers are lost.
-      "Send one request at a time over a connection: with another behind one that has no answer yet, or when its sending side is closed before the answer, a connection is closed without any. What it asked for may have been done all the same: an event that is sent again is stored once, but a key may be there that nobody has seen (`GET /v1/keys`).",
-      `A connection over which the head of a request has not come within ${HEAD_MS_MAX / 1000} s, or nothing for ${CONNECTION_IDLE_MS_MAX / 1000} s, is closed.`,
+      "Send one request at a time over a connection. A connection is closed without any answer when it carries another request before the first is answered, or when its sending side is closed before the answer. What was asked may have been done nevertheless: an event that is sent again is stored once, but a key that nobody has seen may exist (`GET /v1/keys`).",
+      `A connection is closed when the head of a request is not complete within ${HEAD_MS_MAX / 1000} s, or when nothing arrives for ${CONNECTION_IDLE_MS_MAX / 1000} s.`,
     ].join(" "),
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
   },

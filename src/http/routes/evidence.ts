@@ -248,7 +248,7 @@ const EVIDENCE: Operation = {
     "all of them, the keys, the same events to read, the duties with their state, a page for people, and a manifest that is itself in the log: making a bundle is an event",
     `of the system. \`prooftrail verify\` says whether it is valid, and names the first broken record. Files: ${BUNDLE_FILES.map((name) => `\`${name}\``).join(", ")}.`,
     "\n\nWithout asset, case and time it holds every record, so that gaps show as well; of an event that has expired it has the hash alone. With one of them it holds what the views show: of an event that is in the log more than once the first record.",
-    "`from` and `to` speak of the events' own times. If it cannot be finished, the connection is broken off: a ZIP that is cut off has no directory, and nobody takes it for whole.",
+    "`from` and `to` mean the events' own times. If it cannot be finished, the connection is broken off: a ZIP that is cut off has no directory, so no program takes it for complete.",
     `\n\nAt most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. ${TOO_MANY_EXPORTS.detail} A bundle is one.`,
   ].join(" "),
   scope: "events:read",
@@ -256,7 +256,7 @@ const EVIDENCE: Operation = {
     parameter("asset_id", "Exactly this asset. Not together with correlation_id."),
     parameter(
       "correlation_id",
-      "The case of this group of events: all that hangs together, as `GET /v1/cases/{correlation_id}` finds it.",
+      "The case of this group of events: all linked events, as `GET /v1/cases/{correlation_id}` finds it.",
     ),
     ...TIME_RANGE_PARAMETERS,
     parameter("wait", "Seconds to wait until all that is in the log is sealed.", {

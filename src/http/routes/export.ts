@@ -145,7 +145,7 @@ const EXPORT: Operation = {
   summary: "Export events",
   description: [
     "All events that match, as a file, in the order of the log: those that the view held at the start, up to the sequence in the header",
-    "`X-Prooftrail-Last-Sequence`. That it was taken, and with which filters, is an event of the tenant `prooftrail-system`. If it cannot be finished, the connection is broken off: what ends properly is whole.",
+    "`X-Prooftrail-Last-Sequence`. The export and its filters are recorded as an event of the tenant `prooftrail-system`. If it cannot be finished, the connection is broken off: a file that ends properly is complete.",
     "\n\n`ndjson`: one event per line, in the form that other reads give. The event is as it was sent, byte for byte; only raw line breaks",
     "between its values, which one line cannot hold, are spaces.",
     `\n\n\`csv\`: RFC 4180 in UTF-8 with a byte order mark. The columns: ${EVENT_CSV_COLUMNS.map((column) => `\`${column}\``).join(", ")}.`,

@@ -251,13 +251,13 @@ export const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
   name: "Idempotency-Key",
   in: "header",
   description:
-    "Optional. The same key within ten minutes is one event: a repeat is answered from the log, other content with 422. Without it the event_id is the identity.",
+    "Optional. The same key within ten minutes means one event: a repeat is answered from the log, other content with 422. Without this header the event_id is the identity.",
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARACTERS_MAX, pattern: "^[!-~]+$" },
 };
 
 const RESENT = parameter(
   "resent",
-  `The events may have been sent before, however long ago: each is looked for by its event_id among all that the log holds, and one that is there is answered as a repeat. So it is with an Idempotency-Key too; keep to the same one, because an attempt that is still on its way is known by that. Waits up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s for the view; where that does not come so far, 503 \`view_behind\` and nothing is stored.`,
+  `Says that the events may have been sent before, however long ago. Each is looked up by its event_id in the whole log, and one that is there is answered as a repeat. That is also true with an Idempotency-Key; send the same key again, because an attempt that is still on its way is known by it. Waits up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s for the view; where that does not come so far, 503 \`view_behind\` and nothing is stored.`,
   { type: "boolean", default: false },
 );
 
@@ -298,12 +298,12 @@ const batchOperation = (vocabulary: EventVocabulary): Operation => ({
   tag: "Ingestion",
   summary: `Send up to ${BATCH_EVENTS_MAX} events`,
   description:
-    "Each event has an outcome of its own: one that is not valid does not hurt the others. `accepted + rejected` is the number of events sent. Send again what is marked `retryable`; sending the whole batch again is safe too.",
+    "Each event has its own outcome: an invalid one does not affect the others. `accepted + rejected` is the number of events sent. Send again the events that are marked `retryable`; sending the whole batch again is safe too.",
   scope: "events:write",
   parameters: [
     {
       ...IDEMPOTENCY_KEY_PARAMETER,
-      description: "Allowed and not needed: each event has an identity of its own.",
+      description: "Allowed but not needed: each event has its own identity.",
     },
     parameter("receipts", "Name sequence and leaf hash of every accepted event in `receipts`.", {
       type: "boolean",

@@ -199,7 +199,7 @@ const ROTATE: Operation = {
   tag: "Keys",
   summary: "Replace a key",
   description:
-    "Makes a successor with the same rights. The old key goes on working for `grace_seconds`, so that nothing stops meanwhile. Keys that it makes meanwhile end with it at the latest; it can rotate itself again where the answer was lost, and gets another successor. So one that others may know is rotated with `grace_seconds` 0, or revoked.",
+    "Makes a successor with the same rights. The old key still works for `grace_seconds`, so that nothing stops meanwhile. Keys that it makes meanwhile end with it at the latest; it can rotate itself again where the answer was lost, and gets another successor. If others may know a key, rotate it with `grace_seconds` 0, or revoke it.",
   scope: "keys:manage",
   parameters: [ID],
   body: { schema: RotateKeyRequest, example: { grace_seconds: 86_400 }, required: false },

@@ -224,9 +224,9 @@ const KEY: Operation = {
   tag: "Proof",
   summary: "The key that verifies tree heads",
   description:
-    "Public keys as golang.org/x/mod/sumdb/note writes them, one per line: those that sign now first, then those that once did. Get it once, by a way you trust, and keep it: a proof is only worth as much as the key it is checked with.",
+    "Public keys as golang.org/x/mod/sumdb/note writes them, one per line: those that sign now first, then those that once did. Get it once, from a source that you trust, and keep it: a proof is worth only as much as the key that checks it.",
   scope: "events:read",
-  parameters: [{ ...MIN_SEQUENCE, description: "Taken as by every read; there is nothing to wait for." }],
+  parameters: [{ ...MIN_SEQUENCE, description: "Accepted as for every read; there is nothing to wait for." }],
   answer: {
     status: 200,
     description: "One key per line.",
@@ -275,14 +275,14 @@ const TILE: Operation = {
   tag: "Proof",
   summary: "Hashes of the tree",
   description:
-    "One tile of at most 256 hashes of 32 bytes, as C2SP tlog-tiles lays them out: with them anybody computes any root and any proof. `<level>/<number>` in groups of three digits, `.p/<width>` behind the number of a tile that is not full.",
+    "One tile of at most 256 hashes of 32 bytes, as C2SP tlog-tiles lays them out: from them anybody can compute any root and any proof. `<level>/<number>` in groups of three digits, `.p/<width>` behind the number of a tile that is not full.",
   scope: "events:read",
   parameters: [
     { ...pathParameter("level", "0"), description: "0 for hashes of leaves." },
     {
       ...pathParameter("number", "067"),
       description:
-        "Place in the level, three digits: `067`. From 1000 on each further group of three digits is a segment of the path, `x001/x234/067` for 1234067, which OpenAPI has no parameter for; it is answered all the same.",
+        "Place in the level, three digits: `067`. From 1000 on each further group of three digits is a segment of the path, `x001/x234/067` for 1234067, for which OpenAPI has no parameter; it is answered nevertheless.",
       schema: { type: "string", pattern: "^[0-9]{3}$" },
     },
     MIN_SEQUENCE,

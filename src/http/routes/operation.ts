@@ -77,7 +77,7 @@ const READY: Operation = {
   tag: "Operation",
   summary: "Can it serve?",
   description:
-    "The broker is connected, the streams are as they must be, the keys are fresh, and the views are there and not far behind. `without=views` asks about what needs none: events are taken, and keys and holds changed, also while the views are away. It answers within a second; a log that has not answered by then is a reason.",
+    "The broker is connected, the streams have the right settings, the keys are fresh, and the views are there and not far behind. `without=views` leaves out the views: events are taken, and keys and holds changed, also while the views are away. It answers within a second; a log that has not answered by then is a reason.",
   parameters: [
     parameter("without", "Leaves out whether the views are there and how far they are.", {
       type: "string",
@@ -98,7 +98,7 @@ const METRICS: Operation = {
   tag: "Operation",
   summary: "Metrics",
   description:
-    "In the Prometheus text format. Asks for no key, and names tenants with their numbers of events: keep it inside your network.",
+    "In the Prometheus text format. Names tenants with their numbers of events: keep it inside your network.",
   answer: {
     status: 200,
     description: "All metrics.",

@@ -124,7 +124,7 @@ const READ: Operation = {
   id: "reconcile",
   tag: "Reading",
   summary: "Accepted = stored = projected",
-  description: `Holds what was acknowledged against what the log holds and what the view shows, hour by hour. Each is counted by somebody else. Hours without events are left out. At most ${RECONCILED_HOURS_MAX} hours at once. Counts of the last seconds may still be on their way.`,
+  description: `Compares what was acknowledged with what the log holds and what the view shows, hour by hour. Each of the three is counted by a different part of the service. Hours without events are left out. At most ${RECONCILED_HOURS_MAX} hours at once. Counts of the last seconds may still be incomplete.`,
   scope: "events:read",
   parameters: [
     parameter("from", "From the hour with this time on, RFC 3339 in UTC. Absent: 24 hours before `to`.", {

@@ -54,7 +54,7 @@ export const LISTS: readonly ListRoute[] = [
     example: DECISION_EXAMPLE,
     summary: "The register of decisions",
     description:
-      "Each automated decision with its notice, explanation, review, reversal and objections, and what the log does not hold. A decision that others refer to and nobody sent has no `made_at`.",
+      "Each automated decision with its notice, explanation, review, reversal and objections, and what the log does not hold. A decision that other events name, and that nobody sent, has no `made_at`.",
   },
   {
     path: "/registers/transparency",
@@ -72,7 +72,7 @@ export const LISTS: readonly ListRoute[] = [
     example: OBJECTION_EXAMPLE,
     summary: "The register of objections",
     description:
-      "Received, acknowledged, escalated, resolved, when the answer is due, how often and why that was put off, and whether it is late. An objection that was never received, but is spoken of, is an `orphan`.",
+      "Received, acknowledged, escalated, resolved, when the answer is due, how often and why that was extended, and whether it is late. An objection that events name, but that was never received, is an `orphan`.",
   },
   {
     path: "/registers/human-reviews",
@@ -81,7 +81,7 @@ export const LISTS: readonly ListRoute[] = [
     example: HUMAN_REVIEW_EXAMPLE,
     summary: "The register of human oversight",
     description:
-      "Who looked at which decision, how long it took, and whether the outcome was changed. A review that nothing triggered is an `orphan`.",
+      "Who looked at which decision, how long it took, and whether the outcome was changed. A review without an event that triggered it is an `orphan`.",
   },
   {
     path: "/registers/incidents",
@@ -124,15 +124,15 @@ export const LISTS: readonly ListRoute[] = [
     list: sourceList,
     example: SOURCE_EXAMPLE,
     summary: "Senders that number their events",
-    description: `A sender that puts \`source_id\` and a \`source_sequence\` from 1 into \`metadata\` shows what has not come: \`missing\` counts it. With \`last_source_sequence\`, the highest number it has given out, its \`sdk.heartbeat\` shows it of the last ones too. The one with the newest event stands first. ${movesWithEvents("A sender")}`,
+    description: `A sender that puts \`source_id\` and a \`source_sequence\` from 1 into \`metadata\` shows which events are missing: \`missing\` counts them. With \`last_source_sequence\`, the highest number it has given out, its \`sdk.heartbeat\` shows it of the last ones too. The one with the newest event stands first. ${movesWithEvents("A sender")}`,
   },
   {
     path: "/sources/gaps",
     id: "listSourceGaps",
     list: sourceGapList,
     example: SOURCE_GAP_EXAMPLE,
-    summary: "Numbers that have not come",
-    description: "Each gap stands here until the events with its numbers arrive.",
+    summary: "Numbers that are missing",
+    description: "Each gap is listed until the events with its numbers arrive.",
   },
 ];
 

@@ -245,7 +245,7 @@ const SET: Operation = {
   id: "setRetention",
   tag: "Retention",
   summary: "Say how long events are kept",
-  description: `Takes the place of the policy before. Without \`maximum_days\` nothing expires. A maximum below what the law asks of every event is refused; an event whose own legal bases ask for longer is kept longer whatever the policy says. A tier that is not named under \`tiers\` is kept at least as long as its default. ${WHAT_GOES}`,
+  description: `Replaces the earlier policy. Without \`maximum_days\` nothing expires. A maximum below what the law asks of every event is refused; an event whose own legal bases ask for longer is kept longer whatever the policy says. A tier that is not named under \`tiers\` is kept at least as long as its default. ${WHAT_GOES}`,
   scope: SCOPE,
   body: { schema: PolicyRequest, example: { tenant: "acme", ...EXAMPLE_POLICY.record.policy } },
   answer: policyAnswer,
@@ -256,7 +256,7 @@ const HOLD: Operation = {
   id: "placeHold",
   tag: "Retention",
   summary: "Place a hold",
-  description: `Nothing of the asset or the case expires until the hold is released, however old it is. What has expired before does not come back by it, unless the views start from nothing again. A tenant has at most ${HOLDS_PER_TENANT_MAX} that are not released.`,
+  description: `Nothing of the asset or the case expires until the hold is released, however old it is. It does not bring back what has expired before, unless the views start from nothing again. A tenant has at most ${HOLDS_PER_TENANT_MAX} that are not released.`,
   scope: SCOPE,
   body: {
     schema: HoldRequest,

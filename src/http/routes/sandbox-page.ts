@@ -55,7 +55,7 @@ const PAGE = `<!doctype html>
     <div class="watermark" role="note">${WATERMARK}</div>
     <main>
       <h1>Prooftrail sandbox</h1>
-      <p>Try it without a key. Test events are kept in memory, seen by everybody, and gone after an hour. The same over HTTP: <a href="/docs">/docs</a>.</p>
+      <p>Try it without a key. Test events are kept in memory for an hour, and everybody can see them. The same over HTTP: <a href="/docs">/docs</a>.</p>
       <noscript>This page needs JavaScript.</noscript>
       <section aria-labelledby="classify-heading">
         <h2 id="classify-heading">Which risk tier does a system have?</h2>

@@ -244,7 +244,7 @@ const CLASSIFY: Operation = {
   id: "classify",
   tag: "Sandbox",
   summary: "Which risk tier does a system have?",
-  description: `From a description of the system to its tier, the laws behind it and what they ask for. Rules and no model; a heuristic and not legal advice. Values that are not known are taken with caution and named under \`warnings\`. ${LIMITED}`,
+  description: `From a description of the system to its tier, the laws behind it and what they require. It uses rules, not a model; it is a heuristic and not legal advice. Unknown values are treated with caution and named under \`warnings\`. ${LIMITED}`,
   body: { schema: ClassificationRequest, example: EXAMPLE_PROFILE },
   answer: {
     status: 200,
@@ -268,12 +268,12 @@ const sendOperation = (vocabulary: EventVocabulary): Operation => ({
   id: "sendSandboxEvent",
   tag: "Sandbox",
   summary: "Send a test event",
-  description: `Held to the same rules as a real one; kept in memory for one hour, then gone; the oldest sooner where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; what event_ids others send does not matter. ${LIMITED}`,
+  description: `The same rules apply as for a real one. It is kept in memory for one hour; the oldest are removed earlier where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; the event_ids of others do not matter. ${LIMITED}`,
   parameters: [
     {
       ...IDEMPOTENCY_KEY_PARAMETER,
       description:
-        "Allowed, and held to its form as by `POST /v1/events`; of no effect here, where the event_id alone is the identity of an event.",
+        "Allowed, and its form is checked as by `POST /v1/events`; it has no effect here, because the event_id alone is the identity of an event.",
     },
   ],
   body: {
@@ -306,7 +306,7 @@ const LIST: Operation = {
     {
       name: "limit",
       in: "query",
-      description: `At most so many, ${PAGE_ROWS_DEFAULT} unless told; fewer where they come to ${PAGE_BYTES_MAX / 1024 / 1024} MiB.`,
+      description: `At most so many, ${PAGE_ROWS_DEFAULT} by default; fewer where they come to ${PAGE_BYTES_MAX / 1024 / 1024} MiB.`,
       schema: { type: "integer", minimum: 1, maximum: PAGE_ROWS_MAX, default: PAGE_ROWS_DEFAULT },
     },
   ],

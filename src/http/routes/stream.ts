@@ -174,11 +174,11 @@ const STREAM: Operation = {
   description: [
     "The tenant's events as Server-Sent Events, as soon as they are stored and in the order of the log, each once.",
     "`id` is the sequence, `event` is `audit`, and `data` has the form that other reads give.",
-    "A client that was cut off goes on with `Last-Event-ID`, as browsers do by themselves, and gets what it missed without gap or repeat.",
+    "A client that was cut off sends `Last-Event-ID`, as browsers do by themselves, and gets what it missed without gap or repeat.",
     "Without it, and without `after`, the stream begins with what is stored from now on. A position beyond the end of the log is refused.",
-    `A comment comes every ${STREAM_KEEP_ALIVE_MS / 1000} s when nothing else does. Clients connect again after ${STREAM_RETRY_MS / 1000} s.`,
+    `A comment is sent when nothing else was for ${STREAM_KEEP_ALIVE_MS / 1000} s. Clients reconnect after ${STREAM_RETRY_MS / 1000} s.`,
     "The stream ends when the service stops or the key does.",
-    "An event sent with raw line breaks between its values comes in several `data` lines, each break as a line feed.",
+    "An event that was sent with raw line breaks between its values is sent in several `data` lines, each break as a line feed.",
     STREAMS_AT_ONCE,
   ].join(" "),
   scope: "events:read",
@@ -186,7 +186,8 @@ const STREAM: Operation = {
     {
       name: "Last-Event-ID",
       in: "header",
-      description: "Sequence of the last event seen: the stream begins after it. Goes before `after`.",
+      description:
+        "Sequence of the last event seen: the stream begins after it. Takes precedence over `after`.",
       schema: countFrom(0),
     },
     parameter("after", "The same as a parameter; 0 begins with the first event.", countFrom(0)),
