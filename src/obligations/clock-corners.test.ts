@@ -346,6 +346,25 @@ describe("an answer counts from the moment of the question, and of two the first
     expect(duties(detected, early, after)["EU73-GEN"]).toMatchObject({ stoppedBy: { id: "q" } });
   });
 
+  test("a refusal that was answered in time stays so when it is resolved once more", () => {
+    const resolved = (id: string, at: string) =>
+      fact(`${id} objection.resolved ${at}`, { ...about, resolution: "upheld" });
+    const undone = fact("u decision.decision_reversed 2026-09-05T10:00:00Z", about);
+    const once = [asked("automated_decision_refusal"), resolved("r", "2026-09-04T10:00:00Z"), undone];
+    expect(duties(...once)["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "u" } });
+    const again = duties(...once, resolved("s", "2026-11-20T10:00:00Z"));
+    expect(again["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "u" } });
+    // Who was denied before hears the result only then.
+    const denied = fact("n objection.resolved 2026-09-04T10:00:00Z", { ...about, resolution: "denied" });
+    const heard = [
+      asked("automated_decision_refusal"),
+      denied,
+      undone,
+      resolved("s", "2026-11-20T10:00:00Z"),
+    ];
+    expect(duties(...heard)["PIPA-REFUSE"]).toMatchObject({ status: "met_late", stoppedBy: { id: "s" } });
+  });
+
   test("a report that met it is not undone by a late one, also where the clocks of both senders differ a little", () => {
     const report = (id: string, at: string, report_type: string) =>
       fact(`${id} incident.reported_to_authority ${at}`, { incident_id: "i1", report_type });

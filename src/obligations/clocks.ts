@@ -98,7 +98,7 @@ interface Start {
   /** Where the law counts from another time than the event's own. */
   readonly at?: string;
   readonly stop: Fact | undefined;
-  /** What had met it already where `stop` comes too late. */
+  /** What counts in the place of `stop` where that comes too late: it had met the duty already. */
   readonly metBefore?: Fact | undefined;
   /** Facts that may tell an extension. */
   readonly told?: readonly Fact[];
@@ -114,13 +114,15 @@ const clock = (start: Start, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, start.deadline);
   const startedAt = start.at ?? start.by.at;
   if (!rule || !isInForce(rule, startedAt, start)) return undefined;
-  const { stop, told = [] } = start;
+  const { told = [] } = start;
   const { holidays } = rules;
-  const { dueAt, reasons } = dueOf({ rule, startedAt, told, stoppedAt: stop?.at, holidays });
-  if (stop === undefined) return obligation(start, { startedAt, dueAt, status: "open", reasons });
-  const met = [stop, start.metBefore].find((fact) => fact !== undefined && isInTime(fact.at, dueAt));
-  const status = met === undefined ? "met_late" : "met";
-  return obligation({ ...start, stop: met ?? stop }, { startedAt, dueAt, status, reasons });
+  const stoppedBy = (stop: Fact | undefined): Obligation => {
+    const { dueAt, reasons } = dueOf({ rule, startedAt, told, stoppedAt: stop?.at, holidays });
+    const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
+    return obligation({ ...start, stop }, { startedAt, dueAt, status, reasons });
+  };
+  const found = stoppedBy(start.stop);
+  return found.status === "met_late" ? stoppedBy(earlier(start.stop, start.metBefore)) : found;
 };
 
 const obligation = (
@@ -258,16 +260,20 @@ const openingStarts = (
     about,
   });
   // First the decision is looked at again, then the person is answered.
-  const answeredAfter = (): Fact | undefined => {
+  const refused = (): Start => {
     const redone = answers.redone(received.at);
-    return redone && (resolutions.find(since(redone)) ?? later(redone, result));
+    const answered = redone && (resolutions.find(since(redone)) ?? later(redone, result));
+    // What the person was promised before was kept with that, whatever is resolved once more.
+    const promised = resolutions.find((fact) => after(fact) && !isDenied(fact));
+    const metBefore = later(redone, promised);
+    return { ...start("PIPA-REFUSE", earlier(denied, answered)), metBefore };
   };
   const ofType = (): Start => {
     switch (objection.type?.toLowerCase()) {
       case EXPLANATION_REQUEST:
         return start("PIPA-EXPL", earlier(explained, denied));
       case "automated_decision_refusal":
-        return start("PIPA-REFUSE", earlier(denied, answeredAfter()));
+        return refused();
       default:
         return start("PIPA-REVIEW", result);
     }
