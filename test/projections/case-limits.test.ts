@@ -97,18 +97,23 @@ const withBefore = (crowd: number, event_type: string, named: object) => {
 };
 
 test.each([
-  ["answers of a model", "ai_inference", {}],
-  ["notices", "disclosure_shown", {}],
-  ["decisions of one name", "decision.automated_decision_made", { decision_id: "d" }],
-])("however many %s there were before, what is said of an objection is heard", async (_, type, named) => {
-  const { objections, obligations, reviews, decisions } = await viewOf(withBefore(1, type, named));
-  expect(objections).toMatchObject([{ state: "resolved" }]);
-  expect(new Set(obligations.map(({ status }) => status))).toEqual(new Set(["met"]));
-  const events = withBefore(CASE_FACTS_MAX + 40, type, named);
-  const view = await viewOf(events);
-  expect(view).toMatchObject({ objections, obligations, reviews, decisions });
-  expect(await viewOf(events, 1)).toEqual(view);
-});
+  ["answers of a model", "ai_inference", {}, 0],
+  ["notices", "disclosure_shown", {}, 0],
+  // Of those that are kept beside the six events of the objection all but the first.
+  ["decisions of one name", "decision.automated_decision_made", { decision_id: "d" }, CASE_FACTS_MAX - 7],
+])(
+  "however many %s there were before, what is said of an objection is heard",
+  async (_, type, named, again) => {
+    const { objections, obligations, reviews, decisions } = await viewOf(withBefore(1, type, named));
+    expect(objections).toMatchObject([{ state: "resolved" }]);
+    expect(new Set(obligations.map(({ status }) => status))).toEqual(new Set(["met"]));
+    const events = withBefore(CASE_FACTS_MAX + 40, type, named);
+    const view = await viewOf(events);
+    const decided = decisions.map((row) => ({ ...row, made_again: again }));
+    expect(view).toMatchObject({ objections, obligations, reviews, decisions: decided });
+    expect(await viewOf(events, 1)).toEqual(view);
+  },
+);
 
 test("a decision and its first notice stay beside however many answers", async () => {
   const named = { metadata: { decision_id: "d" } };

@@ -160,7 +160,7 @@ export const decisionList: List = {
   hidden: ["at", "notice_event_id", "legal_bases"],
   about: {
     made_again:
-      "How many other events say that it was made, such as those of another system that uses the same ids. The first counts: what the others say of system, person and outcome stands in the timeline of `/v1/decisions/{decision_id}` alone.",
+      "How many other events say that it was made, of those that the case keeps, such as those of another system that uses the same ids. The first counts: what the others say of system, person and outcome stands in the timeline of `/v1/decisions/{decision_id}` alone.",
     outcome: `At most ${OUTCOME_CHARACTERS_MAX} characters of it, with \`…\` behind them where there are more: the event has all.`,
   },
   json: {

@@ -105,6 +105,6 @@ export const incidentList: List = {
     incident_id:
       "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or another one that says more of its place, stands beside more than 64 others, which makes it say nothing.",
     detected_again:
-      "How many other events say that it was detected, such as those of another system that uses the same ids. The first counts, with its system and its time.",
+      "How many other events say that it was detected, of those that the case keeps, such as those of another system that uses the same ids. The first counts, with its system and its time.",
   },
 };
