@@ -512,6 +512,74 @@ describe("reading", () => {
     expect(lost.size).toBe(0);
   });
 
+  /** As one of your own services may, on every consumer of the log; gives their names. */
+  const changeConsumers = async ({ broker }: TestLog, changes: object): Promise<readonly string[]> => {
+    const stranger = await connectAs(broker, "consumer");
+    const { consumers } = await stranger.jetstreamManager({ checkAPI: false });
+    const followed = await consumers.list("AUDIT").next();
+    for (const { name, config } of followed) {
+      const body = JSON.stringify({ stream_name: "AUDIT", config: { ...config, ...changes } });
+      await stranger.request(`$JS.API.CONSUMER.CREATE.AUDIT.${name}`, body);
+      expect((await consumers.info("AUDIT", name)).config).toMatchObject(changes);
+    }
+    await stranger.close();
+    return followed.map(({ name }) => name);
+  };
+
+  /** What the log gives from its first record on, two at a time; ends where following does. */
+  const follow = (reader: LogReader) => {
+    const stop = new AbortController();
+    const texts: string[] = [];
+    const ended = (async () => {
+      for await (const group of reader.follow({ from: 1, messagesMax: 2, signal: stop.signal }))
+        texts.push(...group.map(({ payload }) => new TextDecoder().decode(payload)));
+    })().catch((error: unknown) => error);
+    return { texts, ended, stop: () => stop.abort() };
+  };
+
+  test("a consumer that others have told to leave out payloads is left, and no record is taken for an empty one", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log.connection);
+    await appender.append([smallRecord("a")]);
+    const reader = await createLogReader(log.connection);
+    const { texts, ended } = follow(reader);
+    await until("it follows", () => texts.length === 1);
+    await changeConsumers(log, { headers_only: true });
+
+    await appender.append([smallRecord("b")]);
+    const outcome = await ended;
+    expect(outcome).toBeInstanceOf(LogUnavailableError);
+    expect(String(outcome)).toContain("somebody has changed its consumer");
+    expect(texts).toEqual(['{"id":"a","event":{}}']);
+    // What is stored without a payload is given as it is.
+    await log.connection.nats.request("audit.acme.a.incident.detected");
+    const stored = await take(reader, 2, 2);
+    expect(stored.map(({ payload }) => new TextDecoder().decode(payload))).toEqual([
+      '{"id":"b","event":{}}',
+      "",
+    ]);
+  });
+
+  test("a consumer that refuses to be pulled, as others have given it bounds, is left and not asked for ever", async () => {
+    await using log = await startTestLog();
+    const appender = appenderOn(log.connection);
+    await appender.append([smallRecord("a"), smallRecord("b")]);
+    const { texts, ended, stop } = follow(await createLogReader(log.connection));
+    await until("it follows", () => texts.length === 2);
+    const [refusing = ""] = await changeConsumers(log, { max_batch: 1 });
+    // The pull that waits takes these.
+    await appender.append([smallRecord("c"), smallRecord("d")]);
+    const { consumers } = await log.connection.nats.jetstreamManager({ checkAPI: false });
+    await until("there is another consumer", async () => {
+      const names = (await consumers.list("AUDIT").next()).map(({ name }) => name);
+      return names.length === 1 && !names.includes(refusing);
+    });
+    await appender.append([smallRecord("e")]);
+    await until("it reads on", () => texts.length === 5);
+    stop();
+    await ended;
+  });
+
   test("a lost broker ends the following with an error that says so", async () => {
     await using log = await startTestLog();
     const reader = await createLogReader(log.connection);
