@@ -6,6 +6,8 @@ import { createBatchSender } from "./batch-sender.ts";
 const EVERY_MS = 600;
 const RETRY_FOR_MS = 1000;
 
+const EVENTS = Array.from({ length: 6 }, (_, index) => JSON.stringify({ index }));
+
 /** Of each try takes the first so many, and says of the others that they may come again. Each takes as long. */
 const sending = (taken: readonly number[]) => {
   let now = 0;
@@ -23,21 +25,32 @@ const sending = (taken: readonly number[]) => {
         retryable: true,
       }));
       const data = { accepted, rejected: errors.length, duplicates: 0, errors };
-      return { kind: "answered", response: Response.json({ data }, { status: 202 }) } as const;
+      return answerWith(data);
     },
   };
-  const sender = createBatchSender({
-    api: api as unknown as Api,
+  const sender = senderTo(api, () => now);
+  return { asked, sent: () => sender.send(EVENTS, { isResent: false }) };
+};
+
+const answerWith = (data: object) =>
+  ({
+    kind: "answered",
+    response: Response.json({ data }, { status: 202, headers: { "x-request-id": "1" } }),
+  }) as const;
+
+const senderTo = (api: Pick<Api, "attempt">, elapsedMs = () => 0) =>
+  createBatchSender({
+    api: {
+      address: { url: "http://127.0.0.1", source: "--url", isLoopback: true },
+      ...api,
+    } as unknown as Api,
     retryForMs: RETRY_FOR_MS,
     signal: new AbortController().signal,
     random: () => 0,
     now: () => new Date(0),
-    elapsedMs: () => now,
+    elapsedMs,
     onRetry: () => {},
   });
-  const events = Array.from({ length: 6 }, (_, index) => JSON.stringify({ index }));
-  return { asked, sent: () => sender.send(events, { isResent: false }) };
-};
 
 test("what goes through is progress: the time for trying begins again, and only the rest is sent, as what may be stored", async () => {
   const { asked, sent } = sending([1, 1, 1, 1, 1]);
@@ -49,4 +62,25 @@ test("without any progress it is given up when the time is over", async () => {
   const { asked, sent } = sending([1, 0, 0, 0, 0, 0, 0]);
   await expect(sent()).rejects.toMatchObject({ document: { code: "gave_up" } });
   expect(asked.length).toBe(3);
+});
+
+test("an answer that does not account for each event is not believed: what it is silent about would pass for stored", async () => {
+  const error = (index: unknown) => ({ index, code: "invalid_event", message: "m" });
+  for (const data of [
+    { accepted: 0, rejected: 0, errors: [] },
+    { accepted: 5, rejected: 0, errors: [] },
+    { accepted: 7, rejected: 0, errors: [] },
+    { accepted: 5, rejected: 1, errors: [] },
+    { accepted: 5, rejected: 0, errors: [error(0)] },
+    { accepted: 5, rejected: 1, errors: [error(6)] },
+    { accepted: 5, rejected: 1, errors: [error(0.5)] },
+    { accepted: 4, rejected: 2, errors: [error(0), error(0)] },
+    { accepted: 5, rejected: 1, errors: [error(0), error(0)] },
+    { accepted: "6", rejected: 0, errors: [] },
+    {},
+  ]) {
+    const { send } = senderTo({ attempt: async () => answerWith({ duplicates: 0, ...data }) });
+    const outcome = await send(EVENTS, { isResent: false }).catch((failure: unknown) => failure);
+    expect([data, outcome]).toMatchObject([data, { document: { code: "unexpected_answer" } }]);
+  }
 });

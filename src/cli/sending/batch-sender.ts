@@ -117,7 +117,7 @@ const tryOnce = async (
   });
   if (tried.kind === "unreachable") return { ...tried, kind: "failed", mayBeStored: true, retryAfter: null };
   const { response } = tried;
-  if (response.ok) return readAnswer(response, api, signal);
+  if (response.ok) return readAnswer(response, { api, signal, sent: texts.length });
   const refusal = await refusalOf(response, api.address, undefined);
   if (exitCodeOf(response.status) !== EXIT.unavailable) throw refusal;
   // 429 is answered before anything is stored.
@@ -125,19 +125,42 @@ const tryOnce = async (
   return { kind: "failed", failure: refusal, mayBeStored: response.status !== 429, retryAfter };
 };
 
-const readAnswer = async (response: Response, { address }: Api, signal: AbortSignal): Promise<Tried> => {
+const readAnswer = async (
+  response: Response,
+  {
+    api: { address },
+    signal,
+    sent,
+  }: { readonly api: Api; readonly signal: AbortSignal; readonly sent: number },
+): Promise<Tried> => {
   const text = await response.text().catch(() => undefined);
   if (signal.aborted) throw new Interrupted();
   const data = asRecord(asRecord(parseJson(text ?? ""))?.data);
-  if (data && asNumber(data.accepted) !== undefined) return { kind: "answered", data };
+  if (data && isWhole(data, sent)) return { kind: "answered", data };
   // An answer that broke off says nothing; one that is whole and says something else is not of Prooftrail.
   if (text !== undefined)
     throw (
       foreignAnswer(response, address) ??
-      unexpectedAnswer(address, response, "JSON that does not say what became of the events")
+      unexpectedAnswer(address, response, "JSON that does not say what became of each event")
     );
   const broken = failure("broken_transfer", "The answer broke off.");
   return { kind: "failed", failure: broken, mayBeStored: true, retryAfter: null };
+};
+
+/** Whether it accounts for each event that was sent: what it is silent about would be taken for stored, and a resume point would pass over it. */
+const isWhole = ({ accepted, rejected, errors }: JsonRecord, sent: number): boolean => {
+  const entries = asRecords(errors);
+  const named = new Set(entries.map(({ index }) => index));
+  const areOfEvents = [...named].every(
+    (index) => typeof index === "number" && Number.isInteger(index) && index >= 0 && index < sent,
+  );
+  return (
+    areOfEvents &&
+    named.size === entries.length &&
+    rejected === named.size &&
+    typeof accepted === "number" &&
+    accepted + named.size === sent
+  );
 };
 
 const createGathered = () => {
