@@ -260,6 +260,9 @@ describe("an import that is stopped", () => {
     expect(elsewhere.err).toContain("a.resume is of an import to");
     const none = await send(["a.ndjson", "--resume", "b.ndjson"]);
     expect(none.err).toContain("b.ndjson is there, and is no resume point.");
+    await file("c.resume", read("a.resume").replace(/"offset":\d+/, '"offset":-1'));
+    const nowhere = await send(["a.ndjson", "--resume", "c.resume"]);
+    expect(nowhere.err).toContain("c.resume is there, and is no resume point.");
     expect((await service.call("/v1/events/evt_b")).status).toBe(404);
   });
 });

@@ -4,7 +4,7 @@ import { readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { missingAs, syncFolderIfReadable, writeDurably } from "../../files/durable-file.ts";
 import { failure, reasonOf } from "../failure.ts";
-import { asNumber, asRecord, asText, parseJson } from "../json.ts";
+import { asRecord, asText, parseJson } from "../json.ts";
 import { RESUME_FINGERPRINT_BYTES } from "../limits.ts";
 
 export interface ResumePoint {
@@ -43,15 +43,18 @@ const asResumePoint = (value: unknown): ResumePoint | undefined => {
   const record = asRecord(value);
   const head = asRecord(record?.head);
   const [url, sha256] = [asText(record?.url), asText(head?.sha256)];
-  const [offset, line, bytes] = [asNumber(record?.offset), asNumber(record?.line), asNumber(head?.bytes)];
+  const [offset, line, bytes] = [record?.offset, record?.line, head?.bytes].map(asCount);
   const [accepted, duplicates, rejected] = [record?.accepted, record?.duplicates, record?.rejected].map(
-    asNumber,
+    asCount,
   );
   if (record?.format !== FORMAT || url === undefined || sha256 === undefined) return undefined;
   if (offset === undefined || line === undefined || bytes === undefined) return undefined;
   if (accepted === undefined || duplicates === undefined || rejected === undefined) return undefined;
   return { offset, line, accepted, duplicates, rejected, url, head: { bytes, sha256 } };
 };
+
+const asCount = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
 /** A power failure leaves the old point or the new one. */
 export const writeResumePoint = async (path: string, point: ResumePoint): Promise<void> => {
