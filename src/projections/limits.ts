@@ -10,10 +10,12 @@ export const RECONCILE_AFTER_MS = 2 * 60 * SECOND_MS;
 export const RECONCILE_LOOK_MS = 30 * SECOND_MS;
 /** Rows that a stream or an export reads at once, at most; less where events are large. */
 export const WALK_ROWS_MAX = 500;
-/** Of the first page: nothing is known yet about how large the tenant's events are, and 16 of the largest are 4 MiB. */
-export const WALK_ROWS_FIRST = 16;
-/** What those rows should come to together, in characters. The next page is made smaller or larger by it. */
+/** For the first page: nothing is known yet about how large the tenant's events are, and 4 of the largest are 1 MiB. */
+export const WALK_ROWS_FIRST = 4;
+/** What those rows come to together at most, in characters: each of STREAMS_MAX readers who take nothing has such a page wait. More or fewer are read for the next. */
 export const WALK_PAGE_CHARACTERS = 1 * MIB;
+/** Rows that are read before it is looked how large they are: 16 MiB of the largest. */
+export const WALK_ROWS_PER_READ = 64;
 /** Stretch of the log that one page looks through, so that a rare filter does not keep the process: some 10 ms (measured). */
 export const WALK_SEQUENCES_MAX = 50_000;
 /** event_ids of a request that are looked up with one statement: less than a millisecond in SQLite, after which others have a turn. */

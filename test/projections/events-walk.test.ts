@@ -5,7 +5,7 @@ import { type EventConditions, searchQuery } from "../../src/projections/events/
 import { createQuietStretches } from "../../src/projections/events/quiet-stretch.ts";
 import { EVENT_WORDS, EVENTS } from "../../src/projections/events/tables.ts";
 import { ViewRemadeError, walkEvents } from "../../src/projections/events/walk.ts";
-import { WALK_SEQUENCES_MAX } from "../../src/projections/limits.ts";
+import { WALK_PAGE_CHARACTERS, WALK_SEQUENCES_MAX } from "../../src/projections/limits.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
 import type { RowOf } from "../../src/views/tables.ts";
 import type { ViewStore, Write } from "../../src/views/view-store.ts";
@@ -104,8 +104,24 @@ test("pages become smaller where events are large, and larger again", async () =
   );
   await using at = await viewAt(1000, rows);
   const sizes = (await walkTo(at.views, 1000)).map((page) => page.length);
-  expect(sizes.slice(0, 4)).toEqual([16, 5, 5, 5]);
+  expect(sizes.slice(0, 4)).toEqual([4, 5, 5, 5]);
   expect(Math.max(...sizes)).toBeGreaterThan(250);
+});
+
+test("a page is bounded also where large events stand behind many small ones: who opens streams and takes nothing has one wait for each", async () => {
+  const rows = Array.from({ length: 2500 }, (_, index) =>
+    given(index + 1, index < 2000 ? {} : { text: "x".repeat(20_000) }),
+  );
+  await using at = await viewAt(2500, rows);
+  const walk = walkEvents({ views: at.views, tenant: "acme", conditions: all, after: 0 });
+  const sequences: number[] = [];
+  while (walk.position() < 2500) {
+    const page = await walk.next(2500);
+    sequences.push(...page.map(({ sequence }) => sequence));
+    const characters = page.reduce((sum, { eventText }) => sum + eventText.length, 0);
+    expect(characters).toBeLessThanOrEqual(WALK_PAGE_CHARACTERS);
+  }
+  expect(sequences).toEqual(rows.map(({ sequence }) => sequence));
 });
 
 test("a page looks through a bounded stretch of the log", async () => {

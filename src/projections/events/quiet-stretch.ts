@@ -17,7 +17,7 @@ export const createQuietStretches = (
   const look = async (tenant: string, { after, upTo }: Stretch): Promise<boolean> => {
     const conditions = { timeField: "timestamp" } as const;
     const found = await rowsInStretch(views, tenant, { conditions, after, upTo, rowsMax: 1 });
-    return found?.length === 0;
+    return found?.rows.length === 0;
   };
 
   return {

@@ -1,9 +1,9 @@
 /** A stretch of the log, and what the view of events holds of it. */
 import type { Sequence } from "../../log/outcome.ts";
-import type { Row } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { inOneRevision } from "../in-one-revision.ts";
-import { type EventConditions, searchQuery } from "./queries.ts";
+import { WALK_PAGE_CHARACTERS, WALK_ROWS_PER_READ } from "../limits.ts";
+import { type EventConditions, type StoredEvent, searchQuery, storedEvent } from "./queries.ts";
 import { EVENTS_VIEW } from "./tables.ts";
 
 export interface Stretch {
@@ -12,14 +12,40 @@ export interface Stretch {
   readonly upTo: Sequence;
 }
 
-/** In the order of the log. Undefined where the view has not reached the end of the stretch, as one that is made again. */
+export interface StretchRead {
+  readonly rows: readonly StoredEvent[];
+  /** All of the stretch: nothing of it is left. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * In the order of the log, no more than `rowsMax`, and no more than WALK_PAGE_CHARACTERS unless one event alone has more: behind many small events large ones
+ * may stand. Undefined where the view has not reached the end of the stretch, as one that is made again.
+ */
 export const rowsInStretch = (
   views: Pick<ViewStore, "select" | "position" | "load">,
   tenant: string,
   asked: Stretch & { readonly conditions: EventConditions; readonly rowsMax: number },
-): Promise<readonly Row[] | undefined> => {
-  const { conditions, after, upTo, rowsMax } = asked;
-  const query = searchQuery(tenant, { ...conditions, order: "asc" }, { after, upTo, rowsMax });
+): Promise<StretchRead | undefined> => {
+  const { conditions, upTo, rowsMax } = asked;
   const hasReached = async (): Promise<boolean> => (await views.position(EVENTS_VIEW)) >= upTo;
-  return inOneRevision({ views, projections: [EVENTS_VIEW], hasReached }, () => views.select(query));
+  const read = async (): Promise<StretchRead> => {
+    const rows: StoredEvent[] = [];
+    let { after } = asked;
+    let characters = 0;
+    while (rows.length < rowsMax) {
+      const partMax = Math.min(rowsMax - rows.length, WALK_ROWS_PER_READ);
+      const query = searchQuery(tenant, { ...conditions, order: "asc" }, { after, upTo, rowsMax: partMax });
+      const part = (await views.select(query)).map(storedEvent);
+      for (const row of part) {
+        characters += row.eventText.length;
+        if (rows.length > 0 && characters > WALK_PAGE_CHARACTERS) return { rows, isWhole: false };
+        rows.push(row);
+        after = row.sequence;
+      }
+      if (part.length < partMax) return { rows, isWhole: true };
+    }
+    return { rows, isWhole: false };
+  };
+  return inOneRevision({ views, projections: [EVENTS_VIEW], hasReached }, read);
 };

@@ -1,10 +1,9 @@
 /** All events of a tenant that match, in the order of the log, page by page: for streams and exports. */
 import type { Sequence } from "../../log/outcome.ts";
-import type { Row } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { WALK_PAGE_CHARACTERS, WALK_ROWS_FIRST, WALK_ROWS_MAX, WALK_SEQUENCES_MAX } from "../limits.ts";
-import { type EventConditions, matchesNone, type StoredEvent, storedEvent } from "./queries.ts";
-import { rowsInStretch } from "./stretch.ts";
+import { type EventConditions, matchesNone, type StoredEvent } from "./queries.ts";
+import { rowsInStretch, type StretchRead } from "./stretch.ts";
 
 export interface EventWalk {
   /**
@@ -33,7 +32,7 @@ export const walkEvents = (walk: {
   const isEmpty = matchesNone(conditions);
   let position = walk.after;
   let rowsMax = WALK_ROWS_FIRST;
-  const rowsUpTo = async (upTo: Sequence): Promise<readonly Row[]> => {
+  const readUpTo = async (upTo: Sequence): Promise<StretchRead> => {
     const found = await rowsInStretch(views, tenant, { conditions, after: position, upTo, rowsMax });
     if (found === undefined) throw new ViewRemadeError("the view of events is being made again");
     return found;
@@ -46,8 +45,8 @@ export const walkEvents = (walk: {
     next: async (end) => {
       if (end <= position) return [];
       const upTo = isEmpty ? end : Math.min(end, position + WALK_SEQUENCES_MAX);
-      const rows = isEmpty ? [] : (await rowsUpTo(upTo)).map(storedEvent);
-      const last = rows.length < rowsMax ? undefined : rows.at(-1);
+      const { rows, isWhole } = isEmpty ? NOTHING : await readUpTo(upTo);
+      const last = isWhole ? undefined : rows.at(-1);
       position = last?.sequence ?? upTo;
       rowsMax = rowsAfter(rows, rowsMax);
       return rows;
@@ -55,7 +54,9 @@ export const walkEvents = (walk: {
   };
 };
 
-/** An event may be a thousand times as large as another: a page is bounded by what the one before it held, and grows slowly. */
+const NOTHING: StretchRead = { rows: [], isWhole: true };
+
+/** An event may be a thousand times as large as another: by what the page before held no more is read than the next one takes. */
 const rowsAfter = (rows: readonly StoredEvent[], rowsMax: number): number => {
   if (rows.length === 0) return rowsMax;
   const characters = rows.reduce((sum, { eventText }) => sum + eventText.length, 0);
