@@ -71,6 +71,39 @@ test("over any number of front ends no second lets more than the rate through, a
   );
 });
 
+test("whatever comes while a batch is asked for, a key waits only for a rate that is used up", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.integer({ min: 1, max: 200 }),
+      fc.array(fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 30 })), {
+        minLength: 10,
+        maxLength: 25,
+        size: "max",
+      }),
+      async (scheduler, rate, counts) => {
+        const add = scheduler.scheduleFunction(memoryCounter().add);
+        const [limiter] = fleet(1, { add }, () => 5_000);
+        const asked = counts.map(async (count) => {
+          await scheduler.schedule(Promise.resolve());
+          return { count, decision: await limiter?.take(request(rate, count)) };
+        });
+        const decisions = await scheduler.waitFor(Promise.all(asked));
+        const passed = decisions.reduce(
+          (sum, { count, decision }) => sum + (decision?.kind === "allowed" ? count : 0),
+          0,
+        );
+        for (const { decision } of decisions) {
+          if (decision?.kind !== "limited") continue;
+          const full = decision.retryAfterSeconds - 1;
+          expect(passed).toBeGreaterThanOrEqual(full > 0 ? full * rate + 1 : rate - Math.ceil(rate / 10));
+        }
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
 test("a lease whose answer comes after its second is not spent in the next one", async () => {
   let now = 999;
   const inMemory = memoryCounter();

@@ -79,7 +79,8 @@ export const createSharedRateLimiter = (dependencies: {
   ): Promise<RateDecision | undefined> => {
     const { keyId, unit, count } = request;
     const { window } = lease;
-    const wanted = Math.max(count - lease.left, Math.ceil(perSecond / LEASES_PER_SECOND));
+    // All of it, whatever is in hand: others may have taken that when the answer comes, and what is missing then is no debt.
+    const wanted = Math.max(count, Math.ceil(perSecond / LEASES_PER_SECOND));
     const value = await counter.add({ holder: keyId, unit, window }, wanted);
     if (value === undefined) return undefined;
     const granted = Math.min(wanted, leftOf(perSecond, value - wanted));
