@@ -554,6 +554,64 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       },
     );
 
+    test("as it is last, also where one that was killed published it otherwise while another was about to begin", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await using other = at.another();
+      const { signal } = new AbortController();
+      const stream: Announcement[] = [];
+      const publish = async (announcements: readonly Announcement[], after: number) => {
+        let last = after;
+        for (const each of announcements) {
+          if (stream.some(({ messageId }) => messageId === each.messageId)) continue;
+          if (stream.length !== last) return "overtaken" as const;
+          last = stream.push(each);
+        }
+        return "stored" as const;
+      };
+      const dependencies = (views: ViewStore) => ({
+        ...at.dependencies(views),
+        lastPublished: async () => stream.length,
+        publish,
+      });
+      const [sawMet, sawOpen, isKilled] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+      /** Commits when it may. */
+      const held = (views: ViewStore, saw: typeof sawMet, goOn: typeof sawMet) =>
+        dependencies({
+          ...views,
+          commit: async (moving) => {
+            saw?.resolve();
+            await goOn?.promise;
+            return views.commit(moving);
+          },
+        });
+      const open = dutyIn("d", "open");
+      await at.holds([{ ...dutyIn("d", "met"), due_at: open.due_at }]);
+      const first = held(at.views, sawMet, sawOpen);
+      const killed = announce(
+        {
+          ...first,
+          publish: async (...asked) => {
+            await publish(...asked);
+            throw new Error("killed");
+          },
+        },
+        signal,
+      );
+      await sawMet?.promise;
+      await at.holds([open]);
+      const second = announce(held(other, sawOpen, isKilled), signal);
+      await expect(killed).rejects.toThrow("killed");
+      isKilled?.resolve();
+      await second;
+      expect(await announce(dependencies(other), signal)).toBe("told");
+      expect(stream.map(({ transition, payload }) => `${transition} ${payload.state}`)).toEqual([
+        "open met",
+        "met met",
+        "open open",
+      ]);
+    });
+
     test("who is overtaken records nothing, and tells it in the next look, behind what was published last", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");

@@ -65,6 +65,8 @@ export const loadKnown = async (views: Pick<ViewStore, "load">, ids: readonly Du
     return {
       before: toldRow && toldIn(toldRow),
       begun: begunRow && { ...toldIn(begunRow), number: rowInteger(begunRow, "number") },
+      /** What was begun stands as it was read. */
+      asRead: { table: BEGUN, key: keyOf(id), row: begunRow },
       tellings: countedRow ? rowInteger(countedRow, "tellings") : 0,
     };
   };

@@ -5,7 +5,7 @@ import type { Rules } from "../../obligations/clocks.ts";
 import type { Told, Transition } from "../../obligations/transitions.ts";
 import { isSameRow } from "../../views/stored-rows.ts";
 import { rowText } from "../../views/tables.ts";
-import type { ViewStore, Write } from "../../views/view-store.ts";
+import type { Expectation, ViewStore, Write } from "../../views/view-store.ts";
 import { stateOfRow } from "../cases/registers/obligations.ts";
 import { beginningOf, type Duty, keyOf, loadKnown, recordOf } from "./known-duties.ts";
 import { type Cases, revisionOfCases } from "./looked-at-cases.ts";
@@ -16,7 +16,7 @@ export type Announced =
   | "told"
   /** Another announcer has recorded it, or has published meanwhile. */
   | "superseded"
-  /** Cases were made again meanwhile, or took a dead letter: what was read of them is not to be relied on, and is looked at anew. */
+  /** Cases were made again meanwhile, or took a dead letter, or another announcer has begun to tell of the same: what was read is not to be relied on, and is looked at anew. */
   | "outdated";
 
 export interface TellDependencies {
@@ -55,12 +55,13 @@ export const tell = async (
   const after = duties.length > 0 ? await lastPublished() : 0;
   const found = await toTell(dependencies, duties);
   if (!found) return "superseded";
-  const { announcements, begins } = found;
+  const { announcements, begins, expected } = found;
   const writes = [...others, ...found.writes];
   if (announcements.length > 0) {
     // What is published cannot be taken back.
     if (!isSameRow(await revisionOfCases(views), cases.revision.row)) return "outdated";
-    const begun = begins.length > 0 ? await record(views, cases, { from, to: from, writes: begins }) : "told";
+    const beginning = { from, to: from, writes: begins, expected };
+    const begun = begins.length > 0 ? await record(views, cases, beginning) : "told";
     if (begun !== "told") return begun;
     if ((await publish(announcements, after)) === "overtaken") return "superseded";
   }
@@ -73,6 +74,8 @@ interface ToTell {
   readonly announcements: readonly Announcement[];
   /** Before they are published. */
   readonly begins: readonly Write[];
+  /** With those: of what two have begun at once the later would not know that the other's may be in the stream. */
+  readonly expected: readonly Expectation[];
   /** When they are. */
   readonly writes: readonly Write[];
 }
@@ -92,26 +95,36 @@ const toTell = async (
   if (!knownOf) return undefined;
   const announcements: Announcement[] = [];
   const begins: Write[] = [];
+  const expected: Expectation[] = [];
   const writes: Write[] = [];
   for (const { id, row } of duties) {
     const told: Told = { state: stateOfRow(row, atKey), dueAt: rowText(row, "due_at") };
     const known = knownOf(id);
     const telling = tellingOf(told, known);
     announcements.push(...announcementsOf({ row, told, telling, behind, rules, at }));
-    if (telling.isNew) begins.push(beginningOf(id, told, telling));
+    if (telling.isNew) {
+      begins.push(beginningOf(id, told, telling));
+      expected.push(known.asRead);
+    }
     if (telling.isNew || known.begun) writes.push({ kind: "delete", table: BEGUN, key: keyOf(id) });
     writes.push(...recordOf(id, told, telling.number + 1));
   }
-  return { announcements, begins, writes };
+  return { announcements, begins, expected, writes };
 };
 
-/** Rows, and the position, as long as cases are those that were looked at. */
+/** Rows, and the position, as long as cases are those that were looked at, and rows stand as expected. */
 export const record = async (
   views: Pick<ViewStore, "commit">,
   { revision }: Cases,
-  changes: { readonly from: Sequence; readonly to: Sequence; readonly writes: readonly Write[] },
+  changes: {
+    readonly from: Sequence;
+    readonly to: Sequence;
+    readonly writes: readonly Write[];
+    readonly expected?: readonly Expectation[];
+  },
 ): Promise<Announced> => {
-  const commit = { views: [ANNOUNCEMENTS], ...changes, deadLetters: [], expected: [revision] };
+  const { expected = [] } = changes;
+  const commit = { views: [ANNOUNCEMENTS], ...changes, deadLetters: [], expected: [revision, ...expected] };
   const { kind } = await views.commit(commit);
   if (kind === "committed") return "told";
   return kind === "outdated" ? kind : "superseded";
