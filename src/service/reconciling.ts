@@ -1,10 +1,9 @@
 /** Runs the reconciler. */
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader } from "../log/event-log.ts";
-import { BALANCE_STATES } from "../projections/ledger/reconcile.ts";
 import { createReconciler } from "../projections/ledger/reconciler.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
@@ -21,17 +20,24 @@ export const startReconciling = (dependencies: {
     ...shared,
     clock: now,
     pause,
-    onBalance: (tenant, { state, accepted, stored, projected }) => {
-      // Here, because the tenants are not known earlier.
-      countFromZero(
-        metrics.reconciledHours,
-        BALANCE_STATES.map((each) => ({ tenant, state: each })),
-      );
-      metrics.reconciledHours.inc({ tenant, state });
-      if (accepted !== null) metrics.reconciledEvents.set({ tenant, stage: "accepted" }, accepted);
-      metrics.reconciledEvents.set({ tenant, stage: "stored" }, stored);
-      metrics.reconciledEvents.set({ tenant, stage: "projected" }, projected);
-    },
+    ...balanceMetrics(metrics),
   });
   return inBackground(reconciler.run);
 };
+
+/** As few series as can be, because tenants come and go as long as the process lives, and each series is written out for whoever reads them. */
+export const balanceMetrics = ({
+  reconciledHours,
+  reconciledEvents,
+}: Pick<Metrics, "reconciledHours" | "reconciledEvents">): Pick<
+  Parameters<typeof createReconciler>[0],
+  "onHour" | "onBalance"
+> => ({
+  onHour: () => reconciledEvents.reset(),
+  onBalance: (tenant, { state, accepted, stored, projected }) => {
+    reconciledHours.inc({ tenant, state });
+    if (accepted !== null) reconciledEvents.set({ tenant, stage: "accepted" }, accepted);
+    reconciledEvents.set({ tenant, stage: "stored" }, stored);
+    reconciledEvents.set({ tenant, stage: "projected" }, projected);
+  },
+});

@@ -58,7 +58,7 @@ export const createMetrics = () => {
     }),
     reconciledEvents: new Gauge({
       name: "prooftrail_reconciled_events",
-      help: "Of the last hour that was reconciled: events accepted, records stored, events projected.",
+      help: "Of the last hour that was reconciled, of each tenant that was counted in it: events accepted, records stored, events projected.",
       labelNames: ["tenant", "stage"],
       registers,
     }),

@@ -40,6 +40,7 @@ test("an hour that is over is reconciled once for each tenant, and what the view
       accepted,
       clock: () => now,
       pause: async () => {},
+      onHour: () => {},
       onBalance: (tenant, { state, projected }) => found.push([tenant, state, projected]),
       logger: { ...silentLogger, error: (_message, fields) => void errors.push(fields) },
     });

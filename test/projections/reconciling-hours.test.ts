@@ -4,6 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import type { Hour } from "../../src/log/accepted-counts.ts";
 import { reconcile } from "../../src/projections/ledger/reconcile.ts";
 import { createReconciler } from "../../src/projections/ledger/reconciler.ts";
+import { balanceMetrics } from "../../src/service/reconciling.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { silentLogger } from "../support/broker.ts";
 import { type ArrayLog, createArrayLog } from "./array-log.ts";
@@ -46,6 +48,7 @@ test("every hour is reconciled once, also those that ended while the views were 
       },
       clock: () => new Date(now),
       pause: async () => {},
+      onHour: () => {},
       onBalance: (_tenant, { hour }) => found.push(hour),
       logger: silentLogger,
     });
@@ -70,6 +73,52 @@ test("every hour is reconciled once, also those that ended while the views were 
   expect(await foundAt("20T14:59")).toEqual(["nothing_new"]);
   expect(await foundAt("25T00:00")).toEqual(["reconciled", ...others.slice(5)]);
   expect(await foundAt("20T16:03")).toEqual(["reconciled", ...others]);
+});
+
+test("metrics show the tenants of the last hour alone, also where that had none, and one state of each that was there", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  const tenants = ["acme", "globex"];
+  const log = createArrayLog(
+    tenants.map((tenant, index) =>
+      messageOf(index + 1, {
+        tenant,
+        receivedAt: `2026-11-20T1${index}:30:00.000Z`,
+        event: simpleEvent(`evt_${index}`),
+      }),
+    ),
+  );
+  await project(log, views, tenants.length);
+  const { registry, reconciledEvents, reconciledHours } = createMetrics();
+  const shown = async (): Promise<readonly string[]> =>
+    (await registry.metrics()).split("\n").filter((line) => line.startsWith("prooftrail_reconciled_"));
+  const hours = (tenant: string) =>
+    `prooftrail_reconciled_hours_total{tenant="${tenant}",state="balanced"} 1`;
+  const events = (tenant: string) =>
+    ["accepted", "stored", "projected"].map(
+      (stage) => `prooftrail_reconciled_events{tenant="${tenant}",stage="${stage}"} 1`,
+    );
+  let now = "";
+  const reconciler = createReconciler({
+    views,
+    log,
+    accepted: {
+      tenants: async (hour) => tenants.filter((_, index) => hour === `2026-11-20T1${index}`),
+      read: async (_tenant, asked) => new Map(asked.map((hour) => [hour, 1])),
+    },
+    clock: () => new Date(now),
+    pause: async () => {},
+    ...balanceMetrics({ reconciledEvents, reconciledHours }),
+    logger: silentLogger,
+  });
+  const shownAt = async (time: string): Promise<readonly string[]> => {
+    now = `2026-11-20T${time}:00Z`;
+    await reconciler.look(signal);
+    return shown();
+  };
+  expect(await shownAt("11:03")).toEqual([hours("acme"), ...events("acme")]);
+  expect(await shownAt("12:03")).toEqual([hours("acme"), hours("globex"), ...events("globex")]);
+  expect(await shownAt("13:03")).toEqual([hours("acme"), hours("globex")]);
 });
 
 test("what a view has lost is named beside a record whose event is no JSON", async () => {

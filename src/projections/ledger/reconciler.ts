@@ -28,11 +28,13 @@ export const createReconciler = (
     readonly accepted: Pick<AcceptedCounts, "read" | "tenants">;
     readonly clock: () => Date;
     readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
+    /** Before the balances of an hour are told. */
+    readonly onHour: () => void;
     readonly onBalance: (tenant: string, balance: HourBalance) => void;
     readonly logger: Logger;
   },
 ): Reconciler => {
-  const { accepted, views, log, clock, pause, onBalance, logger } = dependencies;
+  const { accepted, views, log, clock, pause, onHour, onBalance, logger } = dependencies;
   /** What the views must have seen: all that the log held when the hour was first looked at. */
   let target: { readonly hour: Hour; readonly sequence: Sequence } | undefined;
 
@@ -46,7 +48,9 @@ export const createReconciler = (
       if ((await views.position(view)) < target.sequence) return "behind";
     for (const each of hours) {
       if (signal.aborted) break;
-      for (const tenant of await accepted.tenants(each)) {
+      const tenants = await accepted.tenants(each);
+      onHour();
+      for (const tenant of tenants) {
         for (const balance of await reconcile(dependencies, tenant, [each])) {
           onBalance(tenant, balance);
           if (!isBalanced(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
