@@ -334,7 +334,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         event("c1", "ai_inference", "2026-11-01T12:00:00Z", { outcome_hash: hash("c") }),
         event("label_a", LABEL, "2026-11-01T12:00:00Z", { asset_id: "b", outcome_hash: hash("a") }),
         event("label_b", "watermark_applied", "2026-10-01T12:00:00Z", { output_hash: hash("b") }),
-        event("again_b", LABEL, "2026-11-02T12:00:00Z", { outcome_hash: hash("b") }),
+        event("again_a", LABEL, "2026-11-03T12:00:00Z", { asset_id: "b", outcome_hash: hash("a") }),
         event("label_d", LABEL, "2026-11-02T12:00:00Z", { outcome_hash: hash("d") }),
         event("none", LABEL, "2026-11-02T12:00:00Z"),
       ]);
@@ -343,15 +343,15 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         in_time: 2,
         unmet: 1,
         state: "partial",
-        // The first label of each, whoever gave it, and none of an outcome that nobody gave out.
-        last_evidence_at: "2026-11-01T12:00:00Z",
-        example_event_ids: ["evt_label_a", "evt_label_b"],
+        last_evidence_at: "2026-11-02T12:00:00Z",
+        // Its own labels, and of what another asset labeled the first one.
+        example_event_ids: ["evt_label_d", "evt_label_a", "evt_label_b"],
       });
       expect(one(entries, "any", "labeling", "b")).toMatchObject({
         required: 1,
         in_time: 1,
         state: "covered",
-        example_event_ids: ["evt_label_a"],
+        example_event_ids: ["evt_again_a", "evt_label_a"],
       });
     });
 

@@ -89,7 +89,7 @@ export const coverageSchema = Type.Object({
   example_event_ids: Type.Array(Type.String(), {
     maxItems: COVERAGE_EXAMPLES_MAX,
     description:
-      "Events that are evidence, the newest first, among the newest decisions, duties and labeled outcomes of the asset, of such an outcome the first label; none that has expired.",
+      "Events that are evidence, the newest first, among the newest decisions, duties and labels of the asset, and of an outcome that another asset labeled the first label; none that has expired.",
   }),
   warnings: Type.Array(Type.Union(COVERAGE_WARNINGS.map((warning) => Type.Literal(warning))), {
     description:

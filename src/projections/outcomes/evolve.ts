@@ -20,6 +20,8 @@ interface Outcome {
 }
 
 interface Label {
+  /** Of the event that labels it. */
+  readonly assetId: string;
   readonly at: string;
   readonly eventId: string;
 }
@@ -33,6 +35,7 @@ const NOTHING: Outcome = { assets: [], label: undefined };
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
   let tenants: Level<Level<OutcomeChange>> | undefined;
+  const writes: Write[] = [];
   for (const { tenant, facts } of events) {
     const { outcomeHash, assetId, eventType, occurred, eventId } = facts;
     // Most events name none.
@@ -45,11 +48,14 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
       change = { before, now: before };
       changes.set(outcomeHash, change);
     }
-    change.now = LABELS.includes(eventType)
-      ? withLabel(change.now, { at: occurred, eventId })
-      : withAsset(change.now, assetId);
+    if (LABELS.includes(eventType)) {
+      const label = { assetId, at: occurred, eventId };
+      change.now = withLabel(change.now, label);
+      writes.push({ kind: "insert", table: OUTCOME_LABELS, row: evidenceOf(tenant, assetId, label) });
+    } else change.now = withAsset(change.now, assetId);
   }
-  return [...(tenants ?? [])].flatMap(([tenant, changes]) => changesOf(tenant, changes));
+  for (const [tenant, changes] of tenants ?? []) writes.push(...changesOf(tenant, changes));
+  return writes;
 };
 
 const keyOf = (tenant: string, outcomeHash: string) => ({ tenant, outcome_hash: outcomeHash });
@@ -60,7 +66,11 @@ const outcomeFrom = (row: Row | undefined): Outcome =>
 const labelFrom = (row: Row): Label | undefined =>
   row.labeled_at === null
     ? undefined
-    : { at: rowText(row, "labeled_at"), eventId: rowText(row, "labeled_by") };
+    : {
+        assetId: rowText(row, "labeled_asset"),
+        at: rowText(row, "labeled_at"),
+        eventId: rowText(row, "labeled_by"),
+      };
 
 const withLabel = (outcome: Outcome, label: Label): Outcome => {
   const { label: known } = outcome;
@@ -93,6 +103,7 @@ const changesOf = (tenant: string, changes: Level<OutcomeChange>): readonly Writ
     const row: RowOf<typeof OUTCOMES> = {
       ...keyOf(tenant, outcomeHash),
       assets: JSON.stringify(now.assets),
+      labeled_asset: now.label?.assetId ?? null,
       labeled_at: now.label?.at ?? null,
       labeled_by: now.label?.eventId ?? null,
     };
@@ -108,7 +119,13 @@ const changesOf = (tenant: string, changes: Level<OutcomeChange>): readonly Writ
   return writes;
 };
 
-/** The evidence that each asset of an outcome has in its label, and did not have as the outcome was otherwise. */
+const evidenceOf = (
+  tenant: string,
+  assetId: string,
+  { at, eventId }: Label,
+): RowOf<typeof OUTCOME_LABELS> => ({ tenant, asset_id: assetId, at, event_id: eventId });
+
+/** The evidence that assets of an outcome have in the label of another one, and did not have as the outcome was otherwise. */
 const evidenceIn = (
   tenant: string,
   { assets, label }: Outcome,
@@ -116,7 +133,7 @@ const evidenceIn = (
 ): readonly RowOf<typeof OUTCOME_LABELS>[] => {
   if (label === undefined) return NO_EVIDENCE;
   const added = label === other.label ? assets.filter((asset) => !other.assets.includes(asset)) : assets;
-  return added.map((asset) => ({ tenant, asset_id: asset, at: label.at, event_id: label.eventId }));
+  return added.flatMap((asset) => (asset === label.assetId ? NO_EVIDENCE : evidenceOf(tenant, asset, label)));
 };
 
 const NO_EVIDENCE: readonly never[] = [];
@@ -137,7 +154,7 @@ const countOf = (tenant: string, assetId: string, required: number, labeled: num
 
 export const outcomesProjection = onFirstEvents({
   name: "outcomes",
-  version: 3,
+  version: 4,
   tables: [OUTCOMES, LABELING, OUTCOME_LABELS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts: { outcomeHash } }) =>

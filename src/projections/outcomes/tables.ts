@@ -11,6 +11,7 @@ export const OUTCOMES = {
     /** JSON array of asset_ids in order, at most OUTCOME_ASSETS_MAX: the hash of a word such as "denied" is that of many. */
     assets: TEXT,
     /** The first event that labels it, of whatever asset; null where none does. */
+    labeled_asset: NULLABLE_TEXT,
     labeled_at: NULLABLE_TEXT,
     labeled_by: NULLABLE_TEXT,
   },
@@ -21,7 +22,7 @@ export const OUTCOMES = {
 /** How many outcomes each asset gave out, and how many of them were labeled. */
 export const LABELING = { name: "labeling", ...DUTY_COUNTS } as const satisfies Table;
 
-/** One row per outcome that was labeled, for each asset that gave it out: the evidence. */
+/** The evidence: one row per event that labels an outcome, for its own asset; of the first label of each outcome also one for every other asset that gave it out. */
 export const OUTCOME_LABELS = {
   name: "outcome_labels",
   columns: { tenant: TEXT, asset_id: TEXT, at: TEXT, event_id: TEXT },
