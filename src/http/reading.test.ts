@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { setImmediate as otherWork } from "node:timers/promises";
 import type { ViewStore } from "../views/view-store.ts";
-import { onceSeen } from "./reading.ts";
+import { onceSeen, ownTurn } from "./reading.ts";
 
 /** A view that another process replaces. */
 const createReplaced = () => {
@@ -52,4 +53,24 @@ test("who waits for nothing is answered at once", async () => {
     return "as it is";
   });
   expect(answer).toBe("as it is");
+});
+
+test("of long answers that are asked for at once each is made in a turn of the event loop of its own, so that others are heard between two", async () => {
+  let turn = 0;
+  let isOver = false;
+  const counting = (async () => {
+    for (; !isOver; turn++) await otherWork();
+  })();
+  const answer = async () => {
+    await ownTurn();
+    const begun = turn;
+    // As of SQLite: rows that are there at once, however often they are waited for.
+    for (let reads = 0; reads < 100; reads++) await Promise.resolve();
+    return { begun, ended: turn };
+  };
+  const answers = await Promise.all([answer(), answer(), answer()]);
+  isOver = true;
+  await counting;
+  expect(new Set(answers.map(({ begun }) => begun)).size).toBe(answers.length);
+  for (const { begun, ended } of answers) expect(ended).toBe(begun);
 });

@@ -20,7 +20,14 @@ import type { ViewStore } from "../../views/view-store.ts";
 import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
-import { MIN_SEQUENCE, notFound, pathParameter, type ReadDependencies, reading } from "../reading.ts";
+import {
+  MIN_SEQUENCE,
+  notFound,
+  ownTurn,
+  pathParameter,
+  type ReadDependencies,
+  reading,
+} from "../reading.ts";
 import { dataOf } from "../schemas.ts";
 import { successWhole } from "../success.ts";
 import { obligationSchema } from "./obligations.ts";
@@ -49,6 +56,7 @@ const readCase = ({ views, now, rules }: Dependencies) =>
     answer: async (at, call) => {
       const { tenant } = call.principal;
       const value = call.params.correlation_id ?? "";
+      await ownTurn();
       const found = value ? await findCase(views, tenant, { kind: "correlation", value, rules }) : undefined;
       if (!found) return notFound(call, "case");
       if (found.isShared) return problem(call.context, "case_shared");
@@ -67,6 +75,7 @@ const readDecision = ({ views, now, rules }: Dependencies) =>
     answer: async (at, call) => {
       const { tenant } = call.principal;
       const value = canonicalEventId(call.params.decision_id ?? "");
+      await ownTurn();
       const found = value ? await findCase(views, tenant, { kind: "decision", value, rules }) : undefined;
       const decision = found?.is.decisions.find(({ id }) => id === value);
       if (found?.hasExpired && !decision) return problem(call.context, "case_expired");

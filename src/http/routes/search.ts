@@ -19,6 +19,7 @@ import {
   invalidCursor,
   MIN_SEQUENCE,
   notFound,
+  ownTurn,
   PAGE_PARAMETERS,
   pathParameter,
   reading,
@@ -73,6 +74,7 @@ const getEvents = async (
   call: Call,
 ): Promise<Response> => {
   const { context, principal } = call;
+  await ownTurn();
   const found = await searchEvents(views, principal.tenant, asked);
   if (found.kind === "invalid_cursor") return invalidCursor(call);
   const { rows, nextCursor } = found;
