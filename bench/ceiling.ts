@@ -1,5 +1,5 @@
 /**
- * What the machine can do at most, with the same records and the same durability: run by ingest.ts as `ceiling.ts <natsUrl> <kind> <seconds>`, or
+ * What the machine can do at most, with the same records and the same durability. ingest.ts runs it as `ceiling.ts <natsUrl> <kind> <seconds>`, or as
  * `ceiling.ts - http <seconds>` for a server that answers 202 and stores nothing. Prints one JSON line.
  */
 import { Buffer } from "node:buffer";

@@ -1,6 +1,6 @@
 /**
- * Records of histories of AI systems at work, as the log holds them, in a file: `history-records.ts <file> <events> <order>`, run by projecting.ts in a process
- * of its own, so that what a history is made of is not in the heap of the program that is measured (it cost that a tenth of its time).
+ * Writes records of histories of AI systems, as the log contains them, to a file: `history-records.ts <file> <events> <order>`. projecting.ts runs it
+ * in a separate process, so that the data from which histories are made is not in the heap of the measured program (that took a tenth of its time).
  */
 import { readSync } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
@@ -15,34 +15,34 @@ export const TENANT = "acme";
 export const EVENTS_PER_HISTORY = 50_000;
 export const ASSETS = 20;
 /**
- * `live`: all systems at work at one time, their events in the order of their times. `imported`: what one group of systems did in
- * half a year, then the next group: cases and ids that belong together stand near each other.
+ * `live`: all systems work at the same time, and their events are in the order of their times. `imported`: half a year of one group of systems, then
+ * the next group: cases and ids that belong together are near each other.
  */
 export const HISTORY_ORDERS = ["live", "imported"] as const;
 export type HistoryOrder = (typeof HISTORY_ORDERS)[number];
 
 const SUBJECT = `audit.${TENANT}.system.decision.automated_decision_made`;
-/** A CALM case has about so many events. */
+/** The approximate number of events of a CALM case. */
 const EVENTS_PER_CASE = 1.9;
 /** Most persons have a few decisions each. */
 const PERSONS = 10_000;
 
-/** Before each record stands its length: big-endian, as Buffer writes it. */
+/** Length of the big-endian number before each record, which is the record's length. */
 const LENGTH_BYTES = 4;
 const READ_BYTES = 4 * 1024 * 1024;
 
-/** Some EVENTS_PER_HISTORY of them, of ASSETS assets. */
+/** Histories with about EVENTS_PER_HISTORY events each, of ASSETS assets. */
 export const historyEvents = (seed: number): readonly HistoryEvent[] => {
   const cases = Math.ceil(EVENTS_PER_HISTORY / ASSETS / EVENTS_PER_CASE);
   const { events } = makeHistory({ seed, assets: ASSETS, cases, persons: PERSONS, shares: CALM });
   return withSdkIds(seed % 2 === 0 ? withSdkCorrelations(events) : events);
 };
 
-/** UUIDv7 of their time, as the SDK makes ids where nobody else does. All other ids are a system's own, and of no order. */
+/** UUIDv7 by the time of the event, as the SDK makes ids by default. All other ids are a system's own, in no order. */
 const withSdkIds = (events: readonly HistoryEvent[]): readonly HistoryEvent[] =>
   events.map((event) => ({ ...event, event_id: uuid7(Date.parse(event.timestamp)) }));
 
-/** As its plugins make them of requests that name none. */
+/** As the SDK's plugins make them for requests without one. */
 const withSdkCorrelations = (events: readonly HistoryEvent[]): readonly HistoryEvent[] => {
   const made = new Map<string, string>();
   return events.map((event) => {
@@ -54,7 +54,7 @@ const withSdkCorrelations = (events: readonly HistoryEvent[]): readonly HistoryE
   });
 };
 
-/** One history after another; gives when each event happened, in milliseconds since 1970, and where its record begins. */
+/** Writes one history after another; returns the time of each event, in milliseconds since 1970, and the offset of its record. */
 const writeImported = async (file: FileHandle, count: number) => {
   const times = new Float64Array(count);
   const starts = new Float64Array(count + 1);

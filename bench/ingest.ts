@@ -10,7 +10,7 @@ import { cpuMicroseconds, type Subject, startSubject } from "./subject.ts";
 import { measureInTurns, type PairResult, TURNS } from "./turns.ts";
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
-/** The front end alone is what its CPU time speaks of; ROLES=api,projector,sealer shows the default. */
+/** By default only the front end runs, so its CPU time is for taking events only; ROLES=api,projector,sealer shows the default service. */
 const ROLES = process.env.ROLES ?? "api";
 const CASES = [
   { connections: 1, batchEvents: 0 },
@@ -24,7 +24,7 @@ const CASES = [
 
 interface Measured extends LoadResult {
   readonly eventsPerSecond: number;
-  /** CPU time per event of the process that is asked, and of the one that stores. */
+  /** CPU time per event of the process that answers, and of the one that stores. */
   readonly serverMicroseconds: number;
   readonly storeMicroseconds: number;
 }

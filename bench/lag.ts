@@ -19,7 +19,7 @@ import { historyEvents } from "./history-records.ts";
 import { cpuMicroseconds, root, type Subject, startSubject } from "./subject.ts";
 
 const LOOK_MS = 50;
-/** A program that has just started compiles what it runs most. What it has left undone by then would be there for long at the full rate. */
+/** A program that has just started compiles its busiest functions. A backlog from that time would last long at the full rate. */
 const WARM_UP = { seconds: 10, rateShare: 0.5 };
 
 const [rate, seconds, how, batchEvents] = [
@@ -29,7 +29,7 @@ const [rate, seconds, how, batchEvents] = [
   Number(process.argv[5] ?? 100),
 ];
 
-/** Bodies of batches, made before the clock runs: of histories side by side, in the order of their times. */
+/** Bodies of batches, made before the clock runs: histories side by side, in the order of their times. */
 const makeBodies = (count: number): readonly string[] => {
   const events: { readonly event: HistoryEvent; readonly at: number }[] = [];
   for (let seed = 1; events.length < count * batchEvents; seed++)
@@ -67,7 +67,7 @@ const startProjector = (dataDir: string, { natsUrl, provisionUrl }: Subject) => 
   };
 };
 
-/** Gives how many were refused and the greatest time by which it fell behind its own schedule. */
+/** Returns how many were refused, and the greatest delay behind its own schedule. */
 const sendAll = async ({ port, key }: Subject, bodies: readonly string[], eventsPerSecond: number) => {
   const startedAt = performance.now();
   const answers: Promise<unknown>[] = [];
@@ -91,7 +91,7 @@ const sendAll = async ({ port, key }: Subject, bodies: readonly string[], events
   return { refused, lateMs, seconds: (performance.now() - startedAt) / 1000 };
 };
 
-/** The age of the first record that the views had not seen, at each look. When the log first held a sequence is known from the looks themselves. */
+/** The age of the first record that the views had not seen, at each look. The looks themselves show when the log first contained a sequence. */
 const watchLag = async (subject: Subject, dataDir: string, lags: number[], stop: AbortSignal) => {
   await using views = createSqliteViews({ path: join(dataDir, "views.sqlite") });
   const { host, username, password } = new URL(subject.natsUrl);

@@ -1,7 +1,8 @@
 /**
- * The load generator: a process of its own, plain sockets, keep-alive, one request in flight per connection. It shares the machine with what it
- * measures, so it writes one prepared buffer per request, in which only the digits of the event_ids change; and it takes one order after another, a
- * line of JSON each, which it answers with one: a program that has just begun takes twice the CPU time for each request (measured). Started by programs.ts.
+ * The load generator: a separate process with plain sockets, keep-alive, and one request in flight per connection. It shares the machine with what it
+ * measures, so it writes one prepared buffer per request, in which only the digits of the event_ids change. It carries out one order after another,
+ * each a line of JSON that it answers with a line, because a program that has just started takes twice the CPU time for each request (measured).
+ * Started by programs.ts.
  */
 import { Buffer } from "node:buffer";
 import { createInterface } from "node:readline";
@@ -14,7 +15,7 @@ export interface LoadOrder {
   /** `webdis` is sent the same bytes as one value for a list (peers.ts). */
   readonly speaks: "prooftrail" | "webdis";
   readonly connections: number;
-  /** 0 sends single events; otherwise so many per batch. */
+  /** 0 sends single events; otherwise the number of events per batch. */
   readonly batchEvents: number;
   readonly seconds: number;
   /** Distinguishes the event_ids of one run from those of another. */
@@ -35,7 +36,7 @@ export interface LoadResult {
 
 const ZEROS = "0".repeat(DIGITS);
 
-/** One request, and where the digits of its event_ids stand. */
+/** One request, and the positions of the digits of its event_ids. */
 const prepare = (order: LoadOrder): { bytes: Buffer; ids: number[] } => {
   const eventText = sampleEvent(order.run);
   const events = Math.max(1, order.batchEvents);
@@ -59,7 +60,7 @@ const number = (bytes: Buffer, at: number, value: number): void => {
   }
 };
 
-/** What all connections of one order count together. */
+/** The counters of all connections of one order. */
 interface Tally {
   readonly deadline: number;
   readonly accepted: Buffer;
@@ -69,15 +70,15 @@ interface Tally {
   refused: number;
 }
 
-/** What one connection is at. */
+/** The state of one connection. */
 interface Connection {
   readonly tally: Tally;
   readonly bytes: Buffer;
   readonly ids: readonly number[];
-  /** Of `bytes`, already handed to the system. */
+  /** How much of `bytes` was already written. */
   written: number;
   sentAt: number;
-  /** What came of an answer that is not complete. */
+  /** The received part of an incomplete answer. */
   received: Buffer | undefined;
   readonly finish: () => void;
 }
@@ -88,7 +89,7 @@ const write = (socket: Wire): void => {
   data.written += socket.write(data.bytes, data.written, data.bytes.length - data.written);
 };
 
-/** Sends one request after the other until the time is over. */
+/** Sends one request after another until the time is over. */
 const send = (socket: Wire): void => {
   const { data } = socket;
   const { tally } = data;
@@ -106,7 +107,7 @@ const send = (socket: Wire): void => {
 const HEAD_END = Buffer.from("\r\n\r\n");
 const LENGTH = /content-length: (\d+)/i;
 
-/** Both servers send heads that hardly vary, so the length is looked for in a short text. */
+/** Both servers send heads that hardly vary, so the length is searched for in a short text. */
 const isComplete = (answer: Buffer): boolean => {
   const headEnd = answer.indexOf(HEAD_END);
   if (headEnd < 0) return false;
@@ -119,7 +120,7 @@ const take = (socket: Wire, chunk: Buffer): void => {
   const { accepted, latencies } = data.tally;
   const answer = data.received ? Buffer.concat([data.received, chunk]) : chunk;
   if (!isComplete(answer)) {
-    // The chunk's memory is used again after this call.
+    // The chunk's memory is reused after this call.
     data.received = Buffer.from(answer);
     return;
   }

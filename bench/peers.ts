@@ -1,5 +1,5 @@
 /**
- * Webdis in front of Redis: an HTTP server in C that stores what it is sent in an append-only file, and looks at nothing. Debian ships both; they are
+ * Webdis in front of Redis: an HTTP server in C that stores its input in an append-only file without checking it. Debian ships both; they are
  * unpacked into the user's cache, without root. Two durabilities: `always` syncs before each answer as we do, `everysec` may lose a second.
  */
 import { execFile, spawn } from "node:child_process";
@@ -20,7 +20,7 @@ export interface Peer extends AsyncDisposable {
 const run = promisify(execFile);
 const cache = join(homedir(), ".cache", "prooftrail");
 
-/** Where the programs are unpacked. Throws where this machine has no apt, or its mirror has them not. */
+/** The folder of the unpacked programs. Throws if this machine has no apt, or its mirror lacks them. */
 export const obtainPeers = async (): Promise<string> => {
   const root = join(cache, "bench-peers");
   if ((await readdir(root).catch(() => [])).length > 0) return root;
@@ -29,7 +29,7 @@ export const obtainPeers = async (): Promise<string> => {
   try {
     await mkdir(join(work, "state/lists/partial"), { recursive: true });
     await mkdir(join(work, "cache/archives/partial"), { recursive: true });
-    // The machine's own sources and list of what is installed, so that only what is missing is fetched; all else in this folder.
+    // Uses the machine's own sources and list of installed packages, so that only missing ones are downloaded; everything else is in this folder.
     const options = [
       `Dir::State=${join(work, "state")}`,
       "Dir::State::status=/var/lib/dpkg/status",

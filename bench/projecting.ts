@@ -1,9 +1,8 @@
 /**
- * What projecting costs and how fast views answer: `bun bench/projecting.ts [events] [live|imported] [database]`. Histories of AI
- * systems at work go through all projections into a new database, as a rebuild does it, without a broker; then every kind of
- * question is asked (questions.ts). `live` or `imported` is the order in which their events stand in the log
- * (history-records.ts). `database` is the URL of a PostgreSQL database, or a file of SQLite, which stays and is only asked when
- * it is there already.
+ * What projecting costs and how fast views answer: `bun bench/projecting.ts [events] [live|imported] [database]`. Histories of AI systems go through
+ * all projections into a new database, as in a rebuild, without a broker; then every kind of question is asked (questions.ts). `live` or `imported`
+ * is the order of their events in the log (history-records.ts). `database` is the URL of a PostgreSQL database, or a file of SQLite, which is kept,
+ * and only queried if it exists already.
  */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
@@ -23,13 +22,13 @@ import { ASSETS, EVENTS_PER_HISTORY, HISTORY_ORDERS, readHistoryRecords, TENANT 
 import { writeHistoryRecords } from "./programs.ts";
 import { activityQuestions, eventQuestions, listQuestions, type Question } from "./questions.ts";
 
-/** After so many events a line is printed, so that it shows when more of them make it slower. */
+/** A line is printed after this many events, to show whether more events make it slower. */
 const EVENTS_PER_LINE = 500_000;
-/** A projector runs for months: what compiling it takes is no part of what an event costs (8 µs of each of the first 300,000, measured). */
+/** A projector runs for months, so its compilation is not part of the cost of an event (8 µs of each of the first 300,000, measured). */
 const WARM_UP_EVENTS = 200_000;
-/** Of each kind. */
+/** Number of questions of each kind. */
 const QUESTIONS = 60;
-/** Kinds of each family that are printed: those that take longest. */
+/** Kinds of each family that are printed: the slowest. */
 const KINDS_SHOWN = 8;
 
 const project = async (views: ViewStore, records: string): Promise<void> => {
@@ -39,7 +38,7 @@ const project = async (views: ViewStore, records: string): Promise<void> => {
   print(lineOf(`**${all.events}**`, all));
 };
 
-/** Into views of their own, which go with the folder. */
+/** Into separate views, which are removed with the folder. */
 const warmUp = async (records: string, folder: string): Promise<void> => {
   await using views = createSqliteViews({ path: join(folder, "warm-up.sqlite") });
   await moveAll(views, (messagesMax) => readHistoryRecords(records, messagesMax), WARM_UP_EVENTS);
@@ -65,7 +64,7 @@ const moveAll = async (
   if (stopped.kind !== "reached") throw new Error(stopped.kind);
 };
 
-/** Hands on messages, and counts what is spent until the next ones are asked for: reading is not counted. */
+/** Passes messages on, and measures what is spent until the next ones are requested: reading is not counted. */
 async function* countedIn(
   all: Spent,
   records: AsyncIterable<readonly StoredMessage[]>,
@@ -143,7 +142,7 @@ const at = (times: readonly number[], share: number): number =>
 const figures = (times: readonly number[]): string =>
   [at(times, 0.5), at(times, 0.99), Math.max(...times)].map((ms) => ms.toFixed(1)).join(" | ");
 
-/** Rounded up; of a file that is not there none. */
+/** Rounded up; 0 if there is no such file. */
 const megabytes = async (path: string): Promise<number> =>
   Math.ceil((await stat(path).catch(missingAs({ size: 0 }))).size / 2 ** 20);
 

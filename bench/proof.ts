@@ -1,7 +1,6 @@
 /**
- * What proving costs: `bun bench/proof.ts [events]`. Events go into a real log, the trees are made of it and sealed as often as
- * at 10,000 events/s, and proofs of events drawn at random are asked for over HTTP. Of the views only `events` and `tree` are
- * made: a proof asks no other.
+ * What proving costs: `bun bench/proof.ts [events]`. Events go into a real log, its trees are made and sealed as often as at 10,000 events/s, and
+ * proofs of randomly chosen events are requested over HTTP. Only the views `events` and `tree` are made, because a proof needs no other.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -71,7 +70,7 @@ const append = async ({ connection }: TestLog): Promise<void> => {
   await Promise.all(Array.from({ length: APPENDS_IN_FLIGHT }, one));
 };
 
-/** Microseconds of CPU of this process for all of it; `onGroup` is not counted. */
+/** Microseconds of CPU of this process for everything except `onGroup`. */
 const project = async (
   { log, views }: { readonly log: LogReader; readonly views: ViewStore },
   projections: readonly Projection[],

@@ -1,7 +1,7 @@
 /**
- * Every kind of question that the views answer: each filter of events, every pair of them and all together, each list with each of its
- * filters and all their combinations. Values are taken from rows that are there: of one row, so that something is found, or each of another, so
- * that they occur and hardly ever together. Asked for the first page, and for one that lies anywhere.
+ * Every kind of question that the views answer: each filter of events, every pair of them and all together; each list with each of its filters and
+ * all their combinations. Values are taken from existing rows: all from one row, so that something is found, or each from another row, so that they
+ * exist but hardly ever occur together. Asked for the first page, and for a page at a random place.
  */
 import { type EventFacts, eventFacts } from "../src/event/facts.ts";
 import { words } from "../src/event/words.ts";
@@ -32,7 +32,7 @@ import type { Chance } from "../test/support/histories/chance.ts";
 import { subsets } from "../test/support/subsets.ts";
 
 export interface Question {
-  /** Those of one family share a goal. */
+  /** Kinds of one family share a goal. */
   readonly family: "events" | "words" | "lists" | "activity";
   readonly kind: string;
   readonly ask: (chance: Chance) => Promise<unknown>;
@@ -44,13 +44,13 @@ interface Asked {
   readonly events: number;
 }
 
-/** One more than a page holds, as the routes ask. */
+/** One more than a page has, as the routes ask. */
 const ROWS = 51;
 const SAMPLES = 300;
 
 type Filter = Partial<EventFilter>;
 
-/** A filter that an event fits. */
+/** A filter that matches an event. */
 const FILTERS: Readonly<Record<string, (facts: EventFacts) => Filter | undefined>> = {
   asset: ({ assetId }) => ({ assetId }),
   type: ({ eventType }) => ({ eventType }),
@@ -77,13 +77,13 @@ const around = (time: string, characters: number, ms: number): Filter => {
   return { from, to: new Date(Date.parse(from) + ms).toISOString() };
 };
 
-/** Words to search for, from an event: of its type, which many have, of its asset and its ids, which few have, and how words begin. */
+/** Words to search for, from an event: of its type, which many have; of its asset and its ids, which few have; and prefixes of words. */
 const TEXTS: Readonly<Record<string, (facts: EventFacts) => Filter>> = {
   "frequent word": ({ eventType }) => ({ text: { words: words(eventType).slice(0, 1), prefixes: [] } }),
   "rare word": (facts) => ({ text: { words: idWords(facts).slice(-1), prefixes: [] } }),
   prefix: (facts) => ({ text: { words: [], prefixes: [`${idWords(facts)[0]}_`] } }),
   "short prefix": ({ eventType }) => ({ text: { words: [], prefixes: [eventType.slice(0, 2)] } }),
-  // A frequent word begins so, and so do words of many UUIDs.
+  // The prefix of a frequent word, and of words of many UUIDs.
   "hexadecimal prefix": () => ({ text: { words: [], prefixes: ["de"] } }),
 };
 
@@ -199,7 +199,7 @@ export const listQuestions = async (asked: Asked, chance: Chance): Promise<reado
   return questions;
 };
 
-/** Who asks for a deadline asks for its law as well (routes/obligations.ts), and mostly for a state. */
+/** A filter by deadline implies its law (routes/obligations.ts), and mostly comes with a state. */
 const filtersOf = (list: List): readonly (readonly string[])[] =>
   list === obligationList
     ? subsets([...list.filters, "status"]).filter(
@@ -207,7 +207,7 @@ const filtersOf = (list: List): readonly (readonly string[])[] =>
       )
     : subsets(list.filters);
 
-/** Rows from anywhere in the list. */
+/** Rows from random places of the list. */
 const sampleRows = async ({ views, tenant }: Asked, list: List, chance: Chance): Promise<readonly Row[]> => {
   const found: Row[] = [];
   const ask = async (query: TenantQuery) => found.push(...(await views.select(query)));
@@ -242,7 +242,7 @@ const askList = (
 ): Promise<unknown> => {
   const draw = (): Row => samples[chance.below(samples.length)] ?? {};
   const drawn = draw();
-  // A deadline is of one law: who asks for it under another is answered without a look (routes/obligations.ts).
+  // A deadline belongs to one law: with another law the answer needs no query (routes/obligations.ts).
   const isTogether = (column: string): boolean =>
     how === "together" || (list === obligationList && (column === "deadline" || column === "law"));
   const where = filters.flatMap((column): readonly Condition[] => {
@@ -255,7 +255,7 @@ const askList = (
   return views.select(listQuery(tenant, list, { where, order, after, rowsMax: ROWS }));
 };
 
-/** A day, a month and a year, by one group or two, of everything and of one asset. */
+/** A day, a month and a year, grouped by one or two columns, of everything and of one asset. */
 export const activityQuestions = ({ views, tenant }: Asked, assets: readonly string[]): readonly Question[] =>
   ([1, 31, 365] as const).flatMap((days) =>
     ACTIVITY_GROUPS.flatMap((group) =>

@@ -1,6 +1,6 @@
 /**
- * One measurement of bench/sdk.ts, in a process of its own on any runtime: what a call of `capture()` costs the program that makes it, beside the least
- * that taking an event down could cost (its JSON, written to a file). Prints one JSON object.
+ * One measurement of bench/sdk.ts, in a separate process on any runtime: what a call of `capture()` costs the calling program, beside the least that
+ * recording an event could cost (its JSON, written to a file). Prints one JSON object.
  */
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { type ClientOptions, createClient } from "prooftrail/sdk";
 const [kind = "interval", url = "", apiKey = "none", eventsText = "50000", workText = "0"] =
   process.argv.slice(2);
 const events = Number(eventsText);
-/** Events of one turn of the event loop, as a request of a busy program has some. */
+/** Events in one turn of the event loop, like a request of a busy program. */
 const PER_TURN = 10;
 const WARM_UP = 2000;
 
@@ -61,7 +61,7 @@ const capturing = (): Taking => {
   };
 };
 
-/** Whatever survives the death of the process has at least this to do. */
+/** The minimum work for anything that must survive the death of the process. */
 const writing = (): Taking => {
   const fd = openSync(join(directory, "floor"), "a");
   return {

@@ -1,6 +1,6 @@
 /**
- * What `capture()` costs the program that calls it, and its memory: `bun bench/sdk.ts [events]`. On each runtime and for each kind of outbox, with the service
- * there and with the service away, beside the floor of the same run: the same event as JSON, written to a file.
+ * What `capture()` costs the calling program, and its memory: `bun bench/sdk.ts [events]`. On each runtime and for each kind of outbox, with and
+ * without the service, beside the floor of the same run: the same event as JSON, written to a file.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { startTestService } from "../test/support/service.ts";
 const events = Number(process.argv[2] ?? 50_000);
 const PROGRAM = resolve(import.meta.dir, "sdk-capture.ts");
 const OUTBOXES = ["floor", "memory", "never", "interval", "always"] as const;
-/** Nobody listens there. */
+/** No server listens there. */
 const AWAY = "http://127.0.0.1:9";
 
 interface Measured {
@@ -41,7 +41,7 @@ const runtimes: Readonly<Record<string, readonly string[]>> = {
   Deno: [deno, "run", "-A", "--quiet", "--no-check", "--node-modules-dir=manual", PROGRAM],
 };
 
-/** Not by a call that waits: the service is in this process. */
+/** Without blocking, because the service is in this process. */
 const measure = async (command: readonly string[], args: readonly string[]): Promise<Measured> => {
   const [program = "", ...rest] = command;
   const { stdout } = await promisify(execFile)(program, [...rest, ...args]);
@@ -56,7 +56,7 @@ const ways = [
   { name: "alone", isThere: false, workMs: 0, events },
   { name: "at work", isThere: true, workMs: 0.2, events: events / 5 },
 ] as const;
-/** Of each figure the middle one is taken: the machine is not alone either. */
+/** The median of each figure is used, because other programs share the machine. */
 const RUNS = 3;
 
 const middle = (measured: readonly Measured[], name: keyof Measured): number =>

@@ -1,4 +1,4 @@
-/** Ingestion and its ceiling in turns: a machine that is slow for a minute is slow for both, so only their ratio of each round counts. */
+/** Ingestion and its ceiling in turns: if a machine is slow for a minute it is slow for both, so only their ratio in each round counts. */
 import { ceiling, type Loader } from "./programs.ts";
 import { cpuMicroseconds, type Subject } from "./subject.ts";
 
@@ -10,7 +10,7 @@ interface Pair {
   readonly connections: number;
   readonly batchEvents: number;
   readonly raw: "atomic" | "one" | "many";
-  /** What is held against each other. */
+  /** The figure to compare. */
   readonly figure: "events/s" | "p50";
 }
 
@@ -24,7 +24,7 @@ export interface PairResult extends Pair {
   readonly ours: number;
   readonly raws: number;
   readonly serviceMicroseconds: number;
-  /** Of the rounds. */
+  /** The ratios of the rounds. */
   readonly ratios: { readonly least: number; readonly median: number; readonly most: number };
 }
 

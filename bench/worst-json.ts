@@ -1,4 +1,4 @@
-/** How long the worst bodies of 16 MiB take, and keep others waiting at a time. */
+/** How long the worst bodies of 16 MiB take, and for how long at a time they keep other requests waiting. */
 import { EVENT_TYPES } from "../src/event/event-types.ts";
 import { createEventValidator } from "../src/event/validate.ts";
 import { type JsonSlice, sliceBatch } from "../src/intake/json/slice.ts";

@@ -1,8 +1,8 @@
 /**
- * Every number that bounds something and that a client, an operator or more than one module meets, with its unit in the name and its reason beside it; but for
- * those of the SDK, of the command line and of how projections run, which nobody else asks for, and which stand in limits.ts of their folders. What bounds one
- * step of one module, such as how long it rests between two tries, stands beside that step.
- * Not for settings an operator may change: those live in service/config.ts. What must hold between them is in limits.test.ts.
+ * Every limit that a client, an operator or more than one module meets, with its unit in the name and its reason beside it. Limits of the SDK, of the
+ * command line and of how projections run are in limits.ts of their folders, because nothing else uses them. A limit of one step of one module, such
+ * as a pause between two attempts, is beside that step. Settings that an operator may change are in service/config.ts. limits.test.ts checks what
+ * must hold between limits.
  */
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -18,7 +18,10 @@ export const SINGLE_BODY_BYTES_MAX = 1 * MIB;
 export const OBJECT_BODY_BYTES_MAX = EVENT_BYTES_MAX;
 /** Body of `POST /v1/events/batch`, in bytes. */
 export const BATCH_BODY_BYTES_MAX = 16 * MIB;
-/** Where the runtime itself closes a connection, without a word. Far above what any handler reads, who answers with a reason, and holds nothing beyond its own limit. */
+/**
+ * The size at which the runtime itself closes a connection without an answer. Far above what any handler reads; handlers answer with a reason, and
+ * hold nothing beyond their own limit.
+ */
 export const CONNECTION_BODY_BYTES_MAX = 1024 * MIB;
 /** Nesting of objects and arrays inside one event, the event itself being level 1. */
 export const EVENT_DEPTH_MAX = 64;

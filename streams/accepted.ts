@@ -3,8 +3,8 @@ import { COUNTER_BYTES_MAX, nanoseconds, type StreamDefinition, type TopologyOpt
 import { ACCEPTED_SUBJECTS } from "./subjects.ts";
 
 /**
- * How many events of each tenant the front ends have acknowledged, hour by hour, as counters (NATS ADR-49). Counted apart from the log, by whoever
- * gave the answers: so that `GET /v1/reconciliation` can hold the log against what was promised.
+ * How many events of each tenant the front ends have acknowledged, hour by hour, as counters (NATS ADR-49). Counted independently of the log, by the
+ * processes that gave the answers, so that `GET /v1/reconciliation` can compare the log with what was promised.
  */
 export const acceptedStream = (options: TopologyOptions): StreamDefinition => ({
   name: "ACCEPTED",
@@ -13,7 +13,8 @@ export const acceptedStream = (options: TopologyOptions): StreamDefinition => ({
   readBy: "the front ends, for GET /v1/reconciliation, and the projector, each hour",
   settings: {
     subjects: [ACCEPTED_SUBJECTS],
-    // On disk with three replicas nats-server 2.15.1 does not always find its way back after kill -9 (chaos found it), as with compression: a
+    // On disk with three replicas nats-server 2.15.1 does not always recover after kill -9 (found by `bun run chaos`), nor with compression. So a
+    // cluster keeps the counters in memory. If all of its servers end at once, too few events are counted, never too many.
     // cluster keeps them in memory, and has counted too few, never too many, where all of it ended at once.
     storage: options.replicas === 1 ? "file" : "memory",
     retention: "limits",

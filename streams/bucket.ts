@@ -8,7 +8,7 @@ import {
 const RECORD_BYTES_MAX = 16 * 1024;
 
 /**
- * A key-value bucket is a stream with these settings (NATS ADR-8). What is over is a new value, never a removal: without `deny_delete` and
+ * A key-value bucket is a stream with these settings (NATS ADR-8). Ending something is a new value, never a removal: without `deny_delete` and
  * `deny_purge` a client could empty the bucket.
  */
 export const bucketSettings = (

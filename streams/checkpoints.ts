@@ -11,8 +11,8 @@ import { CHECKPOINT_KEY_SUBJECTS, CHECKPOINT_SUBJECTS } from "./subjects.ts";
 const NOTE_BYTES_MAX = 16 * 1024;
 
 /**
- * Signed tree heads, each the whole text of a C2SP checkpoint, and the public keys that sign them. Whoever keeps a copy is a witness: of two heads that do not
- * fit, the signature proves that both were given.
+ * Signed tree heads, each the whole text of a C2SP checkpoint, and the public keys that sign them. Whoever keeps a copy is a witness: if two heads
+ * contradict each other, the signatures prove that both were given out.
  */
 export const checkpointsStream = (options: TopologyOptions): StreamDefinition => ({
   name: "CHECKPOINTS",
@@ -24,7 +24,7 @@ export const checkpointsStream = (options: TopologyOptions): StreamDefinition =>
     subjects: [CHECKPOINT_SUBJECTS, CHECKPOINT_KEY_SUBJECTS],
     storage: "file",
     retention: "limits",
-    // The oldest heads of a tenant go. Any later one proves what they did, by a consistency proof.
+    // The oldest heads of a tenant are removed. Any later one proves what they did, by a consistency proof.
     discard: "old",
     num_replicas: options.replicas,
     max_age: 0,

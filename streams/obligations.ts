@@ -2,7 +2,7 @@ import { DUPLICATE_WINDOW_MS, OBLIGATIONS_AGE_MS_MAX, OBLIGATIONS_BYTES_MAX } fr
 import { nanoseconds, SEND_STORED, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { OBLIGATION_SUBJECTS } from "./subjects.ts";
 
-/** What became of duties: opened, due soon, met, late. Follows from the log, so the oldest may go. */
+/** Transitions of duties: open, due, met, late. They follow from the log, so the oldest may be removed. */
 export const obligationsStream = (options: TopologyOptions): StreamDefinition => ({
   name: "OBLIGATIONS",
   purpose: "Transitions of duties: open, due, met, late.",

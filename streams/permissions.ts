@@ -27,13 +27,13 @@ export type BrokerUser = "service" | "provisioner" | "consumer";
 
 const INBOX = "_INBOX.>";
 
-/** Where push consumers deliver to: to clients a prefix of inboxes. What is answered or pulled arrives in any inbox. */
+/** The delivery subjects of push consumers: for clients, a prefix of inboxes. Answers and pulled messages arrive in any inbox. */
 const DELIVERIES = "_INBOX_consumer.>";
 
-/** What a consumer sees live as copies of what is stored (SEND_STORED). */
+/** Copies of stored messages that a consumer receives live (SEND_STORED). */
 const COPIED: readonly string[] = [OBLIGATION_SUBJECTS, CHECKPOINT_SUBJECTS, CHECKPOINT_KEY_SUBJECTS];
 
-/** Reading a stream without being able to change it: consumers, direct gets, acknowledgements, flow control. */
+/** Reading a stream without the right to change it: consumers, direct gets, acknowledgements, flow control. */
 const readStream = (stream: string): readonly string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.MSG.GET.${stream}`,
@@ -49,7 +49,9 @@ const readStream = (stream: string): readonly string[] => [
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
   `$JS.ACK.${stream}.>`,
   `$JS.FC.${stream}.>`,
-  // The same as newer servers name them: without a domain, and with a hash of the account (NATS ADR-15; `js_ack_fc_v2` of nats-server 2.14). No wildcard in
+  // The same subjects under their names in newer servers: without a domain, and with a hash of the account (NATS ADR-15; `js_ack_fc_v2` of
+  // nats-server 2.14). The domain is no wildcard: a server with the older form takes that token for the stream, so a wildcard would be a right on all
+  // streams.
   // the place of the domain: to a server that has the older form that is the stream, and this would be a right on all of them.
   `$JS.ACK._.*.${stream}.>`,
   `$JS.FC._.*.${stream}.>`,
@@ -58,7 +60,7 @@ const readStream = (stream: string): readonly string[] => [
 const EVERY_CLIENT: readonly string[] = ["$JS.API.INFO", "$JS.API.STREAM.NAMES"];
 
 export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
-  /** The running service: appends and reads, and keeps the buckets of keys and of retention. */
+  /** The running service: it appends and reads, and maintains the buckets of keys and of retention. */
   service: {
     publish: [
       AUDIT_SUBJECTS,
@@ -104,10 +106,10 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
 export type BrokerAccount = "PROOFTRAIL" | "CONSUMERS";
 
 /**
- * Permissions alone do not keep a consumer from writing, as they bind what a client publishes and not what the server sends for
- * it: the answer to a request goes to the reply subject that the client names, and a push consumer delivers to any subject that
- * somebody has subscribed to; a stream with that subject stores it (measured on 2.15.1). So consumers have an account without
- * streams: answers end there, and nothing but what is below goes over.
+ * Permissions alone do not keep a consumer from writing, because they restrict what a client publishes and not what the server sends for it: the
+ * answer to a request goes to the reply subject that the client names, and a push consumer delivers to any subject that somebody has subscribed to; a
+ * stream with that subject stores it (measured on 2.15.1). So consumers have an account without streams: answers end there, and only what is listed
+ * below crosses over.
  */
 export const ACCOUNT_OF: Readonly<Record<BrokerUser, BrokerAccount>> = {
   service: "PROOFTRAIL",
@@ -115,7 +117,7 @@ export const ACCOUNT_OF: Readonly<Record<BrokerUser, BrokerAccount>> = {
   consumer: "CONSUMERS",
 };
 
-/** Requests that have more than one answer. */
+/** Requests with more than one answer. */
 const STREAMED = /^\$JS\.(?:API\.(?:CONSUMER\.MSG\.NEXT|DIRECT\.GET)|ACK)\./;
 
 /** What PROOFTRAIL answers for CONSUMERS. */
@@ -123,11 +125,10 @@ export const SHARED_REQUESTS: readonly { readonly subject: string; readonly isSt
   PERMISSIONS.consumer.publish.map((subject) => ({ subject, isStreamed: STREAMED.test(subject) }));
 
 /**
- * What CONSUMERS hears of PROOFTRAIL. A subject of a stream that is heard is one that a push consumer on another stream can
- * deliver to, and so store there. So of duties and tree heads consumers hear copies, which the streams send once something is
- * stored. Copies of events would cost the broker a fifth of its time and batches a seventh of theirs (measured), so events are
- * heard as they are published: who has the consumer's password can have duties and tree heads stored in AUDIT once more, where
- * nobody takes them for events.
+ * What CONSUMERS receives live from PROOFTRAIL. If consumers receive the subject of a stream, a push consumer on another stream can deliver to it,
+ * and so store messages there. So of duties and tree heads consumers receive copies, which the streams send once something is stored. Copies of
+ * events would cost the broker a fifth of its time and batches a seventh of theirs (measured), so events are received as they are published: anybody
+ * with the consumer's password can have duties and tree heads stored in AUDIT once more, where nothing takes them for events.
  */
 export const SHARED_SUBJECTS: readonly { readonly subject: string; readonly heardAs: string }[] = [
   { subject: AUDIT_SUBJECTS, heardAs: AUDIT_SUBJECTS },

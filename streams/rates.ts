@@ -3,8 +3,8 @@ import { COUNTER_BYTES_MAX, nanoseconds, type StreamDefinition, type TopologyOpt
 import { RATES_SUBJECTS } from "./subjects.ts";
 
 /**
- * What each key has used of its rate, second by second, as counters (NATS ADR-49): so that a limit holds over all front ends. In memory, because a
- * lost count costs nobody an event.
+ * What each key has used of its rate, second by second, as counters (NATS ADR-49), so that a limit holds over all front ends. In memory, because a
+ * lost count loses no event.
  */
 export const ratesStream = (options: TopologyOptions): StreamDefinition => ({
   name: "RATES",

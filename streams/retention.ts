@@ -10,13 +10,13 @@ export const policySubject = (tenant: string): string => `$KV.${RETENTION_BUCKET
 export const holdSubject = (tenant: string, id: string): string =>
   `$KV.${RETENTION_BUCKET}.hold.${tenant}.${id}`;
 
-/** Policies and holds, one value each. Releasing is a new value, never a removal. */
+/** Policies and holds, one value each. Releasing a hold is a new value, never a removal. */
 export const retentionStream = (options: TopologyOptions): StreamDefinition => ({
   name: `KV_${RETENTION_BUCKET}`,
   purpose: "Retention: how long the views of each tenant show events, and what is on hold.",
   writtenBy: "the retention endpoints (src/jetstream/retention-bucket.ts)",
   readBy: "the retention endpoints, and the projector before it lets events expire",
-  // Only the leader answers: a replica that is behind would not know of a hold yet.
+  // Only the leader answers: a replica that is behind would not know of a new hold yet.
   settings: bucketSettings(RETENTION_BUCKET, options, { allow_direct: false }),
   updatable: BUCKET_UPDATABLE,
 });

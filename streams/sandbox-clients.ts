@@ -2,15 +2,16 @@ import { SANDBOX_CLIENTS_BYTES_MAX, SANDBOX_REQUESTS_PER_MINUTE } from "../src/l
 import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { SANDBOX_CLIENTS_SUBJECTS } from "./subjects.ts";
 
-/** The last minute is what counts; twice as long, because the clocks of front ends and brokers differ. */
+/** Only the last minute counts; kept twice as long, because the clocks of front ends and brokers differ. */
 const AGE_MS_MAX = 2 * 60 * 1000;
 const TIME_BYTES = 8;
-/** A header that names the revision it builds on, and what the broker adds. */
+/** Room for a header that names the expected revision, and for what the broker adds. */
 const HEADER_BYTES_MAX = 1024;
 
 /**
- * When each client of the sandbox was let in during the last minute: 8 bytes per request, and no more requests than it may make, so that a client takes a
- * kilobyte at most. Past the bytes of all together those that asked longest ago are forgotten. In memory, because a lost one costs nobody an event.
+ * The requests of each client of the sandbox that were admitted during the last minute: 8 bytes per request, and no more requests than it may make,
+ * so that a client takes at most a kilobyte. If all together are too large, the clients with the oldest requests are forgotten. In memory, because a
+ * lost entry loses no event.
  */
 export const sandboxClientsStream = (options: TopologyOptions): StreamDefinition => ({
   name: "SANDBOX_CLIENTS",

@@ -8,7 +8,7 @@ import {
 import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { SANDBOX_SUBJECTS } from "./subjects.ts";
 
-/** Test events. Kept in memory for one hour (SPEC 1.4); with one replica it vanishes when the broker restarts. */
+/** Test events. Kept in memory for one hour (SPEC 1.4); with one replica they are lost when the broker restarts. */
 export const sandboxStream = (options: TopologyOptions): StreamDefinition => ({
   name: "SANDBOX",
   purpose: "Sandbox events of the last hour. Not for production.",

@@ -1,12 +1,12 @@
-/** What the definition of a stream says. Data only: src/jetstream/reconcile.ts makes the broker agree with it. */
+/** The definition of a stream. Data only: src/jetstream/reconcile.ts makes the broker agree with it. */
 import { storedSubjects } from "./subjects.ts";
 
 const NANOSECONDS_PER_MS = 1_000_000;
 
-/** A copy of each message, once it is stored, for consumers that only look (streams/permissions.ts). */
+/** A copy of each stored message, for consumers that only read (streams/permissions.ts). */
 export const SEND_STORED = { src: ">", dest: storedSubjects(">") };
 
-/** What the server itself sets where nothing is said: for messages that are not told apart by an id. */
+/** The server's own default, for messages without an id. */
 export const USUAL_DUPLICATE_WINDOW_MS = 2 * 60 * 1000;
 
 /** A counter (NATS ADR-49) is a number in JSON, and what the broker adds. */
@@ -15,7 +15,7 @@ export const COUNTER_BYTES_MAX = 1024;
 /** JetStream counts time in nanoseconds. */
 export const nanoseconds = (milliseconds: number): number => milliseconds * NANOSECONDS_PER_MS;
 
-/** Settings in JetStream's own spelling, so that what is here is what `nats stream info` shows. */
+/** Settings in JetStream's own spelling, so that they are as `nats stream info` shows them. */
 export interface StreamSettings {
   readonly subjects: readonly string[];
   readonly storage: "file" | "memory";
@@ -35,7 +35,7 @@ export interface StreamSettings {
   readonly allow_msg_counter: boolean;
   readonly allow_rollup_hdrs: boolean;
   readonly compression: "none" | "s2";
-  /** `null`: none may stand there. */
+  /** `null`: the setting must be absent. */
   readonly subject_transform?: null;
   readonly republish?: { readonly src: string; readonly dest: string };
 }
@@ -48,17 +48,17 @@ export interface StreamDefinition {
   readonly readBy: string;
   readonly settings: StreamSettings;
   /**
-   * Settings that may be changed on a stream that already holds messages without losing or altering any.
-   * A difference in any other setting stops the start with the difference shown.
+   * Settings that may be changed on a stream with messages without losing or altering any. A difference in any other setting stops the start, with
+   * the difference shown.
    */
   readonly updatable: readonly (keyof StreamSettings)[];
-  /** Settings by which the broker keeps what it has acknowledged. While another stands there, nothing may be acknowledged. */
+  /** Settings with which the broker keeps what it has acknowledged. While one of them differs, nothing may be acknowledged. */
   readonly keeping?: readonly (keyof StreamSettings)[];
-  /** Settings by which the broker may refuse what is sent: while another stands there, a stream that stores nothing is not broken, as far as anybody knows. */
+  /** Settings because of which the broker may refuse messages: while one of them differs, a stream that stores nothing does not count as broken. */
   readonly refusing?: readonly (keyof StreamSettings)[];
 }
 
-/** What depends on the installation. */
+/** Settings that depend on the installation. */
 export interface TopologyOptions {
   /** Copies of each stream: 1 on a single broker, 3 on a three-node cluster. */
   readonly replicas: number;

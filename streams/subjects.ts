@@ -15,7 +15,7 @@ export const OBLIGATION_SUBJECTS = "obligation.>";
 export const CHECKPOINT_SUBJECTS = "checkpoint.*";
 export const CHECKPOINT_KEY_SUBJECTS = "checkpoint_key.*";
 
-/** The copies that a stream sends of what it has stored, for consumers that only look. */
+/** The copies that a stream sends of stored messages, for consumers that only read. */
 export const storedSubjects = (subjects: string): string => `stored.${subjects}`;
 
 /** Signed tree heads of one tenant. */
@@ -41,7 +41,7 @@ export const acceptedSubject = (tenant: string, hour: string): string => `accept
 
 export const tenantOfAccepted = (subject: string): string | undefined => subject.split(".")[1];
 
-/** When one client of the sandbox was let in. */
+/** The requests of one client of the sandbox. */
 export const sandboxClientSubject = (client: string): string => `sandbox_client.${client}`;
 
 /** The counter of one key, unit and second since 1970. */
@@ -76,7 +76,7 @@ export const encodeToken = (text: string): string => {
   return token;
 };
 
-/** The asset_id that a token stands for, or undefined where the token is not one that `encodeToken` writes. */
+/** The asset_id of a token, or undefined if `encodeToken` does not write such a token. */
 const decodeToken = (token: string): string | undefined => {
   try {
     const bytes: number[] = [];
@@ -112,7 +112,7 @@ export const sandboxSubject = (assetId: string, eventType: string): string => {
   return `sandbox.${encodeToken(assetId)}.${group}.${name}`;
 };
 
-/** Cheaper than all of it: it is asked of every message. */
+/** Cheaper than parsing the whole subject, because it is called for every message. */
 export const tenantOfAudit = (subject: string): string | undefined => {
   if (!subject.startsWith(AUDIT_ROOT)) return undefined;
   const end = subject.indexOf(".", AUDIT_ROOT.length);

@@ -9,7 +9,7 @@ import { sandboxStream } from "./sandbox.ts";
 import { sandboxClientsStream } from "./sandbox-clients.ts";
 import type { StreamDefinition, TopologyOptions } from "./stream.ts";
 
-/** Everything the broker holds for Prooftrail, in order of creation. */
+/** All streams and buckets of Prooftrail, in order of creation. */
 export const topology = (options: TopologyOptions): readonly StreamDefinition[] => [
   auditStream(options),
   acceptedStream(options),

@@ -17,7 +17,7 @@ interface ByAsset {
 
 const NONE: ByAsset = { all: [], byAsset: new Map() };
 
-/** The facts in order. */
+/** The facts must be in order. */
 export const alikeFacts = (facts: readonly Fact[]): AlikeFacts => {
   const ofAll = byAssetOf(facts);
   let persons: Map<string | undefined, ByAsset> | undefined;

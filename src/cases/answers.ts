@@ -78,7 +78,7 @@ const findAnswered = (
   }
 };
 
-/** What somebody asked about a decision. */
+/** A request of somebody about a decision. */
 interface Request extends Pick<Objection, "id" | "facts"> {
   readonly decisionId: string;
   readonly received: Fact;

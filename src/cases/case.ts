@@ -25,16 +25,16 @@ import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from
 
 export interface Decision {
   readonly id: string;
-  /** Absent where others refer to a decision that was never seen. */
+  /** Absent if events refer to a decision that was never seen. */
   readonly made: Fact | undefined;
   readonly notices: readonly Fact[];
   readonly explanations: readonly Fact[];
   readonly objections: readonly Objection[];
   readonly reviews: readonly Review[];
   readonly reversals: readonly Fact[];
-  /** All of the above and whatever else refers to it, in order. */
+  /** All of the above and everything else that refers to it, in order. */
   readonly facts: readonly Fact[];
-  /** Legal bases that any of these names, each once. */
+  /** Legal bases that any of these facts names, each once. */
   readonly bases: readonly string[];
 }
 
@@ -190,7 +190,7 @@ const noticesOf = (facts: readonly Fact[], isOther: OtherPersons): readonly Noti
       notices.push({ id: fact.id, shown: fact, dismissed: undefined, acknowledged: undefined });
     else hasAnswers ||= isNoticeAnswer(fact);
   }
-  // Most cases have a notice, and few of these are answered.
+  // Most cases have a notice, and few notices are answered.
   if (!hasAnswers) return notices.length === 0 ? NONE : notices;
   const shown = openedIn(openedBy(facts, isNoticeShown, ({ id }) => id));
   const byId = new Map(notices.map((notice) => [notice.id, notice]));
@@ -214,7 +214,7 @@ const NO_ANSWERS: ReadonlyMap<Fact, Fact> = new Map();
 const isAnswered = ({ dismissed, acknowledged }: Notice): boolean =>
   dismissed !== undefined || acknowledged !== undefined;
 
-/** What was shown, by what dismissed or acknowledged it. */
+/** The notice shown, by the event that dismissed or acknowledged it. */
 const noticesByAnswer = (notices: readonly Notice[]): ReadonlyMap<Fact, Fact> => {
   if (!notices.some(isAnswered)) return NO_ANSWERS;
   const found = new Map<Fact, Fact>();
@@ -231,7 +231,7 @@ const objectionsOf = (
   decisionOf: DecisionFinder["nearest"],
   isOther: OtherPersons,
 ): readonly Objection[] => {
-  // Most cases have none, and this is asked at every event.
+  // Most cases have no objection, and this is called for every event.
   if (!facts.some(isOfObjection)) return NONE;
   const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
   const received = openedIn(openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id));
@@ -295,7 +295,7 @@ const decisionsOf = (parts: {
   return decisions;
 };
 
-/** Also of a case that has thousands of them each is looked at once. */
+/** Grouped once, so that each is looked at once even if a case has thousands. */
 const byDecision = <Thing extends Pick<Objection | Review, "decisionId">>(
   things: readonly Thing[],
 ): ReadonlyMap<string | undefined, readonly Thing[]> =>

@@ -1,4 +1,4 @@
-/** How many at the beginning hold; behind the first that does not, none does. */
+/** How many items at the beginning satisfy the condition. After the first that does not, none may. */
 export const countWhile = <Each>(all: readonly Each[], holds: (each: Each) => boolean): number => {
   let [low, high] = [0, all.length];
   while (low < high) {

@@ -54,7 +54,7 @@ const NONE: readonly never[] = [];
 
 const isAboutDecision = ({ type }: Fact): boolean => ABOUT_DECISIONS.test(type);
 
-/** The decision that is named, if no other one is. */
+/** The named decision, if only one is named. */
 const onlyNamedIn = (facts: readonly Fact[]): string | undefined => {
   let only: string | undefined;
   for (const { links } of facts) {

@@ -1,18 +1,18 @@
 /**
- * What a case remembers of an event: when it happened, what it refers to, and the few things it says that registers and clocks
- * ask for. Facts are ordered by the event's own time, never by arrival, so that late events change nothing but what they say.
+ * What a case remembers of an event: when it happened, what it refers to, and the few statements that registers and clocks use. Facts are ordered by
+ * the event's own time, never by arrival, so that a late event changes only what it says itself.
  */
 import { type EventFacts, type JsonObject, metadataName, shortened, valueText } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
 import type { Sequence } from "../log/outcome.ts";
 
-/** By what an event refers to others. */
+/** The ways in which an event refers to others. */
 export type LinkKind = "correlation" | "decision" | "objection" | "incident";
 
 export type Links = Readonly<Partial<Record<LinkKind, string>>>;
 
 export interface Fact {
-  /** The event's `timestamp`, as text that sorts by time: RFC 3339 without the zone, which is UTC. */
+  /** The event's `timestamp`, as text that sorts by time: RFC 3339 in UTC without the zone. */
   readonly at: string;
   readonly id: string;
   readonly sequence: Sequence;
@@ -29,7 +29,7 @@ export interface Fact {
   readonly says: Readonly<Partial<Record<Said, string>>>;
 }
 
-/** What is understood of `metadata`: a key, and the other names it goes by in the field. */
+/** The understood members of `metadata`: a key, and its other names in the field. */
 export const SAID = [
   ["affected_count"],
   ["authority"],
@@ -129,7 +129,7 @@ const linksOf = ({ metadata, correlationId, decisionId, eventId, eventType }: Ev
 };
 
 export const NAMED_KINDS = ["objection", "incident"] as const satisfies readonly LinkKind[];
-/** Of what a register shows by the name that events give it. */
+/** For what a register shows under the name that events give it. */
 export type NamedKind = (typeof NAMED_KINDS)[number];
 
 /** The name that registers give to what only its event can name (projections/cases/nodes.ts). */
@@ -166,5 +166,5 @@ export const basesOf = (facts: readonly Fact[]): readonly string[] => {
 export const saysWord = ({ says }: Pick<Fact, "says">, name: Said): string | undefined =>
   says[name]?.toLowerCase();
 
-/** As RFC 3339. */
+/** The time as RFC 3339. */
 export const timeOf = ({ at }: Pick<Fact, "at">): string => `${at}Z`;

@@ -1,4 +1,4 @@
-/** Once, and only where somebody asks. Most facts ask for nothing: of a long conversation none does. */
+/** Computes once, and only on demand. Most facts need nothing of it; in a long conversation none does. */
 export const lazily = <Made>(make: () => Made): (() => Made) => {
   let made: Made | undefined;
   return () => {

@@ -9,7 +9,7 @@ import type { OtherPersons } from "./persons.ts";
 
 type Thing = readonly [id: string, opening: Fact];
 
-/** In order, and the same by what facts may share with them. */
+/** All things in order, and the same indexed by what facts may share with them. */
 interface Things extends ByAsset {
   readonly byCorrelation: ReadonlyMap<string | undefined, readonly Thing[]>;
   readonly bySubject: ReadonlyMap<string | undefined, ByAsset>;
@@ -54,7 +54,7 @@ const byAssetOf = (all: readonly Thing[]): ByAsset => ({
 
 /** What has happened in the case before the event. */
 export interface MeantBefore {
-  /** What was closed until then. */
+  /** Things that were closed before. */
   readonly closed?: ReadonlySet<string> | undefined;
   /** What already had an event of the same type until then. */
   readonly said?: ReadonlySet<string> | undefined;

@@ -5,7 +5,7 @@
 import { type Fact, NAMED_KINDS, type NamedKind, nameByEvent } from "./fact.ts";
 
 export const meaningByEvent = (facts: readonly Fact[]): readonly Fact[] => {
-  // Most cases name neither, and this is asked at every event.
+  // Most cases name neither an objection nor an incident, and this is called for every event.
   if (!facts.some(namesEither)) return facts;
   const opening = new Map<string, Fact>();
   for (const fact of facts)
@@ -28,6 +28,6 @@ export const meaningByEvent = (facts: readonly Fact[]): readonly Fact[] => {
 const namesEither = ({ links }: Fact): boolean =>
   links.objection !== undefined || links.incident !== undefined;
 
-/** No event can give such a name. */
+/** No event can give such a name itself. */
 const isNamedByItself = (fact: Fact, kind: NamedKind): boolean =>
   fact.links[kind] !== undefined && fact.links[kind] === nameByEvent(fact);

@@ -1,4 +1,4 @@
-/** What is known of an objection as a whole. */
+/** An objection as a whole. */
 import { type Fact, OBJECTION_RECEIVED, saysWord } from "./fact.ts";
 
 /**
@@ -14,13 +14,13 @@ export interface Objection {
   readonly acknowledged: Fact | undefined;
   readonly escalated: Fact | undefined;
   readonly resolved: Fact | undefined;
-  /** In order, of all times. */
+  /** In order, of all times that it was open. */
   readonly facts: readonly Fact[];
 }
 
-/** One time that an objection was open. */
+/** One time during which an objection was open. */
 export interface Opening extends Objection {
-  /** Of this time. */
+  /** Only the facts of this time. */
   readonly facts: readonly Fact[];
 }
 

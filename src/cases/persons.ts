@@ -23,7 +23,7 @@ export const otherPersons = (facts: readonly Fact[]): OtherPersons => {
   };
 };
 
-/** Whether anything may be, by what `OtherPersons` gave. */
+/** Whether any thing can be about another person, by the result of `OtherPersons`. */
 export const mayBeOther = (isOfOther: (thing: Fact) => boolean): boolean => isOfOther !== NEVER;
 
 /** Those about the same person, if there are any; of these, those of the same asset, if there are any. */

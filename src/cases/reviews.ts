@@ -37,7 +37,7 @@ export const reviewsOf = (parts: {
   const only = onlyCorrelationIn(ofReviews);
   const correlationOf = ({ links }: Fact): string => links.correlation ?? only;
   const subjects = new Map<string, Subject>();
-  /** By the correlation of what triggered them, in order. */
+  /** Triggered reviews by the correlation of their trigger, in order. */
   const waiting = new Map<string, OpenReview[]>();
   for (const fact of ofReviews) {
     const decisionId = named(fact) ?? nearest(fact);

@@ -5,7 +5,7 @@ import { DECISION_MADE, type Fact, isNotice } from "./fact.ts";
 export type Weight = (typeof WEIGHTS)[keyof typeof WEIGHTS];
 
 const WEIGHTS = {
-  /** Of objections, explanations, reviews, reversals, incidents: what clocks and most registers read. */
+  /** Objections, explanations, reviews, reversals, incidents: used by clocks and most registers. */
   answer: 0,
   notice: 1,
   decision: 2,

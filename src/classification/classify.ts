@@ -1,4 +1,4 @@
-/** Request → classification. Pure: SDKs and the console use it as the service does. */
+/** Classifies a request. Pure: SDKs and the console use it in the same way as the service. */
 import { RISK_TIERS, type RiskTier } from "../event/risk-tiers.ts";
 import { readFacts } from "./facts.ts";
 import { OBLIGATIONS, type ObligationCode, type Provision } from "./obligations.ts";
@@ -6,7 +6,7 @@ import type { Classification, ClassificationRequest } from "./request.ts";
 import { type Citation, RULES, type Rule } from "./rules.ts";
 import { JURISDICTIONS, type Jurisdiction, LAWS, type LegalBasis } from "./vocabulary.ts";
 
-/** Changes with every change of a rule, and names the state of the law that it follows. */
+/** Changes with every change of a rule, and names the state of the law that the rules follow. */
 const RULESET_VERSION = "2026-11-26";
 
 interface Match {
@@ -61,7 +61,7 @@ export const classify = (request: ClassificationRequest): Classification => {
 const isOf = (jurisdictions: readonly Jurisdiction[], jurisdiction: Jurisdiction): boolean =>
   jurisdictions.includes(jurisdiction);
 
-/** What is prohibited has no further duties than to end it. */
+/** A prohibited system has no further duty than to be ended. */
 const strictest = (matches: readonly Match[]): readonly Match[] => {
   const prohibitions = matches.filter(({ rule }) => rule.tier === "prohibited");
   return prohibitions.length > 0 ? prohibitions : matches;

@@ -1,13 +1,13 @@
-/** What a system is used for, and where the laws name that use. One row is one domain. */
+/** What a system is used for, and where the laws name that use. One row per domain. */
 
 export interface Domain {
-  /** Item of article 2(4) of the Korean act. */
+  /** The item of article 2(4) of the Korean act. */
   readonly kr?: string;
-  /** The item speaks of natural persons, so it needs personal data. */
+  /** The item concerns natural persons, so it requires personal data. */
   readonly krNeedsPerson?: true;
-  /** Point of Annex III of the EU act. */
+  /** The point of Annex III of the EU act. */
   readonly annexIII?: string;
-  /** Points 5(b) and 5(c) speak of natural persons. */
+  /** Points 5(b) and 5(c) concern natural persons. */
   readonly annexNeedsPerson?: true;
   /** A product of Annex I, article 6(1). */
   readonly annexI?: string;
@@ -17,11 +17,11 @@ export interface Domain {
   readonly colorado?: true;
   /** A practice of article 5(1), or of the regulation that amends it. */
   readonly practice?: string;
-  /** People talk to it. */
+  /** People talk to the system. */
   readonly isInteractive?: true;
-  /** Its output is made, whatever makes it. */
+  /** Its output is generated content, whatever kind of AI generates it. */
   readonly isGenerative?: true;
-  /** A public authority decides: administrative dispositions are not under PIPA 37-2. */
+  /** A public authority decides: PIPA 37-2 does not apply to administrative dispositions. */
   readonly isPublicAuthority?: true;
   /** Not under the GDPR but under Directive (EU) 2016/680. */
   readonly isLawEnforcement?: true;
@@ -156,7 +156,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The domain's own name for a name or an alias of it. */
+/** The canonical name of a domain, for its name or an alias. */
 export const domainNamed = (word: string): string | undefined =>
   Object.hasOwn(DOMAINS, word) ? word : ALIASES.get(word);
 

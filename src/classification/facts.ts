@@ -1,4 +1,4 @@
-/** Request → facts: names in one spelling, aliases resolved, and the cautious value where one is missing or unknown. Pure. */
+/** Turns a request into facts: names in one spelling, aliases resolved, and the cautious value for a missing or unknown one. Pure. */
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../event/json-pointer.ts";
 import { nearest } from "../event/nearest.ts";
 import { WARNINGS_MAX } from "../limits.ts";
@@ -16,10 +16,10 @@ import {
   type Impact,
 } from "./vocabulary.ts";
 
-/** What the rules look at. */
+/** The input of the rules. */
 export interface Facts {
   readonly aiType: AiType;
-  /** In the spelling of DOMAINS, or as it was sent where it is none of them. */
+  /** In the spelling of DOMAINS, or as it was sent if it is none of them. */
   readonly domainName: string;
   readonly domain: Domain;
   readonly isKnownDomain: boolean;
@@ -41,7 +41,7 @@ export interface ClassificationWarning {
 export interface ReadFacts {
   readonly facts: Facts;
   readonly warnings: readonly ClassificationWarning[];
-  /** 1 where everything was understood. */
+  /** 1 if everything was understood. */
   readonly confidence: number;
 }
 
@@ -150,7 +150,7 @@ export const readFacts = (request: ClassificationRequest): ReadFacts => {
   };
 };
 
-/** With a space before it, or empty. */
+/** Empty, or with a space before it. */
 const hintFor = (word: string, candidates: readonly string[]): string => {
   const near = nearest(word, candidates);
   return near === undefined ? "" : ` Did you mean "${near}"?`;

@@ -1,4 +1,4 @@
-/** What has to be done, and the events that are evidence of it. */
+/** What must be done, and the events that are evidence of it. */
 import type { LegalBasis } from "./vocabulary.ts";
 
 /** What one law says. */
@@ -9,7 +9,7 @@ export interface Obligation {
   readonly eventTypes: readonly string[];
   readonly cadence: string;
   readonly deadlines: readonly Provision[];
-  /** A law without one does not ask for it. */
+  /** A law without an entry does not require it. */
   readonly clauses: readonly Provision[];
 }
 

@@ -1,4 +1,4 @@
-/** What is asked and what is answered, once: validation, OpenAPI and the SDK use these schemas. */
+/** The request and the answer, declared once: validation, OpenAPI and the SDK use these schemas. */
 import { type Static, Type } from "@sinclair/typebox";
 import { RISK_TIERS } from "../event/risk-tiers.ts";
 import { CLASSIFICATION_TEXT_CHARACTERS_MAX } from "../limits.ts";
@@ -19,8 +19,8 @@ const oneOf = <Word extends string>(words: readonly Word[], options: Record<stri
   Type.Unsafe<Word>({ ...Type.Union(words.map((word) => Type.Literal(word))), ...options });
 
 /**
- * Public clients also send a name and more context, which no rule looks at. Nobody says whether that context is a text or an
- * object (DOMAIN 2, F2): both are.
+ * Public clients also send a name and more context, which no rule uses. Whether that context is a text or an object is not documented (DOMAIN 2, F2),
+ * so both are accepted.
  */
 export const UNREAD_MEMBERS = {
   name: Type.Optional(Type.String({ description: "What you call the system. No rule looks at it." })),

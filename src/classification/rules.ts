@@ -1,6 +1,6 @@
 /**
- * The rules, one row each: when it holds, which tier it sets, what it cites, and what has to be done then. The tier of a system is the gravest of
- * all that hold; bases, clauses and obligations are their union. A product heuristic and not legal advice.
+ * The rules, one row each: when it applies, which tier it sets, what it cites, and what must be done. The tier of a system is the gravest of all
+ * rules that apply; bases, clauses and obligations are their union. A product heuristic and not legal advice.
  */
 import type { RiskTier } from "../event/risk-tiers.ts";
 import type { Facts } from "./facts.ts";
@@ -17,13 +17,13 @@ export interface Citation {
 
 export interface Rule {
   readonly id: string;
-  /** Absent where only duties follow. */
+  /** Absent if only duties follow. */
   readonly tier?: RiskTier;
   readonly holds: (facts: Facts) => boolean;
-  /** Empty for what holds by itself, whatever the jurisdiction. */
+  /** Empty for a rule that applies by itself, whatever the jurisdiction. */
   readonly cites: (facts: Facts) => readonly Citation[];
   readonly obligations: (facts: Facts) => readonly ObligationCode[];
-  /** For `reasoning`. */
+  /** The text for `reasoning`. */
   readonly because: string;
 }
 
@@ -32,7 +32,7 @@ const cite = (legal_basis: LegalBasis, ref: string, appliesFrom?: string): Citat
   return { legal_basis, ref, title, applies_from: appliesFrom ?? lawAppliesFrom };
 };
 
-/** No human before the effect: who can only step in afterwards counts as none. */
+/** No human acts before the effect: a person who can only step in afterwards does not count. */
 const isAutomated = ({ autonomy }: Facts): boolean =>
   autonomy === "full_auto" || autonomy === "human_on_the_loop";
 const isHelper = ({ autonomy }: Facts): boolean => autonomy === "advisory" || autonomy === "none";
@@ -43,7 +43,7 @@ const isEducation = ({ domainName }: Facts): boolean => domainName.startsWith("e
 const isEmotion = ({ aiType, domainName }: Facts): boolean =>
   aiType === "emotion_recognition" || domainName === "emotion_recognition";
 
-/** The points of Annex III that name it: of its domain, and of what it does. */
+/** The points of Annex III that name it: those of its domain, and those of what it does. */
 const annexPoints = (facts: Facts): readonly string[] => {
   const { annexIII, annexNeedsPerson } = facts.domain;
   const isNamed = annexIII !== undefined && (!annexNeedsPerson || facts.hasPersonalData);
@@ -53,7 +53,7 @@ const annexPoints = (facts: Facts): readonly string[] => {
 
 const isInAnnexIII = (facts: Facts): boolean => annexPoints(facts).length > 0;
 
-/** Article 6(3): a narrow helper without consequence. Profiling of persons always blocks it. */
+/** Article 6(3): a narrow auxiliary system without consequences. Profiling of persons always excludes it. */
 const isCarvedOut = (facts: Facts): boolean =>
   isInAnnexIII(facts) && isHelper(facts) && facts.impact === "low" && !facts.hasPersonalData;
 
@@ -110,7 +110,7 @@ const KR_HIGH_IMPACT: readonly ObligationCode[] = [
 const SYSTEMIC_FLOPS = 1e25;
 const KR_FLOPS = 1e26;
 
-/** In the order in which they are named. */
+/** In the order in which an answer names them. */
 export const RULES: readonly Rule[] = [
   {
     id: "P1",

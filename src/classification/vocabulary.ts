@@ -1,4 +1,4 @@
-/** The words of a classification: kinds of AI, autonomy, impact, and the laws with where and since when they apply. */
+/** The words of a classification: kinds of AI, autonomy, impact, and the laws with the place and date of their application. */
 
 export const GENERATIVE_TYPES = [
   "llm",
@@ -33,7 +33,7 @@ export const AUTONOMIES = [
 ] as const;
 export type Autonomy = (typeof AUTONOMIES)[number];
 
-/** `critical` is about life and body. */
+/** `critical` concerns life and body. */
 export const IMPACTS = ["low", "medium", "high", "critical"] as const;
 export type Impact = (typeof IMPACTS)[number];
 

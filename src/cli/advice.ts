@@ -1,6 +1,6 @@
 import { SANDBOX_REQUESTS_PER_MINUTE } from "../limits.ts";
 
-/** What to do about an answer of the API, by its code. A test asks that every code has a row. */
+/** What to do about a refusal of the API, by its code. A test checks that every code has a row. */
 
 export const ADVICE: Readonly<Record<string, string>> = {
   invalid_json: "Check the JSON at that place.",
@@ -33,5 +33,5 @@ export const ADVICE: Readonly<Record<string, string>> = {
   view_behind: "Ask again in a moment; prooftrail views status says how far the views are.",
 };
 
-/** The sandbox takes no key, so that none with a higher limit would help. */
+/** The sandbox takes no key, so a key with a higher limit would not help. */
 export const SANDBOX_LIMITED_ADVICE = `Wait a minute: the sandbox takes ${SANDBOX_REQUESTS_PER_MINUTE} requests of a client per minute.`;

@@ -1,4 +1,4 @@
-/** Questions to the service over HTTP. What is not an answer of success becomes a Failure that says what to do. */
+/** Asks the service over HTTP. Any answer other than success becomes a Failure that says what to do. */
 
 import { WATERMARK_HEADER } from "../sandbox/watermark.ts";
 import { retryAfterMs } from "../sdk/retry.ts";
@@ -12,39 +12,42 @@ import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 
 export interface Question {
   readonly method?: "GET" | "POST" | "DELETE";
-  /** From `/v1` on, with names percent-encoded. */
+  /** The path from `/v1` on, with names percent-encoded. */
   readonly path: string;
   readonly query?: URLSearchParams;
   /** JSON text. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Until the answer begins; its body may take longer. */
+  /** Timeout until the answer begins; its body may take longer. */
   readonly timeoutMs?: number;
-  /** From its beginning to its end; without an end unless told, as of a stream. A refusal is short, and never has longer than it had to begin. */
+  /**
+   * Timeout from the beginning of the answer to its end; default: none, as for a stream. The body of a refusal is short, and never gets longer than
+   * the answer had to begin.
+   */
   readonly bodyMs?: number;
-  /** Media type of an answer of success; JSON unless told. */
+  /** Media type of a successful answer; default JSON. */
   readonly mediaType?: string;
 }
 
 export type Attempt =
   | { readonly kind: "answered"; readonly response: Response }
-  /** Nothing is known of what became of the question, except where the connection was refused. */
+  /** The outcome of the request is unknown, except if the connection was refused. */
   | { readonly kind: "unreachable"; readonly failure: Failure };
 
 export interface Answer {
-  /** The body as it came. */
+  /** The body as it was received. */
   readonly text: string;
   readonly value: unknown;
 }
 
 export interface Api {
   readonly address: ServiceAddress;
-  /** One try, whatever the answer. Throws Interrupted. */
+  /** One attempt, whatever the answer. Throws Interrupted. */
   attempt(question: Question): Promise<Attempt>;
-  /** An answer of success, its body not read yet. Throws Failure or Interrupted. */
+  /** A successful answer whose body was not read yet. Throws Failure or Interrupted. */
   open(question: Question): Promise<Response>;
-  /** The same, read as JSON. */
+  /** The same, parsed as JSON. */
   ask(question: Question): Promise<Answer>;
 }
 
@@ -97,7 +100,7 @@ const request = async (
   key: ServiceKey | undefined,
   { method, path, query, body, headers, signal, timeoutMs = CLI_ANSWER_MS_MAX, bodyMs }: Question,
 ): Promise<Response> => {
-  // Not AbortSignal.timeout: that would end a long body as well.
+  // AbortSignal.timeout would also end a long body.
   const waiting = new AbortController();
   const timer = setTimeout(
     () => waiting.abort(new Error(`no answer within ${timeoutMs / 1000} s`)),
@@ -114,11 +117,11 @@ const request = async (
         ...headers,
       },
       ...(body !== undefined && { body }),
-      // A key is not carried to another address.
+      // A redirect must not carry the key to another address.
       redirect: "manual",
       signal: signal ? AbortSignal.any([signal, waiting.signal]) : waiting.signal,
     });
-    // A connection can die without a word between the head and the body; what has ended by then is not aborted any more.
+    // A connection can die silently between head and body. Aborting a finished answer has no effect.
     const endMs = bodyMs ?? (response.ok ? undefined : timeoutMs);
     if (endMs !== undefined)
       setTimeout(() => waiting.abort(new Error(`no whole answer within ${endMs / 1000} s`)), endMs).unref();
@@ -137,7 +140,7 @@ const CANNOT: Readonly<Record<string, string>> = {
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "";
 
-/** What happened on the network, in words. */
+/** Describes a network failure in words. */
 export const describeNetworkError = (error: unknown): string => {
   return CANNOT[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
 };
@@ -151,7 +154,7 @@ const unreachable = ({ url, isLoopback, source }: ServiceAddress, error: unknown
       : "Check the address, and that the service runs there.",
   );
 
-/** The failure that an answer of refusal means. */
+/** The failure that a refusal of the service stands for. */
 export const refusalOf = async (
   response: Response,
   address: ServiceAddress,
@@ -201,7 +204,7 @@ export const exitCodeOf = (status: number): ExitCode => {
 const JSON_TYPE = "application/json";
 
 /**
- * What is wrong with an answer of success that is not one of Prooftrail, such as a proxy's page to log in: it must not land in a file, nor pass for
+ * What is wrong with a successful answer that does not come from Prooftrail, such as a proxy's login page: it must not end up in a file, nor count as
  * "nothing found" or "done".
  */
 export const foreignAnswer = (

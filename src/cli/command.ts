@@ -1,22 +1,22 @@
-/** What a command is, as data: arguments are read, help is written and completion is made from this alone. */
+/** A command described as data. Parsing of arguments, help and completion all follow from this description. */
 import type { Context } from "./context.ts";
 import type { ExitCode } from "./exit-codes.ts";
 
 export interface OptionSpec {
-  /** `--tenant`, in lower case with hyphens. */
+  /** The name, such as `--tenant`, in lower case with hyphens. */
   readonly flag: string;
-  /** What stands behind it, as the help names it: `name`. Absent: a switch. */
+  /** The name of its value in the help, such as `name`. Absent for a switch. */
   readonly value?: string;
   readonly description: string;
   readonly choices?: readonly string[];
   readonly isRequired?: true;
-  /** May stand several times. */
+  /** The option may be repeated. */
   readonly isRepeatable?: true;
   /** The value is a path: completion offers files. */
   readonly isFile?: true;
-  /** What is wrong with a value; undefined where nothing is. */
+  /** What is wrong with a value; undefined if it is valid. */
   readonly complaint?: (text: string) => string | undefined;
-  /** Heading in the help; "Options:" unless told. */
+  /** Heading in the help; default "Options:". */
   readonly group?: string;
 }
 
@@ -33,14 +33,14 @@ export interface CommandSpec {
   readonly name: string;
   /** One line, for the list of commands. */
   readonly summary: string;
-  /** Paragraphs for its own help, after the summary. */
+  /** Paragraphs of its own help, after the summary. */
   readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options: readonly OptionSpec[];
   readonly examples: readonly Example[];
-  /** Where its exit codes mean something else than those of all commands. */
+  /** Set if its exit codes differ from those of other commands. */
   readonly exitMeanings?: readonly (readonly [ExitCode, string])[];
-  /** Where the answer could not be written, or a fault of ours kept it from being found; EXIT.failed unless told. */
+  /** Exit code if the answer could not be written or a bug prevented it; default EXIT.failed. */
   readonly faultCode?: ExitCode;
   readonly run: (input: Input, context: Context) => Promise<ExitCode>;
 }
@@ -61,12 +61,12 @@ export type CommandNode = CommandSpec | CommandGroup;
 
 export const isGroup = (node: CommandNode): node is CommandGroup => "commands" in node;
 
-/** What was typed, held against the spec already. Asking for an option that the spec does not have is a fault of ours and throws. */
+/** The typed arguments, already checked against the spec. Asking for an option that the spec does not have is a bug and throws. */
 export interface Input {
   argument(name: string): string | undefined;
   text(flag: string): string | undefined;
   texts(flag: string): readonly string[];
-  /** Of an option whose `complaint` admits whole numbers only. */
+  /** For an option whose `complaint` admits only whole numbers. */
   integer(flag: string): number | undefined;
   isSet(flag: string): boolean;
 }

@@ -1,4 +1,4 @@
-/** Asks a person before something that cannot be undone. Without a terminal nobody can be asked. */
+/** Asks for confirmation before something that cannot be undone. Without a terminal nobody can be asked. */
 import { createInterface } from "node:readline/promises";
 import { printable } from "../terminal/printable.ts";
 import type { Input, OptionSpec } from "./command.ts";
@@ -10,7 +10,7 @@ export const YES_OPTION: OptionSpec = {
   description: "do not ask; needed where there is no terminal to ask at",
 };
 
-/** Throws a Failure where --yes is missing and nobody can be asked. */
+/** Throws a Failure if --yes is missing and nobody can be asked. */
 export const confirm = async (context: Context, input: Input, question: string): Promise<boolean> => {
   if (input.isSet("--yes")) return true;
   if (!context.input.isTerminal || !context.err.isTerminal)

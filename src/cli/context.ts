@@ -1,18 +1,20 @@
-/** The world that a command runs in: where it writes and reads, its environment, the clock and Ctrl-C. main.ts makes the real one, tests others. */
+/**
+ * The environment of a command: its output and input, environment variables, the clock and Ctrl-C. main.ts creates the real one, tests create others.
+ */
 import process from "node:process";
 import type { Readable } from "node:stream";
 import { printableDocuments, printableJson } from "../terminal/printable.ts";
 
 export interface Writer {
   readonly isTerminal: boolean;
-  /** Of the terminal; 80 where that is unknown. */
+  /** Width of the terminal; 80 if it is unknown. */
   readonly columns: number;
   readonly hasColour: boolean;
   /** Resolves when there is room for more. Never rejects. */
   write(text: string | Uint8Array): Promise<void>;
-  /** False once its reader has gone, as `head` goes, or a write has failed. */
+  /** False after its reader has gone away, as `head` does, or after a write has failed. */
   isHeard(): boolean;
-  /** Why what was written did not all get out, as on a full disk. A reader that has gone is none: it has what it wanted. */
+  /** Why not all output was written, as on a full disk. A reader that went away is no such reason: it has what it wanted. */
   problem(): Error | undefined;
 }
 
@@ -21,10 +23,10 @@ export interface Context {
   readonly err: Writer;
   readonly input: { readonly isTerminal: boolean; readonly stream: Readable };
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Aborted by Ctrl-C or a signal to end, from the first call on; before it they end the program at once. */
+  /** Aborted by Ctrl-C or a terminating signal, from the first call on; before that they end the program at once. */
   interruption(): AbortSignal;
   readonly now: () => Date;
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   readonly random: () => number;
 }
 
@@ -59,7 +61,7 @@ const writerOn = (stream: NodeJS.WriteStream, environment: Context["environment"
     get columns() {
       return stream.columns > 0 ? stream.columns : COLUMNS_UNKNOWN;
     },
-    // no-color.org: any value but the empty one.
+    // no-color.org: any value except the empty one.
     hasColour: isTerminal && (environment.NO_COLOR ?? "") === "" && environment.TERM !== "dumb",
     write: (text) =>
       new Promise((resolve) => {
@@ -75,7 +77,7 @@ const writerOn = (stream: NodeJS.WriteStream, environment: Context["environment"
   };
 };
 
-/** For a command that writes JSON: what others wrote in it must not steer a terminal. A file or a pipe gets it as it is. */
+/** For a command that writes JSON: text from others must not control a terminal. A file or a pipe gets the JSON unchanged. */
 export const withPrintableJson = (context: Context): Context => {
   const { out, err, environment, interruption, now, random } = context;
   return {
@@ -111,7 +113,7 @@ const interruptionOf = (): (() => AbortSignal) => {
     if (controller) return controller.signal;
     const stopping = new AbortController();
     controller = stopping;
-    // Once: who asks a second time does not want to wait.
+    // Only the first signal is handled: a second one ends the program at once.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
     return stopping.signal;
   };

@@ -1,4 +1,6 @@
-/** A file that is whole or not there: written under another name, fsynced, and given its name when the transfer has ended properly. */
+/**
+ * A downloaded file that is either complete or absent: it is written under another name, fsynced, and renamed when the transfer has ended properly.
+ */
 import { randomUUID } from "node:crypto";
 import { lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -17,9 +19,9 @@ interface DownloadOptions {
 }
 
 /**
- * The body to a writer. It is told to be broken where it does not end as HTTP says it must (RFC 9112 §8): fetch rejects then, for a length that is
- * not reached as for a last chunk that is missing (measured on Bun 1.4.5). Ends quietly when nobody reads any more. `print`: what makes it text that steers no
- * terminal, where it goes to one.
+ * Copies the body to a writer. A body that does not end as HTTP requires (RFC 9112 §8) is reported as broken: fetch rejects both for a length that is
+ * not reached and for a missing last chunk (measured on Bun 1.4.5). Ends quietly when nobody reads any more. `print`: makes the text harmless if it
+ * goes to a terminal.
  */
 export const downloadTo = async (
   out: Writer,
@@ -33,13 +35,13 @@ export const downloadTo = async (
 };
 
 export interface Target extends AsyncDisposable {
-  /** Throws a Failure or Interrupted, and leaves nothing then. */
+  /** Throws a Failure or Interrupted, and then leaves no file. */
   fill(options: DownloadOptions): Promise<void>;
 }
 
 /**
- * Before anything is asked for: an export that is in the log and then has no place would be one for nothing. Ctrl-C has to come as Interrupted from here on, or
- * it leaves the beginning.
+ * Prepares the file before the request: an export is recorded in the log, which would be pointless if its file cannot be written. From here on Ctrl-C
+ * must arrive as Interrupted, or it would leave a partial file.
  */
 export const openTarget = async (path: string, isForced: boolean): Promise<Target> => {
   const cannot = (error: unknown): never => {
@@ -49,7 +51,7 @@ export const openTarget = async (path: string, isForced: boolean): Promise<Targe
   };
   if (path === "" || path.endsWith("/"))
     throw failure("unreadable_file", `"${path}" is no name of a file.`, "Name a file.");
-  // A link to nothing is there as well.
+  // A link to nothing counts as existing.
   const found = await stat(path)
     .catch(missingAs(undefined))
     .then((file) => file ?? lstat(path).catch(missingAs(undefined)))
@@ -63,10 +65,13 @@ export const openTarget = async (path: string, isForced: boolean): Promise<Targe
   );
   if (found && !isForced) throw isThere;
   const folder = dirname(path);
-  // Not made of its name, which may be as long as a name can be.
+  // Not derived from the file's name, which may already have the maximum length.
   const partial = join(folder, `.prooftrail-${randomUUID()}.partial`);
   const file = await open(partial, "wx", OWNER_ONLY).catch(cannot);
-  /** Somebody may have made it meanwhile. Not by a second link to the partial one: some sticks and shares have none. */
+  /**
+   * Somebody may have created the file meanwhile. A hard link to the partial file would detect that, but some USB sticks and network shares have no
+   * hard links.
+   */
   const claimName = async (): Promise<void> => {
     const claimed = await open(path, "wx", OWNER_ONLY).catch((error: unknown) => {
       throw error instanceof Error && "code" in error && error.code === "EEXIST" ? isThere : error;
@@ -90,7 +95,7 @@ export const openTarget = async (path: string, isForced: boolean): Promise<Targe
     },
     [Symbol.asyncDispose]: async () => {
       await file.close();
-      // It is not there any more where it got its name.
+      // After the renaming it does not exist any more.
       await rm(partial, { force: true });
     },
   };

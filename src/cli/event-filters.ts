@@ -1,4 +1,4 @@
-/** The filters of the API as options. A test holds them against the API's own list. */
+/** The filters of the API as options. A test compares them with the API's own list. */
 import { integerComplaint, tagComplaint } from "./argument-values.ts";
 import type { OptionSpec } from "./command.ts";
 
@@ -13,7 +13,7 @@ const filter = (parameter: string, value: string, description: string): OptionSp
 
 const RISK_TIERS = ["low", "limited", "high", "prohibited"] as const;
 
-/** What a live stream takes. */
+/** The filters of a live stream. */
 export const STREAM_FILTER_OPTIONS: readonly OptionSpec[] = [
   filter("asset_id", "id", "exactly this AI system"),
   filter("event_type", "type", "exactly this type, or a group such as 'decision.*'"),

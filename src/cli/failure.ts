@@ -1,4 +1,4 @@
-/** A command that cannot do what was asked says so with one of these; src/cli/program.ts prints it and ends with its exit code. */
+/** The failures of commands. src/cli/program.ts prints them and ends with their exit code. */
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 
 /** RFC 9457 problem details: the API's own, or of the same form. */
@@ -10,7 +10,7 @@ export interface FailureDocument {
   readonly status?: number;
   readonly request_id?: string;
   readonly errors?: readonly FieldError[];
-  /** What the person in front of it can do. */
+  /** What the user can do. */
   readonly advice?: string;
 }
 
@@ -24,7 +24,7 @@ export class Failure extends Error {
   override readonly name = "Failure";
   readonly exitCode: ExitCode;
   readonly document: FailureDocument;
-  /** What the service asks to wait before the next try. */
+  /** How long the service asks to wait before the next attempt. */
   readonly retryAfterMs: number | undefined;
   constructor(exitCode: ExitCode, document: FailureDocument, retryAfterMs?: number) {
     super(`${document.title}: ${document.detail}`);
@@ -34,12 +34,12 @@ export class Failure extends Error {
   }
 }
 
-/** Ctrl-C, or a signal to end. */
+/** Ctrl-C, or another signal that ends the program. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
-/** What the command line itself finds, and how it ends by that. */
+/** Failures that the command line itself finds, with their exit codes. */
 const OWN = {
   wrong_use: { exitCode: EXIT.usage, title: "Wrong use" },
   unreadable_file: { exitCode: EXIT.usage, title: "A file cannot be used" },
@@ -66,6 +66,6 @@ export const failure = (code: keyof typeof OWN, detail: string, advice?: string)
   });
 };
 
-/** Stands within a sentence: without the full stop of its own. */
+/** For use within a sentence: without the final full stop. */
 export const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");

@@ -4,7 +4,7 @@ import { wrappedLines } from "../terminal/text-width.ts";
 import type { CommandGroup, CommandSpec } from "./command.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
 
-/** Help fits a terminal of the least width that people have. */
+/** Help fits the narrowest terminal in use. */
 export const HELP_COLUMNS = 80;
 
 export const descriptionText = ({ summary, description = [] }: CommandSpec): string =>
@@ -30,7 +30,7 @@ const exitCodesText = (meanings: CommandSpec["exitMeanings"] = EXIT_MEANINGS): s
   return `Exit codes:\n${rows.join("")}`;
 };
 
-/** Lines of at most HELP_COLUMNS, the first behind `first`, the others behind `next`, which is as long. */
+/** Lines of at most HELP_COLUMNS. The first starts with `first`, the others with `next`, which has the same length. */
 const wrapped = (text: string, first: string, next = first): string =>
   wrappedLines(text, HELP_COLUMNS - first.length)
     .map((line, index) => `${index === 0 ? first : next}${line}\n`)

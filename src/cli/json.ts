@@ -1,6 +1,6 @@
-/** Looking into JSON whose form nobody promised. Pure. */
+/** Reads JSON whose structure is not guaranteed. Pure. */
 
-/** Undefined where the text is no JSON. */
+/** Undefined if the text is not JSON. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -24,7 +24,7 @@ export const asNumber = (value: unknown): number | undefined =>
 export const asRecords = (value: unknown): readonly JsonRecord[] =>
   Array.isArray(value) ? value.filter(isRecord) : [];
 
-/** As a person reads it in a cell: text as it is, nothing as nothing, the rest as JSON. */
+/** A value as text in a table cell: text unchanged, null and undefined empty, everything else as JSON. */
 export const shown = (value: unknown): string => {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);

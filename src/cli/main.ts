@@ -5,5 +5,5 @@ import { processContext } from "./context.ts";
 import { runProgram } from "./program.ts";
 import { ROOT } from "./tree.ts";
 
-// The code is set and not forced: what is written last still goes out.
+// The exit code is set, and the process is not ended by force, so that pending output is still written.
 process.exitCode = await runProgram(ROOT, process.argv.slice(2), processContext());

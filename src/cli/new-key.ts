@@ -1,4 +1,4 @@
-/** A key that was just made: shown once, or written to a file that is made before the key is. */
+/** A newly created key: shown once, or written to a file that is created before the key. */
 import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolderIfReadable } from "../files/durable-file.ts";
@@ -23,7 +23,10 @@ interface Saved extends AsyncDisposable {
   write(text: string): Promise<void>;
 }
 
-/** Before the key is made: a key that cannot be kept would be lost. Ctrl-C has to come as Interrupted from here on, or it leaves the file. */
+/**
+ * Creates the file before the key: a key that cannot be stored would be lost. From here on Ctrl-C must arrive as Interrupted, or it would leave the
+ * file.
+ */
 export const openSave = async (input: Input): Promise<Saved> => {
   const path = input.text("--save");
   if (path === undefined) return { path, write: async () => {}, [Symbol.asyncDispose]: async () => {} };
@@ -39,7 +42,7 @@ export const openSave = async (input: Input): Promise<Saved> => {
     await file.close();
     await rm(path, { force: true });
   };
-  // Else a power failure could take the name, and with it a key that nobody can see again.
+  // Otherwise a power failure could lose the file's name, and with it a key that nobody can see again.
   await syncFolderIfReadable(dirname(path)).catch(async (error: unknown) => {
     await giveUp();
     cannot(error);
@@ -52,7 +55,7 @@ export const openSave = async (input: Input): Promise<Saved> => {
       await file.sync();
       isWritten = true;
     },
-    // Where no key was made the next try may have the name.
+    // If no key was created, the next attempt may use the name.
     [Symbol.asyncDispose]: () => (isWritten ? file.close() : giveUp()),
   };
 };

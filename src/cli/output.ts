@@ -1,4 +1,4 @@
-/** What commands print: a document for programs, or text for people. Failures go to standard error, everything else to standard output. */
+/** The output of commands: a document for programs, or text for people. Failures go to standard error, everything else to standard output. */
 import { printable } from "../terminal/printable.ts";
 import { wrappedLines } from "../terminal/text-width.ts";
 import type { Input } from "./command.ts";
@@ -6,7 +6,7 @@ import type { Context, Writer } from "./context.ts";
 import type { FailureDocument } from "./failure.ts";
 import { type Column, createTable } from "./table.ts";
 
-/** With --json the API's own text, as it came; else what `text` makes. */
+/** With --json the API's own text, as it was received; otherwise what `text` returns. */
 export const printAnswer = async (
   { out }: Context,
   input: Input,
@@ -15,7 +15,7 @@ export const printAnswer = async (
   await out.write(input.isSet("--json") ? `${answer.json}\n` : answer.text());
 };
 
-/** Of what goes on all the same: to standard error, as everything there a line of JSON with --json. */
+/** Reports a problem that does not stop the command: on standard error, with --json as a line of JSON like everything there. */
 export const tellNotice = async (
   { err }: Context,
   input: Input,
@@ -57,7 +57,7 @@ export const failureText = (err: Writer, document: FailureDocument): string => {
 
 const INDENT = "  ";
 
-/** A parameter of the API is the option of the same name. */
+/** A parameter of the API is the option with the same name. */
 const placeText = (path: string): string => {
   const parameter = /^query:([a-z_]+)$/.exec(path)?.[1];
   if (parameter !== undefined) return `--${parameter.replaceAll("_", "-")}`;

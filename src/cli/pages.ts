@@ -6,14 +6,14 @@ import type { Writer } from "./context.ts";
 import { asRecord, asRecords, asText, type JsonRecord, shown } from "./json.ts";
 
 export interface Page {
-  /** The rows as they came. */
+  /** The rows as they were received. */
   readonly rowsText: string;
   readonly rows: readonly JsonRecord[];
   readonly nextCursor: string | undefined;
   readonly requestId: string;
 }
 
-/** Ends with the list, with so many rows, or when nobody hears what is printed of them. */
+/** Ends with the list, after `limit` rows, or when nobody reads the output any more. */
 export async function* pages(
   { api, out }: { readonly api: Api; readonly out: Writer },
   {
@@ -30,7 +30,7 @@ export async function* pages(
     const body = asRecord(value) ?? {};
     const rows = asRecords(body.data);
     const nextCursor = asText(body.next_cursor);
-    // The text and not the value: an event reads back as it was sent, numbers that no double holds included.
+    // Keeps the text instead of the value: an event reads back as it was sent, including numbers that no double can hold.
     const rowsText = memberTexts(text).get("data")?.trim().slice(1, -1) ?? "";
     yield { rowsText, rows, nextCursor, requestId: shown(body.request_id) };
     left -= rows.length;
@@ -39,7 +39,7 @@ export async function* pages(
   }
 }
 
-/** As one answer of the API. */
+/** All rows as one answer of the API. */
 export const printPagesAsJson = async (out: Writer, read: AsyncIterable<Page>): Promise<void> => {
   let end = "";
   for await (const { rowsText, nextCursor, requestId } of read) {

@@ -1,4 +1,4 @@
-/** From what was typed to an exit code: commander reads the arguments as the specs say, then the command runs. */
+/** From the typed words to an exit code: commander parses the arguments by the specs, then the command runs. */
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { version } from "../service/version.ts";
 import { printableLines } from "../terminal/printable.ts";
@@ -19,7 +19,7 @@ import { failureText } from "./output.ts";
 
 export type Invocation =
   | { readonly kind: "run"; readonly spec: CommandSpec; readonly input: Input }
-  /** Help, or the version. */
+  /** The help or the version was printed. */
   | { readonly kind: "told"; readonly text: string }
   | { readonly kind: "wrong_use"; readonly text: string };
 
@@ -61,7 +61,7 @@ const tellFailure = async (
   await err.write(wantsJson ? `${JSON.stringify(document)}\n` : failureText(err, document));
 };
 
-/** Whether the output did not all get out. A part of an answer must not pass for the whole. */
+/** Whether some output could not be written. Part of an answer must not pass for the whole. */
 const tellUnwritten = async (context: Context, wantsJson: boolean): Promise<boolean> => {
   const problem = context.out.problem();
   if (!problem) return false;
@@ -74,11 +74,11 @@ const tellUnwritten = async (context: Context, wantsJson: boolean): Promise<bool
   return true;
 };
 
-/** A fault of ours shows its stack, which is what a report of it needs. */
+/** A bug shows its stack trace, which a report of it needs. */
 const faultOf = (error: unknown): FailureDocument =>
   failure("failed", error instanceof Error ? (error.stack ?? error.message) : String(error)).document;
 
-/** Reads; runs nothing and prints nothing. */
+/** Only parses; runs nothing and prints nothing. */
 export const readInvocation = (root: CommandGroup, args: readonly string[]): Invocation => {
   let told = "";
   let complained = "";
@@ -113,7 +113,7 @@ export const readInvocation = (root: CommandGroup, args: readonly string[]): Inv
   return run ?? { kind: "wrong_use", text: complained };
 };
 
-/** Where it was not the help that was shown. */
+/** Empty if only the help was shown. */
 const seeHelp = ({ code }: CommanderError, root: CommandGroup, args: readonly string[]): string => {
   if (code === "commander.help") return "";
   const path = [root.name];
@@ -146,7 +146,7 @@ const buildNode = (node: CommandNode, chosen: Chosen): Command => {
   return command.action(() => chosen(node, command));
 };
 
-/** Without the `[options]` that all of them have. */
+/** Without the `[options]` that all commands have. */
 const subcommandTerm = (command: Command): string =>
   [command.name(), ...command.registeredArguments.map(termOf)].join(" ");
 
@@ -169,7 +169,7 @@ const buildOption = (spec: OptionSpec): Option => {
   const check = (text: string): string =>
     accepted(text, choices ? (word) => choiceComplaint(choices, word) : complaint);
   return option.argParser((text: string, previous: unknown) => {
-    // Of two values one would have to be ignored.
+    // One of two values would have to be ignored.
     if (!isRepeatable && previous !== undefined)
       throw new InvalidArgumentError("It stands twice: give it once.");
     return isRepeatable ? [...(Array.isArray(previous) ? previous : []), check(text)] : check(text);

@@ -1,4 +1,7 @@
-/** How far a long command is: a bar for a person at a terminal, a line every few seconds for a file, nothing with --quiet, nor where JSON goes there. On standard error. */
+/**
+ * Progress of a long command, on standard error: a bar on a terminal, a line every few seconds in a file, nothing with --quiet or if standard error
+ * carries JSON.
+ */
 
 import { sizeText } from "../terminal/size-text.ts";
 import { cutTo, padded } from "../terminal/text-width.ts";
@@ -7,36 +10,36 @@ import type { Context, Writer } from "./context.ts";
 import { PROGRESS_LINE_MS } from "./limits.ts";
 
 export interface Report {
-  /** What was done, and of how many where that is known. */
+  /** How much is done, and of how many if that is known. */
   readonly count: number;
   readonly of?: number;
-  /** Bytes, where how far it is follows from them rather than from the count. */
+  /** Bytes, if the progress follows from them rather than from the count. */
   readonly bytes?: number;
   readonly bytesOf?: number;
 }
 
 export interface Progress {
   report(report: Report): void;
-  /** The last report stays; what is printed next begins on a line of its own. */
+  /** Keeps the last report; further output starts on a new line. */
   end(): void;
 }
 
 export interface ProgressOptions {
   readonly err: Writer;
-  /** `sending`, `rebuilding cases`. */
+  /** What is being done, such as `sending` or `rebuilding cases`. */
   readonly what: string;
-  /** Of what is counted; nothing where `what` says it. */
+  /** The unit that is counted; empty if `what` already says it. */
   readonly unit?: string;
   readonly isQuiet?: boolean;
-  /** What reads standard error, unless it is a person, reads JSON there and nothing else. */
+  /** Programs that read standard error expect only JSON there. */
   readonly isJson?: boolean;
-  /** What was done before this run: it does not count for the rate. */
+  /** How much was done before this run: it does not count for the rate. */
   readonly before?: Report;
-  /** Milliseconds that only grow. */
+  /** A monotonic clock, in milliseconds. */
   readonly elapsedMs: () => number;
 }
 
-/** Of a command that has the options --json and --quiet. */
+/** For a command with the options --json and --quiet. */
 export const progressFor = (
   input: Input,
   { err }: Context,
@@ -64,7 +67,7 @@ export const createProgress = (options: ProgressOptions): Progress => {
     if (text === shown) return;
     shown = text;
     const line = `${barText(shareOf(report))}${text}`;
-    // One column less: a terminal may go to the next line by itself in the last.
+    // One column less: some terminals wrap after the last column.
     void err.write(
       err.isTerminal ? `\r${padded(cutTo(line, err.columns - 1), err.columns - 1)}` : `${text}\n`,
     );
@@ -79,7 +82,7 @@ export const createProgress = (options: ProgressOptions): Progress => {
       say(report);
     },
     end: () => {
-      // What was over before anything was said needs no last word.
+      // Work that ended before the first report needs no last one.
       if (shown === "" || !last) return;
       say(last);
       last = undefined;
@@ -88,7 +91,7 @@ export const createProgress = (options: ProgressOptions): Progress => {
   };
 };
 
-/** A terminal is drawn anew a few times a second, and not at all by what is over at once. */
+/** A terminal is redrawn a few times a second, and not at all for work that ends at once. */
 const TERMINAL_MS = 250;
 
 const shareOf = ({ count, of, bytes, bytesOf }: Report): number | undefined => {

@@ -1,10 +1,10 @@
-/** From options to the parameters of a question to the API. */
+/** Turns options into parameters of a request to the API. */
 import type { Input, OptionSpec } from "./command.ts";
 
-/** `--asset-id` asks for `asset_id`. */
+/** `--asset-id` becomes `asset_id`. */
 export const parameterOf = (flag: string): string => flag.slice(2).replaceAll("-", "_");
 
-/** The parameters that these options ask for. */
+/** The parameters for these options. */
 export const queryFrom = (
   input: Input,
   options: readonly Pick<OptionSpec, "flag" | "isRepeatable">[],
@@ -13,7 +13,7 @@ export const queryFrom = (
   for (const { flag, isRepeatable } of options) {
     const value = isRepeatable ? undefined : input.text(flag);
     if (value !== undefined) query.set(parameterOf(flag), value);
-    // The only one that may stand several times is the tag.
+    // Only tags may be repeated.
     if (isRepeatable)
       for (const tag of input.texts(flag)) {
         const equals = tag.indexOf("=");

@@ -1,4 +1,4 @@
-/** What `prooftrail doctor` sees of a service over HTTP. */
+/** What `prooftrail doctor` checks of a service over HTTP. */
 
 import { setTimeout as delay } from "node:timers/promises";
 import { PAGE_ROWS_MAX } from "../limits.ts";
@@ -32,7 +32,7 @@ export async function* remoteChecks(parts: RemoteParts): AsyncGenerator<Check> {
   const after = now().getTime();
   yield await readyCheck(address, response);
   const date = Date.parse(response.headers.get("date") ?? "");
-  // Its Date is cut to whole seconds: half of one is what it is late by on average.
+  // The header Date is truncated to whole seconds, so on average it is half a second late.
   if (!Number.isNaN(date)) yield clockCheck("service's clock", date + 500 - (before + after) / 2);
   if (!key) {
     yield {
@@ -66,7 +66,7 @@ const readyCheck = async (address: ServiceAddress, response: Response): Promise<
 
 const KEYS_PATH = `/v1/keys?limit=${PAGE_ROWS_MAX}`;
 
-/** Each scope is asked for something that changes nothing: a batch of no events, one event, the list of keys. */
+/** Each scope is tested with a request that changes nothing: an empty batch, one event, the list of keys. */
 const SCOPE_QUESTIONS = [
   { scope: "events:write", question: { path: "/v1/events/batch", body: '{"events":[]}' } },
   { scope: "events:read", question: { path: "/v1/events?limit=1" } },
@@ -96,7 +96,7 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
       return;
     }
     const { code, title, detail, advice = "" } = error.document;
-    // Nothing is wrong with it, nor with the key: it answers how it is doing, and asks nobody for a key.
+    // Neither the service nor the key is wrong: the instance reports its health, and needs no key for that.
     if (code === "no_api") {
       yield { name, state: "unchecked", detail, advice };
       return;
@@ -120,7 +120,7 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
     };
 }
 
-/** The key's own record, on whatever page of the list it is; undefined for the admin key, which is on none. */
+/** The key's own record, on whatever page of the list it is; undefined for the admin key, which is not in the list. */
 const findOwn = async (api: Api, key: ServiceKey, firstPage: unknown): Promise<JsonRecord | undefined> => {
   const id = key.text.split("_")[1];
   for (let page = asRecord(firstPage); ; ) {
@@ -131,7 +131,7 @@ const findOwn = async (api: Api, key: ServiceKey, firstPage: unknown): Promise<J
   }
 };
 
-/** Undefined where the key lacks the scope. */
+/** Undefined if the key lacks the scope. */
 const askFor = async (api: Api, question: { path: string }): Promise<unknown> => {
   for (let tries = 1; ; tries++) {
     try {
@@ -146,5 +146,5 @@ const askFor = async (api: Api, question: { path: string }): Promise<unknown> =>
   }
 };
 
-/** Of a key that the service knows. */
+/** For a key that the service knows. */
 const isOverLimit = ({ document }: Failure): boolean => document.code === "rate_limited";

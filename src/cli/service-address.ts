@@ -1,4 +1,4 @@
-/** Where the service is, and which key opens it. */
+/** Finds the address of the service and the key for it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { missingAs } from "../files/durable-file.ts";
@@ -7,16 +7,16 @@ import type { Context } from "./context.ts";
 import { failure, reasonOf } from "./failure.ts";
 
 export interface ServiceAddress {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly isLoopback: boolean;
-  /** Where it was told. */
+  /** Where the address was given. */
   readonly source: string;
 }
 
 export interface ServiceKey {
   readonly text: string;
-  /** For messages: never the key itself. */
+  /** Where the key was given, for messages: never the key itself. */
   readonly source: string;
 }
 
@@ -46,15 +46,15 @@ export const readAddress = (input: Input, environment: Environment): ServiceAddr
       `The address from ${source} must be like http://127.0.0.1:8080 or https://audit.example.com: http or https, without a name, a question or a fragment.`,
     );
   const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
-  // As the SDK takes it from the same variable.
+  // The SDK reads the same variable in the same way.
   return { url: `${url.origin}${url.pathname.replace(/\/+(v1\/*)?$/, "")}`, isLoopback, source };
 };
 
-/** Beside a service that takes a port of its own from the same environment. */
+/** For a service on this machine that gets its port from the same environment. */
 const defaultPort = ({ PORT }: Environment): string =>
   PORT !== undefined && /^[1-9]\d{0,4}$/.test(PORT) ? PORT : DEFAULT_PORT;
 
-/** Undefined where there is none, which some commands do without. */
+/** Undefined if there is no key; some commands need none. */
 export const findKey = async (
   input: Input,
   environment: Environment,
@@ -106,7 +106,7 @@ const readKeyFile = async (path: string): Promise<string> => {
   }
 };
 
-/** A header takes visible ASCII; more in the file is probably the wrong file. */
+/** A header value must be visible ASCII; other bytes mean that it is probably the wrong file. */
 const checked = (text: string, source: string): ServiceKey => {
   const key = text.trim();
   if (!/^[!-~]{1,512}$/.test(key))

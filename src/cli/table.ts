@@ -1,4 +1,4 @@
-/** Aligned tables. On a terminal they fit its width, by cutting cells that may be cut; elsewhere every value is whole. Pure. */
+/** Aligned tables. On a terminal they are fitted to its width by truncating some cells; elsewhere every value is complete. Pure. */
 import { printable } from "../terminal/printable.ts";
 import { cutTo, padded, textWidth, wrappedLines } from "../terminal/text-width.ts";
 
@@ -6,22 +6,22 @@ export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => string;
   readonly isRight?: true;
-  /** May be cut on a terminal, but not below this width. */
+  /** May be truncated on a terminal, but not below this width. */
   readonly widthMin?: number;
-  /** Cut only where cutting the others is not enough: what people copy. */
+  /** Truncated only if truncating the other columns is not enough: values that people copy. */
   readonly isCutLast?: true;
-  /** Room that is kept for rows that are not known yet. */
+  /** Width reserved for rows that are not known yet. */
   readonly widthExpected?: number;
 }
 
 const GAP = "  ";
 
 export interface TableWriter<Row> {
-  /** Lines of these rows, the heading before the first ones. */
+  /** The lines of these rows; the first call also returns the heading. */
   lines(rows: readonly Row[]): string;
 }
 
-/** Widths follow the first rows that are given. `columns` is the width of the terminal; undefined where there is none. */
+/** Column widths follow the first rows. `columns` is the width of the terminal; undefined without one. */
 export const createTable = <Row>(
   columns: readonly Column<Row>[],
   terminalColumns: number | undefined,
@@ -59,7 +59,7 @@ const widthsFor = <Row>(
   return widths;
 };
 
-/** Of those that may still be cut. */
+/** The columns that may still be truncated. */
 const widestOf = <Row>(
   columns: readonly Column<Row>[],
   widths: readonly number[],
@@ -89,7 +89,7 @@ const line = <Row>(
   return `${parts.join(GAP).trimEnd()}\n`;
 };
 
-/** Names with their values below each other; what is undefined is left out. Values are whole, and go on in the next line on a terminal. */
+/** Names and values, one pair per line; undefined values are left out. Values are complete and wrap on a terminal. */
 export const detailLines = (
   pairs: readonly (readonly [string, string | undefined])[],
   terminalColumns: number | undefined,

@@ -1,4 +1,4 @@
-/** Follows the live stream, and goes on where it was cut off. */
+/** Follows the live stream, and resumes it where it was cut off. */
 import { setTimeout as delay } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
 import { nextAttemptMs, retryAfterMs } from "../sdk/retry.ts";
@@ -15,7 +15,7 @@ import { CLI_RETRY_MS_MAX, CLI_STREAM_QUIET_MS_MAX } from "./limits.ts";
 import { tellNotice } from "./output.ts";
 import { queryFrom } from "./query.ts";
 
-/** Options that the stream itself is asked with. */
+/** Options that become parameters of the stream. */
 export const TAIL_PARAMETERS: readonly OptionSpec[] = [
   {
     flag: "--after",
@@ -26,7 +26,7 @@ export const TAIL_PARAMETERS: readonly OptionSpec[] = [
   ...STREAM_FILTER_OPTIONS,
 ];
 
-/** Ends with Ctrl-C or when nobody reads any more. Throws a Failure where the service refuses, or was never reached. */
+/** Ends with Ctrl-C or when nobody reads any more. Throws a Failure if the service refuses, or was never reached. */
 export const tailEvents = async (parts: {
   readonly api: Api;
   readonly input: Input;
@@ -36,7 +36,7 @@ export const tailEvents = async (parts: {
   const signal = context.interruption();
   const print = printerFor(input, context);
   const query = queryFrom(input, TAIL_PARAMETERS);
-  // As Last-Event-ID, which wins over where it began.
+  // Sent as Last-Event-ID, which takes precedence over `after`.
   let seen: string | undefined;
   let failed = 0;
   let wasOpen = false;
@@ -44,7 +44,7 @@ export const tailEvents = async (parts: {
     while (!signal.aborted && context.out.isHeard()) {
       const opened = await connect(api, { query, seen, signal });
       if (opened.kind === "open") {
-        // Somebody who looks at an empty screen wants to know that it works.
+        // Shows a person with an empty screen that it works.
         if (!wasOpen && context.err.isTerminal && !input.isSet("--quiet"))
           await context.err.write(`Following ${api.address.url}; Ctrl-C ends.\n`);
         wasOpen = true;
@@ -66,7 +66,7 @@ export const tailEvents = async (parts: {
         askedMs: opened.retryAfterMs,
         random: context.random,
       });
-      // Once for each time that it breaks, however often connecting fails.
+      // Reported once per interruption, however often reconnecting fails.
       if (failed === 1 && !input.isSet("--quiet"))
         await tellNotice(context, input, {
           code: "connecting_again",
@@ -75,13 +75,13 @@ export const tailEvents = async (parts: {
       await delay(waitMs, undefined, { signal });
     }
   } catch (error) {
-    // Ctrl-C is how it ends.
+    // Ctrl-C is the normal end.
     if (!signal.aborted && !(error instanceof Interrupted)) throw error;
   }
 };
 
 const printerFor = (input: Input, { out }: Context): ((data: string) => Promise<void>) => {
-  // A line feed between two values, which alone can stand in the text, is white space there (RFC 8259 §2).
+  // A line feed in the text can only stand between two values, where it is white space (RFC 8259 §2).
   if (input.isSet("--json")) return (data) => out.write(`${data.replaceAll("\n", " ")}\n`);
   const table = createEventTable(out);
   return (data) => out.write(table.lines([asRecord(parseJson(data)) ?? {}]));
@@ -117,7 +117,7 @@ const connect = async (
   } as const;
 };
 
-/** Returns when the stream has ended, broken off or gone quiet for too long. */
+/** Returns when the stream has ended, was interrupted, or was quiet for too long. */
 const readStream = async (
   response: Response,
   parts: {
@@ -133,7 +133,7 @@ const readStream = async (
   const decoder = new TextDecoder();
   const found: { readonly id: string | undefined; readonly data: string | undefined }[] = [];
   const parser = createParser({
-    // Also of blocks without an event: where a stream begins, and how far it has looked.
+    // Blocks without an event count as well: they say where the stream begins and how far it has looked.
     onId: (id) => void found.push({ id, data: undefined }),
     onEvent: ({ data }) => void found.push({ id: undefined, data }),
   });
@@ -142,7 +142,7 @@ const readStream = async (
       const chunk = await nextChunk(reader, signal);
       if (chunk === undefined) return;
       parser.feed(decoder.decode(chunk, { stream: true }));
-      // The id of an event comes right before it; both are told before anything is waited for again.
+      // The id of an event comes right before it; both are handled before anything else is awaited.
       for (const { id, data } of found.splice(0)) {
         if (data !== undefined) await print(data);
         if (id !== undefined) onSeen(id);
@@ -154,7 +154,7 @@ const readStream = async (
   }
 };
 
-/** Undefined at the end, whatever made it. */
+/** Undefined at the end, whatever its cause. */
 const nextChunk = async (
   reader: { read(): Promise<{ readonly value?: Uint8Array | undefined }> },
   signal: AbortSignal,

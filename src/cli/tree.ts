@@ -34,7 +34,7 @@ export const ROOT: CommandGroup = {
     VERIFY,
     VIEWS,
     DOCTOR,
-    // It describes the tree that it stands in.
+    // Completion describes the tree that contains it.
     completionCommand(() => ROOT),
   ],
 };

@@ -1,12 +1,12 @@
 /**
- * A schema as one predicate. TypeBox's compiled check looks every kind of our own up by its name for every value, which cost half of what
- * taking an event costs (measured); here each is bound once. TypeBox is asked only what is wrong with a value that is not accepted. Knows the
- * kinds that the event is made of, and refuses any other when it is made.
+ * A schema compiled into one predicate. TypeBox's compiled check looks up each of our own kinds by name for every value, which was half of the cost
+ * of taking an event (measured); here each kind is bound once. TypeBox is used only to explain why a value is not accepted. Knows the kinds that the
+ * event consists of, and refuses any other when it is created.
  */
 import { Kind, OptionalKind, type Static, type TSchema } from "@sinclair/typebox";
 import { isObject } from "./facts.ts";
 
-/** Where a text kind of our own carries its predicate; see audit-event.ts. */
+/** The member in which our own text kinds carry their predicate; see audit-event.ts. */
 export const ACCEPTS = Symbol("accepts");
 
 type Accepts = (value: unknown) => boolean;
@@ -68,7 +68,7 @@ const arrayAcceptor =
     return true;
   };
 
-/** Names may be any. TypeBox's own pattern for that matches none with a line break, and what stands under one would be any value. */
+/** Any name is allowed. TypeBox's own pattern for that does not match names with a line break, and would accept any value under such a name. */
 export const ANY_NAME = "^[\\s\\S]*$";
 
 const recordAcceptor = ({
@@ -81,7 +81,7 @@ const recordAcceptor = ({
   return (value) => {
     if (!isObject(value)) return false;
     let count = 0;
-    // What JSON.parse made has no inherited names.
+    // Objects made by JSON.parse have no inherited names.
     for (const name in value) if (++count > maxProperties || !accepts(value[name])) return false;
     return true;
   };

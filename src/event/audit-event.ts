@@ -1,7 +1,6 @@
 /**
- * The event, declared once (SPEC 2.1, DESIGN 3 "Event rules"). Its static type, the validation and the OpenAPI
- * document all come from this schema. What a member expects is said in `x-expects`, which is also the
- * text of the error.
+ * The event, declared once (SPEC 2.1, DESIGN 3 "Event rules"). Its static type, the validation and the OpenAPI document all come from this schema.
+ * `x-expects` says what a member expects, and is also the text of the error.
  */
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
 import {
@@ -28,10 +27,10 @@ import {
 } from "./formats.ts";
 import { RISK_TIERS } from "./risk-tiers.ts";
 
-/** What SPEC 2.1 shows. The list is open: the other names are not published, so any lower snake case name is kept. */
+/** The names that SPEC 2.1 shows. The list is open: the other names are not published, so any lower snake case name is kept. */
 export const KNOWN_LEGAL_BASES = ["ai_basic_law_kr", "credit_info_36_2_kr", "pipa_37_2_kr"] as const;
 
-/** What differs between installations (EXTRA_EVENT_TYPES, EXTRA_EVENT_ID_PREFIXES). */
+/** The part that differs between installations (EXTRA_EVENT_TYPES, EXTRA_EVENT_ID_PREFIXES). */
 export interface EventVocabulary {
   readonly eventTypes: readonly string[];
   readonly eventIdPrefixes: readonly string[];
@@ -57,7 +56,7 @@ const timestampText = defineText("Prooftrail.Timestamp", isUtcTimestamp);
 const hashText = defineText("Prooftrail.Sha256", isSha256);
 const legalBasisText = defineText("Prooftrail.LegalBasis", isLegalBasis);
 const choiceText = defineText("Prooftrail.Choice", (text, schema) => schema.enum.includes(text));
-/** Goes into a subject and into URLs as UTF-8, which has no form for half a surrogate pair. */
+/** It becomes part of a subject and of URLs in UTF-8, which cannot represent half a surrogate pair. */
 const assetIdText = defineText(
   "Prooftrail.AssetId",
   (text, { minLength, maxLength }) => isWithinCharacters(text, minLength, maxLength) && text.isWellFormed(),
@@ -77,7 +76,7 @@ const hash = (description: string) =>
     "x-expects": 'a SHA-256 hash written as "sha256:" and 64 hexadecimal digits',
   });
 
-/** What a tag may be. */
+/** The values of a tag. */
 export const TagValue = Type.Unsafe<string | number | boolean>({
   ...Type.Union([
     boundedText({ minLength: 0, maxLength: TAG_VALUE_CHARACTERS_MAX }),
@@ -180,7 +179,7 @@ export const auditEventSchema = (vocabulary: EventVocabulary) =>
 
 export type AuditEvent = Static<ReturnType<typeof auditEventSchema>>;
 
-/** Members that have a meaning. Any other is kept and warned about. */
+/** Members with a meaning. Any other is kept, with a warning. */
 export const EVENT_MEMBERS: readonly string[] = Object.keys(
   auditEventSchema({ eventTypes: [], eventIdPrefixes: [] }).properties,
 );

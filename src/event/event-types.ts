@@ -43,7 +43,7 @@ export const EVENT_TYPES_BY_GROUP = {
 export const EVENT_TYPES: readonly string[] = Object.values(EVENT_TYPES_BY_GROUP).flat();
 
 /**
- * What EXTRA_EVENT_TYPES may add: one word, or two joined by a dot, so that a subject keeps its five tokens. The group `system`
- * is our own, and `legacy` that of single words: `legacy.objection` would have the subject of `objection`.
+ * What EXTRA_EVENT_TYPES may add: one word, or two joined by a dot, so that a subject keeps its five tokens. The group `system` is reserved for us,
+ * and `legacy` for single words: `legacy.objection` would have the subject of `objection`.
  */
 export const EXTRA_EVENT_TYPE = /^(?!(?:system|legacy)\.)[a-z][a-z0-9_]{0,63}(\.[a-z][a-z0-9_]{0,63})?$/;

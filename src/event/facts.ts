@@ -1,7 +1,7 @@
 /**
- * What the views know about an event, with the places where clients in the field put it: the public client of SPEC.md's
- * service sends `legal_bases` and the hash of the person inside `metadata`. Takes any JSON object, because the log may
- * hold what an older or newer version accepted; of a wrong type means absent.
+ * What the views know about an event, including the places where clients in the field put it: the public client of SPEC.md's service sends
+ * `legal_bases` and the hash of the person inside `metadata`. Takes any JSON object, because the log may contain what an older or newer version
+ * accepted. A member of a wrong type counts as absent.
  */
 import { IDENTIFIER_CHARACTERS_MAX, KEPT_TEXT_CHARACTERS_MAX, METADATA_LEGAL_BASES_MAX } from "../limits.ts";
 import {
@@ -26,17 +26,17 @@ export interface EventFacts {
   /** Distinct. */
   readonly legalBases: readonly string[];
   readonly correlationId: string | null;
-  /** SPEC 2.1 has no such member; of clients that send it beside the others it is kept, and understood. */
+  /** SPEC 2.1 has no such member. Some clients send it beside the others; it is kept and understood. */
   readonly decisionId: string | null;
   /** In lower case. */
   readonly subjectHash: string | null;
-  /** The same. Clients in the field call it `output_hash`. */
+  /** In lower case. Clients in the field call it `output_hash`. */
   readonly outcomeHash: string | null;
-  /** In canonical form: one of W3C Trace Context in lower case. */
+  /** In canonical form: an id of W3C Trace Context is in lower case. */
   readonly traceId: string | null;
   readonly assetVersion: string | null;
   readonly tags: readonly Tag[];
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly metadata: JsonObject;
 }
 
@@ -46,7 +46,7 @@ export interface Tag {
   readonly value: string;
 }
 
-/** Undefined where one of the four required members is missing or malformed. */
+/** Undefined if one of the four required members is missing or malformed. */
 export const eventFacts = (event: JsonObject): EventFacts | undefined => {
   const { event_id: id, timestamp, asset_id: assetId, event_type: eventType } = event;
   if (!isText(id) || !isText(assetId) || !isText(eventType)) return undefined;
@@ -71,7 +71,7 @@ export const eventFacts = (event: JsonObject): EventFacts | undefined => {
   };
 };
 
-/** OpenTelemetry's names for generative AI (semantic-conventions-genai, still "Development"), as instrumented programs put them into `metadata`. */
+/** OpenTelemetry's names for generative AI (semantic-conventions-genai, still "Development"), as instrumented programs write them into `metadata`. */
 export const GEN_AI_CONVERSATION = "gen_ai.conversation.id";
 const MODEL_NAMES: readonly string[] = [
   "model",
@@ -80,10 +80,10 @@ const MODEL_NAMES: readonly string[] = [
   "gen_ai.request.model",
 ];
 
-/** Keys of `metadata` that name a decision, and that clients in the field send beside the other members. */
+/** Keys of `metadata` that name a decision. Clients in the field also send them beside the other members. */
 export const DECISION_NAMES: readonly string[] = ["decision_id", "original_decision_id"];
 
-/** Names that clients in the field give to members of SPEC 2.1. Where the member itself is absent, they are read as it. */
+/** Other names that clients in the field use for members of SPEC 2.1. They are read if the member itself is absent. */
 export const MEMBER_ALIASES: ReadonlyMap<string, "context_hash" | "outcome_hash"> = new Map([
   ["input_hash", "context_hash"],
   ["output_hash", "outcome_hash"],
@@ -96,7 +96,7 @@ const OUTCOME_HASH = [
   ...[...MEMBER_ALIASES].flatMap(([alias, meant]) => (meant === "outcome_hash" ? [alias] : [])),
 ];
 
-/** Under the first of these names that has one. */
+/** The value of the first of these names that has one. */
 const hashUnder = (names: readonly string[], object: JsonObject): string | null => {
   for (const name of names) {
     const value = object[name];
@@ -105,7 +105,7 @@ const hashUnder = (names: readonly string[], object: JsonObject): string | null 
   return null;
 };
 
-/** As it was sent; undefined where there is none. */
+/** As it was sent; undefined if there is none. */
 export const hashMember = (
   event: JsonObject,
   member: "context_hash" | "outcome_hash",
@@ -119,8 +119,8 @@ export const hashMember = (
 };
 
 /**
- * A text, or a number as text. An integer that was too large to be read exactly, 1e20 for one, is none, nor is
- * what no double holds, 1e400: two of them could look alike. Written in digits an integer is a text already (read-event.ts).
+ * A text, or a number as text. An integer too large to be read exactly, such as 1e20, does not count, nor does a number that no double can hold, such
+ * as 1e400: two of them could look the same. An integer written in digits is already a text (read-event.ts).
  */
 export const valueText = (value: unknown): string | undefined => {
   if (isText(value)) return value === "" ? undefined : value;
@@ -131,7 +131,7 @@ export const valueText = (value: unknown): string | undefined => {
   return isExact ? String(value) : undefined;
 };
 
-/** Under the first of these names that has one. */
+/** The value of the first of these names that has one. */
 export const metadataText = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
   for (const name of names) {
     const text = valueText(metadata[name]);
@@ -140,32 +140,32 @@ export const metadataText = (metadata: JsonObject, ...names: readonly string[]):
   return undefined;
 };
 
-/** The same for what names something, and so stands in keys: what is too long for an identifier names nothing. */
+/** The same for an identifier, which becomes part of keys: a value that is too long for an identifier does not count. */
 export const metadataName = (metadata: JsonObject, ...names: readonly string[]): string | undefined =>
   asName(metadataText(metadata, ...names));
 
 /**
- * Which version of its model an event is about. Clients stamp the version that runs on whatever they send, so what `metadata`
- * says of the model counts first.
+ * The version of the model that an event is about. Clients write the running version into whatever they send, so what `metadata` says about the model
+ * takes precedence.
  */
 export const modelVersion = ({ assetVersion, metadata }: EventFacts): string | undefined =>
   metadataName(metadata, "model_version") ??
   assetVersion ??
   metadataName(metadata, "asset_version", "version");
 
-/** Which model an event is about. Of what is told of a model itself `name` is its own. */
+/** The model that an event is about. In an event about a model itself, `name` is its name. */
 export const modelText = ({ eventType, metadata }: EventFacts): string | undefined =>
   metadataText(metadata, ...MODEL_NAMES, ...(eventType.startsWith("model.") ? ["name"] : []));
 
-/** The same as a key may have it. */
+/** The same, short enough for a key. */
 export const modelName = (facts: EventFacts): string | undefined => asName(modelText(facts));
 
 const asName = (text: string | undefined): string | undefined =>
   text !== undefined && isWithinCharacters(text, 1, IDENTIFIER_CHARACTERS_MAX) ? text : undefined;
 
 /**
- * What a view keeps of a text. The whole text stays in the event; the last character shows that there is more. A pair of surrogates is not cut in two: half of
- * one is a character that nobody sent, and parsers that hold JSON to Unicode refuse the answer with it (RFC 8259 §8.2).
+ * The part of a text that a view keeps. The whole text stays in the event; the last character shows that there is more. A surrogate pair is not
+ * split: half of one is a character that nobody sent, and parsers that require valid Unicode refuse an answer that contains it (RFC 8259 §8.2).
  */
 export const shortened = (text: string, charactersMax = KEPT_TEXT_CHARACTERS_MAX): string => {
   if (text.length <= charactersMax) return text;
@@ -173,7 +173,10 @@ export const shortened = (text: string, charactersMax = KEPT_TEXT_CHARACTERS_MAX
   return `${text.slice(0, cutsPair ? charactersMax - 1 : charactersMax)}…`;
 };
 
-/** What a view keeps of a text in `metadata` that is there to be read: whole ones would make a page of a register as large as 200 events for each of its columns. */
+/**
+ * The part of a readable text in `metadata` that a view keeps: with whole texts a page of a register would be as large as 200 events for each of its
+ * columns.
+ */
 export const keptText = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
   const text = metadataText(metadata, ...names);
   return text === undefined ? undefined : shortened(text);

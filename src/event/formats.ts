@@ -1,4 +1,4 @@
-/** The forms that single values of an event must have (DESIGN 3, "Event rules"): predicates, and their canonical spelling. */
+/** The formats of single values of an event (DESIGN 3, "Event rules"): predicates, and canonical spellings. */
 import {
   EVENT_ID_SUFFIX_CHARACTERS_MAX,
   LEGAL_BASIS_CHARACTERS_MAX,
@@ -52,8 +52,8 @@ export const isEventId = (text: string, prefixes: readonly string[]): boolean =>
 };
 
 /**
- * The same as one regular expression, for documents: JSON Schema counts in code points, some of its engines in UTF-16 units, so that a pair of
- * surrogates is spelled out. A test holds the two together.
+ * The same as a regular expression, for documents. JSON Schema counts code points, but some of its engines count UTF-16 units, so surrogate pairs are
+ * spelled out. A test compares the two.
  */
 export const eventIdPattern = (prefixes: readonly string[]): string => {
   const hex = "[0-9a-fA-F]";
@@ -62,14 +62,14 @@ export const eventIdPattern = (prefixes: readonly string[]): string => {
   return `^(?:${uuid}|(?:${prefixes.join("|")})${character}{1,${EVENT_ID_SUFFIX_CHARACTERS_MAX}})$`;
 };
 
-/** The spelling under which an event_id is compared: UUIDs do not depend on the case of their letters (RFC 9562 §4). */
+/** The spelling under which an event_id is compared: the case of letters in a UUID has no meaning (RFC 9562 §4). */
 export const canonicalEventId = (eventId: string): string =>
   UUID.test(eventId) ? eventId.toLowerCase() : eventId;
 
 /** W3C Trace Context §3.2.2.3: 32 hexadecimal digits. */
 const W3C_TRACE_ID = /^[0-9a-f]{32}$/i;
 
-/** The spelling under which a trace is found: libraries write one of W3C in either case, and any other text is kept as it is. */
+/** The spelling under which a trace is found: libraries write W3C trace ids in either case; any other text is kept as it is. */
 export const canonicalTraceId = (traceId: string): string =>
   W3C_TRACE_ID.test(traceId) ? traceId.toLowerCase() : traceId;
 
@@ -78,7 +78,7 @@ export const isSha256 = (text: string): boolean => SHA256.test(text);
 export const isLegalBasis = (text: string): boolean =>
   text.length <= LEGAL_BASIS_CHARACTERS_MAX && LEGAL_BASIS.test(text);
 
-/** RFC 3339 §5.6 with any precision; §5.6 also says that "t" and "z" may be in lower case. */
+/** RFC 3339 §5.6 with any precision; §5.6 also allows "t" and "z" in lower case. */
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]00:00)$/;
 
 const daysInMonth = (year: number, month: number): number => {
@@ -87,11 +87,11 @@ const daysInMonth = (year: number, month: number): number => {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 };
 
-/** The number that two digits of a time make: who asks knows that they are digits. */
+/** The value of two digits of a time. The caller knows that they are digits. */
 export const twoDigits = (text: string, at: number): number =>
   (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 
-/** Whether it is a time that exists, in UTC. A leap second can only end a month (ITU-R TF.460-6). */
+/** Whether it is an existing time in UTC. A leap second can only end a month (ITU-R TF.460-6). */
 export const isUtcTimestamp = (text: string): boolean => {
   if (!TIMESTAMP.test(text)) return false;
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
@@ -104,45 +104,45 @@ export const isUtcTimestamp = (text: string): boolean => {
 
 const DATE = "2026-11-20".length;
 const WHOLE_MINUTES = "2026-11-20T10:00:".length;
-/** Characters of a time before its fraction. */
+/** Length of a time up to its fraction, in characters. */
 export const WHOLE_SECONDS = "2026-11-20T10:00:00".length;
 
 /**
- * A timestamp as text that sorts by time: no offset, no trailing zeros in the fraction. Its precision is kept: two
- * events a nanosecond apart stay apart, which a Date would not tell. Of a fraction with more than TIME_KEY_FRACTION_DIGITS_MAX
- * digits the rest is left out. Undefined where it is not a time that exists, in UTC.
+ * A timestamp as text that sorts by time: no offset, and no trailing zeros in the fraction. It keeps the precision: two events a nanosecond apart
+ * stay apart, which a Date could not represent. A fraction with more than TIME_KEY_FRACTION_DIGITS_MAX digits is truncated. Undefined if it is not an
+ * existing time in UTC.
  */
 export const timeKeyOf = (timestamp: string): string | undefined =>
   isUtcTimestamp(timestamp) ? cutTimestamp(timestamp) : undefined;
 
 const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:)(\d{2})(\.\d+)?([+-]\d{2}:\d{2})$/;
 
-/** The same of a time in any zone. Undefined where it is not one. */
+/** The same for a time in any zone. Undefined if it is not a time. */
 export const instantKeyOf = (text: string): string | undefined => {
   const utc = timeKeyOf(text);
   if (utc !== undefined) return utc;
   const [, minute, second, fraction = "", offset] = WITH_OFFSET.exec(text) ?? [];
   if (minute === undefined || !isUtcTimestamp(`${minute}00Z`)) return undefined;
-  // To the minute: Date.parse knows no leap second, which ends a month in UTC and any hour elsewhere.
+  // Only to the minute: Date.parse does not know leap seconds, which end a month in UTC but may end any hour elsewhere.
   const instant = Date.parse(`${minute}00${offset}`);
   return Number.isNaN(instant)
     ? undefined
     : timeKeyOf(`${new Date(instant).toISOString().slice(0, WHOLE_MINUTES)}${second}${fraction}Z`);
 };
 
-/** The date that a text begins with; undefined where there is none that exists. */
+/** The date at the beginning of a text; undefined if there is no existing date. */
 export const dateAtStart = (text: string): string | undefined => {
   const date = text.slice(0, DATE);
   return isUtcTimestamp(`${date}T00:00:00Z`) ? date : undefined;
 };
 
-/** The same of a timestamp that was checked before. */
+/** The same for a timestamp that was already checked. */
 export const timeKey = (timestamp: string): string => {
   if (!TIMESTAMP.test(timestamp)) throw new Error("timeKey takes a timestamp that isUtcTimestamp accepts");
   return cutTimestamp(timestamp);
 };
 
-/** Cut and not put together, as it is done twice for every event. */
+/** Slices instead of concatenating, because it is done twice for every event. */
 const cutTimestamp = (timestamp: string): string => {
   // It ends in `Z`, `z` or an offset of zero.
   let end =

@@ -1,6 +1,6 @@
 /**
- * Members of `metadata` that the views read in one form alone. In any other they are kept and mean nothing: then a duty follows from no law, a number
- * stands as missing, a person is nobody, an answer belongs to no decision. So whoever sends one is told.
+ * Members of `metadata` that the views understand in one form only. In any other form they are kept without a meaning: then a duty follows from no
+ * law, a number counts as missing, a person is unknown, an answer belongs to no decision. So the sender gets a warning.
  */
 import { IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
 import { DECISION_NAMES, GEN_AI_CONVERSATION, type JsonObject } from "./facts.ts";
@@ -9,7 +9,7 @@ import { RISK_TIERS } from "./risk-tiers.ts";
 
 export interface Form {
   readonly name: string;
-  /** Whether it is read of such an event: it means something there, and nothing else goes before it. */
+  /** Whether it is read for such an event: it has a meaning there, and no other member takes precedence. */
   readonly counts: (event: JsonObject, metadata: JsonObject) => boolean;
   readonly isUnderstood: (value: unknown) => boolean;
   /** The end of the sentence "send …". */
@@ -26,7 +26,7 @@ const isCount = (value: unknown, least: number): boolean =>
 
 const isHash = (value: unknown): boolean => isText(value) && isSha256(value);
 
-/** `before`: names that go before it where they have a hash. */
+/** `before`: names that take precedence if they contain a hash. */
 const hash = (name: string, ...before: readonly string[]): Form => ({
   name,
   counts: ({ subject_hash }, metadata) =>
@@ -35,11 +35,11 @@ const hash = (name: string, ...before: readonly string[]): Form => ({
   expected: 'a SHA-256 hash written as "sha256:" and 64 hexadecimal digits',
 });
 
-/** A number by its digits, which only the event's text has all of (read-event.ts). */
+/** A number by its digits; only the event's text has all of them (read-event.ts). */
 export const isName = (value: unknown): boolean =>
   isText(value) ? isWithinCharacters(value, 1, IDENTIFIER_CHARACTERS_MAX) : Number.isFinite(value);
 
-/** The end of the sentence "send …" where something is to be named. */
+/** The end of the sentence "send …" for an identifier. */
 export const NAME_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters`;
 
 const naming = (name: string, counts: Form["counts"] = always): Form => ({
@@ -49,7 +49,7 @@ const naming = (name: string, counts: Form["counts"] = always): Form => ({
   expected: NAME_EXPECTED,
 });
 
-/** By which rules begin, stop or choose the clock of a duty, in events of these types. */
+/** Members by which rules start, stop or choose the clock of a duty, for events of these types. */
 const word = (name: string, start: string): Form => ({
   name,
   counts: hasType(start),
@@ -58,7 +58,7 @@ const word = (name: string, start: string): Form => ({
 });
 
 const FORMS: readonly Form[] = [
-  // Beside the other members they go before those in metadata.
+  // Members beside the others take precedence over those in metadata.
   ...DECISION_NAMES.map((name) =>
     naming(name, (event) => !DECISION_NAMES.some((beside) => isName(event[beside]))),
   ),
@@ -100,7 +100,7 @@ const FORMS: readonly Form[] = [
   {
     name: "last_source_sequence",
     counts: hasType("sdk.heartbeat"),
-    // Before its first event a sender has counted to 0.
+    // Before its first event a source has counted to 0.
     isUnderstood: (value) => isCount(value, 0),
     expected: "a whole number, and not as a text",
   },
@@ -124,12 +124,12 @@ const FORMS: readonly Form[] = [
   },
 ];
 
-/** What is there and not understood, and what to send instead. */
+/** Members that are present but not understood, and what to send instead. */
 export const notUnderstood = (event: JsonObject, metadata: JsonObject): readonly Form[] => {
   let found: Form[] | undefined;
   for (const form of FORMS) {
     const value = metadata[form.name];
-    // Typed clients send null or an empty text for what they have not.
+    // Typed clients send null or an empty text for missing values.
     if (value === undefined || value === null || value === "") continue;
     if (!form.counts(event, metadata) || form.isUnderstood(value)) continue;
     found ??= [];

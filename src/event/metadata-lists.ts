@@ -1,11 +1,14 @@
-/** What `metadata` may hold beside single texts: a list of texts, a checklist, what a rule was given. All bounded, because the views keep it. */
+/** Values of `metadata` other than single texts: a list of texts, a checklist, the input of a rule. All are limited, because the views keep them. */
 import { METADATA_JSON_CHARACTERS_MAX, METADATA_LIST_ITEMS_MAX } from "../limits.ts";
 import { isObject, type JsonObject, metadataText, shortened } from "./facts.ts";
 
-/** Keys of `metadata` under which an event names articles of law: ours, and that of an answer of the classification. */
+/** Keys of `metadata` under which an event names articles of law: ours, and that in an answer of the classification. */
 export const CLAUSE_NAMES = ["clauses", "cited_clauses", "clause"] as const;
 
-/** Texts under the first of these names that has any: one, or an array of texts, or of objects that name a clause as `ref`. In their order. */
+/**
+ * The texts under the first of these names that has any: one text, an array of texts, or an array of objects that name a clause as `ref`. In their
+ * order.
+ */
 export const metadataTexts = (metadata: JsonObject, ...names: readonly string[]): readonly string[] => {
   for (const name of names) {
     const value = metadata[name];
@@ -16,7 +19,7 @@ export const metadataTexts = (metadata: JsonObject, ...names: readonly string[])
   return [];
 };
 
-/** An object or a text under the first of these names that has one, as JSON; undefined where that is too long to keep. */
+/** The object or text under the first of these names that has one, as JSON; undefined if that is too long to keep. */
 export const metadataJson = (metadata: JsonObject, ...names: readonly string[]): string | undefined => {
   for (const name of names) {
     const value = metadata[name];
@@ -27,10 +30,10 @@ export const metadataJson = (metadata: JsonObject, ...names: readonly string[]):
   return undefined;
 };
 
-/** One item of a checklist, by the name that the event gives it. */
+/** One item of a checklist, by the name in the event. */
 export interface ChecklistItem {
   readonly item: string;
-  /** Null where the item is only named. */
+  /** Null if the item is only named. */
   readonly state: string | number | boolean | null;
 }
 
@@ -38,8 +41,8 @@ const ITEM_NAMES = ["item", "name", "id"] as const;
 const STATE_NAMES = ["state", "status", "done", "checked", "completed", "value"] as const;
 
 /**
- * A checklist under the first of these names that has one: an object by item, an array of items, or of objects that name item and state. Each
- * item once, the first ones by name, so that who puts several together gets the same in any order.
+ * The checklist under the first of these names that has one: an object by item, an array of items, or an array of objects that name item and state.
+ * Each item once, the first ones by name, so that combining several gives the same result in any order.
  */
 export const metadataChecklist = (
   metadata: JsonObject,
@@ -78,7 +81,7 @@ const stateOf = (value: unknown): ChecklistItem["state"] => {
 const isSingle = (value: unknown): value is string | number | boolean =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 
-/** A text, or that of an object under one of these names. */
+/** A text, or the text of an object under one of these names. */
 const textOf = (value: unknown, ...names: readonly string[]): string | undefined => {
   if (typeof value === "string") return value === "" ? undefined : value;
   return isObject(value) ? metadataText(value, ...names) : undefined;

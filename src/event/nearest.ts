@@ -1,4 +1,7 @@
-/** The candidate that a misspelt word most probably meant, or undefined where none is near: one letter in so many is wrong, and not more than so many. */
+/**
+ * The candidate that a misspelt word most probably meant, or undefined if none is near: at most one letter in every `lettersPerFault` is wrong, and
+ * at most `faultsMax`.
+ */
 export const nearest = (
   word: string,
   candidates: readonly string[],

@@ -1,9 +1,9 @@
 import { DECISION_NAMES, type JsonObject } from "./facts.ts";
 
 /**
- * An event of the log as the views read it. A whole number in `tags` or `metadata`, or that names a decision beside them, is the
- * text of its digits as they were sent where JavaScript would round it, 9007199254740993 for one: an id of 64 bits is found by
- * itself, and by no other. Throws where the text is not JSON.
+ * An event of the log as the views read it. A whole number in `tags` or `metadata`, or one that names a decision beside them, is read as the text of
+ * its digits if JavaScript would round it, such as 9007199254740993: so an id of 64 bits is found by itself, and by no other. Throws if the text is
+ * not JSON.
  */
 export const readEvent = (text: string): JsonObject => {
   const event: JsonObject = Object(JSON.parse(text));
@@ -25,12 +25,12 @@ const isRounded = (value: number, source: string): boolean =>
 
 const WHOLE = /^-?\d+$/;
 
-/** Of 2^53, the first whole number that may be another one rounded. */
+/** The number of digits of 2^53, the first whole number that may be another one rounded. */
 const DIGITS = String(2 ** 53).length;
 
 /**
- * Whether so many digits follow each other where a number may end, which is not within a hash. Looked for from behind: of most texts one character in sixteen
- * is seen.
+ * Whether there are that many consecutive digits at a place where a number may end, which a hash is not. Searches from behind, so that for most texts
+ * one character in sixteen is read.
  */
 const mayHaveLongNumber = (text: string): boolean => {
   let end = DIGITS - 1;

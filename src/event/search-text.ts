@@ -1,17 +1,17 @@
-/** What a client asks for in `q`: words separated by white space, all of which must occur; `credit*` stands for every word that begins so. */
+/** The parameter `q`: words separated by white space, all of which must occur; `credit*` stands for every word that begins with it. */
 import { SEARCH_CHARACTERS_MAX, SEARCH_PREFIX_CHARACTERS_MIN, SEARCH_WORDS_MAX } from "../limits.ts";
 import { isWithinCharacters } from "./formats.ts";
 import { PAIR_JOINT, words, wordsToMatch } from "./words.ts";
 
 export interface SearchWords {
-  /** Distinct, in the order of their characters, so that equal questions look equal. */
+  /** Distinct and sorted, so that equal queries are equal texts. */
   readonly words: readonly string[];
   readonly prefixes: readonly string[];
 }
 
 export type ReadSearchText =
   | { readonly value: SearchWords }
-  /** What is wrong, and what to send. */
+  /** What is wrong, and what to send instead. */
   | { readonly message: string };
 
 export const readSearchText = (text: string): ReadSearchText => {
@@ -37,7 +37,7 @@ export const readSearchText = (text: string): ReadSearchText => {
 
 const QUOTATION_MARK = /["“”„«»]/;
 
-/** What stands between white space. */
+/** The parts between white space. */
 const readPart = (part: string): SearchWords | "nothing" | "misplaced_star" => {
   const isPrefix = part.endsWith("*");
   const text = isPrefix ? part.slice(0, -1) : part;
@@ -46,7 +46,7 @@ const readPart = (part: string): SearchWords | "nothing" | "misplaced_star" => {
   if (!isPrefix) return found.length === 0 ? "nothing" : { words: found, prefixes: [] };
   const last = found.at(-1) ?? "";
   const isWhole = ENDS_IN_WORD.test(text.normalize("NFKC"));
-  // `dec_*`: a pair that begins so, whatever stands behind.
+  // `dec_*`: a pair that begins with it, whatever follows.
   const prefix = isWhole ? last : `${last.slice(last.indexOf(PAIR_JOINT) + 1)}${PAIR_JOINT}`;
   if ([...prefix].length < SEARCH_PREFIX_CHARACTERS_MIN || last === "") return "misplaced_star";
   const isCovered = isWhole || !last.includes(PAIR_JOINT);

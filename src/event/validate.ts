@@ -1,6 +1,6 @@
 /**
- * Value → every problem, as JSON Pointers (RFC 6901). Pure. It never changes the value and never repeats it in a message:
- * what a client sent by mistake may be a secret.
+ * Turns a value into all of its problems, as JSON Pointers (RFC 6901). Pure. It never changes the value and never repeats it in a message: what a
+ * client sent by mistake may be a secret.
  */
 import { Errors, type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
@@ -29,7 +29,7 @@ export type ProblemCode =
   | "duplicate_member"
   | "too_large";
 
-/** One thing wrong with a request, and where. */
+/** One problem of a request, and where it is. */
 export interface Problem {
   /** JSON Pointer into the event. */
   readonly path: string;
@@ -37,7 +37,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Something kept, but probably not meant. */
+/** Something that was kept, but probably not intended. */
 export interface Warning {
   readonly path: string;
   readonly code: "unknown_field";
@@ -53,7 +53,7 @@ export interface InvalidEvent {
   readonly kind: "invalid";
   readonly problems: readonly Problem[];
   readonly problemCount: number;
-  /** Where it is there and valid, so that a sender knows which of its events this is. */
+  /** Present if it is valid, so that the sender knows which of its events this is. */
   readonly eventId?: string;
 }
 
@@ -75,7 +75,10 @@ export const createEventValidator = (vocabulary: EventVocabulary): EventValidato
   };
 };
 
-/** More entries of tags and legal bases are counted and not told of: TypeBox takes 15 µs for each that is wrong, and a batch of nothing else took it a minute (measured). */
+/**
+ * More entries of tags and legal bases are counted but not described: TypeBox takes 15 µs for each wrong one, and a batch full of them took it a
+ * minute (measured).
+ */
 const ENTRIES_TOLD_MAX = 2 * PROBLEMS_PER_EVENT_MAX;
 
 const isTagValue = createAcceptor(TagValue);
@@ -138,7 +141,7 @@ const describe = (error: ValueError, vocabulary: EventVocabulary): Problem => {
   }
 };
 
-/** The name that JSON Schema gives to the type of a value. */
+/** The name of a value's type in JSON Schema. */
 const jsonType = (value: unknown): string => {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
@@ -162,7 +165,7 @@ const describeEventType = (value: unknown, vocabulary: EventVocabulary): Problem
   };
 };
 
-/** What the schema does not say: JSON Schema as OpenAPI 3.0 has it knows no `propertyNames`, and `uniqueItems` is costly. */
+/** Rules that the schema does not express: JSON Schema in OpenAPI 3.0 has no `propertyNames`, and `uniqueItems` is slow. */
 const semanticProblems = (value: unknown): readonly Problem[] => {
   if (!isObject(value)) return NO_PROBLEMS;
   const { tags, legal_bases } = value;

@@ -1,14 +1,14 @@
 /**
- * Words for full-text search. Texts are cut into words here and nowhere else, so that every database finds the same; a database only
- * holds and compares what comes from here.
+ * Words for full-text search. Text is split into words only here, so that every database finds the same; a database only stores and compares these
+ * words.
  *
- * A word is a run of letters and digits, without case and in compatibility form (NFKC). Where no white space stands between two words they make
- * a pair besides: so `dec_42` is found by `dec`, by `42`, and as a whole by `dec_42`. A word is made of letters, digits and their marks
- * only, a pair of two words and one `_`: nothing that a customer wrote can be anything else to a database.
+ * A word is a run of letters and digits, without case and in compatibility form (NFKC). Two words without white space between them also form a pair:
+ * so `dec_42` is found by `dec`, by `42`, and as a whole by `dec_42`. A word consists of letters, digits and their marks only, a pair of two words
+ * and one `_`: nothing that a customer wrote can mean anything else to a database.
  */
 import { WORD_CHARACTERS_MAX } from "../limits.ts";
 
-/** The words and pairs of a text in its order, repetitions included. A pair stands behind its second word. */
+/** The words and pairs of a text in its order, with repetitions. A pair follows its second word. */
 export const words = (text: string, countMax = Number.POSITIVE_INFINITY): readonly string[] => {
   const found: string[] = [];
   addWords(text, found, countMax);
@@ -18,15 +18,15 @@ export const words = (text: string, countMax = Number.POSITIVE_INFINITY): readon
 export const wordsOfAll = (texts: readonly string[]): readonly string[] =>
   texts.flatMap((text) => words(text));
 
-/** No more words and pairs stand in the text, told without cutting it: n words have something between them, and n - 1 pairs. */
+/** An upper bound of the words and pairs in the text, found without splitting it: n words have something between them, and n - 1 pairs. */
 export const wordsAtMost = (text: string): number =>
   isSimple(text) ? text.length : text.length * FOLDED_CHARACTERS_MAX;
 
-/** What an event must hold to match all of a text: of words that stand in pairs, only the pairs. */
+/** The terms that an event must have to match the whole text: for words that form pairs, only the pairs. */
 export const wordsToMatch = (found: readonly string[]): readonly string[] =>
   found.filter((word, index) => isPair(word) || !(isPair(found[index + 1]) || isPair(found[index + 2])));
 
-/** Adds what `words` gives, until there are `countMax`: a text may be a thousand times as long as what is wanted of it. */
+/** Adds the terms of `words` until there are `countMax`: a text may be a thousand times as long as needed. */
 export const addWords = (text: string, found: string[], countMax: number): void => {
   if (isSimple(text)) addSimpleWords(text.toLowerCase(), found, countMax);
   else addFoldedWords(fold(text), found, countMax);
@@ -35,23 +35,25 @@ export const addWords = (text: string, found: string[], countMax: number): void 
 const isPair = (word: string | undefined): boolean => word?.includes(PAIR_JOINT) === true;
 
 export const PAIR_JOINT = "_";
-/** A mark belongs to the letter before it: without these the words of Hindi would be cut apart. */
+/** A mark belongs to the letter before it: otherwise Hindi words would be split. */
 const RUN = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 const WHITE_SPACE = /\s/;
 
-/** What one character may become: 18 in compatibility form (U+FDFA), and each of those 3 in upper case. */
+/** The most characters that one may become: 18 in compatibility form (U+FDFA), and each of those 3 in upper case. */
 const FOLDED_CHARACTERS_MAX = 54;
 
 /**
- * Marks behind each other are put in order by going back over those before, so that one letter with 64,000 of them takes half a minute (measured on
- * Bun 1.4.5). Unicode bounds them for that as well (UAX #15, "Stream-Safe Text Format"). Two letters are marks only in compatibility form.
+ * Normalization sorts consecutive marks by moving each back over those before it, so that one letter with 64,000 marks takes half a minute (measured
+ * on Bun 1.4.5). Unicode recommends a limit for this reason (UAX #15, "Stream-Safe Text Format"). Two letters are marks only in compatibility form.
  */
 const MARKS_BEYOND_WORD = new RegExp(
   `([\\p{M}\uFF9E\uFF9F]{${WORD_CHARACTERS_MAX}})[\\p{M}\uFF9E\uFF9F]+`,
   "gu",
 );
 
-/** Upper case first, because only in it `ß` is `SS`, which its own capital `ẞ` is in neither. `ς` is how `σ` is written at the end of a word. */
+/**
+ * Upper case first, because only then does `ß` become `SS`, which neither case of its capital `ẞ` does. `ς` is the form of `σ` at the end of a word.
+ */
 const fold = (text: string): string =>
   text
     .replaceAll(MARKS_BEYOND_WORD, "$1")
@@ -74,7 +76,7 @@ const addFoldedWords = (folded: string, found: string[], countMax: number): void
   cutAt(found, countMax);
 };
 
-/** Adds a word and its pair with the one before; gives the word. */
+/** Adds a word and its pair with the one before; returns the word. */
 const add = (run: string, before: string, found: string[]): string => {
   const word = run.length <= WORD_CHARACTERS_MAX ? run : beginOf(run);
   found.push(word);
@@ -82,7 +84,7 @@ const add = (run: string, before: string, found: string[]): string => {
   return word;
 };
 
-/** A character takes two places in a text at most: what is behind them all, up to a whole text without spaces, need not be looked at. */
+/** A character takes at most two places in a text. So what is behind the needed part, up to a whole text without spaces, is not looked at. */
 const beginOf = (run: string): string =>
   [...run.slice(0, 2 * WORD_CHARACTERS_MAX)].slice(0, WORD_CHARACTERS_MAX).join("");
 
@@ -91,7 +93,7 @@ const cutAt = (found: string[], countMax: number): void => {
 };
 
 /**
- * ASCII, Hangul and common Chinese characters, where folding is only lower case and white space is only ASCII's. A loop over their codes
+ * ASCII, Hangul and common Chinese characters, for which folding is only lower case and white space is only that of ASCII. A loop over their codes
  * takes a quarter of the time of the expressions above (measured), and this is done for every text of every event.
  */
 const isSimple = (text: string): boolean => {

@@ -1,4 +1,4 @@
-/** Makes a bundle's manifest a part of the log of SYSTEM_TENANT, and gives the proof of that. */
+/** Records a bundle's manifest in the log of SYSTEM_TENANT, and returns the proof of that. */
 import type { ActionRecorder, Actor } from "../access/action.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
 import type { EvidenceAction } from "../administration/system-events.ts";
@@ -16,12 +16,12 @@ export interface Anchored {
   readonly systemKey: string;
 }
 
-/** Appends the event, waits for its seal. Rejects where either does not come: without it there is no bundle. */
+/** Appends the event and waits for its seal. Rejects if either fails: without it there is no bundle. */
 export type Anchor = (made: {
   readonly manifestSha256: string;
   readonly records: number;
   readonly filter: Readonly<Record<string, string>>;
-  /** Those that the bundle names for the tenant's log. */
+  /** The keys that the bundle names for the tenant's log. */
   readonly publicKeys: readonly Uint8Array[];
 }) => Promise<Anchored>;
 

@@ -1,7 +1,7 @@
 import type { EvidenceFilter } from "./evidence-filter.ts";
 import type { Selection } from "./selection.ts";
 
-/** What a bundle is made of, and for whom. */
+/** The content of a bundle, and who asked for it. */
 export interface BundleRequest {
   readonly tenant: string;
   readonly filter: EvidenceFilter;
@@ -10,7 +10,7 @@ export interface BundleRequest {
   /** Name and version of the program. */
   readonly generator: string;
   readonly generatedAt: Date;
-  /** The id of the key that asked. */
+  /** The id of the requesting key. */
   readonly madeBy: string;
   readonly requestId: string;
 }

@@ -1,4 +1,4 @@
-/** A bundle as it goes out, file after file (proof/evidence/manifest.ts), none of them held whole. Whatever keeps it from being whole is thrown. */
+/** Streams a bundle, file after file (proof/evidence/manifest.ts), without holding any file whole. Throws if the bundle cannot be completed. */
 import { createHash } from "node:crypto";
 import { timeKey } from "../event/formats.ts";
 import { EVIDENCE_KEPT_BYTES_MAX, EVIDENCE_TIMELINE_ROWS_MAX } from "../limits.ts";
@@ -32,7 +32,7 @@ import { summaryPage, type TimelineRow, timelineRow } from "./summary-page.ts";
 import { verifyText } from "./verify-text.ts";
 import { createZipWriter, type WrittenFile } from "./zip-writer.ts";
 
-/** How events and cells are written elsewhere; the same here. */
+/** The formats of events and cells in the export; a bundle uses the same. */
 export interface BundleFormats {
   eventLine(stored: StoredRecord): string;
   eventCsvStart(): string;
@@ -149,7 +149,7 @@ const placeOf = (record: SelectedRecord | undefined): Manifest["first"] => {
   return { leaf_index: record.leafIndex, sequence: record.sequence };
 };
 
-/** What would not verify is not handed out: something was altered, or the view `tree` must be made again. */
+/** A bundle that would not verify is not handed out: something was altered, or the view `tree` must be made again. */
 class UnprovableRecordError extends Error {
   override readonly name = "UnprovableRecordError";
 }
@@ -186,7 +186,7 @@ const createRecordFiles = ({ views, log }: BundleDependencies, { tenant, selecti
         }
       }
     },
-    /** Once `lines` has been read. */
+    /** Valid after `lines` has been read. */
     rows: async function* (start: string, row: (stored: StoredRecord) => string): AsyncGenerator<string> {
       yield start;
       for await (const page of kept.all() ?? recordPages(log, records))
@@ -199,7 +199,7 @@ const createRecordFiles = ({ views, log }: BundleDependencies, { tenant, selecti
 
 type RecordPage = readonly ReadRecord<SelectedRecord>[];
 
-/** All pages, as long as they are small together. */
+/** Keeps all pages as long as they are small together. */
 const createKeptPages = () => {
   let pages: RecordPage[] | undefined = [];
   let bytes = 0;
@@ -209,7 +209,7 @@ const createKeptPages = () => {
       if (bytes > EVIDENCE_KEPT_BYTES_MAX) pages = undefined;
       pages?.push(page);
     },
-    /** Undefined where they must be read again. */
+    /** Undefined if they must be read again. */
     all: (): readonly RecordPage[] | undefined => pages,
   };
 };

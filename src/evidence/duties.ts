@@ -1,4 +1,7 @@
-/** The duties that belong to a bundle: of its case, of its asset, or all. What the views say where the bundle ends, at the time of the bundle; nothing proves it but the records. */
+/**
+ * The duties of a bundle: those of its case, of its asset, or all. They are what the views say at the end of the bundle, at its time; only the
+ * records prove them.
+ */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/clocks.ts";
@@ -43,13 +46,13 @@ export const dutyCells = (entry: DutyEntry): readonly string[] =>
 /** Rows of the view, as they were when they were read. */
 export type KeptDuties = () => Iterable<Row>;
 
-/** Packed, page by page: a tenant may have millions, and they are written long after they were read. */
+/** Compressed, page by page: a tenant may have millions, and they are written long after they were read. */
 export const keepDuties = async (
   views: Pick<ViewStore, "select">,
   question: {
     readonly tenant: string;
     readonly assetId: string | undefined;
-    /** Of a bundle about one. */
+    /** The asset or case, if the bundle is about one. */
     readonly case: FoundCase | undefined;
   },
 ): Promise<KeptDuties> => {
@@ -87,7 +90,7 @@ export interface ShownDuties {
   readonly overdue: number;
 }
 
-/** `at`: the time of the bundle, as text that sorts. */
+/** `at`: the time of the bundle, as text that sorts by time. */
 export const createDuties = ({ rules }: { readonly rules: Rules }, kept: KeptDuties, at: string) => {
   const shown: DutyEntry[] = [];
   let [count, overdue] = [0, 0];
@@ -101,7 +104,7 @@ export const createDuties = ({ rules }: { readonly rules: Rules }, kept: KeptDut
         yield entry;
       }
     },
-    /** Once `all` has been read. */
+    /** Valid after `all` has been read. */
     shown: (): ShownDuties => ({ entries: shown, count, overdue }),
   };
 };

@@ -1,14 +1,14 @@
-/** What a bundle is about; all events of the tenant where nothing is said. */
+/** What a bundle is about; without any member it is about all events of the tenant. */
 export interface EvidenceFilter {
   readonly assetId?: string | undefined;
   readonly correlationId?: string | undefined;
-  /** RFC 3339, UTC; of the events' own times: at or after. */
+  /** RFC 3339, UTC. Events whose own time is at or after this. */
   readonly from?: string | undefined;
-  /** Before. */
+  /** Events whose own time is before this. */
   readonly to?: string | undefined;
 }
 
-/** As parameters name them. */
+/** By the names of the request parameters. */
 export const filterMembers = ({
   assetId,
   correlationId,

@@ -1,4 +1,4 @@
-/** HTML whose every inserted text is escaped; only what came out of `html` itself is taken as it is. */
+/** HTML in which every inserted text is escaped; only the results of `html` itself are inserted as they are. */
 
 export interface Html {
   readonly html: string;
@@ -27,7 +27,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Characters that turn the direction of what follows, or that nobody sees, are shown by their number: a name must not make a page say something else. */
+/** Characters that change the direction of text or that are invisible are shown by their number: a name must not make the page say something else. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 const escaped = (text: string): string =>

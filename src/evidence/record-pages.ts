@@ -1,6 +1,6 @@
 /**
- * Records by their sequences, in the order of the log. A single read costs a round trip to the broker (1 ms, measured), a record that is followed 40 µs: so where those
- * that are wanted stand close together the log is followed, and what lies between is passed over.
+ * Reads records by their sequences, in the order of the log. A single read costs a round trip to the broker (1 ms, measured), a record of a followed
+ * log 40 µs. So where the wanted records are close together the log is followed, and those in between are skipped.
  */
 import {
   EVIDENCE_FOLLOW_MS_MAX,
@@ -19,7 +19,7 @@ export interface ReadRecord<Place> {
   readonly payload: Uint8Array;
 }
 
-/** The log does not hold what its tree says: an alarm. */
+/** The log does not contain a record that is in its tree: an alarm. */
 class MissingRecordError extends Error {
   override readonly name = "MissingRecordError";
 }
@@ -90,7 +90,7 @@ async function* followed<Place extends { readonly sequence: number }>(
   }
 }
 
-/** Whoever follows the log waits for what is to come: here it has come, so a wait has an end. */
+/** A reader that follows the log waits for new records. Here all records exist, so the wait is bounded. */
 const nextGroup = async (
   groups: AsyncIterator<readonly StoredMessage[]>,
   stopping: AbortController,

@@ -1,4 +1,4 @@
-/** What views and seal say together of one moment: all that a bundle tells of the views is as of one record of the log, under a signed head. */
+/** What views and seal say together at one moment. Everything that a bundle says of the views is as of one record of the log, under a signed head. */
 import { setTimeout as delay } from "node:timers/promises";
 import { PROOF_POLL_MS } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
@@ -24,7 +24,7 @@ import { NO_SUBJECTS, readSubjects, type Subjects } from "./subjects.ts";
 export interface EvidenceQuestion {
   readonly tenant: string;
   readonly filter: EvidenceFilter;
-  /** Now, as text that sorts. */
+  /** The current time, as text that sorts by time. */
   readonly at: string;
 }
 
@@ -36,17 +36,17 @@ export interface SealedStateDependencies extends Pick<ProofDependencies, "checkp
 
 export interface SealedState {
   readonly head: SealedHead;
-  /** Where in the log the views stood: of decisions, assets, cases and duties nothing in the bundle speaks of what has come since. */
+  /** The position of the views in the log. Nothing that the bundle says of decisions, assets, cases and duties includes later records. */
   readonly end: number;
-  /** Leaves of the tenant's tree. */
+  /** The number of leaves of the tenant's tree. */
   readonly size: number;
-  /** Of a bundle about one. */
+  /** The asset or case, if the bundle is about one. */
   readonly case: FoundCase | undefined;
   readonly subjects: Subjects;
   readonly duties: KeptDuties;
 }
 
-/** Waits until views and seal have come to where the log ends now. */
+/** Waits until views and seal have reached the current end of the log. */
 export const untilSealed = async (
   dependencies: SealedStateDependencies,
   question: EvidenceQuestion,
@@ -67,7 +67,10 @@ export const untilSealed = async (
   return head ? { kind: "sealed", head, ...state } : { kind: "not_sealed" };
 };
 
-/** Read at once, so that all of it is as of one record. Undefined where the views stand apart until the deadline: one of them is being made again. */
+/**
+ * Reads everything at once, so that all of it is as of one record. Undefined if the views differ in position until the deadline, because one of them
+ * is being made again.
+ */
 const untilLevel = async (
   { views, rules }: SealedStateDependencies,
   { tenant, filter: { assetId, correlationId }, at }: EvidenceQuestion,
@@ -83,7 +86,7 @@ const untilLevel = async (
           : await findCase(snapshot, tenant, { kind: "correlation", value: correlationId, rules });
       const size = await treeSize(snapshot, tenant);
       const state = { end, size, case: found };
-      // A case that is not there has nothing, and must not get what all have.
+      // A case that does not exist has no duties, and must not get those of the whole tenant.
       if (correlationId !== undefined && found === undefined)
         return { ...state, subjects: NO_SUBJECTS, duties: () => [] };
       const about = { tenant, assetId, case: found };
@@ -95,7 +98,7 @@ const untilLevel = async (
   }
 };
 
-/** Where all views stand; undefined where they do not stand together. */
+/** The common position of all views; undefined if they differ. */
 const levelOf = async (snapshot: Snapshot): Promise<number | undefined> => {
   const rows = await snapshot.load(
     VIEWS,
@@ -108,7 +111,7 @@ const levelOf = async (snapshot: Snapshot): Promise<number | undefined> => {
 /** What a bundle is made of. */
 export const EVIDENCE_VIEWS = [EVENTS_VIEW, TREE_VIEW, CASES_VIEW, ASSETS_VIEW] as const;
 
-/** What is read of them at once. */
+/** The parts that are read at once. */
 const STATE: ViewDefinition = {
   name: EVENTS_VIEW,
   version: eventsProjection.version,

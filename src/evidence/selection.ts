@@ -1,6 +1,6 @@
 /**
- * Which records a bundle holds. Found once and kept as numbers, so that all files of it speak of the same records, whatever expires while it is written: their bytes come
- * from the log, which never changes.
+ * Selects the records of a bundle. They are found once and kept as numbers, so that all files of the bundle describe the same records, whatever
+ * expires while it is written. Their bytes come from the log, which never changes.
  */
 import { setImmediate as otherWork } from "node:timers/promises";
 import { timeKey } from "../event/formats.ts";
@@ -28,14 +28,14 @@ export interface SelectionDependencies extends SealedStateDependencies {
 export interface SelectedRecord {
   readonly sequence: number;
   readonly leafIndex: number;
-  /** The views do not show its event, because it has expired or is none: the bundle has the hash of its leaf alone. */
+  /** The views do not show its event, because the event has expired or the record is none. The bundle contains only the hash of its leaf. */
   readonly isWithheld: boolean;
 }
 
 export interface Selection extends Omit<SealedState, "size"> {
   /** In the order of the log; at least one. */
   readonly records: readonly SelectedRecord[];
-  /** These are all leaves that the head covers. */
+  /** Whether these are all leaves that the head covers. */
   readonly isComplete: boolean;
 }
 
@@ -45,9 +45,9 @@ export type SelectionResult =
   | { readonly kind: "case_expired" }
   | { readonly kind: "case_shared" }
   | { readonly kind: "too_large"; readonly detail: string }
-  /** Not everything that was in the log is in the views, or under a signed head. */
+  /** Some records of the log are not in the views yet, or not under a signed head. */
   | { readonly kind: "not_sealed" }
-  /** View and log do not fit together: an alarm, or the view is being made again. */
+  /** View and log contradict each other: an alarm, or the view is being made again. */
   | { readonly kind: "not_in_tree" };
 
 export const selectRecords = async (
@@ -125,13 +125,13 @@ const matchingRecords = async (
     }
     if (sequences.length > EVIDENCE_RECORDS_MAX) return tooMany;
     if (bytes > EVIDENCE_BYTES_MAX) return tooLarge;
-    // SQLite answers at once: nobody else would have a turn until the last page.
+    // SQLite answers synchronously: without this pause nothing else would run until the last page.
     await otherWork();
   }
   return { kind: "chosen", sequences, withheld: NONE };
 };
 
-/** A case keeps a bounded number of the events of each name; of the name that was asked for all are found. */
+/** A case keeps a limited number of events for each name; for the requested name all are found. */
 const recordsOfCase = async (
   dependencies: SelectionDependencies,
   {
@@ -163,8 +163,8 @@ const recordsOfCase = async (
 };
 
 /**
- * Every leaf, what the views do not show as well. Repeats are there; what has expired, and what this version does not take for an event of the tenant, is there by
- * the hash of its leaf.
+ * Every leaf, including those whose events the views do not show. Repeats are included. Expired events, and records that this version does not
+ * understand as events of the tenant, are included by the hash of their leaf.
  */
 const allRecords = async (
   dependencies: SelectionDependencies,
@@ -190,7 +190,7 @@ const allRecords = async (
   return { kind: "chosen", sequences, withheld };
 };
 
-/** Records whose event the views do not show: repeats of an expired one included. */
+/** Records whose event the views do not show, including repeats of an expired event. */
 const hiddenAmong = async (
   views: SealedStateDependencies["views"],
   tenant: string,

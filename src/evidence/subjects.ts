@@ -1,4 +1,4 @@
-/** Whom and what a bundle is about: its assets with who answers for them, and the decisions whose steps are not all in the log. */
+/** The subjects of a bundle: its assets with the persons responsible for them, and the decisions with steps missing in the log. */
 import { setImmediate as otherWork } from "node:timers/promises";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
 import { assetEntry, assetList, findAsset } from "../projections/assets/queries.ts";
@@ -13,11 +13,11 @@ export type Entry = Readonly<Record<string, unknown>>;
 
 export interface Subjects {
   readonly assets: readonly Entry[];
-  /** Not all of them are here. */
+  /** The list is not complete. */
   readonly hasMoreAssets: boolean;
-  /** With steps that the log does not hold; of those without a notice that names them, these only that have no other to the same person. */
+  /** Decisions with missing steps. Of those without a notice that names them, only those for which the person has no other notice. */
   readonly decisions: readonly Entry[];
-  /** Not all that the register says it of were looked at. */
+  /** Not all decisions of the register were looked at. */
   readonly hasMoreDecisions: boolean;
 }
 
@@ -33,9 +33,9 @@ type Views = Pick<ViewStore, "load" | "select">;
 interface Question {
   readonly tenant: string;
   readonly assetId: string | undefined;
-  /** Of a bundle about one. */
+  /** The asset or case, if the bundle is about one. */
   readonly case: FoundCase | undefined;
-  /** Now, as text that sorts. */
+  /** The current time, as text that sorts by time. */
   readonly at: string;
 }
 
@@ -43,14 +43,14 @@ export const readSubjects = async (views: Views, question: Question): Promise<Su
   const assets = await firstOf(assetEntries(views, question));
   const lacking = await firstOf(lackingDecisions(views, question));
   const decisions: Entry[] = [];
-  // Only for those that may be shown: a look at the events of a person takes long where there are many.
+  // Only for decisions that may be shown: looking through the events of a person takes long if there are many.
   for (const row of lacking.found) {
     const { missing, ...entry } = entryOf(decisionList, row, question.at);
     const lacksNotice = Array.isArray(missing) && missing.includes("notice");
     const notice = lacksNotice ? await findNoticeToPerson(views, question.tenant, row) : undefined;
     const steps = missingBeside(notice, missing);
     if (steps.length > 0) decisions.push({ ...entry, missing: steps });
-    // SQLite answers at once: nobody else would have a turn until the last of them.
+    // SQLite answers synchronously: without this pause nothing else would run until the last of them.
     await otherWork();
   }
   return {
@@ -89,7 +89,7 @@ async function* assetEntries(
   }
 }
 
-/** By the register, which knows the notices only that name a decision or its case. */
+/** By the register, which knows only notices that name a decision or its case. */
 async function* lackingDecisions(
   views: Views,
   { tenant, assetId, case: found }: Question,

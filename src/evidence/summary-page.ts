@@ -1,4 +1,4 @@
-/** summary.html: what a bundle holds, for people who read it on paper or on a screen, without a script and without asking anybody. Pure. */
+/** summary.html: what a bundle contains, for people who read it on paper or on a screen. It has no script and loads nothing. Pure. */
 import { encodeBase64 } from "../proof/base64.ts";
 import { originOf } from "../proof/seal.ts";
 import type { BundleRequest } from "./bundle-request.ts";
@@ -9,18 +9,18 @@ import type { Entry, Subjects } from "./subjects.ts";
 import { SUMMARY_STYLE } from "./summary-style.ts";
 
 export interface TimelineRow extends SelectedRecord {
-  /** What the page shows of it, as it was sent. */
+  /** What the page shows of an event, as it was sent. */
   readonly event: Entry;
 }
 
-/** No more is kept: as many rows as a page may have came to 1.5 GB where their events were large (measured). */
+/** Only these members are kept: with whole events, as many rows as a page may have took 1.5 GB if the events were large (measured). */
 export const timelineRow = (record: SelectedRecord, eventText: string): TimelineRow => {
   const { timestamp, event_type, asset_id, event_id }: Entry = JSON.parse(eventText);
   return { ...record, event: { timestamp, event_type, asset_id, event_id } };
 };
 
 export interface SummaryParts extends BundleRequest {
-  /** Verifier keys, one per line, those that sign now first. */
+  /** Verifier keys, one per line, the keys that sign now first. */
   readonly keys: string;
   /** The first records. */
   readonly timeline: readonly TimelineRow[];
@@ -126,7 +126,7 @@ const readableTime = (text: unknown): string =>
 interface Column {
   readonly label: string;
   readonly kind?: "number" | "time" | "id" | "name";
-  /** Of the table, in per cent. */
+  /** Width in per cent of the table. */
   readonly width: number;
   readonly cell: (row: Entry) => Html;
 }
@@ -148,7 +148,7 @@ const plain =
   (row: Entry): Html =>
     row[name] === null || row[name] === undefined ? html`–` : breakable(String(row[name]));
 
-/** Names break behind their parts, before they break anywhere. */
+/** Allows line breaks behind the parts of a name, before it breaks anywhere. */
 const breakable = (text: string): Html =>
   html`${text.split(/(?<=[._/:-])/).map((part, index) => (index === 0 ? html`${part}` : html`<wbr>${part}`))}`;
 const time =

@@ -1,4 +1,4 @@
-/** The look of summary.html: on paper, on a wide and on a narrow screen. Inside the page, which asks for nothing from anywhere. */
+/** The style of summary.html: on paper, on a wide and on a narrow screen. It is embedded, because the page loads nothing. */
 export const SUMMARY_STYLE = `
 :root { --ink: #1b2430; --soft: #56616f; --line: #d8dde3; --back: #f5f7f9; --alarm: #a32018; --good: #1c6b3c; }
 * { box-sizing: border-box; }

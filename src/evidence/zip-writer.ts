@@ -1,4 +1,4 @@
-/** Writes a ZIP file after file, in the form that src/proof/evidence/zip-layout.ts tells; holds no file whole. */
+/** Writes a ZIP, file after file, in the form of src/proof/evidence/zip-layout.ts. Holds no file whole. */
 import { createHash, type Hash } from "node:crypto";
 import { once } from "node:events";
 import { crc32, createDeflateRaw } from "node:zlib";
@@ -7,7 +7,7 @@ import { type BundleFile, methodOf } from "../proof/evidence/manifest.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What was written of a file. */
+/** Sizes and digests of a written file. */
 export interface WrittenFile {
   readonly bytes: number;
   /** Hex. */
@@ -17,19 +17,19 @@ export interface WrittenFile {
 }
 
 export interface ZipWriter {
-  /** One file at a time. Yields what is to be sent, and returns what it was. */
+  /** One file at a time. Yields the bytes to send, and returns what was written. */
   add(
     name: BundleFile,
     content: AsyncIterable<string> | Iterable<string>,
   ): AsyncGenerator<Bytes, WrittenFile>;
-  /** The directory. Without it nobody takes the rest for a ZIP. */
+  /** The directory. Without it the rest is not a ZIP. */
   end(): readonly Bytes[];
 }
 
-/** DOS times begin with this one, and have no zone: fflate reads it as local time. */
+/** The first DOS time. DOS times have no zone, and fflate writes this as local time. */
 const mtime = new Date(1980, 0, 1);
 
-/** Small pieces are gathered before they are packed: each costs a turn of the thread pool. */
+/** Small pieces are collected before they are compressed, because each call costs a turn of the thread pool. */
 const PACKED_AT_ONCE_BYTES = 256 * 1024;
 
 export const createZipWriter = (): ZipWriter => {
@@ -55,7 +55,7 @@ export const createZipWriter = (): ZipWriter => {
       const put = (chunks: readonly Uint8Array[], isLast: boolean): void => {
         for (const chunk of chunks) {
           packed.update(chunk);
-          // A copy: what packs it may use its memory again.
+          // A copy, because the producer may reuse its memory.
           entry.ondata?.(null, new Uint8Array(chunk), false);
         }
         if (!isLast) return;
@@ -125,7 +125,7 @@ const stored: Packer = {
   [Symbol.asyncDispose]: async () => {},
 };
 
-/** Off the main thread, where fflate would pack on it: measured 4 times as fast. */
+/** On the thread pool; fflate would compress on the main thread. Measured 4 times as fast. */
 const createDeflater = (): Packer => {
   const deflate = createDeflateRaw();
   let made: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** Files that must be whole on disk before anything relies on them, and files that may not be there. */
+/** Files that must be completely on disk before anything relies on them, and files that may not exist. */
 import { access, open } from "node:fs/promises";
 
 const OWNER_ONLY = 0o600;
@@ -25,19 +25,19 @@ export const syncFolder = async (path: string): Promise<void> => {
 };
 
 /**
- * For a folder of somebody's own, which may be one that they can write into and not read: it cannot be opened to be synced, and the file is in it all the
- * same. A power failure right afterwards may take its name.
+ * For a folder chosen by the user, which may be writable but not readable: it cannot be opened to be synced, but the file can be created in it. A
+ * power failure right afterwards may lose the file's name.
  */
 export const syncFolderIfReadable = (path: string): Promise<void> =>
   syncFolder(path).catch((error: unknown) => {
     if (!(error instanceof Error && "code" in error && error.code === "EACCES")) throw error;
   });
 
-/** It is not there. */
+/** The file does not exist. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
-/** For a file that may not be there: the value that stands for it. */
+/** For a file that may not exist: the value to use instead. */
 export const missingAs =
   <Value>(value: Value) =>
   (error: unknown): Value => {

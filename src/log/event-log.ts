@@ -1,18 +1,18 @@
 import type { Outcome, Sequence } from "./outcome.ts";
 import { RECORD_END } from "./record.ts";
 
-/** One message on its way into the log. */
+/** A message to append to the log. */
 export interface OutgoingRecord {
   readonly subject: string;
   /** See message-id.ts. The broker stores one message per id within the duplicate window. */
   readonly messageId: string;
-  /** See recordStart. One text for all records of a request. */
+  /** See recordStart. All records of a request share one text. */
   readonly start: string;
   /** The event as it was sent. */
   readonly event: EventBytes;
 }
 
-/** Where an event's bytes stand. They are copied once, from the body of the request into the buffer of the commit. */
+/** Where the event's bytes are. They are copied once, from the body of the request into the buffer of the commit. */
 export interface EventBytes {
   readonly source: Uint8Array;
   readonly from: number;
@@ -23,37 +23,37 @@ export interface EventBytes {
 export const payloadBytes = ({ start, event }: OutgoingRecord): number =>
   start.length + event.to - event.from + RECORD_END.length;
 
-/** One message of the log, as it is stored. */
+/** A message of the log, as it is stored. */
 export interface StoredMessage {
   readonly sequence: Sequence;
   readonly subject: string;
   readonly payload: Uint8Array;
 }
 
-/** The way in. Answers one outcome per record, in the same order, after the broker has fsynced what it reports. Never throws. */
+/** Appends records. Returns one outcome per record, in the same order, after the broker has fsynced what it reports. Never throws. */
 export interface RecordAppender {
   append(records: readonly OutgoingRecord[]): Promise<readonly Outcome[]>;
 }
 
-/** The way out. Throws LogUnavailableError where the broker does not answer. */
+/** Reads the log. Throws LogUnavailableError if the broker does not answer. */
 export interface LogReader {
   read(sequence: Sequence): Promise<StoredMessage | undefined>;
   /** Sequence of the newest message; 0 for an empty log. */
   lastSequence(): Promise<Sequence>;
   /**
-   * Messages from `from` on, in order and without a hole, in groups of at most `messagesMax`; waits for new ones.
-   * Ends when `signal` is aborted; throws LogUnavailableError when the connection is lost (call again from your position).
+   * Messages from `from` on, in order and without a gap, in groups of at most `messagesMax`; waits for new ones. Ends when `signal` is aborted.
+   * Throws LogUnavailableError when the connection is lost; call it again from your position.
    */
   follow(options: {
     readonly from: Sequence;
     readonly messagesMax: number;
-    /** Of a group; where it is not said those of one commit of the projections. */
+    /** Size of a group; default: one commit of the projections. */
     readonly bytesMax?: number;
     readonly signal: AbortSignal;
   }): AsyncIterable<readonly StoredMessage[]>;
 }
 
-/** The broker did not answer, or answered that it cannot. Nothing was learnt. */
+/** The broker did not answer, or answered that it cannot. The outcome is unknown. */
 export class LogUnavailableError extends Error {
   override readonly name = "LogUnavailableError";
 }

@@ -12,11 +12,11 @@ const identify = (kind: "key" | "event" | "client" | "again", tenant: string, id
 export const messageIdOfKey = (tenant: string, idempotencyKey: string): string =>
   identify("key", tenant, idempotencyKey);
 
-/** Of the sandbox, which is one tenant for everybody: the same example, sent by two clients, is not the same event. */
+/** For the sandbox, which is one tenant for everybody: the same example sent by two clients is not the same event. */
 export const messageIdOfClient = (client: string, messageId: string): string =>
   identify("client", client, messageId);
 
-/** Of the sandbox as well: of an event that went at `sequence` to make room, while the broker still knows its id. */
+/** Also for the sandbox: of an event that was removed at `sequence` to make room, while the broker still remembers its id. */
 export const messageIdAgain = (messageId: string, sequence: Sequence): string =>
   identify("again", messageId, String(sequence));
 

@@ -1,4 +1,4 @@
-/** What became of one record. A closed set: who appends must say one of these, who asks must handle each. */
+/** The outcome of one record. A closed set: whoever appends returns one of these, and callers must handle each. */
 
 /** Position of a message in the stream, counted from 1 by the broker. */
 export type Sequence = number;
@@ -6,9 +6,9 @@ export type Sequence = number;
 export type Outcome =
   /** Stored and fsynced now. */
   | { readonly kind: "appended"; readonly sequence: Sequence }
-  /** The message id is known: `sequence` is the first message with it. Whether the content is the same is not known here. */
+  /** The message id is known: `sequence` is the first message with it. Whether its content is the same is not known here. */
   | { readonly kind: "duplicate"; readonly sequence: Sequence }
-  /** Certainly not stored. `overloaded`: our own bounds; `unavailable`: the broker is away or its disk is full. */
+  /** Certainly not stored. `overloaded`: our own limits; `unavailable`: the broker is away or its disk is full. */
   | { readonly kind: "refused"; readonly reason: "overloaded" | "unavailable"; readonly detail: string }
-  /** No answer came. It may be stored; sending the same again is safe, the message id tells. */
+  /** No answer came. It may be stored; sending it again is safe, because of the message id. */
   | { readonly kind: "unknown"; readonly detail: string };

@@ -1,7 +1,6 @@
 /**
- * What one message of the log holds: `{"tenant":…,"received_at":…,"request_id":…,"event":{…as sent…}}` (DESIGN 4).
- * The event's text is embedded byte for byte, never parsed and written again: numbers beyond doubles, the order of keys
- * and white space stay as the client sent them.
+ * The content of one message of the log: `{"tenant":…,"received_at":…,"request_id":…,"event":{…as sent…}}` (DESIGN 4). The event's text is embedded
+ * byte for byte, never parsed and written again: numbers beyond doubles, the order of keys and white space stay as the client sent them.
  */
 import { timeKeyOf } from "../event/formats.ts";
 
@@ -17,8 +16,8 @@ export interface LogRecord {
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * What stands before the event in a payload; ASCII. After the event comes RECORD_END. A client may send its request's id in any
- * case; here it has one spelling.
+ * The part of a payload before the event; ASCII. RECORD_END follows the event. A client may send its request id in any case; here it has one
+ * spelling.
  */
 export const recordStart = ({ tenant, receivedAt, requestId }: Omit<LogRecord, "eventText">): string =>
   `{"tenant":"${tenant}","received_at":"${receivedAt}","request_id":"${requestId.toLowerCase()}","event":`;
@@ -31,13 +30,13 @@ export const encodeRecord = (record: LogRecord): string =>
 const ENVELOPE =
   /^\{"tenant":"([a-z0-9-]+)","received_at":"([0-9TZ:.-]+)","request_id":"([0-9a-f-]+)","event":\{/;
 
-/** What stands before an event. */
+/** The part of a payload before the event. */
 interface Envelope extends Omit<LogRecord, "eventText"> {
-  /** All of it, and the brace that the event begins with. */
+  /** The text of that part, with the brace with which the event begins. */
   readonly head: string;
 }
 
-/** Those of one request follow each other in the log and are the same. */
+/** Records of one request are consecutive in the log and share this part. */
 let lastEnvelope: Envelope | undefined;
 
 const envelopeOf = (text: string): Envelope | undefined => {
@@ -48,7 +47,7 @@ const envelopeOf = (text: string): Envelope | undefined => {
   return lastEnvelope;
 };
 
-/** The record in a payload, or undefined where the payload is not one that `encodeRecord` writes. */
+/** The record in a payload, or undefined if `encodeRecord` does not write such a payload. */
 export const decodeRecord = (payload: Uint8Array): LogRecord | undefined => {
   let text: string;
   try {
@@ -62,7 +61,7 @@ export const decodeRecord = (payload: Uint8Array): LogRecord | undefined => {
   return { tenant, receivedAt, requestId, eventText: text.slice(head.length - 1, -1) };
 };
 
-/** Whether the event gives itself a time from the one to before the other, both RFC 3339 in UTC. Within what is no time there is nothing. */
+/** Whether the event's own time is at or after `from` and before `to`, both RFC 3339 in UTC. An invalid range contains nothing. */
 export const isWithinPeriod = (
   { eventText }: Pick<LogRecord, "eventText">,
   { from, to }: { readonly from: string | null; readonly to: string | null },

@@ -2,11 +2,11 @@ import { isObject } from "../event/facts.ts";
 import { canonicalEventId } from "../event/formats.ts";
 
 /**
- * Whether the JSON texts of two events say the same. White space, the order of members, the way a string is escaped and the
- * case of a UUID as event_id do not matter; numbers are compared by their decimal value and not as doubles, because
- * 12345678901234567890 and 12345678901234567891 are one double and two numbers.
+ * Whether the JSON texts of two events have the same content. White space, the order of members, the escaping of strings and the case of a UUID as
+ * event_id do not matter. Numbers are compared by their decimal value and not as doubles, because 12345678901234567890 and 12345678901234567891 are
+ * one double and two numbers.
  *
- * Takes events that were accepted: no member twice in one object, at most EVENT_DEPTH_MAX levels.
+ * Only for accepted events: no member twice in one object, at most EVENT_DEPTH_MAX levels.
  */
 export const sameContent = (aText: string, bText: string): boolean =>
   aText === bText || sameValue(parseEvent(aText), parseEvent(bText));
@@ -17,7 +17,7 @@ const parseEvent = (text: string): unknown => {
   return { ...event, event_id: `"${canonicalEventId(event.event_id.slice(1))}` };
 };
 
-/** Every scalar as something that `===` compares rightly: numbers and strings become texts that begin with `#` or `"`. */
+/** Each scalar in a form that `===` compares correctly: numbers and strings become texts that begin with `#` or `"`. */
 const parse = (text: string): unknown =>
   JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }): unknown => {
     if (typeof value === "string") return `"${value}`;

@@ -12,7 +12,7 @@ import { type NamedBases, namedBases } from "./deadlines.ts";
 
 export interface Answers {
   readonly made: Fact | undefined;
-  /** By any of it. */
+  /** The legal bases that any of these events names. */
   readonly named: NamedBases;
   /** The first explanation from then on that names no other objection. */
   explained(at: string): Fact | undefined;

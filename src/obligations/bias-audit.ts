@@ -1,6 +1,6 @@
 /**
- * The bias audit of Local Law 144: a tool may be used where it was audited no more than one year before (NYC Administrative Code § 20-871(a)). A year
- * is counted in dates of New York, so the day of the audit counts whole, as does the same day of the next year. Pure.
+ * The bias audit of Local Law 144: a tool may be used if it was audited no more than one year before (NYC Administrative Code § 20-871(a)). A year is
+ * counted in dates of New York, so the whole day of the audit counts, and so does the same day of the next year. Pure.
  */
 import type { Decision } from "../cases/case.ts";
 import { dateAtStart, instantKeyOf } from "../event/formats.ts";
@@ -12,20 +12,20 @@ export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType
 export const isBiasAudit = (assessmentType: string | undefined): boolean =>
   assessmentType?.toLowerCase() === BIAS_AUDIT.assessmentType;
 
-/** Enforced since then, as is the notice (deadlines.ts). */
+/** Enforced since this date, like the notice (deadlines.ts). */
 const APPLIES_FROM = "2023-07-05";
 const YEAR: Limit = { count: 12, unit: "months" };
 const NEW_YORK: Calendar = { zone: "America/New_York", holidays: new Set() };
 
-/** Whether the law asks for an audit before this decision: it, or what belongs to it, names the legal basis. */
+/** Whether the law requires an audit before this decision: the decision, or an event that belongs to it, names the legal basis. */
 export const needsBiasAudit = ({ made, bases }: Decision): boolean =>
   // Few decisions name it, and a date in a zone takes time to work out.
   made !== undefined && bases.includes(BIAS_AUDIT.law) && dateInNewYork(made.at) >= APPLIES_FROM;
 
-/** The date in New York, of a time without its zone, which is UTC. */
+/** The date in New York of a time in UTC, written without its zone. */
 export const dateInNewYork = (at: string): string => dateIn(NEW_YORK.zone, `${at}Z`);
 
-/** Dates from the first to the last, both inside. */
+/** Dates from the first to the last, both included. */
 export interface Dates {
   readonly first: string;
   readonly last: string;
@@ -46,7 +46,7 @@ const lastDateBy = (validUntil: string): string | undefined => {
   return instant === undefined ? dateAtStart(validUntil) : lastDateOver(NEW_YORK.zone, `${instant}Z`);
 };
 
-/** The same dates, none of them twice, in order. */
+/** The same dates in order, without overlaps. */
 export const joinedDates = (given: readonly Dates[]): readonly Dates[] => {
   const joined: Dates[] = [];
   for (const dates of given

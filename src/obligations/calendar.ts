@@ -1,43 +1,43 @@
 /**
- * When a limit of days, business days or months ends. The first day is not counted, and the limit ends with the last day in the zone of the
- * authority (Korean Civil Act 157 and 161; Regulation (EEC, Euratom) 1182/71 art. 3). Ends that fall on a weekend or a holiday are not moved:
- * that would be later, so not moving them is the careful reading. Pure: no clock.
+ * When a limit of days, business days or months ends. The first day is not counted, and the limit ends with the last day in the authority's time zone
+ * (Korean Civil Act 157 and 161; Regulation (EEC, Euratom) 1182/71 art. 3). An end on a weekend or a holiday is not moved: moving it would make it
+ * later, so not moving it is the careful reading. Pure: no clock.
  */
 
 export interface Limit {
   readonly count: number;
-  /** `days` of 0 end with the day on which they begin. */
+  /** A limit of 0 `days` ends with the day on which it begins. */
   readonly unit: "days" | "business_days" | "months";
 }
 
 export interface Calendar {
   /** A name of the IANA time zone database. */
   readonly zone: string;
-  /** Dates as `2026-12-25` that are no business days, beside Saturdays and Sundays. */
+  /** Dates such as `2026-12-25` that are no business days, beside Saturdays and Sundays. */
   readonly holidays: ReadonlySet<string>;
 }
 
-/** A date of the calendar, without a zone. Months from 1. */
+/** A calendar date without a zone. Months are counted from 1. */
 interface Day {
   readonly year: number;
   readonly month: number;
   readonly day: number;
 }
 
-/** The last second of the limit, in RFC 3339 and UTC. `start` likewise, with any precision; a leap second counts as the second before. */
+/** The last second of the limit, in RFC 3339 and UTC. `start` has the same form, with any precision; a leap second counts as the second before it. */
 export const limitEnd = (start: string, limit: Limit, calendar: Calendar): string => {
   const first = dayIn(calendar.zone, instantOf(start));
   return endOfDay(lastDay(first, limit, calendar), calendar.zone);
 };
 
-/** The date in the zone on which the limit ends: `2026-11-20`. */
+/** The date in the zone on which the limit ends, such as `2026-11-20`. */
 export const limitDate = (start: string, limit: Limit, calendar: Calendar): string =>
   dateText(lastDay(dayIn(calendar.zone, instantOf(start)), limit, calendar));
 
-/** The date of a time in RFC 3339 in the zone: `2026-11-20`. */
+/** The date in the zone of a time in RFC 3339, such as `2026-11-20`. */
 export const dateIn = (zone: string, time: string): string => dateText(dayIn(zone, instantOf(time)));
 
-/** The last date in the zone that is over by a time in RFC 3339. In its last second a day is: that is how ends are written. */
+/** The last date in the zone that is over at a time in RFC 3339. A day counts as over in its last second, because that is how ends are written. */
 export const lastDateOver = (zone: string, time: string): string =>
   dateText(addDays(dayIn(zone, instantOf(time) + 1000), -1));
 
@@ -60,7 +60,7 @@ const lastDay = (first: Day, { count, unit }: Limit, { holidays }: Calendar): Da
       return addMonths(first, count);
     case "business_days": {
       let day = first;
-      // What lies beyond the calendar ends with it, and a holiday on its last day is each day behind it.
+      // A limit beyond the end of the calendar ends with it. A holiday on the calendar's last day counts as every day after it.
       for (let left = count; left > 0 && day.year <= YEAR_MAX; ) {
         day = addDays(day, 1);
         if (!isFree(day, holidays)) left--;
@@ -72,7 +72,7 @@ const lastDay = (first: Day, { count, unit }: Limit, { holidays }: Calendar): Da
 
 const utc = ({ year, month, day }: Day): Date => utcDate(year, month - 1, day);
 
-/** `Date.UTC` takes the years 0 to 99 for those of the last century. */
+/** `Date.UTC` reads the years 0 to 99 as years of the 20th century. */
 const utcDate = (year: number, monthIndex: number, day: number): Date => {
   const date = new Date(0);
   date.setUTCFullYear(year, monthIndex, day);
@@ -90,7 +90,7 @@ const fromUtc = (date: Date): Day => ({
 const addDays = ({ year, month, day }: Day, days: number): Day =>
   fromUtc(utcDate(year, month - 1, day + days));
 
-/** The same day of a later month, or that month's last day where it has no such day (1182/71 art. 3(2)(c)). */
+/** The same day of a later month, or that month's last day if it has no such day (1182/71 art. 3(2)(c)). */
 const addMonths = ({ year, month, day }: Day, months: number): Day => {
   const target = utcDate(year, month - 1 + months, 1);
   const last = utcDate(target.getUTCFullYear(), target.getUTCMonth() + 1, 0).getUTCDate();
@@ -107,12 +107,12 @@ export const DAY_MS = 24 * HOUR_MS;
 
 const dayIn = (zone: string, instant: number): Day => fromUtc(new Date(instant + offsetMs(zone, instant)));
 
-/** RFC 3339 has years of four digits: what would end beyond them ends with them. */
+/** RFC 3339 has years of four digits: a limit that would end later ends with the last of them. */
 const YEAR_MAX = 9999;
 export const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00Z");
 const LAST_INSTANT = Date.parse("9999-12-31T23:59:59Z");
 
-/** The day is over one second after; where clocks are put back in its last hour, the later of the two. */
+/** The last second of the day. If clocks are set back during its last hour, the later of the two. */
 const endOfDay = (day: Day, zone: string): string => {
   const local = utc(day).getTime() + DAY_MS - 1000;
   const before = local - offsetMs(zone, local - DAY_MS / 2);
@@ -138,14 +138,14 @@ const offsetMs = (zone: string, instant: number): number => {
   return offset;
 };
 
-/** Before it every town had a time of its own, and the platform counts years by eras. */
+/** Before this time every town had its own time, and the platform counts years by eras. */
 const FIRST_ZONES = Date.UTC(1900, 0, 1);
 /**
- * Asking the platform takes microseconds; zones change their offset at full hours of UTC, so one answer serves an hour. Not all of them always did: within the hour of such a change a
- * day may be one off, in Tehran until 2022, in St John's and Goose Bay until 2011.
+ * Asking the platform takes microseconds. Zones change their offset at full hours of UTC, so one answer serves an hour. A few zones did not: within
+ * the hour of such a change a day may be off by one, in Tehran until 2022, in St John's and Goose Bay until 2011.
  */
 const offsets = new Map<string, Map<number, number>>();
-/** Hours of one zone; a year has 8760. */
+/** Hours that are kept for one zone; a year has 8760. */
 const OFFSETS_KEPT_MAX = 10_000;
 
 const askOffsetMs = (zone: string, instant: number): number => {
@@ -165,7 +165,7 @@ const askOffsetMs = (zone: string, instant: number): number => {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Throws RangeError where there is no such zone. */
+/** Throws RangeError if there is no such zone. */
 const formatOf = (zone: string): Intl.DateTimeFormat => {
   const known = formats.get(zone);
   if (known) return known;

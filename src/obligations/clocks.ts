@@ -1,4 +1,7 @@
-/** Which duties a case has, when each fell due, and which events started and stopped its clock. Pure: what is overdue depends on the reader's time. */
+/**
+ * The duties of a case: when each falls due, and which events started and stopped its clock. Pure: whether a duty is overdue depends on the reader's
+ * time.
+ */
 import { firstFrom } from "../cases/alike-facts.ts";
 import {
   awareAt,
@@ -35,25 +38,25 @@ import {
 import { dueOf, isInTime, tellsExtension } from "./due.ts";
 
 export interface Obligation {
-  /** Deadline and starting event. */
+  /** The deadline and the id of the starting event. */
   readonly id: string;
   readonly deadline: DeadlineId;
   readonly startedBy: Fact;
   /** The asset whose duty it is: where a notice started the clock, that of the decision. */
   readonly asset: string;
-  /** RFC 3339 without the zone, which is UTC; sorts by time. */
+  /** RFC 3339 in UTC without the zone, so that it sorts by time. */
   readonly startedAt: string;
   /**
-   * The last second in which it can be met, written the same way. For LL144-NOTICE the first second in which the tool may be used; where it was
-   * used earlier, that time, and the duty stays open for ever.
+   * The last second in which it can be met, in the same form. For LL144-NOTICE it is the first second in which the tool may be used. If the tool was
+   * used earlier, it is the time of that use, and the duty stays open for ever.
    */
   readonly dueAt: string;
   readonly stoppedBy: Fact | undefined;
-  /** What the events say; whether what is open is overdue depends on the reader's time. */
+  /** What the events say. Whether an open duty is overdue depends on the reader's time. */
   readonly status: "open" | "met" | "met_late";
-  /** How often the limit was made longer, with reasons. */
+  /** How often the limit was extended, with reasons. */
   readonly extensions: number;
-  /** The reason that was told with each of them. */
+  /** The stated reason of each extension. */
   readonly extensionReasons: readonly string[];
   readonly decisionId: string | undefined;
   readonly objectionId: string | undefined;
@@ -95,21 +98,21 @@ export const obligationsOf = (
 interface Start {
   readonly deadline: DeadlineId;
   readonly by: Fact;
-  /** Where the law counts from another time than the event's own. */
+  /** Set if the law counts from another time than that of the event. */
   readonly at?: string;
   readonly stop: Fact | undefined;
   /** What counts in the place of `stop` where that comes too late: it had met the duty already. */
   readonly metBefore?: Fact | undefined;
-  /** Facts that may tell an extension. */
+  /** Facts that may announce an extension. */
   readonly told?: readonly Fact[];
-  /** Legal bases that decide whether it applies. */
+  /** Legal bases that decide whether the deadline applies. */
   readonly named: NamedBases;
   /** What began the duty. Of these, the first that names legal bases says under which laws it began. Absent: `by`. */
   readonly begunBy?: readonly (Fact | undefined)[];
   readonly about: Partial<Pick<Obligation, "decisionId" | "objectionId" | "incidentId">>;
 }
 
-/** Undefined where the law does not ask for it. */
+/** Undefined if the law does not require it. */
 const clock = (start: Start, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, start.deadline);
   const startedAt = start.at ?? start.by.at;
@@ -208,7 +211,7 @@ export const lacksExplanation = (
   );
 };
 
-/** Of each time that it was open. */
+/** One set of clocks for each time that the objection was open. */
 const objectionStarts = (objection: Objection, answers: Answers): readonly Start[] => {
   const named = [...basesNamedIn(objection.facts), ...answers.named];
   const reasons = objection.facts.filter(tellsReason);
@@ -259,7 +262,7 @@ const openingStarts = (
     begunBy,
     about,
   });
-  // First the decision is looked at again, then the person is answered.
+  // First the decision is reconsidered, then the person is answered.
   const refused = (): Start => {
     const redone = answers.redone(received.at);
     const answered = redone && (resolutions.find(since(redone)) ?? later(redone, result));
@@ -287,7 +290,7 @@ const openingStarts = (
   ];
 };
 
-/** Words for an outcome that is bad for the person. */
+/** Words for an outcome that is adverse for the person. */
 export const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
 
 const decisionStart = ({ id, made, explanations, bases }: Decision): Start | undefined =>
@@ -301,7 +304,7 @@ const decisionStart = ({ id, made, explanations, bases }: Decision): Start | und
       }
     : undefined;
 
-/** The other way round: the notice comes first, and the decision must not come too early. */
+/** The opposite of the other clocks: the notice comes first, and the decision must not come too early. */
 const noticeClock = (decision: Decision, rules: Rules): Obligation | undefined => {
   const { id, made, bases } = decision;
   const rule = deadlineOf(rules.deadlines, "LL144-NOTICE");
@@ -351,7 +354,7 @@ const incidentStarts = (incident: Incident): readonly Start[] => {
     {
       ...start,
       deadline: INCIDENT_DEADLINES.get(classOfIncident(incident)?.toLowerCase() ?? "") ?? "EU73-GEN",
-      // The first one stops the clock (art. 73(5)), also where a later one says that its sender became aware only after it.
+      // The first report stops the clock (art. 73(5)), even if a later event says that the operator became aware only after it.
       stop: reports.find((report) => report.at >= at || report.at >= detected.at) ?? reports[0],
       metBefore: reports[0],
     },

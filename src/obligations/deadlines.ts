@@ -1,10 +1,10 @@
 /**
- * The clocks that events start, as data: what must be done, in which time, and where the law says so. An article must be checked before it is
- * cited; where a row is wrong the row is to be corrected. What starts and stops each clock is in clocks.ts.
+ * The clocks that events start, as data: what must be done, within which time, and where the law says so. Check an article before citing it; if a row
+ * is wrong, correct the row. clocks.ts decides what starts and stops each clock.
  */
 import type { Limit } from "./calendar.ts";
 
-/** The date on which a row, or what starts and stops a clock, was changed last: whoever changes one raises it, and a test asks for that. */
+/** The date on which a row, or what starts and stops a clock, was last changed. Raise it with each change; a test checks that. */
 export const DEADLINES_VERSION = "2026-11-26";
 
 export interface Deadline {
@@ -15,19 +15,19 @@ export interface Deadline {
   readonly clause: string;
   /** The legal basis under which it is shown; `policy` for a rule of the operator. */
   readonly law: string;
-  /** Names in `legal_bases` under which it applies; a name that ends in * stands for all that begin so. None: for everybody. */
+  /** Names in `legal_bases` under which it applies; a name that ends in * matches all names with that beginning. Empty: it applies to everybody. */
   readonly bases: readonly string[];
   /**
-   * Also where what began it names no other law of this table: a clock that is shown and not needed does less harm than one that
-   * is missing. What other events of the case name, a label of one law for instance, takes no duty away.
+   * Whether it also applies if the event that began it names no other law of this table: showing a clock that is not needed does less harm than
+   * missing one. Names in other events of the case, such as a label of one law, take no duty away.
    */
   readonly withoutBasis: boolean;
   readonly limit: Limit;
-  /** The authority's zone. */
+  /** The authority's time zone. */
   readonly zone: string;
-  /** How often the limit may be made longer, if the reasons are told, and by how much at most each time. */
+  /** How often the limit may be extended if the reasons are stated, and by how much at most each time. */
   readonly extension?: { readonly times: number; readonly limit: Limit };
-  /** Date from which the law applies; what began before starts no clock. */
+  /** The date from which the law applies; what began before starts no clock. */
   readonly appliesFrom?: string;
 }
 
@@ -55,7 +55,7 @@ const businessDays = (count: number): Limit => ({ count, unit: "business_days" }
 const months = (count: number): Limit => ({ count, unit: "months" });
 
 const SEOUL = "Asia/Seoul";
-/** The authority of a Member State decides; all but the westernmost are at Brussels time or ahead of it. */
+/** The authority of a Member State decides. All but the westernmost states have Brussels time or are ahead of it. */
 const BRUSSELS = "Europe/Brussels";
 
 const PIPA = {
@@ -187,7 +187,7 @@ export const DEADLINES: readonly Deadline[] = [
     duty: "Inform the provider immediately",
     clause: "EU AI Act art. 26(5)",
     law: "eu_ai_act_art_26",
-    // Of deployers of high-risk systems: Regulation (EU) 2026/1744.
+    // For deployers of high-risk systems: Regulation (EU) 2026/1744.
     appliesFrom: "2027-12-02",
     limit: days(0),
   },
@@ -195,12 +195,12 @@ export const DEADLINES: readonly Deadline[] = [
   { ...POLICY, id: "OBJ-ACK", duty: "Acknowledge the objection", limit: businessDays(3) },
 ];
 
-/** Legal bases that have a clock, and `policy`. */
+/** Legal bases with a clock, and `policy`. */
 export const DEADLINE_LAWS: readonly string[] = [...new Set(DEADLINES.map(({ law }) => law))];
 
 const byId = new WeakMap<readonly Deadline[], ReadonlyMap<string, Deadline>>();
 
-/** Asked for several times for every case, so they are put by id once. */
+/** Indexed once by id, because it is asked several times for every case. */
 export const deadlineOf = (deadlines: readonly Deadline[], id: string): Deadline | undefined => {
   const known = byId.get(deadlines);
   if (known) return known.get(id);
@@ -209,12 +209,12 @@ export const deadlineOf = (deadlines: readonly Deadline[], id: string): Deadline
   return made.get(id);
 };
 
-/** Of the names that stand in the table, with or without a star, those that legal bases have. */
+/** The names in the table, with or without a star, that these legal bases match. */
 export type NamedBases = readonly string[];
 
 export const appliesTo = (
   { bases, withoutBasis }: Pick<Deadline, "bases" | "withoutBasis">,
-  /** By anything in the case. */
+  /** The names matched by anything in the case. */
   named: NamedBases,
   /** The legal bases of what began it. */
   first: readonly string[],
@@ -229,14 +229,14 @@ const isNamedBy = (basis: string): ((name: string) => boolean) => {
   return (name) => name.startsWith(beginning);
 };
 
-/** Asked of each decision, so what tells whether a name is meant is made once. */
+/** Called for each decision, so the tests for matching a name are made once. */
 const BASES_WITH_CLOCKS = [...new Set(DEADLINES.flatMap(({ bases }): readonly string[] => bases))].map(
   (basis) => ({ basis, isNamed: isNamedBy(basis) }),
 );
 
 const NONE_NAMED: NamedBases = [];
 
-/** A few, however many names a case has. */
+/** There are only a few, however many names a case has. */
 export const namedBases = (names: readonly string[]): NamedBases => {
   if (names.length === 0) return NONE_NAMED;
   const named: string[] = [];

@@ -1,10 +1,10 @@
-/** When a duty falls due, and how often that was put off. Pure. */
+/** When a duty falls due, and how often that was extended. Pure. */
 import type { Fact } from "../cases/fact.ts";
 import { timeKey } from "../event/formats.ts";
 import { type Calendar, type Limit, limitEnd } from "./calendar.ts";
 import type { Deadline } from "./deadlines.ts";
 
-/** The last second counts as a whole, and a leap second as the one before. */
+/** The whole last second counts, and a leap second counts as the one before it. */
 export const isInTime = (at: string, dueAt: string): boolean =>
   at.slice(0, dueAt.length).replace(/:60$/, ":59") <= dueAt;
 
@@ -14,7 +14,7 @@ const endOf = (startedAt: string, limit: Limit, calendar: Calendar): string =>
 /** By how many days the event says that the limit is extended. Not above 0 where it says nothing of it, or no number. */
 const extensionDays = ({ says }: Fact): number => Math.floor(Number(says.extension_days ?? 0));
 
-/** Its reason is the one of the extension then. */
+/** If it announces an extension, its reason is that of the extension. */
 export const tellsExtension = (fact: Fact): boolean => extensionDays(fact) > 0;
 
 export const dueOf = (parts: {
@@ -36,7 +36,7 @@ export const dueOf = (parts: {
     const asked = extensionDays(fact);
     const { reason } = fact.says;
     if (!extension || reasons.length >= extension.times || !(asked > 0) || reason === undefined) continue;
-    // What is told after the limit has run out extends nothing.
+    // An announcement after the limit has run out extends nothing.
     if (!isInTime(fact.at, dueAt)) continue;
     const days = { count: Math.min(asked, EXTENSION_DAYS_MAX), unit: "days" } as const;
     const asTold = endOf(dueAt, days, calendar);
@@ -48,7 +48,7 @@ export const dueOf = (parts: {
   return { dueAt, reasons };
 };
 
-/** More than any law allows, and few enough to count. */
+/** More than any law allows, and few enough to compute. */
 const EXTENSION_DAYS_MAX = 366;
 
 /** Months are counted from the start, as the limit itself is. An extension in another unit than the limit begins where the limit ends. */

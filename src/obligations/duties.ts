@@ -1,10 +1,7 @@
-/**
- * What the duties are called where evidence is counted, and where the law asks for each. Not legal advice: an article must be checked before it
- * is cited.
- */
+/** The names of the duties in coverage, and where the law requires each. Not legal advice: check an article before citing it. */
 import { type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
 
-/** The law of what is asked of everybody, under whatever legal basis. */
+/** The law of duties that apply to everybody, under whatever legal basis. */
 export const ANY_LAW = "any";
 
 /** Several clocks may count as one duty: which of them runs for an objection, say, depends on its type. */
@@ -49,7 +46,7 @@ export const lawsWithNoticeClock = (deadlines: readonly Deadline[]): ReadonlySet
   return made;
 };
 
-/** What has no clock: DOMAIN 3.4, and the clauses of the table of obligations (CLASSIFICATION 1.4). */
+/** Duties without a clock: DOMAIN 3.4, and the clauses of the table of obligations (CLASSIFICATION 1.4). */
 const CLAUSES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   notice: {
     [ANY_LAW]: "AI Basic Act art. 31(1); EU AI Act art. 26(11), 50(1)",
@@ -64,7 +61,7 @@ const CLAUSES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   bias_audit: { nyc_ll144: "NYC Administrative Code § 20-871(a) (Local Law 144)" },
 };
 
-/** Null where this program knows of no article, as of a legal basis that it does not know. */
+/** Null if this program knows no article, as for an unknown legal basis. */
 export const clauseOf = (deadlines: readonly Deadline[], law: string, duty: string): string | null => {
   const clauses = new Set(clocksOf(deadlines, law, duty).map(({ clause }) => clause));
   if (clauses.size > 0) return [...clauses].join("; ");
@@ -73,7 +70,7 @@ export const clauseOf = (deadlines: readonly Deadline[], law: string, duty: stri
   return known && Object.hasOwn(known, law) ? (known[law] ?? null) : null;
 };
 
-/** A duty of which no count of events could say that it was met. */
+/** A duty for which no count of events could show that it was met. */
 export interface UncountedDuty {
   readonly law: string;
   readonly duty: string;
@@ -95,8 +92,8 @@ const RISK_REVIEW = {
 };
 
 /**
- * Of the duties with a limit in DOMAIN 3.2 and those with events of their own in CLASSIFICATION 1.4; told, because a table that
- * leaves them out would look complete.
+ * The duties with a limit in DOMAIN 3.2 and those with events of their own in CLASSIFICATION 1.4 that no log can show. They are listed, because a
+ * table without them would look complete.
  */
 export const CANNOT_SHOW: readonly UncountedDuty[] = [
   {
@@ -123,7 +120,7 @@ export const CANNOT_SHOW: readonly UncountedDuty[] = [
   { ...RISK_REVIEW, law: "eu_ai_act_art_6", clause: "EU AI Act art. 6(4), 9" },
 ];
 
-/** Every duty that an answer may name. */
+/** Every duty that an answer of the API may name. */
 export const DUTY_NAMES: readonly string[] = [
   ...new Set([...Object.values(DUTIES), ...Object.keys(CLAUSES), ...CANNOT_SHOW.map(({ duty }) => duty)]),
 ];

@@ -1,4 +1,4 @@
-/** What an operator sets otherwise than the table of deadlines says. Pure: from JSON text to rules, or to all that is wrong with it. */
+/** How an operator changes the table of deadlines. Pure: turns JSON text into rules, or into all of its problems. */
 import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
@@ -9,7 +9,7 @@ import { isZone } from "./calendar.ts";
 import type { Rules } from "./clocks.ts";
 import { DEADLINE_IDS, DEADLINES, DEADLINES_VERSION } from "./deadlines.ts";
 
-/** Ten years of days: a typo is refused, and no limit that a law knows is. */
+/** Ten years of days: refuses a typo, and no limit that a law has. */
 const LIMIT_COUNT_MAX = 3660;
 
 const LimitSchema = Type.Object(
@@ -33,7 +33,7 @@ const Overrides = Type.Object(
         Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "a date such as 2026-12-25" }),
       ),
     ),
-    /** By id; null switches one off. */
+    /** Changed deadlines by id; null switches one off. */
     deadlines: Type.Optional(
       Type.Object(
         Object.fromEntries(
@@ -55,7 +55,7 @@ export const STANDARD_RULES: Rules = { deadlines: DEADLINES, holidays: new Set()
 export const readRules = (text: string): ReadRules => {
   const value = parse(text);
   if (value === undefined) return { kind: "invalid", errors: ["it is not JSON"] };
-  // Here, as few starts have such a file.
+  // Compiled only when needed, because few installations have such a file.
   const compiled = TypeCompiler.Compile(Overrides);
   if (!compiled.Check(value)) {
     const errors = [...compiled.Errors(value)].flatMap(spelledOut);
@@ -88,7 +88,7 @@ export const readRules = (text: string): ReadRules => {
   return { kind: "rules", rules, version: versionOf(rules) };
 };
 
-/** What each kind that is allowed there asks for. Of a deadline that is given but wrong, what is wrong in it. */
+/** What each allowed kind of value expects. For a deadline that is present but wrong, what is wrong inside it. */
 const spelledOut = (error: ValueError): readonly string[] => {
   const kinds = error.errors.map((kind) => [...kind]);
   const inside = kinds.flat().filter(({ path }) => path !== error.path);
@@ -113,7 +113,7 @@ const parse = (text: string): unknown => {
 
 const VERSION_BYTES = 4;
 
-/** Equal for equal rules, and worked out once for each. */
+/** Equal for equal rules, and computed once for each. */
 export const fingerprintOf = (rules: Rules): Buffer => {
   const known = fingerprints.get(rules);
   if (known) return known;
@@ -125,13 +125,13 @@ export const fingerprintOf = (rules: Rules): Buffer => {
 
 const fingerprints = new WeakMap<Rules, Buffer>();
 
-/** Other rules make other rows. 0 is the table as it is. */
+/** Other rules make other rows in the views. 0 is the unchanged table. */
 const versionOf = (rules: Rules): number => {
   const print = fingerprintOf(rules);
   return print.equals(fingerprintOf(STANDARD_RULES)) ? 0 : print.readUIntBE(0, VERSION_BYTES);
 };
 
-/** What an entry names its rules by: the version of the table, and where an operator set it otherwise, of what. */
+/** How an entry names its rules: the version of the table, and a digest of the operator's changes, if there are any. */
 export const rulesetVersion = (rules: Rules): string => {
   const version = versionOf(rules);
   return version === 0

@@ -1,4 +1,4 @@
-/** What a duty is called at a time (DOMAIN words): from what the events say and what the clock says. */
+/** The state of a duty at a time (DOMAIN words): from what the events say and from the clock. */
 import { timeKey } from "../event/formats.ts";
 import { DUE_SOON_DAYS } from "../limits.ts";
 import { DAY_MS, instantOf } from "./calendar.ts";
@@ -13,7 +13,7 @@ export const stateAt = (
   now: string,
 ): ObligationState => {
   if (status !== "open") return status;
-  // The last second counts as a whole.
+  // The whole last second counts.
   if (dueAt < now.slice(0, dueAt.length)) return "overdue";
   if (dueAt < soonAfter(now)) return "due_soon";
   return extensions > 0 ? "extended" : "open";
@@ -22,6 +22,6 @@ export const stateAt = (
 export const soonAfter = (now: string): string =>
   timeKey(new Date(instantOf(`${now}Z`) + DUE_SOON_DAYS * DAY_MS).toISOString());
 
-/** The first moment in which something due then is due soon. */
+/** The first moment at which a duty that is due then counts as due soon. */
 export const soonBefore = (due: string): string =>
   timeKey(new Date(instantOf(`${due}Z`) - DUE_SOON_DAYS * DAY_MS + 1000).toISOString());

@@ -1,9 +1,9 @@
-/** What there is to tell of a duty: from what was told last and what is so now. Pure. */
+/** The transitions of a duty to announce: from what was announced last and what is true now. Pure. */
 import { type ObligationState, soonBefore } from "./state.ts";
 
 export type Transition = "open" | "due" | "met" | "late";
 
-/** What was told of a duty last. */
+/** The last announcement of a duty. */
 export interface Told {
   readonly state: ObligationState;
   readonly dueAt: string;
@@ -25,7 +25,7 @@ export const transitionsTo = (now: Told, before: Told | undefined): readonly Tra
   return before.state === now.state && before.dueAt === now.dueAt ? [] : [transition];
 };
 
-/** When it changes next without an event, if nothing happens; a time as text that sorts. */
+/** When it changes next if no event comes; a time as text that sorts by time. */
 export const nextBoundary = ({ state, dueAt }: Told): string | undefined => {
   if (state === "open" || state === "extended") return soonBefore(dueAt);
   return state === "due_soon" ? dueAt : undefined;

@@ -1,15 +1,15 @@
-/** What the builds share as programs: what was typed, what is printed, and how they end. */
+/** The common part of the build programs: arguments, output, and exit codes. */
 import process from "node:process";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
 const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
-/** What was typed is not understood, or cannot be done so. The message is for the person who typed it. */
+/** The arguments are not understood, or cannot be carried out. The message is for the user. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Runs `build` with what was typed, prints the path that it gives, and sets the exit code. */
+/** Runs `build` with the arguments, prints the path that it returns, and sets the exit code. */
 export const runBuild = async <Options extends NonNullable<ParseArgsConfig["options"]>>(command: {
   readonly options: Options;
   readonly usage: string;

@@ -1,6 +1,6 @@
 /**
- * `bun run build`: the whole service as one file, which needs neither this folder nor Bun. Whatever the program reads from its own source must come
- * with it: modules do by themselves, files for browsers in a module of their own.
+ * `bun run build`: the whole service as one file, which needs neither this folder nor Bun. Everything that the program reads from its own source must
+ * be part of it: modules are by themselves, files for browsers by a module of their own.
  */
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * `bun run build:sdk`: the SDK as a package for Node, Bun and Deno that can be published or packed. The compiler makes one JavaScript file of each module
- * and the package says that none has side effects, so that a bundler leaves out whole modules. Only what the entries reach comes with it.
+ * `bun run build:sdk`: the SDK as a package for Node, Bun and Deno that can be published or packed. The compiler makes one JavaScript file of each
+ * module, and the package declares that none has side effects, so that a bundler can leave out whole modules. It contains only modules that the
+ * entries reach.
  */
 import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -12,12 +13,12 @@ import { runBuild, UsageError } from "./build-command.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const OUTDIR = "dist/sdk";
-/** By their names in the package. */
+/** Entries by their names in the package. */
 const ENTRIES = { "./sdk": "sdk/index", "./sdk/elysia": "sdk/elysia" } as const;
-/** The schema's declaration, and the one that takes its place. */
+/** The schema's declaration, and its replacement. */
 const SCHEMA = "event/audit-event.d.ts";
 const SPELLED_OUT = "packaging/sdk-event.d.ts";
-/** Peer of the entry that needs it: versions with the macros that it is written with. */
+/** Peer dependency of the entry that needs it: versions that have the macros it uses. */
 const ELYSIA = "^1.4.0";
 
 const USAGE = `Usage: bun run build:sdk [--outdir <folder>]
@@ -62,7 +63,7 @@ const compile = async (outdir: string): Promise<void> => {
 const RELATIVE_IMPORT = /(\bfrom |\bimport\(|^import )"(\.[^"]+?)\.[jt]s"/gm;
 const SOURCE_MAP = /\/\/# sourceMappingURL=(\S+)/;
 
-/** Every file that the entries lead to, and its text. */
+/** Every file that the entries reach, and its text. */
 const reached = async (folder: string, entries: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const texts = new Map<string, string>();
   const waiting = [...entries];
@@ -70,7 +71,7 @@ const reached = async (folder: string, entries: readonly string[]): Promise<Read
     if (texts.has(path)) continue;
     const text = await readFile(join(folder, path), "utf8");
     const ending = path.endsWith(".d.ts") ? ".d.ts" : ".js";
-    // The compiler leaves `.ts` in the imports of declarations, whatever it is told of relative imports (measured with 7.0.2).
+    // The compiler leaves `.ts` in the imports of declarations, whatever its settings for relative imports (measured with 7.0.2).
     texts.set(
       path,
       text.replace(RELATIVE_IMPORT, (_, before: string, imported: string) => `${before}"${imported}.js"`),
@@ -86,7 +87,10 @@ const reached = async (folder: string, entries: readonly string[]): Promise<Read
   return texts;
 };
 
-/** Its text is in the map. The compiler names the file by where it lies on this machine, which a stack would show to whoever installs the package. */
+/**
+ * The source text is in the map. The compiler also writes the path of the file on this machine, which stack traces would show to whoever installs the
+ * package.
+ */
 const withSourceBeside = (path: string, map: string): string =>
   JSON.stringify({ ...JSON.parse(map), sources: [`${basename(path, ".js")}.ts`] });
 

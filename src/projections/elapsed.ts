@@ -5,7 +5,7 @@ import type { Derived } from "./list.ts";
 
 const UNITS_MS = { hours: HOUR_MS, days: DAY_MS } as const;
 
-/** Time that passed between two times of a row, as a member of its entry. */
+/** The time between two times of a row, as a member of its entry. */
 export const elapsed = (
   unit: keyof typeof UNITS_MS,
   { from, to }: { readonly from: string; readonly to: string },

@@ -1,7 +1,7 @@
 /**
- * Applies projections to a group of messages: decodes them once, loads the rows they need in one call per table, and
- * evolves them in order, each seeing what the ones before it wrote. Writes nothing. A record that a projection cannot take
- * becomes a dead letter of that projection and never stops the others.
+ * Applies projections to a group of messages: decodes them once, loads the needed rows with one call per table, and evolves the projections in order,
+ * each seeing what the ones before it wrote. Writes nothing. A record that a projection cannot take becomes a dead letter of that projection and
+ * never stops the others.
  */
 import { setImmediate as otherWork } from "node:timers/promises";
 import { tenantOfAudit } from "../../streams/subjects.ts";
@@ -36,18 +36,18 @@ import type {
 } from "./projection.ts";
 
 export interface Group {
-  /** In the order in which they run: one may read the rows of those before it. */
+  /** In the order in which they run: a projection may read the rows of those before it. */
   readonly projections: readonly Projection[];
   readonly messages: readonly StoredMessage[];
   readonly load: ViewStore["load"];
-  /** RFC 3339, UTC; dead letters are dated with it. */
+  /** RFC 3339, UTC; the date of dead letters. */
   readonly now: string;
 }
 
 export interface GroupOutcome {
   readonly writes: readonly Write[];
   readonly deadLetters: readonly DeadLetter[];
-  /** As they stood before anything else was read. */
+  /** Rows as they were before anything else was read. */
   readonly expected: readonly Expectation[];
 }
 
@@ -57,7 +57,7 @@ export const evolveGroup = async ({ projections, messages, load, now }: Group): 
   const lanes = projections.map((projection) => laneOf(projection, now));
   const asksForEvents = projections.some((projection) => projection.asksForEvents);
   const turn = createTurn();
-  // Step by step, so that of a step only its rows stay: what memory holds longest costs the most to keep clean.
+  // Step by step, so that only the rows of each step stay in memory: garbage collection costs most for what lives longest.
   for (const some of stepsOf(messages)) {
     const decoded = decodeAll(some);
     const { records } = decoded;
@@ -72,7 +72,7 @@ export const evolveGroup = async ({ projections, messages, load, now }: Group): 
   return { writes: overlay.writes(), deadLetters: lanes.flatMap((lane) => lane.deadLetters), expected };
 };
 
-/** A projection takes a step in one go, and a large event costs hundreds of times as much as a usual one. */
+/** The size of a step: a projection takes a step without a pause, and a large event costs hundreds of times as much as a usual one. */
 function* stepsOf(messages: readonly StoredMessage[]): Generator<readonly StoredMessage[]> {
   let start = 0;
   let bytes = 0;
@@ -108,7 +108,7 @@ const loadBuiltOn = async (
 };
 
 interface Turn {
-  /** Lets requests be answered when the projections have gone on for long enough. */
+  /** Lets requests be answered if the projections have run for long enough. */
   ended(): Promise<void>;
 }
 
@@ -197,7 +197,7 @@ const toldBy = (facts: EventFacts, sequence: Sequence): Told => {
 
 interface Lane {
   readonly deadLetters: readonly DeadLetter[];
-  /** Names the rows of what `evolve` takes next. */
+  /** Loads the rows for the step that `evolve` takes next. */
   prepare(decoded: Decoded, overlay: Overlay, turn: Turn): Promise<void>;
   evolve(overlay: Overlay): void;
 }
@@ -225,9 +225,9 @@ const createLane = <Taken extends Pick<LogEntry, "sequence">>(
   { takenOf, originOf }: Ways<Taken>,
 ): Lane => {
   const deadLetters: DeadLetter[] = [];
-  /** What `evolve` takes next. */
+  /** The records that `evolve` takes next. */
   let step: readonly Taken[] = [];
-  /** Those whose keys could not be told: they are not evolved. */
+  /** Records whose keys could not be determined: they are not evolved. */
   const refused = new Set<number>();
   const note = (rejection: Rejection, from?: Taken): void => {
     const origin = from && originOf(from);
@@ -255,7 +255,7 @@ const createLane = <Taken extends Pick<LogEntry, "sequence">>(
       return [];
     }
   };
-  /** Without the effect of one that makes it throw: tried one by one, it shows which. */
+  /** If the step throws, its records are tried one by one; a record that makes it throw has no effect. */
   const evolve = (some: readonly Taken[], overlay: Overlay): void => {
     const taken = refused.size === 0 ? some : some.filter(({ sequence }) => !refused.has(sequence));
     if (taken.length === 0) return;
@@ -284,7 +284,7 @@ const createLane = <Taken extends Pick<LogEntry, "sequence">>(
       step = taken;
       for (const { rejection } of rejected) note(rejection);
       await overlay.fetch(stateKeys(taken));
-      // Asked again are those that named something: what they named may lead further.
+      // Records that named further rows are asked again, because these rows may lead to others.
       for (let asking = projection.furtherKeys ? taken : []; asking.length > 0; ) {
         const naming: Taken[] = [];
         const keys: StateKey[] = [];
@@ -295,7 +295,7 @@ const createLane = <Taken extends Pick<LogEntry, "sequence">>(
           keys.push(...further);
         }
         await overlay.fetch(keys);
-        // A long chain of names is one round for each of them.
+        // A long chain of names takes one round for each of them.
         await turn.ended();
         asking = naming;
       }
@@ -303,14 +303,14 @@ const createLane = <Taken extends Pick<LogEntry, "sequence">>(
   };
 };
 
-/** Only the name of the error: its message may quote the event, and this goes to the logger too. */
+/** Only the name of the error: its message may quote the event, and this text also goes to the logger. */
 const thrown = ({ sequence }: Pick<LogEntry, "sequence">, error: unknown): Rejection => ({
   sequence,
   code: "projection_failed",
   detail: `the projection threw ${error instanceof Error ? error.name : "no error"}`,
 });
 
-/** Whose a dead letter is. */
+/** The tenant and event of a dead letter. */
 interface LetterOrigin {
   readonly tenant: string;
   readonly eventId: unknown;

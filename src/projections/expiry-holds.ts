@@ -1,4 +1,4 @@
-/** What keeps events from expiring: the policy and the holds of a tenant, asked for before each step, and the cases that holds cover. */
+/** What keeps events from expiring: the policy and the holds of a tenant, read before each step, and the cases that holds cover. */
 import type { Fact } from "../cases/fact.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
@@ -35,17 +35,17 @@ interface HoldParts {
   readonly signal: AbortSignal;
 }
 
-/** What a tenant wants kept. */
+/** What a tenant wants to be kept. */
 interface Kept {
   readonly policy: RetentionPolicy;
   readonly holds: readonly HoldRecord[];
-  /** Of cases on hold. */
+  /** Correlation ids of cases on hold. */
   readonly correlationIds: ReadonlySet<string>;
-  /** What the views have seen since it was known that these are on hold; undefined where none is. */
+  /** What the views had seen when these holds were read; undefined if there are none. */
   readonly seen: Sequence | undefined;
 }
 
-/** Asked again after what was waited for: a hold that was answered meanwhile counts too. */
+/** Read again after each wait: a hold that was placed meanwhile counts too. */
 export const readKept = async (
   dependencies: HoldDependencies,
   { tenant, lease, signal }: HoldParts,
@@ -69,7 +69,7 @@ export const readKept = async (
   }
 };
 
-/** By the names of an event, the correlation ids of the cases on hold that it belongs to. */
+/** The correlation ids of the cases on hold to which an event belongs, by the event's names. */
 export const casesOnHold = async (
   dependencies: HoldDependencies,
   tenant: string,
@@ -78,7 +78,7 @@ export const casesOnHold = async (
   if (seen === undefined) return () => [];
   const cases: (readonly [string, ReadonlySet<string>])[] = [];
   for (const id of correlationIds) cases.push([id, await namesOfCase(dependencies.views, tenant, id)]);
-  // A view of cases that is made again meanwhile knows less than there is.
+  // A view of cases that is being made again knows less than there is.
   if (!(await haveSeen(dependencies, seen))) throw new OutdatedError(MADE_AGAIN);
   return (names) => cases.filter(([, members]) => names.some((name) => members.has(name))).map(([id]) => id);
 };
@@ -90,7 +90,9 @@ export const factsOnHold =
   (fact: Fact): boolean =>
     isOnHold({ assetId: fact.asset, correlationIds: casesOf(nodesOf(fact)) }, holds);
 
-/** The end of the log, seen by the views: what ties an event to a case on hold may have come after the pass began. */
+/**
+ * Waits until the views have seen the current end of the log: an event that links another one to a case on hold may have come after the pass began.
+ */
 const untilEndSeen = async (
   dependencies: HoldDependencies,
   lease: Lease,
@@ -108,7 +110,7 @@ const untilEndSeen = async (
   return end;
 };
 
-/** Whether the views that tell what may go have come that far. */
+/** Whether the views that decide what may expire have come that far. */
 export const haveSeen = async (
   { views }: Pick<HoldDependencies, "views">,
   target: Sequence,
@@ -117,7 +119,7 @@ export const haveSeen = async (
   return [...positions.values()].every((position) => position >= target);
 };
 
-/** Cases tell what belongs to a hold. */
+/** The view of cases decides what belongs to a hold. */
 const VIEWS_NEEDED = [EVENTS_VIEW, CASES_VIEW] as const;
 
 export const MADE_AGAIN = "the view of cases is made again";

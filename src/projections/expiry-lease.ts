@@ -1,4 +1,4 @@
-/** Of several projectors one lets events expire: a row says which, and changes together with each step that it takes. */
+/** Of several projectors, one lets events expire: a row says which, and changes together with each of its steps. */
 import type { Row } from "../views/tables.ts";
 import type { ViewDefinition, ViewStore } from "../views/view-store.ts";
 import type { RowChanges } from "./cases/expiry.ts";
@@ -11,7 +11,7 @@ export interface LeaseDependencies {
   /** The view of cases, made with the same rules. */
   readonly cases: ViewDefinition;
   readonly clock: () => Date;
-  /** Names this process among all projectors. */
+  /** The name of this process among all projectors. */
   readonly holder: string;
 }
 
@@ -23,7 +23,7 @@ export interface LeaseBegin {
 
 export const EXPIRY_RUN_KEY = { name: "expiry" };
 
-/** What a step was built on does not stand any more. */
+/** The state on which a step was based has changed. */
 export class OutdatedError extends Error {
   override readonly name = "OutdatedError";
 }
@@ -47,8 +47,8 @@ export const createLease = ({ views, cases, clock, holder }: LeaseDependencies, 
     return true;
   };
   /**
-   * Throws OutdatedError where another process has begun, or a row stands otherwise however often the changes are built: the projector may give a
-   * case an event meanwhile.
+   * Throws OutdatedError if another process has taken over, or if the rows have changed each time that the changes were computed: the projector may
+   * add an event to a case meanwhile.
    */
   const renew = async (build: (isLastTry: boolean) => Promise<RowChanges>): Promise<void> => {
     for (let tries = 1; tries <= EXPIRY_TRIES_MAX; tries++) {
@@ -60,7 +60,7 @@ export const createLease = ({ views, cases, clock, holder }: LeaseDependencies, 
   };
   return {
     renew,
-    /** While there is nothing to write for long: without it the next process would begin anew, and neither ever come further. */
+    /** Called while there is nothing to write for long: otherwise another process would start over, and neither would ever finish. */
     keep: async (): Promise<void> => {
       if (heldUntil - clock().getTime() < EXPIRY_LEASE_MS / 2) await renew(async () => NOTHING);
     },

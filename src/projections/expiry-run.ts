@@ -41,11 +41,11 @@ export type ExpiryPass =
   | { readonly kind: "finished"; readonly expired: number }
   /** Another projector is at work. */
   | { readonly kind: "busy" }
-  /** Somebody else changed what this was built on, the views fell behind, or the signal was aborted: the rest comes with the next pass. */
+  /** Something that this was based on changed, the views fell behind, or the signal was aborted: the rest comes with the next pass. */
   | { readonly kind: "interrupted" };
 
 interface Begin extends LeaseBegin {
-  /** What the views have seen, and must have seen all the time. */
+  /** What the views have seen, and must have seen throughout. */
   readonly target: Sequence;
   readonly signal: AbortSignal;
 }
@@ -72,7 +72,7 @@ export const expireAll = async (dependencies: ExpiryDependencies, begin: Begin):
     await lease.release(clock().getTime());
     return { kind: "finished", expired };
   } catch (error) {
-    // What is left is found again: by the next pass, here or elsewhere.
+    // The next pass finds the rest again, in this process or another.
     await lease.release(begin.finishedAt).catch(() => undefined);
     if (error instanceof OutdatedError) return { kind: "interrupted" };
     throw error;
@@ -110,7 +110,7 @@ const expirePage = async (
   { record: { tenant }, lease, begin, rows }: ClassParts & { readonly rows: readonly Row[] },
 ): Promise<number> => {
   const { clock, onExpired } = dependencies;
-  // Asked after the rows were read: a hold that was answered before now keeps them.
+  // Read after the rows: a hold that was acknowledged before now protects them.
   const kept = await readKept(dependencies, { tenant, lease, signal: begin.signal });
   const { policy, holds: own } = kept;
   const now = clock();
@@ -148,7 +148,7 @@ interface CaseParts {
   readonly lease: Lease;
   readonly begin: Begin;
   readonly tenant: string;
-  /** Of the nodes whose cases may go. */
+  /** The names of the nodes whose cases may expire. */
   readonly names: readonly string[];
   readonly expiring: ReadonlySet<string>;
   readonly readHolds: () => Promise<(fact: Fact) => boolean>;
@@ -156,8 +156,8 @@ interface CaseParts {
 }
 
 /**
- * The changes, and in the same transaction the cases that have no other event. Where the projector writes to these all the time they are left, so that
- * events expire all the same, and all cases are due to be looked at.
+ * The changes, and in the same transaction the cases that have no other event. If the projector keeps writing to these cases, they are left out, so
+ * that events expire all the same, and all cases become due for a look.
  */
 const renewWithCases = async (
   dependencies: ExpiryDependencies,
@@ -169,7 +169,7 @@ const renewWithCases = async (
   let [isRevised, areLeft] = [false, false];
   const revisionOf = async (isLastTry: boolean): Promise<RowChanges> => {
     const gone = await casesExpiring(views, { tenant, names, expiring, rules, readHolds });
-    // A view that is made again meanwhile may know a part of a case only.
+    // A view that is being made again may know only a part of a case.
     if (!(await haveSeen(dependencies, begin.target))) throw new OutdatedError(MADE_AGAIN);
     isRevised = gone.writes.length > 0;
     if (!isRevised) return NOTHING;
@@ -184,7 +184,7 @@ const renewWithCases = async (
   return areLeft ? "left" : "done";
 };
 
-/** The group that the projector is at is computed anew, so the next one of these steps waits until it is through. */
+/** The projector must compute its current group again, so the next such step waits until that is done. */
 const letProject = async (
   { views, log, cases, pause }: ExpiryDependencies,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 /**
- * Lets events expire in the views, and cases with the last of theirs; the log is never touched. Every hour and at the start, in
- * small transactions, each of which stands only where nothing it builds on has changed since. So a pass may end anywhere and go
- * on anywhere. Policies and holds are asked for before each transaction, so that a hold counts at once.
+ * Lets events expire in the views, and cases with the last of their events; the log is never touched. Runs every hour and at the start, in small
+ * transactions, each of which is kept only if nothing that it is based on has changed. So a pass may end and continue anywhere. Policies and holds
+ * are read before each transaction, so that a hold counts at once.
  */
 import type { Sequence } from "../log/outcome.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
@@ -13,17 +13,17 @@ import { type ExpiryDependencies, type ExpiryPass, expireAll } from "./expiry-ru
 import { EXPIRY_INTERVAL_MS, EXPIRY_LOOK_MS } from "./limits.ts";
 import { lookAgain } from "./look-again.ts";
 
-/** What one look came to. */
+/** The result of one look. */
 export type ExpiryLook =
   | ExpiryPass
   /** Done within the last hour. */
   | { readonly kind: "not_due" }
-  /** The views have not seen all of the log: what they have yet to take would come back, or belong to a case on hold. */
+  /** The views have not seen all of the log: a record that they have yet to take could bring an event back, or belong to a case on hold. */
   | { readonly kind: "behind" };
 
 export interface ExpiryWorker {
   look(signal: AbortSignal): Promise<ExpiryLook>;
-  /** Looks again and again until the signal is aborted. Never rejects. */
+  /** Looks repeatedly until the signal is aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export const createExpiryWorker = (dependencies: ExpiryDependencies): ExpiryWork
     target ??= await log.lastSequence();
     if (!(await haveSeen(dependencies, target))) return { kind: "behind" };
     const pass = await expireAll(dependencies, { ...lease, target, signal });
-    // Also where the pass ended because the views are behind: the next one begins when they have seen what there is by then.
+    // Also if the pass ended because the views are behind: the next one begins when they have seen the log as it is by then.
     target = undefined;
     if (pass.kind === "finished") isFirst = false;
     return pass;
@@ -58,7 +58,7 @@ const readLease = async ({ views, clock, holder }: ExpiryDependencies, isForced:
   const finishedAt = row ? rowInteger(row, "finished_at") : 0;
   if (row && rowText(row, "holder") !== holder && rowInteger(row, "held_until") > nowMs)
     return { kind: "busy" } as const;
-  // Also where a clock that was ahead wrote it: it would not be done again before that time.
+  // A time in the future was written by a clock that was ahead; without this check nothing would expire before that time.
   if (!isForced && Math.abs(nowMs - finishedAt) < EXPIRY_INTERVAL_MS && !(await isWalkDue(views, nowMs)))
     return { kind: "not_due" } as const;
   return { kind: "free", row, finishedAt } as const;

@@ -1,6 +1,6 @@
 /**
- * Most projections count each event once. The broker recognises a repeated event for ten minutes only; the view `events` knows them
- * for ever, and runs before all others (runner.ts). So whether a record is the first of its event is asked of its rows.
+ * Most projections count each event once. The broker recognizes a repeated event for ten minutes only; the view `events` knows all events for ever,
+ * and runs before all others (runner.ts). So its rows decide whether a record is the first of its event.
  */
 import type { EventFacts } from "../event/facts.ts";
 import type { Row } from "../views/tables.ts";
@@ -8,7 +8,7 @@ import type { ViewDefinition, Write } from "../views/view-store.ts";
 import { EVENTS, sequenceOf } from "./events/tables.ts";
 import type { RecordProjection, StateKey, States, StoredRecord, Told } from "./projection.ts";
 
-/** The first record of an event, and the only one that counts. */
+/** The first record of an event, the only one that counts. */
 export interface FirstEvent extends StoredRecord {
   readonly facts: EventFacts;
   readonly told: Told;
@@ -17,7 +17,7 @@ export interface FirstEvent extends StoredRecord {
 export interface FirstEventsRule
   extends ViewDefinition,
     Pick<RecordProjection, "besideLog" | "builtOn" | "expireAlike"> {
-  /** Also of events that turn out not to be first ones. */
+  /** Also called for events that turn out not to be first ones. */
   stateKeys(events: readonly FirstEvent[]): readonly StateKey[];
   furtherKeys?(states: States, event: FirstEvent): readonly StateKey[];
   evolve(states: States, events: readonly FirstEvent[]): readonly Write[];
@@ -42,15 +42,15 @@ export const onFirstEvents = ({
   },
 });
 
-/** The rows of EVENTS that tell whether records are first ones. */
+/** The rows of EVENTS that say whether records are first ones. */
 export const eventsKeys = (records: readonly StoredRecord[]): readonly StateKey[] =>
   knownOf(records).map(({ tenant, facts }) => ({ table: EVENTS, key: eventKey(tenant, facts) }));
 
-/** What has no facts is a dead letter of the view `events`, once is enough. */
+/** A record without facts is a dead letter of the view `events`, and one dead letter is enough. */
 const isKnown = (record: StoredRecord): record is FirstEvent =>
   record.facts !== undefined && record.told !== undefined;
 
-/** Every projection of a lane asks for the same records, one after another. */
+/** Cached, because every projection of a lane asks for the same records, one after another. */
 const known = new WeakMap<readonly StoredRecord[], readonly FirstEvent[]>();
 const firsts = new WeakMap<readonly StoredRecord[], readonly FirstEvent[]>();
 
@@ -60,7 +60,7 @@ const knownOf = (records: readonly StoredRecord[]): readonly FirstEvent[] => {
   return found;
 };
 
-/** Those of the records that are the first of their events, in their order. */
+/** The records that are the first of their events, in their order. */
 export const firstsOf = (states: States, records: readonly StoredRecord[]): readonly FirstEvent[] => {
   const found = firsts.get(records) ?? knownOf(records).filter((event) => isFirst(states, event));
   firsts.set(records, found);

@@ -1,8 +1,9 @@
 import { VIEW_REVISIONS, type ViewStore } from "../views/view-store.ts";
 
 /**
- * What `ask` gives of views that have reached what was asked for; undefined where they have not. A view that is made again takes the place of the other from some
- * records further back, and may do so between the look at where it stands and the look at its rows, and have come as far by the next one: then it is asked again.
+ * The result of `ask` for views that have reached the requested position; undefined if they have not. A view that was made again may replace the old
+ * one from some records further back, between the check of its position and the read of its rows, and may have caught up by the next check: then it
+ * is asked again.
  */
 export const inOneRevision = async <Answer>(
   reading: {
@@ -11,7 +12,7 @@ export const inOneRevision = async <Answer>(
     readonly hasReached: () => Promise<boolean>;
   },
   ask: () => Promise<Answer>,
-  /** Given what is not used. */
+  /** Called with a result that is not used. */
   drop: (unused: Answer) => void = () => {},
 ): Promise<Answer | undefined> => {
   const { views, projections, hasReached } = reading;

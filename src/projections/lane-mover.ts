@@ -1,6 +1,6 @@
 /**
- * Moves the views of a lane: a group of records is decoded once and committed in one transaction; so are several groups where the
- * database gains by it, and none of them stands in the way of the others.
+ * Advances the views of a lane: a group of records is decoded once and committed in one transaction. Several groups are committed in one transaction
+ * if the database gains by it and none of them prevents the others.
  */
 import type { StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
@@ -34,7 +34,7 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
   const { views, clock, onProgress } = dependencies;
   let { position } = lane;
 
-  /** Those of the first groups where the signal is aborted meanwhile. */
+  /** If the signal is aborted meanwhile, only the first groups are taken. */
   const takeAll = async (messages: Messages, signal: AbortSignal): Promise<Superseded | undefined> => {
     const together =
       messages.length > views.recordsMax()
@@ -45,7 +45,7 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
       moveTo(together.position, together.deadLetters);
       return undefined;
     }
-    // A commit for each shows which of them cannot stand.
+    // A commit for each group shows which of them cannot be written.
     for (let start = 0, end = 0; start < messages.length; start = end) {
       if (signal.aborted) return undefined;
       end = start + Math.min(PROJECTION_RECORDS_PER_GROUP_MAX, views.recordsMax());
@@ -65,7 +65,7 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
     if (result.kind === "outdated") return take(messages);
     const [message, ...others] = messages;
     if (message && others.length === 0) return refuse(message, result.detail, now);
-    // One record of the group breaks a table, and the database does not say which: one by one it shows.
+    // One record of the group violates a table, and the database does not say which: trying one by one shows it.
     for (const single of messages) {
       const superseded = await take([single]);
       if (superseded) return superseded;
@@ -74,8 +74,8 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
   };
 
   /**
-   * The database does not say whose table it is either: the one without which the rest can be written. Where there are several,
-   * only what takes messages as they are goes on: a tree without a leaf could never be mended.
+   * The database does not say either to which view the violated table belongs: it is the view without which the rest can be written. If there are
+   * several such views, only views that take messages unparsed go on, because a tree that lacks a leaf could never be repaired.
    */
   const refuse = async (
     message: StoredMessage,
@@ -85,13 +85,13 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
     const { projections } = lane;
     const [leader, ...others] = projections;
     const isTree = ({ takes }: Projection): boolean => takes === "entries";
-    // The leader behind the others, which pass a record over that it has no row of.
+    // The leader comes after the others, because these skip a record for which it has no row.
     const tries = [
       ...[...others.filter((each) => !isTree(each)), leader].map((left) =>
         projections.filter((each) => each !== left),
       ),
       others.filter(isTree),
-      // It is a tree that cannot be written.
+      // A tree is what cannot be written.
       projections.filter((each) => !isTree(each)),
       [],
     ];
@@ -127,8 +127,8 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
 };
 
 /**
- * Undefined where there is nothing to be taken together. The first group is worked out before the transaction begins, so that
- * between two of them another process finds the database free.
+ * Undefined if there is nothing to combine. The first group is computed before the transaction begins, so that between two transactions another
+ * process finds the database free.
  */
 const takeTogether = async (
   { views, clock }: MoverDependencies,

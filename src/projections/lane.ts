@@ -1,20 +1,20 @@
-/** Views that stand at one position, moved together: what is read for one is read for all. */
+/** Views at one position, advanced together: what is read for one is read for all. */
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { createMover, type Lane, type MoverDependencies } from "./lane-mover.ts";
 import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "./limits.ts";
 
 export const LANE_ALARMS = [
-  /** A sequence is missing in what the log gave. */
+  /** A sequence is missing in what the log returned. */
   "hole",
-  /** The view has seen more than the log holds, which was replaced, or restored from an older copy. */
+  /** The view has seen more than the log contains: the log was replaced, or restored from an older copy. */
   "ahead_of_log",
-  /** That log has grown again, and holds another record where the view stands. */
+  /** The log has grown again since, and contains another record at the view's position. */
   "other_log",
 ] as const;
 
 export type Stopped =
-  /** As far as was asked for; also where the log gave no more, as it does when the signal is aborted. */
+  /** As far as requested, or until the log returned nothing more, as after an abort. */
   | { readonly kind: "reached" }
   | { readonly kind: "superseded"; readonly projection: string }
   | {
@@ -27,9 +27,9 @@ export type Stopped =
   | { readonly kind: "failed"; readonly error: unknown };
 
 interface Bounds {
-  /** Sequence of the last record to take. */
+  /** The sequence of the last record to take. */
   readonly to: Sequence;
-  /** No group is begun after this. */
+  /** No group is started after this time. */
   readonly msMax: number;
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,6 @@
-/** What was said last about each of some things, by the time of the events: a set of events gives the same in any order of arrival. */
+/** What was said last about each of several things, by the time of the events: the result for a set of events is the same in any order of arrival. */
 
-/** A value, the event's time as text that sorts, and the event's id, which decides between equal times. */
+/** A value, the event's time as text that sorts by time, and the event's id, which decides between equal times. */
 export type Said = readonly [value: string, at: string, eventId: string];
 export type Latest = Readonly<LatestInMaking>;
 export type LatestInMaking = Record<string, Said>;
@@ -13,22 +13,22 @@ export const isLater = (
 export const withSaid = (latest: Latest, name: string, said: Said): Latest =>
   isNews(latest[name], said) ? { ...latest, [name]: said } : latest;
 
-/** The same without a copy, for who alone has it. */
+/** The same without a copy, for a caller that owns the value. */
 export const addSaid = (latest: LatestInMaking, name: string, said: Said): void => {
   if (isNews(latest[name], said)) latest[name] = said;
 };
 
-/** What was said first, for who alone has it. */
+/** What was said first, for a caller that owns the value. */
 export const addFirst = (first: LatestInMaking, name: string, said: Said): void => {
   const known = first[name];
   if (known === undefined || isLater(known, said)) first[name] = said;
 };
 
-/** Whether it is said later than what is known, or alone. */
+/** Whether it was said later than what is known, or nothing is known. */
 export const isNews = (known: Said | undefined, said: Said): boolean =>
   known === undefined || isLater(said, known);
 
-/** Equal knowledge is equal text, whatever came first. */
+/** Equal knowledge gives equal text, whatever came first. */
 export const latestText = (latest: Latest): string =>
   JSON.stringify(
     isInOrder(latest)
@@ -36,7 +36,7 @@ export const latestText = (latest: Latest): string =>
       : Object.fromEntries(Object.entries(latest).sort(([one], [other]) => (one < other ? -1 : 1))),
   );
 
-/** As what was read from such a text is, until something new is said. */
+/** The text from which the value was read, until something new is said. */
 const isInOrder = (latest: Latest): boolean => {
   let before = "";
   for (const name in latest) {
@@ -46,7 +46,7 @@ const isInOrder = (latest: Latest): boolean => {
   return true;
 };
 
-/** Of two times as text that sorts. */
+/** The earlier, or the later, of two times as text that sorts by time. */
 export const earlierOf = (one: string, other: string): string => {
   if (one < other) return one;
   return other;

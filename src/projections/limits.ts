@@ -1,14 +1,14 @@
-/** Numbers that bound how projections read, write and expire, and that nothing else asks for. Those that others share, and that clients meet, stand in src/limits.ts. */
+/** Limits on how projections read, write and expire that nothing else uses. Limits that others share, or that clients meet, are in src/limits.ts. */
 
 const MIB = 1024 * 1024;
 const SECOND_MS = 1000;
 
-/** Sequences whose rows are counted before requests have a turn: some milliseconds. */
+/** Sequences whose rows are counted before requests are answered again: some milliseconds. */
 export const RECONCILED_SEQUENCES_PER_TURN = 50_000;
-/** How long after its end an hour is reconciled, so that all counts of it have been handed on, and how often that is looked after. */
+/** How long after its end an hour is reconciled, so that all of its counts are stored, and how often that is checked. */
 export const RECONCILE_AFTER_MS = 2 * 60 * SECOND_MS;
 export const RECONCILE_LOOK_MS = 30 * SECOND_MS;
-/** Rows that a stream or an export reads at once, at most; less where events are large. */
+/** The most rows that a stream or an export reads at once; fewer if events are large. */
 export const WALK_ROWS_MAX = 500;
 /** For the first page: nothing is known yet about how large the tenant's events are, and 4 of the largest are 1 MiB. */
 export const WALK_ROWS_FIRST = 4;
@@ -16,72 +16,82 @@ export const WALK_ROWS_FIRST = 4;
 export const WALK_PAGE_CHARACTERS = 1 * MIB;
 /** Rows that are read before it is looked how large they are: 16 MiB of the largest. */
 export const WALK_ROWS_PER_READ = 64;
-/** Stretch of the log that one page looks through, so that a rare filter does not keep the process: some 10 ms (measured). */
+/** Stretch of the log that one page searches, so that a rare filter does not block the process: some 10 ms (measured). */
 export const WALK_SEQUENCES_MAX = 50_000;
 /** event_ids of a request that are looked up with one statement: less than a millisecond in SQLite, after which others have a turn. */
 export const EVENT_IDS_PER_QUERY = 100;
-/** Records that projections hold in memory at a time with all rows that come of them, fewer where they keep up: 4000 write a tenth more, 16,000 take 300 MB more (measured). */
+/**
+ * Records that projections hold in memory at a time with all rows that result from them; fewer while they keep up. 4000 write a tenth more, 16,000
+ * take 300 MB more (measured).
+ */
 export const PROJECTION_RECORDS_PER_GROUP_MAX = 8000;
-/** Taken at a time by who is behind, in one transaction where the database gains by it (SQLite a fifth with a million events). Others wait for it, two seconds or so. */
+/**
+ * Records taken at a time by a projector that is behind, in one transaction if the database gains by it (SQLite a fifth with a million events).
+ * Others wait for it, two seconds or so.
+ */
 export const PROJECTION_RECORDS_PER_COMMIT_MAX = 4 * PROJECTION_RECORDS_PER_GROUP_MAX;
-/** How many are taken after a failure, and twice as many each time that it goes well: where many rows have no room on a disk, those of a few may. */
+/** Records taken after a failure, doubled after each success: a disk without room for the rows of many may have room for those of a few. */
 export const PROJECTION_RECORDS_RETRIED = 250;
 /**
- * Records that one projection evolves at a time, and how long projections may go on before requests have a turn. What a case or an asset is told by
- * several records of a step is worked out once: all of projecting takes a sixteenth less than with steps of 500. The dearest projection
- * takes 12 ms for most steps, 40 for some (measured). In bytes above so many of the usual size: 63 of the largest events in one step took it 4 s (measured).
+ * Records that one projection evolves at a time, and how long projections may run before requests are answered again. If several records of a step
+ * belong to one case or asset, its rows are computed once: all of projecting takes a sixteenth less than with steps of 500. The most expensive
+ * projection takes 12 ms for most steps, 40 for some (measured). The limit in bytes is above that many records of the usual size: 63 of the largest
+ * events in one step took it 4 s (measured).
  */
 export const EVOLVE_RECORDS_PER_STEP = 2000;
 export const EVOLVE_BYTES_PER_STEP = 2 * MIB;
 export const EVOLVE_MS_PER_TURN = 4;
-/** Notices to one person that are looked through for the last one before a decision. */
+/** Notices to one person that are searched for the last one before a decision. */
 export const NOTICES_LOOKED_AT_MAX = 2000;
 export const NOTICES_PER_PAGE = 200;
-/** How often duties are looked at, how many of them are told of at a time, and how long who was overtaken rests. */
+/** How often duties are checked, how many are announced at a time, and how long an announcer pauses after another one was faster. */
 export const ANNOUNCE_MS = 1 * SECOND_MS;
 export const ANNOUNCE_DUTIES = 500;
 export const ANNOUNCE_STANDBY_MS = 4 * SECOND_MS;
-/** Assets that are counted for one outcome hash: one that more of them share is that of a word, and not of a text or an image. */
+/** Assets that are counted for one outcome hash: a hash that more of them share is that of a word, and not of a text or an image. */
 export const OUTCOME_ASSETS_MAX = 64;
-/** Of one asset its newest decisions, duties and labels, in which three examples of evidence are looked for; its audits are all read, so many rows at a time. */
+/**
+ * The newest decisions, duties and labels of an asset among which three examples of evidence are searched; its audits are all read, this many rows at
+ * a time.
+ */
 export const EVIDENCE_ROWS_MAX = 50;
 export const AUDIT_ROWS_PER_READ = 500;
-/** How often what is due expires, and how often a projector looks whether that is due or was left unfinished. */
+/** How often due events expire, and how often a projector checks whether that is due or was left unfinished. */
 export const EXPIRY_INTERVAL_MS = 60 * 60 * SECOND_MS;
 export const EXPIRY_LOOK_MS = 10 * SECOND_MS;
 /** Events that expire in one transaction: some milliseconds of writing, so that projecting has its turn. */
 export const EXPIRY_ROWS_PER_COMMIT_MAX = 100;
-/** Between two such transactions, so that reads and projecting go first. */
+/** Pause between two such transactions, so that reads and projecting go first. */
 export const EXPIRY_PAUSE_MS = 10;
-/** Times that a step is built because a case got an event meanwhile; the last time without its cases, so that nothing stops the rest. */
+/** How often a step is computed again because a case got an event meanwhile; the last time without its cases, so that they do not stop the rest. */
 export const EXPIRY_TRIES_MAX = 5;
-/** After a step in which cases went, projecting begins a group anew at most: so long the next step waits for it to end. */
+/** After a step that removed cases, projecting may have to compute a group again: the next step waits this long for it. */
 export const EXPIRY_TURN_MS_MAX = SECOND_MS;
-/** How often all cases are looked at, for those that hang together otherwise than when their last event expired. */
+/** How often all cases are checked, for those that are linked differently than when their last event expired. */
 export const CASES_WALK_MS = 7 * 24 * 60 * 60 * SECOND_MS;
-/** A projector that expires says so this long ahead; when it dies, another goes on after that time. */
+/** How long the claim of an expiring projector lasts without renewal; if it dies, another continues after that time. */
 export const EXPIRY_LEASE_MS = 60 * SECOND_MS;
-/** Hashes of the tree that are kept while its proofs are made: 10 MB. Neighbours share all but a few. */
+/** Hashes of the tree that are kept while its proofs are made: 10 MB. Neighbouring leaves share all but a few. */
 export const PROVER_HASHES_MAX = 50_000;
-/** Wait before a projection reads on after a fault: doubles from the first to the second. */
+/** Wait before a projection continues after a failure: doubles from the first value to the second. */
 export const PROJECTION_RETRY_MS_MIN = 100;
 export const PROJECTION_RETRY_MS_MAX = 5 * SECOND_MS;
-/** A view that catches up reads this long before the others have a turn. */
+/** How long a view that catches up reads before the others have a turn. */
 export const PROJECTION_CATCH_UP_MS = 1 * SECOND_MS;
-/** How long a rebuild reads before it tells how far it is. */
+/** How long a rebuild reads between two reports of its progress. */
 export const REBUILD_STEP_MS = 250;
-/** A rebuilt view may stand so many records behind the live one when it takes its place: it catches up within a second. */
+/** How many records a rebuilt view may be behind the live one when it replaces it: it catches up within a second. */
 export const REPLACE_LAG_MAX = 1000;
-/** How often that is tried, each time after catching up. */
+/** How often the replacement is tried, each time after catching up. */
 export const REPLACE_TRIES_MAX = 50;
-/** A view that was replaced is waited for this long, until it stands where the others do. */
+/** How long a rebuild waits until the new view has reached the position of the others. */
 export const REPLACE_SETTLE_MS_MAX = 10 * SECOND_MS;
-/** Differences that are named when a view is held against the log. */
+/** Differences that are named when a view is compared with the log. */
 export const VERIFY_DIFFERENCES_MAX = 20;
-/** A replay is tried so often while a projector moves the views. */
+/** How often a replay is tried while a projector advances the views. */
 export const REPLAY_TRIES_MAX = 200;
-/** How often a runner that stands by looks whether the other writer of its view still moves. */
+/** How often a standby runner checks whether the other writer of its view still advances it. */
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
-/** How often the position of a view is looked at for all reads together that wait for it, and how long a look may take before another is tried. */
+/** How often the position of a view is read for all reads together that wait for it, and how long one read may take before another is tried. */
 export const VIEW_POSITION_POLL_MS = 10;
 export const VIEW_LOOK_MS_MAX = SECOND_MS;

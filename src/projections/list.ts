@@ -1,4 +1,4 @@
-/** Lists over a table of a view: in one order, page by page, filtered by columns; and how a row reads as an entry of an answer. */
+/** Lists over a table of a view: in one order, page by page, filtered by columns; and how a row becomes an entry of an answer. */
 import { setImmediate as otherWork } from "node:timers/promises";
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Condition } from "../views/conditions.ts";
@@ -8,43 +8,43 @@ import { type TenantQuery, tenantList } from "../views/tenant-query.ts";
 import type { ViewStore } from "../views/view-store.ts";
 
 export interface List {
-  /** The projection whose table it is. */
+  /** The projection to which the table belongs. */
   readonly view: string;
   readonly table: Table;
-  /** Columns by which it is ordered; the last one is unique in the tenant. */
+  /** Columns of the order; the last one is unique within the tenant. */
   readonly orderBy: readonly string[];
-  /** Columns that may be asked for, under their own names. */
+  /** Columns that may be filtered, under their own names. */
   readonly filters: readonly string[];
-  /** Filters whose column holds nothing else than these. */
+  /** Filters whose column contains only these values. */
   readonly values?: Readonly<Record<string, readonly string[]>>;
-  /** Filters whose column holds no more than so many characters of a text. */
+  /** Filters whose column contains texts of at most this many characters. */
   readonly shortened?: Readonly<Record<string, number>>;
-  /** What holds for every row that is shown. */
+  /** A condition that every shown row satisfies. */
   readonly always?: readonly Condition[];
-  /** Columns that are not shown, beside `tenant`: mostly the one it is ordered by, where another one says what that time means. */
+  /** Columns that are not shown, beside `tenant`: mostly the one of the order, if another column says what that time means. */
   readonly hidden?: readonly string[];
-  /** Columns that hold JSON, and what it is. */
+  /** Columns that contain JSON, and its schema. */
   readonly json?: Readonly<Record<string, TSchema>>;
-  /** Columns that hold a time as text that sorts, beside those that end in `_at`. */
+  /** Columns that contain a time as text that sorts by time, beside those that end in `_at`. */
   readonly times?: readonly string[];
-  /** Columns that hold 1 for yes and 0 for no. */
+  /** Columns that contain 1 for yes and 0 for no. */
   readonly flags?: readonly string[];
-  /** What the document says of columns. */
+  /** Descriptions of columns in the API documentation. */
   readonly about?: Readonly<Record<string, string>>;
-  /** Members that follow from the columns and, where something is still open, from the time of reading. */
+  /** Members derived from the columns and, if something is still open, from the time of reading. */
   readonly derived?: Readonly<Record<string, Derived>>;
 }
 
 export interface Derived {
   readonly schema: TSchema;
-  /** `now` as text that sorts, without the zone. */
+  /** `now` as text that sorts by time, without the zone. */
   of(row: Row, now: string): unknown;
 }
 
 export interface Page {
   readonly order: "asc" | "desc";
   readonly limit: number;
-  /** `nextCursor` of the page before, used with the same question. */
+  /** `nextCursor` of the previous page, used with the same filters. */
   readonly cursor?: string | undefined;
 }
 
@@ -64,14 +64,14 @@ export const readList = async (
     asked = where,
   }: Page & {
     readonly where: readonly Condition[];
-    /** The question as it was put, where `where` holds the time of the answer: a cursor is for that. */
+    /** The request's own filters, if `where` contains the time of the answer: cursors belong to these. */
     readonly asked?: unknown;
   },
 ): Promise<ListAnswer> => {
   const scope = JSON.stringify([tenant, list.table.name, asked, order]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor" || !isPlaceIn(list, start?.place)) return { kind: "invalid_cursor" };
-  // One more row than asked for tells whether there is a next page.
+  // One row more than requested shows whether there is a next page.
   const query = listQuery(tenant, list, { where, order, after: start?.place, rowsMax: limit + 1 });
   const found = await views.select(query);
   const rows = found.slice(0, limit);
@@ -80,7 +80,7 @@ export const readList = async (
   return { kind: "page", rows, nextCursor: place ? writeCursor({ place, scope }) : null };
 };
 
-/** A cursor is not secret, so anybody may make one that has a text where a number stands. */
+/** Anybody may make a cursor, because it is not secret, even one with a text instead of a number. */
 const isPlaceIn = ({ table, orderBy }: List, place: Place | undefined): boolean =>
   place === undefined ||
   (place.length === orderBy.length &&
@@ -88,7 +88,7 @@ const isPlaceIn = ({ table, orderBy }: List, place: Place | undefined): boolean 
 
 const isText = (table: Table, name: string): boolean => table.columns[name]?.type === "text";
 
-/** Apart from readList so that a test can ask the database for its plan. */
+/** Separate from readList so that a test can ask the database for its plan. */
 export const listQuery = (
   tenant: string,
   { table, orderBy, always = [] }: List,
@@ -114,7 +114,7 @@ const placed = (value: Value | undefined): string | number => {
   return value;
 };
 
-/** A row as it is answered at a time, which is text that sorts, without the zone. */
+/** A row as the entry of an answer at a time, which is text that sorts by time, without the zone. */
 export const entryOf = (list: List, row: Row, now: string): Readonly<Record<string, unknown>> => {
   const entry: Record<string, unknown> = {};
   for (const name of shownColumns(list)) entry[name] = shown(list, name, row[name] ?? null);
@@ -134,7 +134,7 @@ const shown = (list: List, name: string, value: Value): unknown => {
   return isTime(list, name) ? `${value}Z` : value;
 };
 
-/** The schema of what entryOf gives. */
+/** The schema of the result of entryOf. */
 export const entrySchema = (list: List): TSchema => Type.Object(entryMembers(list));
 
 export const entryMembers = (list: List): Readonly<Record<string, TSchema>> => {
@@ -155,7 +155,7 @@ const columnSchema = (list: List, name: string): TSchema => {
   return list.table.columns[name]?.type === "integer" ? Type.Integer(said) : Type.String(said);
 };
 
-/** Every row that matches, page by page, from the first. Rows that come or change meanwhile may be there or not. */
+/** Every matching row, page by page, from the first. Rows that are added or changed meanwhile may or may not be included. */
 export async function* listRows(
   views: Pick<ViewStore, "select">,
   tenant: string,
@@ -168,7 +168,7 @@ export async function* listRows(
     if (page.kind !== "page") throw new Error("a list takes its own cursor");
     yield* page.rows;
     cursor = page.nextCursor ?? undefined;
-    // SQLite answers at once: without it nobody else would have a turn until the last row.
+    // SQLite answers synchronously: without this pause nothing else would run until the last row.
     await otherWork();
   } while (cursor !== undefined);
 }

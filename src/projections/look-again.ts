@@ -1,6 +1,6 @@
-/** For workers that look whether there is something to do, and look again after a rest. */
+/** For workers that check whether there is something to do, and check again after a pause. */
 
-/** Until the signal is aborted. Never rejects: a look that fails is told of, and the next one comes as if nothing had been. */
+/** Runs until the signal is aborted. Never rejects: a failed look is reported, and the next one comes as usual. */
 export const lookAgain = async (worker: {
   readonly look: () => Promise<unknown>;
   readonly onFailed: (error: unknown) => void;

@@ -1,7 +1,7 @@
 /**
- * Which views are made as far as the log had come when this process started. One that lacks half of it then, or as much as makes the process not ready, is being
- * made, for the first time or anew after an upgrade: what it does not have yet would be told of as if it were nowhere, which of a view that is only behind is true
- * of what came just now.
+ * Decides which views are complete up to the end that the log had when this process started. A view that lacked half of it then, or so much that the
+ * process is not ready, is being made, for the first time or again after an upgrade. Such a view must not be read: it would report events that are in
+ * the log as missing, while a view that is only behind lacks just the newest events.
  */
 import { VIEW_LAG_RECORDS_MAX, VIEW_MADE_RECORDS_MIN } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
@@ -12,19 +12,23 @@ import { type Expectation, VIEW_GOALS, type ViewStore, type Write } from "../vie
 import { positionsOf } from "./positions.ts";
 
 export interface MadeViews {
-  /** What keeps views that stand so from being read, by their names, for the operator. `last`: of the log, asked after the positions; undefined while it is away. */
+  /**
+   * Why views at these positions must not be read, by their names, for the operator. `last`: the last sequence of the log, read after the positions;
+   * undefined while the log is away.
+   */
   look(
     positions: ReadonlyMap<string, Sequence>,
     last: Sequence | undefined,
   ): Promise<ReadonlyMap<string, string>>;
   /**
-   * At the start, before anything is moved or read: of what the log takes later a view is only behind, however fast it comes, and who reads asks no broker that has fallen silent
-   * since. What cannot be looked at now is when it is asked for. Resolves with where the log ended, also where the views are away; undefined where nobody could say.
+   * Called at the start, before anything is advanced or read: later records, however fast they come, only put a view behind, and readers need not ask
+   * a broker that may have fallen silent. A view that cannot be checked now is checked when it is needed. Resolves with the end of the log, even if
+   * the views are away; undefined if it is not known.
    */
   lookFirst(names: readonly string[]): Promise<Sequence | undefined>;
-  /** They are not there: who makes them begins with nothing. */
+  /** These views do not exist: they will be made from nothing. */
   forget(names: readonly string[]): void;
-  /** Throws ViewsUnmadeError while one of them is being made. Looks no more at those that once were made. */
+  /** Throws ViewsUnmadeError while one of them is being made. A view that was complete once is not checked again. */
   check(names: readonly string[]): Promise<void>;
 }
 
@@ -35,11 +39,11 @@ export const createMadeViews = ({
   readonly views: Pick<ViewStore, "load" | "revise">;
   readonly log: Pick<LogReader, "lastSequence">;
 }): MadeViews => {
-  /** Where each has to come. */
+  /** The position that each view must reach. */
   const ends = new Map<string, Sequence>();
   const made = new Set<string>();
   const goals = createViewGoals(views);
-  /** A view that an earlier process was making is made when it comes to where the log ended then, however near it is by now. */
+  /** A view that an earlier process was making is complete when it reaches the end that the log had then, however near it is now. */
   const beginAt = async (positions: ReadonlyMap<string, Sequence>, last: Sequence): Promise<void> => {
     const names = [...positions.keys()].filter((name) => !made.has(name) && !ends.has(name));
     const earlier = await goals.of(names);
@@ -51,9 +55,9 @@ export const createMadeViews = ({
   };
   const reasonOf = (name: string, position: Sequence, last: Sequence | undefined): string | undefined => {
     const known = ends.get(name);
-    // The log is away since before the first look: what the view has can be read all the same.
+    // The log has been away since before the first look: the view may be read as it is.
     if (made.has(name) || known === undefined) return undefined;
-    // Of a log that was put back from a copy meanwhile.
+    // The log may have been restored from a copy meanwhile.
     const end = Math.min(known, last ?? known);
     if (position < end)
       return `The view ${name} is at record ${position} of ${end}, and is read when it has the last of them.`;
@@ -74,7 +78,7 @@ export const createMadeViews = ({
     );
     return reasons;
   };
-  /** As they stand now. `last`: where the log ended then. */
+  /** Checks the views as they are now. `last`: the end of the log at that moment. */
   const lookNow = async (names: readonly string[]) => {
     const positions = await positionsOf(views, names);
     const last = await lastOf(log);
@@ -147,7 +151,7 @@ const createViewGoals = (views: Pick<ViewStore, "load" | "revise">) => {
         return;
       }
     } catch {
-      // A database that takes no writes moves no view either, and must not keep who may read from it. The next look tries again.
+      // A database that accepts no writes advances no view either, but must not prevent reads. The next look tries again.
       return;
     }
     for (const [name, position] of changed)

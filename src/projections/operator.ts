@@ -1,5 +1,5 @@
 /**
- * Stands for a tenant in rows that are asked for whoever they belong to, as the announcer and the sealer do. No tenant has this name, so nobody's question
- * reaches them.
+ * Stands in for the tenant in rows that are read for all tenants together, as by the announcer and the sealer. No tenant has this name, so no
+ * tenant's query reaches them.
  */
 export const OPERATOR = "*";

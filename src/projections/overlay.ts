@@ -1,4 +1,4 @@
-/** The rows a group of records works on: as loaded, with what the group has written so far laid over them. */
+/** The rows that a group of records works on: as loaded, overlaid with what the group has written so far. */
 import { strict as assert } from "node:assert";
 import { checkKey, checkRow } from "../views/stored-values.ts";
 import { type Row, rowInteger, type Table, type Value } from "../views/tables.ts";
@@ -6,40 +6,40 @@ import type { RowWrite, TextWrite, ViewStore, Write } from "../views/view-store.
 import type { StateKey, States } from "./projection.ts";
 
 export interface Overlay extends States {
-  /** Loads what is not here yet: one call of `load` per table, however many records ask. */
+  /** Loads what is not loaded yet: one call of `load` per table, however many records need rows. */
   fetch(stateKeys: readonly StateKey[]): Promise<void>;
-  /** All of them or, where one could not be stored, none: then it throws. */
+  /** Applies all of them, or throws and applies none if one could not be stored. */
   apply(writes: readonly Write[]): void;
-  /** What the group has changed: one write per row, however often it was written. */
+  /** The changes of the group: one write per row, however often it was written. */
   writes(): readonly Write[];
 }
 
 /**
- * What is known of one key. Keys are found by the values of their columns, one level per column: a text made of the whole key would have to be made
- * and hashed at every look.
+ * What is known of one key. Keys are found by the values of their columns, one level per column: one text of the whole key would have to be made and
+ * hashed at every look.
  */
 interface Place {
   /** By the next column; undefined at the last. */
   below: Map<Value, Place> | undefined;
   /** Whether it was loaded, or written whole: a row that is only added to is not known. */
   isKnown: boolean;
-  /** As it is now. */
+  /** The current row. */
   row: Row | undefined;
-  /** What has to be written for it. */
+  /** The write that is needed for it. */
   write: RowWrite | undefined;
-  /** The row of `write` where that is a sum: nobody else has it, so more is added in place. */
+  /** The row of `write` if it is a sum: nobody else refers to it, so more is added in place. */
   sum: Record<string, Value> | undefined;
 }
 
 interface TablePlaces {
   readonly root: Place;
-  /** Of whole keys, in the order in which the group met them. */
+  /** Places of whole keys, in the order in which the group met them. */
   readonly all: Place[];
 }
 
 export const createOverlay = (load: ViewStore["load"]): Overlay => {
   const tables = new Map<Table, TablePlaces>();
-  /** In the order in which they were written: of two for one sequence the store keeps the last. */
+  /** In the order in which they were written: if one sequence is written twice, the store keeps the last. */
   const texts: TextWrite[] = [];
 
   const placesOf = (table: Table): TablePlaces => {
@@ -54,7 +54,7 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
     for (const name of table.primaryKey) place = place?.below?.get(key[name] ?? null);
     return place;
   };
-  /** Where the rows are that differ in the last column of the key alone. */
+  /** The place of the rows that differ only in the last column of the key. */
   const above = (table: Table, shared: Row): Place | undefined => {
     let place: Place | undefined = placesOf(table).root;
     for (const name of table.primaryKey.slice(0, -1)) place = place?.below?.get(shared[name] ?? null);
@@ -73,7 +73,7 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
     if (isNew) all.push(place);
     return place;
   };
-  /** Where the write goes. Throws where it could not be stored. */
+  /** The place of a write. Throws if the write could not be stored. */
   const checked = (write: RowWrite): Place => {
     const { table } = write;
     if (write.kind === "delete") {
@@ -142,7 +142,7 @@ const createFetch =
     }
   };
 
-/** What the group has written there already is newer. */
+/** A row that the group has already written there is newer. */
 const learn = (place: Place, row: Row | undefined): void => {
   if (place.isKnown) return;
   place.isKnown = true;
@@ -164,7 +164,7 @@ const newPlaceBelow = (place: Place, value: Value): Place => {
   return made;
 };
 
-/** No key stands twice, so any order will do: rows that are new go together, which a database can write with fewer statements. */
+/** Every key occurs once, so the order does not matter: new rows are put together, which a database can write with fewer statements. */
 const newFirst = (places: readonly Place[]): readonly RowWrite[] => {
   const inserts: RowWrite[] = [];
   const likely: RowWrite[] = [];
@@ -185,7 +185,7 @@ const put = (place: Place, write: RowWrite): void => {
     addTo(place, place.write, write);
     return;
   }
-  // What was looked for in vain is new.
+  // A row that was searched for and not found is new.
   const isNew = write.kind === "upsert" && place.isKnown && !place.row && !place.write;
   place.write = isNew ? { kind: "insert", table: write.table, row: write.row } : merged(place.write, write);
   if (write.kind === "add") return;
@@ -197,7 +197,7 @@ const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite => {
   if (write.kind === "upsert" && write.indexed === "same" && before && !isSame(before))
     return merged(before, { kind: "upsert", table: write.table, row: write.row });
   if (write.kind !== "upsert" || before === undefined) return write;
-  // What was new for the group stays new for the database, unless it is gone again.
+  // A row that was new for the group stays new for the database, unless it was deleted again.
   const { table, row } = write;
   if (before.kind === "insert") return { kind: "insert", table, row };
   return isLikelyNew(before) ? { kind: "upsert", table, row, isLikelyNew: true } : write;

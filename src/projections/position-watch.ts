@@ -1,14 +1,11 @@
-/** Tells many readers at once that a view has moved, with one look at its position for all of them. */
+/** Tells many readers at once that a view has advanced, with one read of its position for all of them. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sequence } from "../log/outcome.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { VIEW_LOOK_MS_MAX } from "./limits.ts";
 
 export interface PositionWatch {
-  /**
-   * The position, once it is beyond `sequence`; undefined when the time is over or the signal is aborted before. Rejects where the
-   * database fails.
-   */
+  /** The position, once it is beyond `sequence`; undefined if the time is over or the signal is aborted before. Rejects if the database fails. */
   beyond(
     sequence: Sequence,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
@@ -26,10 +23,10 @@ export const createPositionWatch = ({
   projection,
   pollMs,
 }: {
-  /** Asked instead of a runner, which may live in another process. */
+  /** Asked instead of a runner, which may be in another process. */
   readonly views: Pick<ViewStore, "position">;
   readonly projection: string;
-  /** How often it is looked at, as long as somebody waits. */
+  /** How often the position is read while a reader waits. */
   readonly pollMs: number;
 }): PositionWatch => {
   const waiters = new Set<Waiter>();
@@ -45,8 +42,8 @@ export const createPositionWatch = ({
   };
 
   /**
-   * Looks as long as somebody waits. Who comes while it looks is told by the next look: what it gets, a failure too, is no older than its question. A look
-   * that is late is not waited for: of several connections to a database one may have gone without a word.
+   * Reads the position while a reader waits. A reader that comes during a read gets the result of the next one: its result, or its failure, is never
+   * older than its question. A read that takes too long is not waited for: one of several connections to a database may have silently broken.
    */
   const look = async (): Promise<void> => {
     if (isLooking) return;

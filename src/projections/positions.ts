@@ -2,7 +2,10 @@ import type { Sequence } from "../log/outcome.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { VIEWS, type ViewStore } from "../views/view-store.ts";
 
-/** Where views stand, in the order of their names here and as of one commit: asked one by one they may stand before it and behind it. 0 for one that is not there. */
+/**
+ * The positions of views, in the order of their names here and as of one commit: read one by one, they could be from before and after it. 0 for a
+ * view that does not exist.
+ */
 export const positionsOf = async (
   views: Pick<ViewStore, "load">,
   names: readonly string[],

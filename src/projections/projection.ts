@@ -1,6 +1,6 @@
 /**
- * What a projection is: a rule that turns records into rows, without I/O and without a clock, so that the same records
- * give the same rows wherever and however often it runs. runner.ts applies it, registry.ts lists them.
+ * A projection: a rule that turns records into rows, without I/O and without a clock, so that the same records give the same rows wherever and
+ * however often it runs. runner.ts applies it, registry.ts lists them.
  */
 import type { Fact } from "../cases/fact.ts";
 import type { EventFacts } from "../event/facts.ts";
@@ -9,11 +9,11 @@ import type { LogRecord } from "../log/record.ts";
 import type { Row, Table } from "../views/tables.ts";
 import type { Snapshot, ViewDefinition, ViewStore, WhichRows, Write } from "../views/view-store.ts";
 
-/** One message of a tenant, and where it stands. */
+/** One message of a tenant, and its sequence. */
 export interface LogEntry {
   readonly sequence: Sequence;
   readonly tenant: string;
-  /** As the log holds it. */
+  /** The payload as the log contains it. */
   readonly payload: Uint8Array;
 }
 
@@ -22,36 +22,36 @@ export interface StoredRecord extends Pick<LogEntry, "sequence" | "tenant"> {
   readonly record: LogRecord;
   /** As the event has it. */
   readonly eventId: unknown;
-  /** Undefined where a required member is missing or malformed: only what no version of the program would have taken. */
+  /** Undefined if a required member is missing or malformed, which no version of the program would have accepted. */
   readonly facts: EventFacts | undefined;
-  /** What its case is told; undefined where `facts` is. */
+  /** What its case remembers of it; undefined if `facts` is. */
   readonly told: Told | undefined;
 }
 
 export interface Told {
   readonly fact: Fact;
-  /** Of the nodes that it refers to (cases/nodes.ts). */
+  /** Names of the nodes that it refers to (cases/nodes.ts). */
   readonly names: readonly string[];
 }
 
-/** A row by its primary key, which is of a row that may be none. */
+/** The primary key of a row, which may not exist. */
 export interface StateKey {
   readonly table: Table;
   readonly key: Row;
-  /** Where there is none, the last one before it is meant that differs in the last column of the key alone. */
+  /** If there is no such row, the last row before it that differs only in the last column of the key is meant. */
   readonly which?: WhichRows;
 }
 
 /** The rows that `stateKeys` and `furtherKeys` named, as all earlier records left them. */
 export interface States {
   get(table: Table, key: Row): Row | undefined;
-  /** Whether the row was named, so that it may be asked for. */
+  /** Whether the row was named, so that it may be read. */
   isNamed(table: Table, key: Row): boolean;
-  /** All rows that are at hand, named or written by the same group, and have these values in all columns of the key but the last; in any order. */
+  /** All loaded rows, named or written by the same group, that have these values in all columns of the key but the last; in any order. */
   known(table: Table, shared: Row): readonly Row[];
 }
 
-/** A dead letter: the reason as a code, and a text that does not repeat what the customer sent. */
+/** The reason for a dead letter: a code, and a text that does not repeat what the customer sent. */
 export interface Rejection {
   readonly sequence: Sequence;
   readonly code: string;
@@ -63,31 +63,38 @@ export interface Evolution {
   readonly rejected?: readonly Rejection[];
 }
 
-/** Raise `version` with every change of the tables or of what the rows hold: the view is then made again from the log. */
+/** Increase `version` with every change of the tables or of the content of rows: the view is then made again from the log. */
 export interface Rule<Taken> extends ViewDefinition {
-  /** Tables of the view whose rows are not made of the log. */
+  /** Tables of the view whose rows are not made from the log. */
   readonly besideLog?: readonly Table[];
-  /** Rows that change whenever somebody else changes what `evolve` reads: a commit stands only where they stand as before it read anything. */
+  /**
+   * Rows that change whenever another process changes what `evolve` reads: a commit is kept only if they are as they were before anything was read.
+   */
   readonly builtOn?: readonly StateKey[];
-  /** Takes every record, a first one or not: it has seen a record that the leader took only later. */
+  /** Takes every record, first or not: it must have seen a record even if the leader took it only later. */
   readonly everyRecord?: true;
-  /** The rows of EVENTS of all records are at hand, as if `stateKeys` had named them. */
+  /** The rows of EVENTS of all records are loaded, as if `stateKeys` had named them. */
   readonly asksForEvents?: true;
-  /** What retention took from the live view goes from the one that was made from the log now, and nothing else. Once: it has everything. */
+  /**
+   * Removes from the view that was made from the log now exactly what retention removed from the live one. Called once, when the new view is
+   * complete.
+   */
   expireAlike?(live: Snapshot, made: Pick<ViewStore, "load" | "revise">): Promise<void>;
   stateKeys(taken: readonly Taken[]): readonly StateKey[];
-  /** Rows whose keys stand in the rows that are named already. Asked again until nothing new is named. */
+  /** Rows whose keys are in rows that were already named. Called again until it names nothing new. */
   furtherKeys?(states: States, taken: Taken): readonly StateKey[];
-  /** Some of them in the order of the log. How they are cut into groups must not show in the rows. */
+  /** Takes some records in the order of the log. How they are divided into groups must not affect the rows. */
   evolve(states: States, taken: readonly Taken[]): Evolution;
 }
 
-/** What the records say. A message that is none is a dead letter, and may be taken later by a version that understands it. */
+/** Takes records. A message that is no record becomes a dead letter, and may be taken later by a version that understands it. */
 export interface RecordProjection extends Rule<StoredRecord> {
   readonly takes?: never;
 }
 
-/** What is in the log, understood or not: no version may see more or less of it than another. The tenant is that of the subject. */
+/**
+ * Takes messages as they are in the log, understood or not: no version may see more or fewer of them than another. The tenant is that of the subject.
+ */
 export interface EntryProjection extends Rule<LogEntry> {
   readonly takes: "entries";
 }

@@ -1,6 +1,6 @@
 /**
- * Makes a view again from the log, beside the live one, and puts it in its place in one transaction. The live view goes on meanwhile, in this process or
- * another; whoever moves it notices that it stands elsewhere and goes on from there.
+ * Makes a view again from the log, beside the live one, and replaces the live one in one transaction. The live view continues meanwhile, in this
+ * process or another; whoever advances it notices that its position has changed and continues from there.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogReader } from "../log/event-log.ts";
@@ -20,14 +20,14 @@ export interface RebuildDependencies {
   readonly log: LogReader;
   readonly views: ViewStore;
   readonly clock: () => Date;
-  /** The projection whose rows others ask: no view is moved beyond it. */
+  /** The projection whose rows others read: no view is advanced beyond it. */
   readonly leader: string;
   readonly onProgress: (progress: { readonly position: Sequence; readonly end: Sequence }) => void;
 }
 
 export type Rebuilt =
   | { readonly kind: "replaced"; readonly position: Sequence; readonly deadLetters: readonly DeadLetter[] }
-  /** The live view moved away each time, another rebuild of it began, or the signal came. This one has changed nothing. */
+  /** The live view advanced too fast each time, another rebuild of it began, or the signal was aborted. This rebuild has changed nothing. */
   | { readonly kind: "given_up"; readonly reason: string };
 
 type GivenUp = Extract<Rebuilt, { kind: "given_up" }>;
@@ -41,7 +41,7 @@ export const rebuildView = async (
 ): Promise<Rebuilt> => {
   const { views } = dependencies;
   const beside = shadowDefinition(projection, generation());
-  // What an earlier rebuild left that was killed. One that still runs loses its tables, and says so.
+  // The remains of an earlier rebuild that was killed. If it is still running, it loses its tables and says so.
   for (const name of await views.names()) if (isShadowOf(name, projection.name)) await views.drop(name);
   await views.open(beside);
   const rebuilt = await makeAndDrop({
@@ -59,18 +59,18 @@ interface Making extends RebuildDependencies {
   readonly projection: Projection;
   /** The view that is made beside the live one, under a name of its own. */
   readonly beside: ViewDefinition;
-  /** The rule that writes into it. */
+  /** The projection that writes into it. */
   readonly shadow: Projection;
   readonly signal: AbortSignal;
 }
 
-/** Whatever comes of it, nothing is left beside the live view. */
+/** Whatever happens, nothing is left beside the live view. */
 const makeAndDrop = async (making: Making): Promise<Rebuilt> => {
   const { views, beside } = making;
   try {
     return await makeAndReplace(making);
   } catch (error) {
-    // Of a database that went away nobody knows whether it has replaced the view, and the tables went so.
+    // If the database went away, it is not known whether the tables are gone because they replaced the view.
     if (!isAway(error) && (await isOvertaken(making))) return givenUp(OVERTAKEN);
     throw error;
   } finally {
@@ -85,7 +85,7 @@ const makeAndReplace = async (making: Making): Promise<Rebuilt> => {
     ...making,
     onProgress: (progress) => void deadLetters.push(...progress.deadLetters),
   });
-  // Made again meanwhile the leader may lack rows for a while, and records would be passed over.
+  // If the leader is made again meanwhile it may lack rows for a while, and records would be skipped.
   const revision = await leadersRevision(making);
   let position: Sequence = 0;
   let isExpiredAlike = false;
@@ -96,7 +96,8 @@ const makeAndReplace = async (making: Making): Promise<Rebuilt> => {
     if ((await leadersRevision(making)) !== revision)
       return givenUp(`the view of ${leader} was made again meanwhile`);
     if (!isExpiredAlike) {
-      // Who looks next may keep longer, and would leave what has gone already. All rows are read for it, so the log is caught up with once more.
+      // Before the replacement: the next expiry pass may have other rules, and would leave what is already gone from the live view. It reads all
+      // rows, so the log is caught up with once more.
       await expireAlike(views, projection, beside);
       isExpiredAlike = true;
       continue;
@@ -112,7 +113,7 @@ const makeAndReplace = async (making: Making): Promise<Rebuilt> => {
   return givenUp("the live view moves faster than it can be caught up with");
 };
 
-/** Up to where the leader stands now, or to the end of the log where this is the leader. */
+/** Up to the leader's current position, or to the end of the log if this is the leader. */
 const catchUp = async (
   making: Making,
   read: ReturnType<typeof createLaneReading>,
@@ -148,26 +149,26 @@ const takePlace = async (making: Making): ReturnType<ViewStore["replace"]> => {
 
 const isLeader = ({ projection, leader }: Making): boolean => projection.name === leader;
 
-/** Undefined for the leader itself, which asks nobody's rows. */
+/** Undefined for the leader itself, which reads nobody else's rows. */
 const leadersRevision = async (making: Making): Promise<Value | undefined> => {
   const { views, leader: name } = making;
   return isLeader(making) ? undefined : (await views.load(VIEW_REVISIONS, [{ name }]))[0]?.revisions;
 };
 
-/** Its tables went with another rebuild of this view. */
+/** Another rebuild of this view has removed its tables. */
 const isOvertaken = async ({ views, beside }: Making): Promise<boolean> =>
   !(await views.names()).includes(beside.name);
 
 const INTERRUPTED = "it was interrupted";
 const OVERTAKEN = "another rebuild of it began meanwhile, and goes on";
 
-/** Between two tries to take the place of a view that somebody holds against the log: that ends, and what was made again is not lost. */
+/** The pause between two attempts to replace a view that somebody is comparing with the log: that ends, and the finished rebuild is not lost. */
 const rest = async (signal: AbortSignal): Promise<void> => {
   await delay(IN_USE_REST_MS, undefined, { signal }).catch(() => undefined);
 };
 const IN_USE_REST_MS = 500;
 
-/** What the live view has seen and the log has lost, as after an older copy was brought back: nobody can catch up with that. */
+/** The live view has seen records that the log has lost, as after an older copy was restored: nothing can catch up with it. */
 const recordsLost = async (
   { log, views }: Pick<RebuildDependencies, "log" | "views">,
   { name }: Projection,
@@ -186,9 +187,9 @@ const expireAlike = async (
 };
 
 /**
- * The view may stand further back than before. Whoever moves it may be at work on rows that he read from both tables, and finds out when he commits, by the
- * position. Were the view replaced once more until then, by one that stands where he believes it to, he would not. So nobody
- * begins anew before he has caught up.
+ * The view may be further back than before. A process that is advancing it may be computing with rows from both tables, and notices when it commits,
+ * by the position. If the view were replaced once more before that, by one at the position that the process expects, it would not notice. So no
+ * rebuild begins before that process has caught up.
  */
 const settled = async (
   { views, leader }: Pick<RebuildDependencies, "views" | "leader">,
@@ -198,7 +199,7 @@ const settled = async (
   await waitForPosition({ views, projection: name, sequence, timeoutMs: REPLACE_SETTLE_MS_MAX });
 };
 
-/** Letters and digits: it becomes a part of names in the database. */
+/** Letters and digits, because it becomes a part of names in the database. */
 const generation = (): string => `g${Math.floor(Math.random() * 36 ** 5).toString(36)}`;
 
 const reasonOf = (stopped: Stopped): string => {

@@ -13,7 +13,7 @@ import type { Projection } from "./projection.ts";
 import { sourcesProjection } from "./sources/evolve.ts";
 import { treeProjection } from "./tree/evolve.ts";
 
-/** Every projection that a projector runs; `events` leads, see runner.ts. A new one is one folder and one line here. */
+/** Every projection that a projector runs; `events` leads, see runner.ts. A new projection is one folder and one line here. */
 export const projectionsWith = (
   rules: Rules,
   rulesVersion: number,
@@ -31,5 +31,5 @@ export const projectionsWith = (
   treeProjection,
 ];
 
-/** With the deadlines as they stand in the table. */
+/** With the deadlines as they are in the table. */
 export const PROJECTIONS = projectionsWith(STANDARD_RULES, 0);

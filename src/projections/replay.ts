@@ -1,4 +1,7 @@
-/** Takes the records of dead letters once more, where the views stand now: rows and the end of the letter are one transaction, no position moves. */
+/**
+ * Takes the records of dead letters once more, at the current position of the views: rows and removal of the letter are one transaction, and no
+ * position changes.
+ */
 import type { LogReader } from "../log/event-log.ts";
 import { type Row, rowText } from "../views/tables.ts";
 import { DEAD_LETTERS, revised, type ViewStore, type Write } from "../views/view-store.ts";
@@ -16,8 +19,8 @@ export type Replayed =
   | { readonly kind: "failed"; readonly reason: string };
 
 /**
- * `projections`: all of them, the leader first. Where the leader takes a record that it had refused, it is the first of its event now, which the
- * others had passed over: they take it too.
+ * `projections`: all of them, the leader first. If the leader takes a record that it had refused, the record becomes the first of its event, which
+ * the others had skipped: they take it too.
  */
 export const replayLetter = async (
   { log, views, now }: { readonly log: LogReader; readonly views: ViewStore; readonly now: () => Date },
@@ -29,7 +32,7 @@ export const replayLetter = async (
   const asked = projections.find(({ name }) => name === letter.projection);
   const message = await log.read(sequence);
   if (!message || !asked) return { kind: "failed", reason: "there is no such record or view" };
-  // Records behind it have their leaves already.
+  // Records after it already have their leaves.
   if (asked.takes === "entries") return { kind: "failed", reason: "only making the view again mends it" };
   for (let tries = 0; tries < REPLAY_TRIES_MAX; tries++) {
     const letters = await lettersAt(views, projections, sequence);
@@ -37,7 +40,7 @@ export const replayLetter = async (
     const affected = asked === leader ? projections.filter((each) => isTold(each, letters)) : [asked];
     const leading = await views.position(leader.name);
     const [position = 0, ...others] = await Promise.all(affected.map(({ name }) => views.position(name)));
-    // Where the leader is made again its rows do not tell yet which records are first ones.
+    // While the leader is being made again, its rows do not say yet which records are first ones.
     if (leading < position || others.some((each) => each !== position)) continue;
     const { writes, deadLetters, expected } = await evolveGroup({
       projections: affected,
@@ -65,7 +68,7 @@ export const replayLetter = async (
         ...affected.map(({ name }) => revised(name)),
       ],
       deadLetters,
-      // Else an announcer that has seen these duties as they were would record that over what is to be told next.
+      // Otherwise an announcer that has read these duties before the change would record its own result over the next announcement.
       beside: next.length > 0 ? [ANNOUNCEMENTS.name] : [],
       expected: [
         ...expected,
@@ -78,7 +81,7 @@ export const replayLetter = async (
   return { kind: "failed", reason: "the views did not stand still at one position" };
 };
 
-/** Whom a record is told of that the leader takes now: who passed it over, or could not take it either. */
+/** The projections to which a record is given that the leader takes now: those that skipped it, or could not take it either. */
 const isTold = ({ name, takes, everyRecord }: Projection, letters: ReadonlyMap<string, Row>): boolean =>
   takes !== "entries" && (!everyRecord || letters.has(name));
 

@@ -1,11 +1,10 @@
 /**
- * Keeps the views level with the log: reads from their own position (never from what a broker remembers about a
- * consumer, which could disagree with the rows), evolves, and commits rows and position together. It goes on
- * through every fault; what stops it is the signal. It never steps over a record: what cannot be taken is kept as a
- * dead letter, and a sequence that does not come is an alarm.
+ * Keeps the views up to date with the log: reads from their own position (never from what a broker remembers about a consumer, which could contradict
+ * the rows), evolves, and commits rows and position together. It continues after every failure; only the signal stops it. It never skips a record: a
+ * record that cannot be taken becomes a dead letter, and a missing sequence is an alarm.
  *
- * Views that stand at one position move together, in a lane: a record is read and decoded once for all of them. A view that is behind,
- * because it is new, catches up by turns and then joins. The first projection leads: others may ask its rows, so none is moved beyond it.
+ * Views at one position advance together, in a lane: a record is read and decoded once for all of them. A view that is behind, because it is new,
+ * catches up in turns and then joins. The first projection leads: others may read its rows, so none is advanced beyond it.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
@@ -27,11 +26,11 @@ import { positionsOf } from "./positions.ts";
 import type { Projection } from "./projection.ts";
 import { isSameLog } from "./view-end.ts";
 
-/** Why reading stopped before the signal did. */
+/** Why reading stopped before the signal was aborted. */
 export type RunnerAlarm = Extract<Stopped, { kind: "alarm" }>["alarm"];
 
 export interface RunnerMetrics {
-  /** Once per commit, and with no records whenever the position was read. */
+  /** Called once per commit, and with no records whenever the position was read. */
   progressed(progress: {
     readonly projection: string;
     readonly position: Sequence;
@@ -42,12 +41,12 @@ export interface RunnerMetrics {
 }
 
 export interface RunnerDependencies {
-  /** The first one leads; it is never behind another for longer than it takes to read what is between them. */
+  /** The first one leads. It is never behind another for longer than reading the records between them takes. */
   readonly projections: readonly [Projection, ...Projection[]];
   readonly log: LogReader;
   /**
-   * Where a commit ends: of what was in the log when the process started and what came later none holds both, as its end is what cases mark their changes
-   * with (cases/duty-changes.ts), and only the later ones are told of where all views were lost.
+   * A commit ends here, so that none contains both records that were in the log when the process started and later ones: cases mark their changes
+   * with the end of the commit (cases/duty-changes.ts), and if all views were lost only later changes are announced.
    */
   readonly logEnd?: Sequence | undefined;
   readonly views: ViewStore;
@@ -73,7 +72,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
       const commitsBefore = report.commits();
       let stopped: Stopped;
       try {
-        // Once per run: a view that a newer version of the program has made since must not be made again by this one.
+        // Once per run: this program must not remake a view that a newer version has made since.
         if (!isOpen)
           for (const projection of projections) report.opened(projection.name, await views.open(projection));
         isOpen = true;
@@ -82,7 +81,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
         stopped = { kind: "failed", error };
       }
       if (signal.aborted) return;
-      // A disk that has no room for what many records write may have some for a few.
+      // A disk without room for the rows of many records may have some for those of a few.
       recordsMax = stopped.kind === "failed" ? PROJECTION_RECORDS_RETRIED : Number.POSITIVE_INFINITY;
       report.stopped(stopped);
       if (report.commits() > commitsBefore) retryMs = PROJECTION_RETRY_MS_MIN;
@@ -94,13 +93,13 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   return { run };
 };
 
-/** What one run goes by. */
+/** The settings of one run. */
 interface Following extends RunnerDependencies {
   readonly report: Report;
   readonly signal: AbortSignal;
 }
 
-/** From the stored positions on, until something stops it. After `recordsFirst` records that went well it takes twice as many, and so on. */
+/** Runs from the stored positions until something stops it. Starts with `recordsFirst` records, and doubles their number after each success. */
 const follow = async (following: Following, recordsFirst: number): Promise<Stopped> => {
   const { projections, log, logEnd, views, report, signal } = following;
   const read = createLaneReading({ ...following, onProgress: report.committed });
@@ -124,15 +123,15 @@ const follow = async (following: Following, recordsFirst: number): Promise<Stopp
       others.length === 0
         ? await readOn(following, leading, recordsMax)
         : await catchUp({ leading, others, end, logEnd, recordsMax, isLeadersTurn, signal, read });
-    // A log that gives nothing is asked again after a pause.
+    // A log that returns nothing is asked again after a pause.
     if (stopped.kind !== "reached" || signal.aborted || report.commits() === commitsBefore) return stopped;
   }
 };
 
 /**
- * Until something stops it; also when a view no longer stands where the others do, because a rebuilt one took its place, or when
- * none stands where it was moved to, because the database was brought back from a copy. While events come a commit would find
- * that out; on a quiet log nothing else does.
+ * Runs until something stops it. It also stops if a view is no longer at the position of the others, because a rebuilt one replaced it, or if none is
+ * at the position to which it was advanced, because the database was restored from a copy. While events come, a commit would notice that; on a quiet
+ * log nothing else does.
  */
 const readOn = async (following: Following, lane: Lane, recordsMax: number): Promise<Stopped> => {
   const { views, report, signal } = following;
@@ -163,8 +162,8 @@ const readOn = async (following: Following, lane: Lane, recordsMax: number): Pro
 };
 
 /**
- * The leading lane first where another waits for it. Else the leading one, up to the end of the log, and the one that is furthest behind have turns: while
- * events come there is always more for the leading one.
+ * The leading lane goes first if another waits for it. Otherwise the leading lane, up to the end of the log, and the lane that is furthest behind
+ * take turns: while events come there is always more for the leading one.
  */
 const catchUp = async (turn: {
   leading: Lane;
@@ -217,7 +216,7 @@ const readLanes = async (
 
 type Report = ReturnType<typeof createReport>;
 
-/** What the runner tells the logger and the metrics: sequences and reasons, never what a record holds. */
+/** Reports to the logger and the metrics: sequences and reasons, never the content of a record. */
 const createReport = ({ logger, metrics }: RunnerDependencies) => {
   let commits = 0;
   let saidStandingBy = false;
@@ -249,7 +248,8 @@ const createReport = ({ logger, metrics }: RunnerDependencies) => {
         logger.error(ALARM_TEXT[code], { projection, code, sequence, detail: `position ${position}` });
       }
       if (stopped.kind === "failed") {
-        // What is away comes back by itself, and readiness says so meanwhile; a disk that is full or a database that takes no writes needs somebody.
+        // A database that is away comes back by itself, and readiness reports it meanwhile; a full disk or a database that accepts no writes needs an
+        // operator.
         const level = isElsewhere(stopped.error) ? "warn" : "error";
         logger[level]("projecting stopped, trying again", { detail: String(stopped.error) });
       }

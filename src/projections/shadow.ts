@@ -1,10 +1,10 @@
-/** A projection that writes beside its live tables: the same rule, into tables of other names, and with a position of its own. */
+/** A projection that writes beside its live tables: the same rule, into tables with other names, and with a position of its own. */
 import type { Row, Table } from "../views/tables.ts";
 import type { TextIndex } from "../views/text-index.ts";
 import type { ViewDefinition, ViewStore, Write } from "../views/view-store.ts";
 import type { Projection, Rule, StateKey, States } from "./projection.ts";
 
-/** `generation`: a few letters that no earlier shadow had, so that no index keeps the name of another. */
+/** `generation`: a few letters that no earlier shadow had, so that no index has the name of another. */
 export const shadowDefinition = (
   { name, version, tables, textIndexes = [] }: ViewDefinition,
   generation: string,
@@ -61,7 +61,7 @@ const movesInto = (view: ViewDefinition, shadow: ViewDefinition) => {
 const shadowRule = <Taken>(projection: Rule<Taken>, shadow: ViewDefinition): Rule<Taken> => {
   const { moved, movedKeys, movedWrite } = movesInto(projection, shadow);
   const known = new WeakMap<States, States>();
-  /** The same for the same: a projection may remember what it asked of them. */
+  /** The same result for the same argument: a projection may remember what it asked for. */
   const movedStates = (states: States): States => {
     const made = known.get(states) ?? {
       get: (table: Table, key: Row) => states.get(moved(table), key),

@@ -1,25 +1,25 @@
 /**
- * Which terms a text index has of each record, as one number per record: the sum of the hashes of its terms, modulo 2^32. Sums do not depend on the
- * order in which terms come, so what a database lists term by term can be held against what is made record by record. Four bytes per
- * record of the log. Two different sets of terms have the same sum once in 2^32 times: this finds what went wrong, not what somebody contrived.
+ * The terms that a text index has of each record, as one number per record: the sum of the hashes of its terms, modulo 2^32. Sums do not depend on
+ * the order of the terms, so what a database lists term by term can be compared with what is made record by record. Four bytes per record of the log.
+ * Two different sets of terms have the same sum once in 2^32 times: this finds errors, not deliberate collisions.
  */
 import type { Sequence } from "../log/outcome.ts";
 
 export interface TermPrints {
-  /** What it has of the record, in place of what was there. Repetitions count once. */
+  /** Sets the terms of the record, replacing earlier ones. Repetitions count once. */
   set(sequence: Sequence, terms: readonly string[]): void;
-  /** One more; each is told once. */
+  /** Adds one term; each must be added once. */
   add(sequence: Sequence, term: string): void;
   /** 0 for a record without terms. */
   at(sequence: Sequence): number;
-  /** The greatest sequence that was told. */
+  /** The greatest sequence so far. */
   last(): Sequence;
 }
 
 export const createTermPrints = (): TermPrints => {
   let prints = new Uint32Array(1024);
   let last = 0;
-  /** Terms come in rows where a database lists them. */
+  /** A database lists equal terms consecutively. */
   let known = { term: "", hash: termHash("") };
   const hashOf = (term: string): number => {
     if (term !== known.term) known = { term, hash: termHash(term) };
@@ -48,8 +48,8 @@ export const createTermPrints = (): TermPrints => {
 };
 
 /**
- * FNV-1a over UTF-16 units, then the last step of MurmurHash3, without which sums of similar terms would meet. Never 0, so that a
- * record with terms has a print.
+ * FNV-1a over UTF-16 units, then the last step of MurmurHash3, without which sums of similar terms would collide. Never 0, so that a record with
+ * terms has a print.
  */
 const termHash = (term: string): number => {
   let hash = 0x811c9dc5;

@@ -1,6 +1,6 @@
 /**
- * Holds a live view against one that is made from the log now, row by row and, where it has a text index, record by record. What is read is one state of
- * the database, whoever writes meanwhile.
+ * Compares a live view with one that is made from the log now, row by row and, if it has a text index, record by record. It reads one state of the
+ * database, whoever writes meanwhile.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogReader } from "../log/event-log.ts";
@@ -19,7 +19,7 @@ import { seenBeyond } from "./view-end.ts";
 export interface VerifyDependencies {
   readonly log: LogReader;
   readonly live: ViewStore;
-  /** Empty, and thrown away afterwards. */
+  /** Empty, and discarded afterwards. */
   readonly scratch: ViewStore;
   readonly clock: () => Date;
   readonly onProgress: (progress: { readonly position: Sequence; readonly end: Sequence }) => void;
@@ -28,7 +28,7 @@ export interface VerifyDependencies {
 export interface Difference {
   /** A table, or a text index. */
   readonly table: string;
-  /** The row's key, or the record's sequence, without anything else of it. */
+  /** The row's key, or the record's sequence, without any other content. */
   readonly key: string;
   readonly kind: "missing" | "unexpected" | "different";
 }
@@ -36,7 +36,7 @@ export interface Difference {
 export interface Verified {
   readonly position: Sequence;
   readonly rows: number;
-  /** The first ones. */
+  /** The first differences. */
   readonly differences: readonly Difference[];
 }
 
@@ -71,12 +71,12 @@ export const verifyView = async (
 
 interface Making extends VerifyDependencies {
   readonly projection: Projection;
-  /** The scratch, which notes what goes into it. */
+  /** The scratch store, which notes what goes into it. */
   readonly made: ViewStore;
   readonly signal: AbortSignal;
 }
 
-/** Nearly all of it before the database holds a state for us: PostgreSQL ends a transaction that asks nothing for 30 s. */
+/** Nearly all of the log is read before the database holds a state for us: PostgreSQL ends a transaction that is idle for 30 s. */
 const makeNearly = async (making: Making): Promise<void> => {
   const { live, projection } = making;
   let seen: Sequence | undefined;
@@ -89,13 +89,13 @@ const makeNearly = async (making: Making): Promise<void> => {
   }
 };
 
-/** Reads the log into the scratch until it stands there. Throws what the signal was aborted with, and why the log cannot give so much. */
+/** Reads the log into the scratch store up to a position. Throws the reason of an aborted signal, or why the log cannot provide that much. */
 const makeTo = async (making: Making, end: Sequence): Promise<void> => {
   const { log, live, scratch, projection, onProgress, signal } = making;
-  // It would be waited for what never comes. Asked after the view: what it has seen was in the log by then.
+  // Otherwise it would wait for ever. Asked after the view: what the view has seen was in the log by then.
   const last = await log.lastSequence();
   if (end > last) throw new Error(`it has ${seenBeyond(end, last)}`);
-  // Made again meanwhile it may lack rows for a while, and what follows from them would be missing here.
+  // If the leader is made again meanwhile it may lack rows for a while, and rows that follow from them would be missing here.
   if (projection.asksForEvents) await standsAt(live, EVENTS_VIEW, end, signal);
   const read = createLaneReading({ ...making, views: besideLive(making), onProgress: () => {} });
   for (;;) {
@@ -108,7 +108,7 @@ const makeTo = async (making: Making, end: Sequence): Promise<void> => {
   }
 };
 
-/** Rows of other views are asked of the live ones. */
+/** Rows of other views are read from the live ones. */
 const besideLive = ({ live, made, projection }: Making): ViewStore => {
   const own: ReadonlySet<Table> = new Set([...projection.tables, VIEW_REVISIONS]);
   return { ...made, load: (table, ...asked) => (own.has(table) ? made : live).load(table, ...asked) };
@@ -127,13 +127,13 @@ const standsAt = async (
   }
 };
 
-/** A view that was made again meanwhile may stand further back than what is held against it, until its projector has caught up. */
+/** A view that was made again meanwhile may be further back than what it is compared with, until its projector has caught up. */
 const BEHIND_TRIES_MAX = 100;
 const BEHIND_REST_MS = 100;
 
 /**
- * A store that notes which terms the live one should have in its text indexes. They are not read back from the scratch: what is kept of a term there may differ
- * between databases.
+ * A store that notes which terms the live view should have in its text indexes. They are not read back from the scratch store, because databases may
+ * store terms differently.
  */
 const withTermsTold = (
   store: ViewStore,
@@ -215,7 +215,7 @@ async function* rowsIn(snapshot: Snapshot, table: Table): AsyncGenerator<Row> {
   }
 }
 
-/** A row of counts that are all 0 says as much as no row. */
+/** A row of counts that are all 0 is equivalent to no row. */
 const isNothing = (table: Table, row: Row): boolean => {
   const others = Object.entries(row).filter(([name]) => !table.primaryKey.includes(name));
   return others.length > 0 && others.every(([, value]) => value === 0);
@@ -223,7 +223,7 @@ const isNothing = (table: Table, row: Row): boolean => {
 
 const isSame = (one: Row, other: Row): boolean => Object.keys(one).every((name) => one[name] === other[name]);
 
-/** As both databases order keys. */
+/** The order of keys in both databases. */
 const compareKeys = (table: Table, one: Row, other: Row): number => {
   for (const name of table.primaryKey) {
     const [a, b] = [one[name] ?? null, other[name] ?? null];

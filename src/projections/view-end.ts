@@ -1,10 +1,10 @@
-/** Whether a view goes on in the log that it has seen: after a copy was brought back, another record may stand where the view does. */
+/** Whether the log is still the one that a view has seen: after a copy was restored, another record may be at the view's position. */
 import { hash } from "node:crypto";
 import type { LogReader, StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { VIEW_ENDS, type ViewStore, type Write } from "../views/view-store.ts";
 
-/** What goes with the commit that moves these views to the message. */
+/** The write that goes with a commit that advances these views to the message. */
 export const endWrites = (
   names: readonly string[],
   { sequence, payload }: StoredMessage,
@@ -17,7 +17,7 @@ export const endWrites = (
   }));
 };
 
-/** True where it is not known, as of a view that no version of the program has moved that writes ends. */
+/** True if it is not known, as for a view that was last advanced by a version that does not write ends. */
 export const isSameLog = async (
   { views, log }: { readonly views: Pick<ViewStore, "load">; readonly log: Pick<LogReader, "read"> },
   names: readonly string[],
@@ -34,7 +34,9 @@ export const isSameLog = async (
   return seen.every(({ record }) => record === there);
 };
 
-/** Where the log ends that the view has seen. Undefined where it is of another one, as before a copy was brought back: then it says nothing of this one. */
+/**
+ * The end of the log that the view has seen. Undefined if that is another log, as before a copy was restored: then it says nothing about this one.
+ */
 export const endOfItsLog = async (
   parts: {
     readonly views: Pick<ViewStore, "load" | "position">;
@@ -43,12 +45,12 @@ export const endOfItsLog = async (
   name: string,
 ): Promise<Sequence | undefined> => {
   const position = await parts.views.position(name);
-  // Asked after the view: what it has seen was in the log by then.
+  // Asked after the view: what the view has seen was in the log by then.
   const end = await parts.log.lastSequence();
   return position <= end && (await isSameLog(parts, [name], position)) ? end : undefined;
 };
 
-/** What one says of a view that stands beyond the end of the log, behind "has". For the operator. */
+/** The end of a sentence about a view beyond the end of the log, after "has". For the operator. */
 export const seenBeyond = (position: Sequence, end: Sequence): string =>
   `seen ${position - end} records more than the log holds, which lost its end or is another one`;
 

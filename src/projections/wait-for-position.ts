@@ -11,8 +11,8 @@ export interface PositionWait {
 }
 
 /**
- * Whether the view has seen `sequence`, waiting for it up to `timeoutMs`. Asks the store and not a runner, because the
- * runner may live in another process.
+ * Waits up to `timeoutMs` and returns whether the view has seen `sequence`. Asks the store and not a runner, because the runner may be in another
+ * process.
  */
 export const waitForPosition = async ({
   views,
@@ -20,7 +20,7 @@ export const waitForPosition = async ({
   sequence,
   timeoutMs,
 }: PositionWait): Promise<boolean> =>
-  // Most have nothing to wait for, and are not kept until the next look of those who have.
+  // Most reads need not wait, and are not delayed until the next look of those that do.
   (await views.position(projection)) >= sequence ||
   (await watchOf(views, projection).beyond(sequence - 1, { timeoutMs })) !== undefined;
 
@@ -33,5 +33,5 @@ const watchOf = (views: PositionWait["views"], projection: string): PositionWatc
   return watch;
 };
 
-/** All who wait for a view look together: of 500 reads each looked for itself, for half of a core's time (measured). */
+/** All who wait for a view share one look: 500 reads that each looked for themselves took half of a core (measured). */
 const watches = new WeakMap<PositionWait["views"], Map<string, PositionWatch>>();

@@ -4,9 +4,9 @@ import { Buffer } from "node:buffer";
 export const encodeBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString("base64");
 
-/** undefined: not base64, or not as the encoder writes it. Otherwise one proof or signature would have many texts. */
+/** Undefined if the text is not base64, or not in the form that the encoder writes. Otherwise one proof or signature would have many texts. */
 export const decodeBase64 = (text: string): Uint8Array | undefined => {
-  // It forgives white space, missing padding, bits that are left over, and whatever is no base64 at all.
+  // The decoder ignores white space, missing padding, left-over bits and characters that are not base64.
   const bytes = new Uint8Array(Buffer.from(text, "base64"));
   return encodeBase64(bytes) === text ? bytes : undefined;
 };

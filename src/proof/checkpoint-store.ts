@@ -3,7 +3,7 @@
 export interface StoredCheckpoint {
   /** A signed note (C2SP tlog-checkpoint). */
   readonly note: string;
-  /** Where it stands among the checkpoints of all tenants; 0 for none. */
+  /** Its position among the checkpoints of all tenants; 0 if there is none. */
   readonly revision: number;
 }
 
@@ -12,18 +12,18 @@ export type CheckpointWrite =
   /** Nothing was written: another checkpoint of the tenant came first. */
   | { readonly kind: "conflict" };
 
-/** Throws LogUnavailableError where the broker does not answer. */
+/** Throws LogUnavailableError if the broker does not answer. */
 export interface CheckpointStore {
   /** The newest checkpoint of the tenant. */
   last(tenant: string): Promise<StoredCheckpoint | undefined>;
-  /** `after`: the revision of the checkpoint that this one extends, 0 for the first. */
+  /** Adds a checkpoint. `after`: the revision of the checkpoint that this one extends, 0 for the first. */
   write(tenant: string, note: string, after: number): Promise<CheckpointWrite>;
   /** Public keys, 32 bytes each, that have ever signed here. */
   publicKeys(): Promise<readonly Uint8Array[]>;
-  /** False, and nothing is done, where any is there already: of several that come at once one is the first. */
+  /** Returns false and does nothing if there is any key already: of several callers at once, one is first. */
   addFirstPublicKey(key: Uint8Array): Promise<boolean>;
-  /** Does nothing where it is known. */
+  /** Does nothing if the key is known. */
   addPublicKey(key: Uint8Array): Promise<void>;
-  /** Checkpoints of all tenants behind a revision, in the order of their writing, as they are there now. */
+  /** Checkpoints of all tenants behind a revision, in the order in which they were written, up to the newest one now. */
   since(revision: number): AsyncIterable<StoredCheckpoint & { readonly tenant: string }>;
 }

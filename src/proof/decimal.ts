@@ -1,6 +1,6 @@
 /** Whole numbers as the C2SP texts write them: ASCII digits without leading zeros. */
 
-/** undefined: written otherwise, or above 2^53 - 1, which a number cannot hold exactly. */
+/** Undefined if the text is written in another way, or is above 2^53 - 1, which a number cannot hold exactly. */
 export const parseDecimal = (text: string): number | undefined => {
   if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined;
   const value = Number(text);

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createVerifier, formatVerifierKey, openNote } from "./signed-note.ts";
 
-/** One text for each set of keys and head: those that signed the head in the order of their signatures, then the others in the order of their fingerprints. */
+/** One text for each set of keys and head: first the keys that signed the head, in the order of their signatures, then the others by fingerprint. */
 export const keyLines = (
   publicKeys: readonly Uint8Array[],
   origin: string,

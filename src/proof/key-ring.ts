@@ -1,6 +1,7 @@
 /**
- * The keys that sign tree heads. One Ed25519 key serves every tenant's log, under a name of its own for each, as a checkpoint's key is named by the log's
- * origin (C2SP tlog-checkpoint). Every private key of the ring signs, so that those who trust an old one follow to a new one; a public key only verifies.
+ * The keys that sign tree heads. One Ed25519 key serves the logs of all tenants. It has a name for each log, because a checkpoint's key is named by
+ * the log's origin (C2SP tlog-checkpoint). Every private key of the ring signs, so that a client that trusts an old key can follow to a new one. A
+ * public key only verifies.
  */
 import { SIGNING_KEYS_MAX } from "../limits.ts";
 import { isCurvePoint } from "./ed25519-point.ts";
@@ -15,16 +16,16 @@ import {
 
 export interface KeyRing {
   signers(origin: string): readonly Signer[];
-  /** Of every key, the first that signs first. */
+  /** Of every key; the first one signs first. */
   verifiers(origin: string): readonly Verifier[];
-  /** Public keys in the same order. */
+  /** Public keys, in the same order. */
   readonly publicKeys: readonly PublicKey[];
 }
 
 export interface PublicKey {
   /** 32 bytes. */
   readonly bytes: Uint8Array;
-  /** SHA-256 of it in hex, shortened: a name for people and subjects. */
+  /** The public key's SHA-256 in hex, shortened: a name for people and for subjects. */
   readonly fingerprint: string;
 }
 
@@ -36,8 +37,8 @@ const HEX = /^[0-9a-f]{64}$/;
 const PUBLIC = "public:";
 
 /**
- * Entries separated by commas or white space: 64 hex digits are the seed of a private key (RFC 8032 §5.1.5); behind `public:` 64 hex digits are a public key, or a line of
- * GET /v1/log/key has one. What follows a `#` in a line is a comment. No entry is repeated in an error.
+ * Entries separated by commas or white space. 64 hex digits are the seed of a private key (RFC 8032 §5.1.5). `public:` and 64 hex digits are a public
+ * key; so is a line of GET /v1/log/key. `#` starts a comment to the end of the line. Errors never repeat an entry.
  */
 export const readKeyRing = (text: string): KeyRingResult => {
   const entries = text
@@ -71,7 +72,7 @@ export const readKeyRing = (text: string): KeyRingResult => {
   return { kind: "read", ring: ringOf(signing, publics) };
 };
 
-/** What stands in the ring twice would sign twice, and no bundle is valid on whose anchor a key has signed twice. */
+/** A key that is in the ring twice would sign twice, and a bundle is invalid if a key has signed its anchor twice. */
 const eachOnce = (seeds: readonly Uint8Array[]): readonly Uint8Array[] =>
   seeds.filter((seed, index) => seeds.findIndex((other) => Buffer.compare(seed, other) === 0) === index);
 

@@ -1,6 +1,7 @@
 /**
- * Watches over ourselves: reads the whole log again from its first message, computes every tenant's tree from it, and holds that against every tree head that
- * was signed and every tile that is served. Follows the log then, and begins anew after a day, because what was right yesterday may be altered today.
+ * Checks this installation itself: reads the whole log again from its first message, computes the tree of every tenant, and compares it with every
+ * signed tree head and every served tile. Then it follows the log, and starts over after a day, because records that were right yesterday may be
+ * altered today.
  */
 import { tenantOfAudit } from "../../streams/subjects.ts";
 import {
@@ -33,15 +34,15 @@ import type { TreeSource } from "./tree-source.ts";
 export const MONITOR_ALARMS = [
   /** A sequence of the log is missing. */
   "hole",
-  /** More was signed than the log holds. */
+  /** More was signed than the log contains. */
   "shorter_than_signed",
-  /** The records give another root than was signed. */
+  /** The records give another root than the signed one. */
   "root_differs",
-  /** A tree head stands behind one that covers more: the sealer signs none, so it may be of another tree. */
+  /** A tree head comes after one that covers more. The sealer never signs such a head, so it may be of another tree. */
   "behind_signed",
-  /** A tile of the view is not what the records give, or is gone. */
+  /** A tile of the view differs from the records, or is gone. */
   "tile_differs",
-  /** A tree head on the stream is signed by no key of ours. */
+  /** A tree head on the stream is signed by none of our keys. */
   "unverifiable",
 ] as const;
 export type MonitorAlarm = (typeof MONITOR_ALARMS)[number];
@@ -58,7 +59,7 @@ export interface MonitorDependencies {
   readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Pass after pass until the signal is aborted. Never rejects: what could not be read is read again, from where it was. */
+/** Runs pass after pass until the signal is aborted. Never rejects: after a failed read it continues where it was. */
 export const watchLog = async (dependencies: MonitorDependencies, signal: AbortSignal): Promise<void> => {
   const { logger, pause } = dependencies;
   while (!signal.aborted) {
@@ -78,7 +79,7 @@ export const watchLog = async (dependencies: MonitorDependencies, signal: AbortS
 
 type Watch = ReturnType<typeof createWatch>;
 
-/** Some tree heads, and the log as far as they cover it; where there are no more heads to the end of the log as it is now, and a rest where that is reached. */
+/** Reads some tree heads, and the log as far as they cover it. If no further heads come before the end of the log, it rests there. */
 const readOn = async (
   { log, pause }: MonitorDependencies,
   watch: Watch,
@@ -87,7 +88,7 @@ const readOn = async (
   const rest = createRests(pause, ending);
   const hasMoreHeads = await watch.readHeads(rest, ending);
   if (ending.aborted) return;
-  // After the heads: what they cover is in the log by then.
+  // Read after the heads: the records that they cover are in the log by then.
   const end = await log.lastSequence();
   const isOver = (): boolean =>
     ending.aborted || watch.position() >= end || (hasMoreHeads && !watch.hasHeads());
@@ -99,12 +100,12 @@ const readOn = async (
     }
   }
   if (ending.aborted || watch.position() < end) return;
-  // Also of a log that has grown meanwhile, as one that is busy always has.
+  // This counts even if the log has grown meanwhile, as a busy log always has.
   await watch.look(true);
   if (!hasMoreHeads) await pause(REST_MS, ending);
 };
 
-/** The log from where the watch stands, until that is over or too far ahead of the view. */
+/** Reads the log from the position of the watch, until the pass is over or too far ahead of the view. */
 const follow = async (following: {
   readonly log: LogReader;
   readonly watch: Watch;
@@ -131,7 +132,7 @@ const follow = async (following: {
   }
 };
 
-/** Everything else in this process goes first. */
+/** Lets everything else in this process go first. */
 const createRests = (pause: MonitorDependencies["pause"], signal: AbortSignal) => {
   let beganMs = performance.now();
   return async (): Promise<void> => {
@@ -140,19 +141,19 @@ const createRests = (pause: MonitorDependencies["pause"], signal: AbortSignal) =
   };
 };
 
-/** Where there is nothing new, and where the view has to come further. */
+/** The wait when there is nothing new, and when the view is behind. */
 const REST_MS = 1000;
-/** After what could not be read. */
+/** The wait after a failed read. */
 const RETRY_MS = 5000;
 
 interface Watched {
   readonly tree: RecomputedTree;
-  /** Signed and not looked at yet, by size. */
+  /** Signed heads that were not checked yet, by size. */
   readonly heads: Checkpoint[];
-  /** Of the heads that were read the largest. */
+  /** The largest head that was read. */
   size: number;
   readonly tiles: MadeTile[];
-  /** Each is told once in a pass: all later heads differ as well. */
+  /** Each tenant is reported once in a pass: all later heads differ as well. */
   hasDiffered: boolean;
   hasUnverifiable: boolean;
   hasGoneBack: boolean;
@@ -190,7 +191,10 @@ const createWatch = (dependencies: MonitorDependencies) => {
     }
   };
   let unread: MadeTile | undefined;
-  /** The first of those that wait. Asked for once more where the views went away just then; what cannot be read at all keeps nobody from the next ones. */
+  /**
+   * Checks the first of the waiting tiles. If the views were away just then, it is asked for once more; a tile that cannot be read at all does not
+   * block the next ones.
+   */
   const tileOnceMore = async (tenant: string, { tiles }: Watched, tile: MadeTile) => {
     try {
       return await trees.tile(tenant, { ...tile, width: TILE_WIDTH });
@@ -212,7 +216,10 @@ const createWatch = (dependencies: MonitorDependencies) => {
 
   return {
     position: () => position,
-    /** Whether there are more: not all at once, because a signature takes as long to check as ten records to read, and each head waits in memory for its records. */
+    /**
+     * Returns whether there are more heads. Not all are read at once: checking a signature takes as long as reading ten records, and each head waits
+     * in memory for its records.
+     */
     readHeads: async (rest: () => Promise<void>, ending: AbortSignal): Promise<boolean> => {
       let read = 0;
       for await (const stored of checkpoints.since(revision)) {
@@ -227,7 +234,7 @@ const createWatch = (dependencies: MonitorDependencies) => {
       return false;
     },
     hasHeads: (): boolean => tenants.values().some(({ heads }) => heads.length > 0),
-    /** Too many tiles wait for the view, which is far behind: it may be made again. */
+    /** Too many tiles wait for the view, which is far behind: it may be being made again. */
     isAhead: (): boolean => sumOf(({ tiles }) => tiles.length) * TILE_WIDTH > VIEW_LAG_RECORDS_MAX,
     take: (messages: readonly StoredMessage[]): void => {
       for (const { sequence, subject, payload } of messages) {
@@ -246,14 +253,17 @@ const createWatch = (dependencies: MonitorDependencies) => {
         await checkHeads(tenant, each, isWhole);
         await checkTiles(tenant, each, seen);
       }
-      // Of the heads that were read none is passed over so: they were looked at just now.
+      // No head is skipped by this: all of them were checked just before.
       if (sumOf(({ tree }) => tree.unsigned()) > MONITOR_LEAVES_UNSIGNED_MAX)
         for (const { tree } of tenants.values()) tree.passOlder();
     },
   };
 };
 
-/** What is wrong with it, where that was not told before. What covers less than the one before is not held against records: these may be passed already. */
+/**
+ * What is wrong with the head, unless it was reported before. A head that covers less than the one before is not compared with records, because these
+ * may have been passed already.
+ */
 const takeHead = (
   each: Watched,
   head: Checkpoint | undefined,
@@ -295,8 +305,8 @@ const sayingOf = (
     : ["root_differs", `leaves ${check.agreedSize} to ${check.size - 1} are not as they were signed`];
 
 /**
- * The view still has the hashes that were signed, unless it was altered too: then it shows the first record that is another. Where it is away now, what is
- * wrong is told all the same: nothing would look at it again.
+ * The view still has the signed hashes, unless it was altered too: then it shows which record differs first. If the view is away now, the finding is
+ * reported without that, because nothing would check it again.
  */
 const namingFirst = async (
   trees: Pick<TreeSource, "tile">,

@@ -1,6 +1,6 @@
 /**
- * One tenant's tree made again from its records, and held against what was signed and what the view keeps. It shares no code with the view but the hashes of
- * RFC 6962: a fault there is not repeated here.
+ * One tenant's tree, made again from its records and compared with what was signed and with what the view keeps. It shares no code with the view
+ * except the hashes of RFC 6962, so that a fault there is not repeated here.
  */
 import {
   type CompactRange,
@@ -16,7 +16,7 @@ import { TILE_BYTES, TILE_WIDTH, type Tile } from "./tlog-tiles.ts";
 /** A full tile as the records make it. */
 export interface MadeTile extends Pick<Tile, "level" | "index"> {
   readonly bytes: Uint8Array;
-  /** Where the last record under it stands in the log: a view that has seen this has the tile. */
+  /** The sequence of the last record under it: a view that has seen that record has the tile. */
   readonly lastSequence: number;
 }
 
@@ -33,30 +33,30 @@ export interface SignedHead {
 
 export type HeadCheck =
   | { readonly kind: "agrees" }
-  /** The records of today give another root. `agreedSize`: the largest signed size up to which they gave the right one. */
+  /** The records of today give another root. `agreedSize`: the largest signed size at which they gave the right one. */
   | {
       readonly kind: "differs";
       readonly size: number;
       readonly agreedSize: number;
-      /** The last of the leaves in between, as the records give them. */
+      /** The last of the leaves in between, computed from the records. */
       readonly leaves: readonly ReadLeaf[];
     }
-  /** The log was not read so far. `leaves`: all behind the last signed size. */
+  /** The log was not read that far. `leaves`: all leaves behind the last signed size. */
   | { readonly kind: "ahead"; readonly leaves: readonly ReadLeaf[] }
-  /** The tree has grown past it: it was looked at before, or its records were passed over. */
+  /** The tree has grown past this head: it was checked before, or its records were passed over. */
   | { readonly kind: "passed" };
 
 export interface RecomputedTree {
-  /** Leaves read, signed or not. */
+  /** Leaves that were read, signed or not. */
   size(): number;
-  /** Of which so many are held until a head comes. */
+  /** Leaves that are held until a head comes. */
   unsigned(): number;
   append(sequence: number, payload: Uint8Array): void;
-  /** Heads are looked at in the order of their sizes. */
+  /** Heads must be checked in the order of their sizes. */
   check(head: SignedHead): HeadCheck;
-  /** Takes the older half of the leaves that are held, as if a head had come for them. */
+  /** Takes the older half of the held leaves, as if a head had come for them. */
   passOlder(): void;
-  /** Tiles that became full since they were last taken. */
+  /** Tiles that became full since the last call. */
   takeTiles(): readonly MadeTile[];
 }
 
@@ -120,7 +120,7 @@ const createTileMaking = () => {
   };
 };
 
-/** Of a power of two. */
+/** The number of hashes must be a power of two. */
 const rootOfAll = (hashes: readonly Hash[]): Hash => {
   const [first, second] = hashes;
   if (first === undefined) throw new RangeError("a tile has hashes");

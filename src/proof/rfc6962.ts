@@ -21,7 +21,7 @@ const NODE_PREFIX = 0x01;
  */
 const LEAF_COPIED_BYTES_MAX = 4096;
 
-// Used again by every call: nothing here waits, so no two calls overlap.
+// Reused by every call: nothing here waits, so no two calls overlap.
 const leafInput = new Uint8Array(1 + LEAF_COPIED_BYTES_MAX);
 leafInput[0] = LEAF_PREFIX;
 const leafPrefix = leafInput.slice(0, 1);
@@ -33,13 +33,13 @@ export const leafHash = (data: Uint8Array): Hash =>
     ? new Uint8Array(longLeaf(data).digest())
     : digest(behindLeafPrefix(data));
 
-/** `leafHash` in base64, for who only writes it down: without the two arrays that hold its bytes. */
+/** `leafHash` in base64, for callers that only write it down: without the two arrays that hold its bytes. */
 export const leafHashBase64 = (data: Uint8Array): string =>
   data.length > LEAF_COPIED_BYTES_MAX
     ? longLeaf(data).digest("base64")
     : sha256("sha256", behindLeafPrefix(data), "base64");
 
-/** The same for who puts a leaf together anyway: `input` leaves its first byte free for the prefix, and nothing is copied. */
+/** The same for callers that assemble a leaf anyway: `input` leaves its first byte free for the prefix, and nothing is copied. */
 export const leafHashBase64InPlace = (input: Uint8Array): string => {
   input[0] = LEAF_PREFIX;
   return sha256("sha256", input, "base64");
@@ -62,8 +62,8 @@ export const nodeHash = (left: Hash, right: Hash): Hash => {
 };
 
 /**
- * The root over hashes that stand one after the other, of which there are a power of two. Pair by pair in one buffer: half the time of slicing each hash
- * out of it (measured).
+ * The root over consecutive hashes, whose number is a power of two. Pair by pair in one buffer: half the time of slicing each hash out of it
+ * (measured).
  */
 export const perfectRoot = (hashes: Uint8Array): Hash => {
   const level = hashes.slice();
@@ -89,7 +89,7 @@ export interface Subtree {
   readonly index: number;
 }
 
-/** Gives the hash of a perfect subtree; what it throws reaches the caller of rootOf and of the proofs. */
+/** Returns the hash of a perfect subtree. What it throws reaches the caller of rootOf and of the proofs. */
 export type SubtreeHash = (subtree: Subtree) => Hash;
 
 /** The perfect subtrees that make up a tree of `size` leaves, largest first (the compact range [0, size)). */
@@ -165,7 +165,7 @@ export interface Inclusion {
   readonly root: Hash;
 }
 
-/** RFC 9162 §2.1.3.2. Whatever is wrong with what it is given, it says false and does not throw. */
+/** RFC 9162 §2.1.3.2. Returns false for any wrong input and never throws. */
 export const verifyInclusion = ({ leaf, index, size, proof, root }: Inclusion): boolean => {
   if (!isCount(size) || !isCount(index) || index >= size) return false;
   if (!isHash(leaf) || !isHash(root) || !proof.every(isHash)) return false;

@@ -1,6 +1,6 @@
 /**
- * Signs a tree head only where it extends the last one that was signed: the tree of today is asked for its root at the size of that one, and must give the very
- * same. Both roots then come from the same leaves, which is what a consistency proof shows to others (RFC 6962 §2.1.2).
+ * Signs a tree head only if it extends the last signed one: the tree of today is asked for its root at the size of that head, and must give the same
+ * root. Both roots then come from the same leaves, which is what a consistency proof shows to others (RFC 6962 §2.1.2).
  */
 import { encodeBase64 } from "./base64.ts";
 import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
@@ -17,20 +17,20 @@ export type SealOutcome =
   | {
       readonly kind: "sealed";
       readonly size: number;
-      /** An alarm: the stream had lost what was signed last. */
+      /** An alarm: the stream had lost the last signed head. */
       readonly isAfterLoss?: true;
     }
-  /** The last tree head says it all, and all keys of ours have signed it. */
+  /** The last tree head covers everything, and all of our keys have signed it. */
   | { readonly kind: "current" }
-  /** The view is made again and has not come so far yet. */
+  /** The view is being made again and is not that far yet. */
   | { readonly kind: "view_behind" }
-  /** Another sealer was quicker. */
+  /** Another sealer was faster. */
   | { readonly kind: "overtaken" }
-  /** An alarm: nothing is signed for this tenant until somebody has looked. */
+  /** An alarm: nothing is signed for this tenant until an operator has looked into it. */
   | { readonly kind: "refused"; readonly reason: RefusalReason; readonly detail: string };
 
 export type RefusalReason =
-  /** The last checkpoint is signed by none of our keys, or is none. */
+  /** The last checkpoint is signed by none of our keys, or is no checkpoint. */
   | "unverifiable"
   /** The tree does not contain what was signed last. */
   | "does_not_extend"
@@ -42,11 +42,11 @@ export interface SealDependencies {
   readonly keys: KeyRing;
   readonly trees: Pick<TreeSource, "root">;
   readonly checkpoints: Pick<CheckpointStore, "last" | "write">;
-  /** What was signed last, by tenant, as far as this process knows: it holds also where somebody has emptied the stream. */
+  /** The last signed head of each tenant, as far as this process knows it. It counts even if the stream was emptied. */
   readonly signed?: Map<string, Checkpoint>;
 }
 
-/** Rejects where views or broker do not answer: nothing is known then, and the same call may be made again. */
+/** Rejects if views or broker do not answer: nothing is known then, and the same call may be repeated. */
 export const seal = async (
   { serviceName, keys, trees, checkpoints, signed }: SealDependencies,
   tenant: string,
@@ -77,7 +77,10 @@ export const seal = async (
 type Refusal = Extract<SealOutcome, { kind: "refused" }>;
 
 interface LastHead extends Checkpoint {
-  /** Otherwise it is older than a key of ours: it is signed again, so that who trusts an old key follows to the new one also where nothing is written any more. */
+  /**
+   * Otherwise one of our keys is newer than the head. It is signed again, so that a client that trusts an old key can follow to the new one even if
+   * nothing is written any more.
+   */
   readonly isSignedByAll: boolean;
 }
 

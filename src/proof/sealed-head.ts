@@ -1,4 +1,4 @@
-/** A signed tree head as whoever stores it sees it: what it says, without asking who signed. Readers verify; the sealer does. */
+/** A signed tree head as it is stored: what it says, without a check of who signed it. Readers verify it, and so does the sealer. */
 import type { Hash } from "./rfc6962.ts";
 import { parseCheckpoint } from "./tlog-checkpoint.ts";
 
@@ -9,7 +9,7 @@ export interface SealedHead {
   readonly root: Hash;
 }
 
-/** A note's signatures stand behind the first empty line from its end (C2SP signed-note). */
+/** A note's signatures come after the last empty line (C2SP signed-note). */
 const SIGNATURES = "\n\n";
 
 export const sealedHead = (note: string): SealedHead | undefined => {

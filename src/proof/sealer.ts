@@ -1,18 +1,18 @@
-/** Looks which trees grew since the last look, and seals them. Several sealers may run: of two that seal the same tree one is overtaken. */
+/** Finds the trees that grew since the last look, and seals them. Several sealers may run: if two seal the same tree, only one succeeds. */
 import { SEAL_TREES_AT_ONCE, SEAL_TREES_PER_LOOK } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type SealDependencies, type SealOutcome, seal } from "./seal.ts";
 import type { GrownTree, TreeSource } from "./tree-source.ts";
 
 export interface Sealer {
-  /** Rejects where views or broker do not answer; what was not sealed is taken up by the next look. */
+  /** Rejects if views or broker do not answer; the next look continues with what was not sealed. */
   look(): Promise<void>;
 }
 
 export const createSealer = (
   dependencies: SealDependencies & {
     readonly trees: Pick<TreeSource, "grown">;
-    /** Whether the trees are of the log as it is now. After a copy of the log was brought back they may hold what it has lost. */
+    /** Whether the trees belong to the log as it is now. After an older copy of the log was restored, they may contain what it has lost. */
     readonly isOfLog: () => Promise<boolean>;
     readonly logger: Logger;
     readonly onOutcome: (outcome: SealOutcome) => void;
@@ -20,11 +20,11 @@ export const createSealer = (
 ): Sealer => {
   const { trees, isOfLog, logger, onOutcome } = dependencies;
   const sealing: SealDependencies = { ...dependencies, signed: new Map() };
-  /** Trees that grew and are not sealed yet, as far as they were seen. */
+  /** Trees that grew and are not sealed yet, as far as they were found. */
   const pending = new Map<string, GrownTree>();
   let seen = 0;
   let isToldOfOtherLog = false;
-  /** Why trees are not signed, by tenant: told once, and again when it is for another reason. */
+  /** Why trees are not signed, by tenant: reported once, and again if the reason changes. */
   const refusals = new Map<string, string>();
 
   const gather = async (): Promise<void> => {
@@ -44,11 +44,12 @@ export const createSealer = (
       refusals.set(tenant, outcome.reason);
       logger.error("a tree head is not signed", { tenant, code: outcome.reason, detail: outcome.detail });
     }
-    // Grown further, it is found again. What another sealer signed may be less than what is here, and what was refused may be mended without growing.
+    // A tree that grows further is found again. Another sealer may have signed less than what is here, and the cause of a refusal may be removed
+    // without the tree growing.
     if (outcome.kind !== "overtaken" && outcome.kind !== "refused") pending.delete(tenant);
   };
 
-  /** Trees that are made again may have other sizes, and end before the place that was seen. */
+  /** Trees that are being made again may have other sizes, and end before the place that was seen. */
   const forget = (): void => {
     pending.clear();
     seen = 0;
@@ -60,12 +61,12 @@ export const createSealer = (
     look: async () => {
       await gather();
       if (pending.size === 0) return;
-      // What it signed could never be taken back, and the log that goes on would not extend it.
+      // A signature could never be taken back, and the log that continues would not extend it.
       if (!(await isOfLog())) return forget();
       isToldOfOtherLog = false;
       const waiting = [...pending.values()];
       for (let start = 0; start < waiting.length; start += SEAL_TREES_AT_ONCE) {
-        // All of them end before the look does: the next one would meet those that are still on their way.
+        // All of them end before the look does, so that the next look does not meet them.
         const taken = await Promise.allSettled(waiting.slice(start, start + SEAL_TREES_AT_ONCE).map(take));
         for (const each of taken) if (each.status === "rejected") throw each.reason;
       }

@@ -19,7 +19,7 @@ const PUBLIC_KEY_DER = Uint8Array.of(48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0
 
 export interface Verifier {
   readonly name: string;
-  /** 32 bits. A hint which key signed; the name and it together name a key (signed-note, Signatures). */
+  /** 32 bits. A hint at which key signed; together with the name it identifies a key (signed-note, Signatures). */
   readonly keyId: number;
   readonly publicKey: Uint8Array;
   verify(message: Uint8Array, signature: Uint8Array): boolean;
@@ -39,8 +39,8 @@ export interface SigningKey {
 }
 
 /**
- * A signature does not cover the name under which the key signs. Where one key has several names, the text must say which is meant
- * and its reader must check it: tlog-checkpoint.ts does, with the origin.
+ * A signature does not cover the name under which the key signs. If one key has several names, the text must say which is meant and its reader must
+ * check it: tlog-checkpoint.ts does so, with the origin.
  */
 export const createSigningKey = (seed: Uint8Array): SigningKey => {
   if (seed.length !== SEED_BYTES) throw new RangeError("a seed has 32 bytes");
@@ -89,7 +89,7 @@ export const formatVerifierKey = ({
 }: Pick<Verifier, "name" | "keyId" | "publicKey">): string =>
   `${name}+${formatKeyId(keyId)}+${encodeBase64(typed(publicKey))}`;
 
-/** undefined: not the key of an Ed25519 verifier, or its key id is not that of its name and key. */
+/** Undefined if it is not the key of an Ed25519 verifier, or if the key id does not match the name and key. */
 export const parseVerifierKey = (text: string): Verifier | undefined => {
   const parts = parseKey(text, PUBLIC_KEY_BYTES);
   if (parts === undefined) return undefined;
@@ -97,7 +97,7 @@ export const parseVerifierKey = (text: string): Verifier | undefined => {
     const verifier = createVerifier({ name: parts.name, publicKey: parts.key });
     return formatKeyId(verifier.keyId) === parts.keyId ? verifier : undefined;
   } catch {
-    // Some runtimes look at once whether 32 bytes are a point of the curve.
+    // Some runtimes check at once whether 32 bytes are a point of the curve.
     return undefined;
   }
 };
@@ -154,21 +154,21 @@ const signatureLine = (signer: Signer, message: Uint8Array): string => {
 export type NoteFailure =
   /** Not a signed note at all. */
   | "malformed"
-  /** No signature is by a key that was given. */
+  /** No signature is by one of the given keys. */
   | "unknown_key"
-  /** A signature claims to be by a given key, and is not. */
+  /** A signature claims to be by a given key and is not. */
   | "bad_signature";
 
 export type OpenedNote =
   | {
       readonly kind: "opened";
       readonly text: string;
-      /** Those of the given verifiers whose signatures are on the note; at least one. */
+      /** The given verifiers whose signatures are on the note; at least one. */
       readonly verifiers: readonly Verifier[];
     }
   | { readonly kind: "failed"; readonly reason: NoteFailure };
 
-/** The text of a note, if at least one of the verifiers signed it and no signature by one of them is wrong. Never throws. */
+/** The text of a note, if at least one of the verifiers signed it and none of their signatures is wrong. Never throws. */
 export const openNote = (note: string, verifiers: readonly Verifier[]): OpenedNote => {
   const parsed = parseNote(note);
   if (parsed === undefined) return { kind: "failed", reason: "malformed" };
@@ -176,7 +176,7 @@ export const openNote = (note: string, verifiers: readonly Verifier[]): OpenedNo
   const verified = new Set<Verifier>();
   for (const { name, keyId, signature } of parsed.signatures) {
     const verifier = verifiers.find((known) => known.name === name && known.keyId === keyId);
-    // Signatures by others are none of ours: they let keys change and witnesses sign (signed-note, Signatures).
+    // Signatures by other keys are ignored: they allow keys to change and witnesses to sign (signed-note, Signatures).
     if (verifier === undefined) continue;
     if (!verifier.verify(message, signature)) return { kind: "failed", reason: "bad_signature" };
     verified.add(verifier);
@@ -185,7 +185,7 @@ export const openNote = (note: string, verifiers: readonly Verifier[]): OpenedNo
   return { kind: "opened", text: parsed.text, verifiers: [...verified] };
 };
 
-/** Whether each of its signatures is by one of the verifiers, and none of them signed it twice: so no line can be put to it. */
+/** Whether each signature is by one of the verifiers and none of them signed twice. Then no line can be added to the note. */
 export const isSignedByNobodyElse = (note: string, verifiers: readonly Verifier[]): boolean => {
   const opened = openNote(note, verifiers);
   return opened.kind === "opened" && parseNote(note)?.signatures.length === opened.verifiers.length;
@@ -202,7 +202,7 @@ interface NoteSignature {
 const parseNote = (
   note: string,
 ): { readonly text: string; readonly signatures: readonly NoteSignature[] } | undefined => {
-  // The last empty line: the text may have such lines itself.
+  // The last empty line: the text may contain empty lines itself.
   const end = note.lastIndexOf("\n\n");
   if (end < 0 || !isNoteText(note)) return undefined;
   const lines = note.slice(end + 2, -1).split("\n");

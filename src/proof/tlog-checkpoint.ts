@@ -9,7 +9,7 @@ export interface Checkpoint {
   readonly origin: string;
   readonly size: number;
   readonly root: Hash;
-  /** Lines after the root, signed with the rest. Not recommended by the specification; kept, and given no meaning. */
+  /** Lines after the root, signed with the rest. The specification advises against them; they are kept without a meaning. */
   readonly extensions?: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export const formatCheckpoint = ({ origin, size, root, extensions = [] }: Checkp
   return `${[origin, formatDecimal(size), encodeBase64(root), ...extensions].join("\n")}\n`;
 };
 
-/** undefined: the text is not a checkpoint (tlog-checkpoint, Note text). */
+/** Undefined if the text is not a checkpoint (tlog-checkpoint, Note text). */
 export const parseCheckpoint = (text: string): Checkpoint | undefined => {
   const lines = text.split("\n");
   if (lines.pop() !== "" || lines.includes("")) return undefined;
@@ -40,8 +40,8 @@ export type OpenedCheckpoint =
   | { readonly kind: "failed"; readonly reason: CheckpointFailure };
 
 /**
- * The checkpoint in a signed note, if it is one of the log `origin`. The origin is asked for because one key may sign for many logs:
- * the signature of one log's checkpoint, put under another's name, is a right signature (signed-note.ts, createSigningKey).
+ * The checkpoint in a signed note, if it belongs to the log `origin`. The origin is required because one key may sign for many logs: the signature of
+ * one log's checkpoint, under another log's name, is a valid signature (signed-note.ts, createSigningKey).
  */
 export const openCheckpoint = (
   note: string,

@@ -1,6 +1,6 @@
 /**
- * C2SP tlog-proof: a file (`.tlog-proof`) that shows without a network that a leaf is in a log. Who checks it needs the leaf, the
- * log's origin and its public key, and nothing else.
+ * C2SP tlog-proof: a file (`.tlog-proof`) that shows without a network that a leaf is in a log. Checking it needs the leaf, the log's origin and its
+ * public key, and nothing else.
  */
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import { formatDecimal, parseDecimal } from "./decimal.ts";
@@ -35,7 +35,7 @@ export const formatTlogProof = ({ extra, index, hashes, checkpoint }: TlogProof)
   return `${lines.join("\n")}\n\n${checkpoint}`;
 };
 
-/** undefined: not in the format. Whether the checkpoint is one shows when it is opened. */
+/** Undefined if the text is not in the format. Whether the checkpoint is one shows when it is opened. */
 export const parseTlogProof = (text: string): TlogProof | undefined => {
   const end = text.indexOf("\n\n");
   const checkpoint = text.slice(end + 2);
@@ -56,7 +56,7 @@ export const parseTlogProof = (text: string): TlogProof | undefined => {
 export interface TlogProofQuestion {
   /** The file's text. */
   readonly proof: string;
-  /** The hash of the leaf, made by who asks, never taken from the file. */
+  /** The hash of the leaf, computed by the caller, never taken from the file. */
   readonly leaf: Hash;
   readonly origin: string;
   readonly verifiers: readonly Verifier[];
@@ -69,7 +69,7 @@ export type VerifiedTlogProof =
       readonly checkpoint: Checkpoint;
       readonly verifiers: readonly Verifier[];
     }
-  /** `not_included`: the checkpoint is right, and the leaf is not at this index of its tree by this proof. */
+  /** `not_included`: the checkpoint is right, but by this proof the leaf is not at this index of its tree. */
   | { readonly kind: "failed"; readonly reason: CheckpointFailure | "not_included" };
 
 /** Never throws. */

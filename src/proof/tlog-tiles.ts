@@ -1,6 +1,6 @@
 /**
- * C2SP tlog-tiles: the hashes of a tree stored as tiles of 256, what each is called, and which are needed for what.
- * A tile is bytes: its hashes one after the other. Not here: where tiles are kept and how they are served.
+ * C2SP tlog-tiles: the hashes of a tree stored as tiles of 256, the names of tiles, and which tiles are needed for what. A tile is bytes: its hashes
+ * one after the other. Where tiles are kept and how they are served is not decided here.
  */
 import {
   consistencySubtrees,
@@ -46,7 +46,7 @@ export const formatTileNumber = ({ index, width }: Omit<Tile, "level">): string 
   return width === TILE_WIDTH ? groups : `${groups}.p/${width}`;
 };
 
-/** undefined: not the path of a tile, or not in its one canonical form. */
+/** Undefined if it is not the path of a tile, or not in its one canonical form. */
 export const parseTilePath = (path: string): Tile | undefined => {
   const [, level = "", rest = ""] = /^(0|[1-9]\d?)\/(.+)$/.exec(path) ?? [];
   if (level === "" || Number(level) > TILE_LEVEL_MAX) return undefined;
@@ -56,7 +56,7 @@ export const parseTilePath = (path: string): Tile | undefined => {
 
 export const parseTileNumber = (text: string): Omit<Tile, "level"> | undefined => {
   const [, groups = "", partial] = /^((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/.exec(text) ?? [];
-  // A first group of zeros is one too many.
+  // A leading group of zeros is not canonical.
   if (groups === "" || groups.startsWith("x000")) return undefined;
   const index = Number(groups.replace(/[x/]/g, ""));
   const width = partial === undefined ? TILE_WIDTH : Number(partial);
@@ -65,7 +65,7 @@ export const parseTileNumber = (text: string): Omit<Tile, "level"> | undefined =
   return Number.isSafeInteger(index) && isCanonical ? { index, width } : undefined;
 };
 
-/** Where a subtree's hash comes from: it is the root of `count` hashes of one tile, from number `first` on. */
+/** Where the hash of a subtree comes from: it is the root of `count` hashes of one tile, starting with number `first`. */
 export interface TileSlice {
   readonly level: number;
   readonly index: number;
@@ -86,15 +86,15 @@ export const tileOf = (subtree: Subtree): TileSlice => {
   };
 };
 
-/** How many hashes the tile has in a tree of `size` leaves; 0: it is not there. tlog-tiles, Partial Tiles. */
+/** How many hashes the tile has in a tree of `size` leaves; 0 if there is no such tile. tlog-tiles, Partial Tiles. */
 export const tileWidth = ({ level, index }: Omit<Tile, "width">, size: number): number => {
   const hashesInLevel = Math.floor(size / TILE_WIDTH ** level);
   return Math.max(0, Math.min(TILE_WIDTH, hashesInLevel - index * TILE_WIDTH));
 };
 
 /**
- * The tiles that rootOf, inclusionProof and consistencyProof read, each once, lowest level first. `width` is the tile's in a tree of
- * that size, so that its path is known. A tile that has grown since does as well.
+ * The tiles that rootOf, inclusionProof and consistencyProof read, each once, lowest level first. `width` is the width of the tile in a tree of that
+ * size, from which its path follows. A tile that has grown since works as well.
  */
 export const tilesForRoot = (size: number): readonly Tile[] => tilesFor(subtreesOf(size), size);
 
@@ -111,10 +111,10 @@ const tilesFor = (subtrees: readonly Subtree[], size: number): readonly Tile[] =
   return [...tiles.values()].sort((a, b) => a.level - b.level || a.index - b.index);
 };
 
-/** The bytes of a loaded tile; undefined: it is not loaded. */
+/** The bytes of a loaded tile; undefined if it is not loaded. */
 export type TileLookup = (tile: Omit<Tile, "width">) => Uint8Array | undefined;
 
-/** Hashes of subtrees from loaded tiles. Throws when one is asked for that they do not hold. */
+/** Hashes of subtrees from loaded tiles. Throws if the tiles do not contain a requested hash. */
 export const subtreeHashFrom =
   (tiles: TileLookup): SubtreeHash =>
   (subtree) => {

@@ -1,4 +1,4 @@
-/** The keys of a log as they are given out: one line each, those that sign now first. */
+/** The public keys of a log as clients get them: one line each, the keys that sign now first. */
 import { encodeBase64 } from "./base64.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
 import { keyLines } from "./key-lines.ts";
@@ -8,9 +8,10 @@ import { createSigningKey } from "./signed-note.ts";
 export type KeysPublished = "published" | "strangers";
 
 /**
- * `strangers`: none of these keys has signed here, and others have. Then none is given out, as it could never be taken back: whoever has it, such as another installation,
- * could make proofs of this one. `before`: what it was last, as far as this process knows, which holds also where somebody has emptied the stream: who comes first then
- * must not take the others' place. Throws where one is no public key but the seed of a key that signs or has signed here, for the same reason.
+ * `strangers`: none of these keys has signed here, and other keys have. Then no key is given out, because that could never be taken back: the owner
+ * of such a key, perhaps another installation, could make proofs in this one's name. `before`: the keys that signed last, as far as this process
+ * knows. It counts even if the stream was emptied, so that whoever comes first then cannot take the place of the others. Throws for the same reason
+ * if one is no public key but the seed of a key that signs or has signed here.
  */
 export const publishKeys = async (
   checkpoints: Pick<CheckpointStore, "publicKeys" | "addFirstPublicKey" | "addPublicKey">,
@@ -24,14 +25,14 @@ export const publishKeys = async (
     throw new Error(SEED);
   const [first] = given;
   if (first && there.length === 0 && before === undefined) {
-    // Another installation that starts in this moment gives out none of its own then.
+    // Another installation that starts at this moment then gives out none of its own.
     if (!(await checkpoints.addFirstPublicKey(first))) return publishKeys(checkpoints, ring);
   } else if (before !== "published" && !hasSigned(ring, there)) return "strangers";
   for (const bytes of given) await checkpoints.addPublicKey(bytes);
   return "published";
 };
 
-/** Whether one of these keys is among those that have signed. */
+/** Whether one of these keys has signed before. */
 export const hasSigned = (
   { publicKeys }: Pick<KeyRing, "publicKeys">,
   signed: readonly Uint8Array[],
@@ -43,7 +44,7 @@ export const hasSigned = (
 const SEED =
   "behind public: in the signing keys stands the seed of a key, which would be given out: put the line of GET /v1/log/key there";
 
-/** Empty where nobody has signed yet. `head`: the note that says who signs now. */
+/** Empty if nothing was signed yet. `head`: the note that shows which keys sign now. */
 export const verifierKeys = async (
   checkpoints: Pick<CheckpointStore, "publicKeys">,
   origin: string,

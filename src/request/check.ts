@@ -1,4 +1,6 @@
-/** A parsed body → a typed value, or all that is wrong with it: the place, the reason, and what to send instead. Never repeats what was sent. */
+/**
+ * Turns a parsed body into a typed value, or into all of its problems: the place, the reason, and what to send instead. Never repeats what was sent.
+ */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../event/json-pointer.ts";
@@ -17,12 +19,12 @@ export type CheckedRequest<Request> =
   | { readonly kind: "ok"; readonly request: Request }
   | { readonly kind: "invalid"; readonly problems: readonly RequestProblem[] };
 
-/** Throws where the schema has a place for which nothing could be said: a fault of ours, found when the program starts. */
+/** Throws if some place of the schema has no expectation text: a bug, found when the program starts. */
 export const createRequestCheck = <Schema extends TSchema>(
   schema: Schema,
 ): ((value: unknown) => CheckedRequest<Static<Schema>>) => {
   speakOfAll(schema);
-  // With the first request: all of them together would be a twentieth of a start (measured).
+  // Compiled at the first request: compiling all of them would take a twentieth of a start (measured).
   let compiled: TypeCheck<Schema> | undefined;
   return (value) => {
     compiled ??= TypeCompiler.Compile(schema);

@@ -1,7 +1,9 @@
-/** What a schema wants, in words: the end of the sentence "send …". Derived from the schema, so that no body has errors of its own to keep. */
+/**
+ * What a schema expects, in words: the end of the sentence "send …". Derived from the schema, so that no request body needs error texts of its own.
+ */
 import type { TSchema } from "@sinclair/typebox";
 
-/** Where it does not follow from the schema, as of a pattern, the schema says it in `x-expects`; without that this throws. */
+/** Where it cannot be derived, as for a pattern, the schema says it in `x-expects`; without that this throws. */
 export const expectationOf = (schema: TSchema): string => {
   const said: unknown = schema["x-expects"];
   if (typeof said === "string") return said;
@@ -25,7 +27,7 @@ export const expectationOf = (schema: TSchema): string => {
   throw new Error(`a schema that nobody can put into words: ${JSON.stringify(schema)}`);
 };
 
-/** The values of a union of texts; none where it is something else. */
+/** The values of a union of texts; none if it is something else. */
 export const choicesOf = ({ anyOf }: TSchema): readonly string[] => {
   if (!Array.isArray(anyOf)) return [];
   const values: unknown[] = anyOf.map((member: TSchema) => member.const);

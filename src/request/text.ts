@@ -1,4 +1,4 @@
-/** A text of a body that is no event, whose length counts in characters, as JSON Schema has it: TypeBox counts maxLength in UTF-16 units. */
+/** A text in a request body other than an event. Its length counts in characters, as in JSON Schema: TypeBox counts maxLength in UTF-16 units. */
 import { Kind, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
 import { isWithinCharacters } from "../event/formats.ts";
 

@@ -1,6 +1,6 @@
 import type { Listener, ListenOptions } from "./listener.ts";
 
-/** `reusePort: false`: with it a second process takes half of the requests without an error (measured). */
+/** `reusePort: false`: otherwise a second process could listen too and would silently take half of the requests (measured). */
 export const listenOnBun = (options: ListenOptions): Listener => {
   const idleSeconds = options.idleMsMax / 1000;
   let isStopping = false;

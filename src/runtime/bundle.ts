@@ -3,7 +3,7 @@ import { runtimeName } from "./listen.ts";
 /** Deno has no bundler in its runtime. */
 export const canBundle = runtimeName === "Bun";
 
-/** A module and what it imports as one script for browsers, by Bun's bundler. Undefined where there is none. */
+/** A module and its imports as one script for browsers, made by Bun's bundler. Undefined if there is no bundler. */
 export const bundleForBrowser = async (path: string): Promise<string | undefined> => {
   if (!canBundle) return undefined;
   const built = await Bun.build({ entrypoints: [path], target: "browser", minify: true });

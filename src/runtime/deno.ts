@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Listener, ListenOptions } from "./listener.ts";
 
-/** The part of Deno 2 that is used here; its own types cannot be loaded beside Bun's. */
+/** The part of Deno 2 that is used here; Deno's own types cannot be loaded beside Bun's. */
 declare const Deno: {
   serve(
     options: { hostname: string; port: number; onListen: () => void },
@@ -10,10 +10,11 @@ declare const Deno: {
 };
 
 /**
- * Deno has no limit for bodies, where readers stop at their own (http/body.ts), and none for a connection that is quiet, for which README asks for a proxy.
+ * Deno has no limit for bodies (http/body.ts has its own), and none for idle connections, for which README asks for a proxy.
  *
- * A shutdown of Deno makes every body that is on its way unreadable (github.com/denoland/deno/issues/36809), so that its sender would be told that it is
- * incomplete. So it waits until what is running is answered, and who comes meanwhile is sent away, as there is no other way to let nobody in.
+ * A shutdown of Deno makes every body in transit unreadable (github.com/denoland/deno/issues/36809), so that its sender would be told that the body
+ * is incomplete. So the shutdown waits until running requests are answered. Requests that come meanwhile are refused, because there is no other way
+ * to keep them out.
  */
 export const listenOnDeno = (options: ListenOptions): Listener => {
   let isStopping = false;
@@ -37,7 +38,7 @@ export const listenOnDeno = (options: ListenOptions): Listener => {
     port: server.addr.port,
     stop: async (waitMs) => {
       isStopping = true;
-      // What is left is closed by the end of the process: a server that shuts down already cannot be aborted (it throws, 2.9.6).
+      // The end of the process closes the rest: a server that is already shutting down cannot be aborted (it throws, 2.9.6).
       const waiting = new AbortController();
       const waited = delay(waitMs, undefined, { signal: waiting.signal }).catch(() => undefined);
       const shutDown = Promise.allSettled(running).then(() => server.shutdown());

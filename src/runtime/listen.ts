@@ -1,10 +1,10 @@
-/** The one thing that Bun and Deno do differently: listening. This folder alone may name a runtime. */
+/** Listening is the one thing that Bun and Deno do differently. Only this folder may name a runtime. */
 import { isIP } from "node:net";
 import { listenOnBun } from "./bun.ts";
 import { listenOnDeno } from "./deno.ts";
 import type { Listener, ListenOptions } from "./listener.ts";
 
-/** The address cannot be listened on. The message is for the operator. */
+/** The address cannot be used for listening. The message is for the operator. */
 export class ListenRefusedError extends Error {
   override readonly name = "ListenRefusedError";
 }
@@ -29,7 +29,7 @@ export const listen = (options: ListenOptions): Listener => {
   }
 };
 
-/** For a name that leads nowhere Bun 1.4.5 tells whatever went wrong before: EINVAL, or ENOTTY on a terminal (measured). */
+/** For a host name that does not resolve, Bun 1.4.5 reports whatever error came before: EINVAL, or ENOTTY on a terminal (measured). */
 const reasonOf = (error: unknown, host: string): string => {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (isIP(host) === 0 && code !== "EACCES" && code !== "EADDRNOTAVAIL")

@@ -1,10 +1,10 @@
-/** What a request came over. */
+/** The connection of a request. */
 export interface Connection {
-  /** To be asked before the answer is given; it costs a system call. */
+  /** Must be called before the answer is returned; it costs a system call. */
   address(): string;
-  /** While it is kept open `idleMsMax` does not count: for the times when it is quiet because of us. */
+  /** `idleMsMax` does not count while it is kept open: for answers that are quiet because of us. */
   keepOpen(isKept: boolean): void;
-  /** The listener is stopping: what is sent behind this answer would be cut off, so its sender has to be told. */
+  /** The listener is stopping: a request sent after this answer would be cut off, so its sender must be told. */
   isLast(): boolean;
 }
 
@@ -13,13 +13,15 @@ export interface ListenOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly handle: (request: Request, connection: Connection) => Promise<Response>;
-  /** Above the limits that handlers enforce with a proper answer: this one closes without a word. */
+  /** Larger than the limits that handlers enforce with a proper answer, because this limit closes the connection without an answer. */
   readonly bodyBytesMax: number;
   readonly idleMsMax: number;
 }
 
 export interface Listener {
   readonly port: number;
-  /** Takes no new connections, lets running requests finish for at most `waitMs`, then closes what is left, or leaves that to the end of the process. */
+  /**
+   * Accepts no new connections, lets running requests finish for at most `waitMs`, then closes the rest, or leaves that to the end of the process.
+   */
   stop(waitMs: number): Promise<void>;
 }

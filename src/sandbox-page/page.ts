@@ -1,4 +1,4 @@
-/** The page at /sandbox. Runs in the browser; speaks only with the sandbox's endpoints, like every client. */
+/** The page at /sandbox. It runs in the browser and uses only the sandbox's endpoints, like every client. */
 import { DOMAINS } from "../classification/domains.ts";
 import { AI_TYPES, AUTONOMIES, IMPACTS } from "../classification/vocabulary.ts";
 
@@ -53,7 +53,7 @@ const byId = <Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind 
 
 type Content = string | Node;
 
-/** Text only: nothing that was sent becomes markup. */
+/** Inserts text only: nothing that was sent becomes markup. */
 const element = (
   name: string,
   attributes: Readonly<Record<string, string>>,
@@ -86,7 +86,7 @@ const eventType = fillSelect("event_type", EVENT_TYPES, (name) => name);
 const eventAsset = byId("event_asset", HTMLSelectElement);
 const sendButton = byId("send_button", HTMLButtonElement);
 
-/** What came back, or the sentence that says why nothing did. */
+/** The answer, or a sentence that says why there is none. */
 const ask = async <Data>(path: string, body?: unknown): Promise<Data | string> => {
   try {
     const init = {
@@ -161,7 +161,7 @@ classifyForm.addEventListener("submit", async (submission) => {
     user_impact: impact.value,
     processes_personal_data: hasPersonalData.checked,
   });
-  // Answers may overtake each other; what is shown is of what was asked last.
+  // Answers may overtake each other; only the answer to the last request is shown.
   if (asked !== classifications) return;
   if (isText(answer)) say(result, answer, "alert");
   else showClassification(result, answer);
@@ -213,7 +213,7 @@ byId("send", HTMLFormElement).addEventListener("submit", async (submission) => {
   await showEvents();
 });
 
-/** Not by randomUUID, which browsers give to https and localhost alone. */
+/** Without randomUUID, which browsers provide only on https and localhost. */
 const newEventId = (): string => {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `evt_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
@@ -229,7 +229,7 @@ let listShown = 0;
 const showEvents = async (): Promise<void> => {
   const asked = ++listsAsked;
   const answer = await ask<readonly SandboxEvent[]>("/events?limit=20");
-  // As above; not only the last one is shown, as the next may be asked for before each of them comes.
+  // As above, but not only the last answer is shown: the next request may be sent before each answer comes.
   if (asked < listShown) return;
   listShown = asked;
   if (isText(answer)) return say(list, answer, "alert");
@@ -251,7 +251,7 @@ const showEvents = async (): Promise<void> => {
   );
 };
 
-/** Asks only while somebody looks: the limit is 100 requests a minute. */
+/** Asks only while the page is visible: the limit is 100 requests a minute. */
 setInterval(() => {
   if (document.visibilityState !== "visible") return;
   if (assets.length === 0) void showAssets();

@@ -1,6 +1,6 @@
-/** What every sandbox answer carries, so that it cannot be mistaken for a real audit artefact (SPEC 1.4). */
+/** Part of every answer of the sandbox, so that it cannot be mistaken for a real audit artefact (SPEC 1.4). */
 export const WATERMARK = "SANDBOX — NOT FOR PRODUCTION";
 export const WATERMARK_MEMBER = "_sandbox_watermark";
-/** Headers are Latin-1 at best (RFC 9110 §5.5), so the dash is another one. */
+/** Headers are at most Latin-1 (RFC 9110 §5.5), so this text has another dash. */
 export const WATERMARK_HEADER = "x-sandbox-watermark";
 export const WATERMARK_HEADER_VALUE = "SANDBOX - NOT FOR PRODUCTION";

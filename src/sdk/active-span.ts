@@ -1,11 +1,12 @@
 /**
- * Trace and span of the code that runs now, where the program uses OpenTelemetry. Its API keeps what is registered under one global symbol per major
- * version, so that several copies of the package agree (opentelemetry-js, api/src/internal/global-utils.ts), and the span under a registered symbol
- * in the context (trace/context-utils.ts). Reading those two asks for no dependency, and finds nothing where there is none.
+ * The trace and span of the running code, if the program uses OpenTelemetry. The OpenTelemetry API keeps its registrations under one global symbol
+ * per major version, so that several copies of the package agree (opentelemetry-js, api/src/internal/global-utils.ts). The span stands under a
+ * registered symbol in the context (trace/context-utils.ts). Reading these two symbols needs no dependency, and finds nothing if OpenTelemetry is not
+ * in use.
  */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
-/** What a span that records nothing, and belongs to no trace, is given (W3C Trace Context §3.2.2.3). */
+/** The ids of a span that records nothing and belongs to no trace (W3C Trace Context §3.2.2.3). */
 export const NO_TRACE = /^0*$/;
 
 export interface SpanIds {

@@ -1,4 +1,4 @@
-/** Taking over what dead clients have left in a folder: their files are renamed, which only one can do. */
+/** Takes over the files that dead clients left in a folder. Each file is taken over by renaming it, which only one client can do. */
 import { readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { dropLease, isAbandoned, LEASE_SUFFIX, type Lease } from "./lease.ts";
@@ -7,21 +7,27 @@ import { EVENTS_SUFFIX, SETTLED_SUFFIX, Segment } from "./segment.ts";
 interface Heir {
   readonly directory: string;
   readonly lease: Lease;
-  /** A file cannot be read, or a holder not asked about; the others are taken over all the same. */
+  /** Called if a file cannot be read, or if nobody can tell whether its owner is alive. The other files are taken over all the same. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Segments that are the heir's from now on: client by client, who has the oldest first, and so are those of each. What another took meanwhile is not among them. */
+/**
+ * Yields the segments that now belong to the heir: the client with the oldest segment first, and each client's segments oldest first. Segments that
+ * another client took meanwhile are not among them.
+ */
 export async function* adoptSegments(heir: Heir): AsyncGenerator<Segment> {
   const files = filesByOwner(await readdir(heir.directory));
   files.delete(heir.lease.owner);
-  // A folder lists them as it likes, the newest first on tmpfs.
+  // The order in which a folder lists its files is not defined; tmpfs lists the newest first.
   const owners = [...files].map(([owner, theirs]) => ({ owner, theirs, oldest: oldestOf(owner, theirs) }));
   owners.sort((one, other) => (one.oldest < other.oldest ? -1 : Number(one.oldest > other.oldest)));
   for (const { owner, theirs } of owners) if (isDead(heir, owner)) yield* adoptFrom(heir, owner, theirs);
 }
 
-/** Ids begin with the time that their file was made at, and stay when it is taken over: a client that was closed amid that has older files than those it left. */
+/**
+ * An id begins with the time at which the file was made, and stays the same when the file is taken over. So a client may own files that are older
+ * than itself.
+ */
 const oldestOf = (owner: string, theirs: ReadonlySet<string>): string => idsOf(owner, theirs)[0] ?? "";
 
 const idsOf = (owner: string, theirs: ReadonlySet<string>): readonly string[] =>
@@ -30,7 +36,7 @@ const idsOf = (owner: string, theirs: ReadonlySet<string>): readonly string[] =>
     .map((name) => name.slice(owner.length + 1, -EVENTS_SUFFIX.length))
     .sort();
 
-/** Who cannot be asked about now counts as alive until the next look. */
+/** An owner that cannot be checked now counts as alive until the next look. */
 const isDead = ({ directory, lease, onFailure }: Heir, owner: string): boolean => {
   try {
     return isAbandoned(directory, owner, () => lease.isClockSet());
@@ -40,7 +46,7 @@ const isDead = ({ directory, lease, onFailure }: Heir, owner: string): boolean =
   }
 };
 
-/** Once for all owners: there may be very many, where each of a machine's short-lived programs left an event. */
+/** Made once for all owners, because there may be very many: each short-lived program of a machine may have left an event. */
 const filesByOwner = (names: readonly string[]): Map<string, Set<string>> => {
   const files = new Map<string, Set<string>>();
   for (const name of names) {
@@ -55,24 +61,25 @@ const filesByOwner = (names: readonly string[]): Map<string, Set<string>> => {
 
 async function* adoptFrom(heir: Heir, owner: string, theirs: ReadonlySet<string>): AsyncGenerator<Segment> {
   const { directory, onFailure } = heir;
-  // First of all, so that a holder who lives and misses a file can tell that it was taken over. Files without a lease are anybody's.
+  // The lease goes first: an owner that is alive after all and misses a file can then tell that it was taken over. Files without a lease are free to
+  // take.
   dropLease(directory, owner);
   for (const id of idsOf(owner, theirs)) {
     const [from, to] = [join(directory, `${owner}.${id}`), join(directory, `${heir.lease.owner}.${id}`)];
-    // First what is settled: where only that succeeds, events are sent again that are known to the service.
+    // The settled file first: if only the other rename succeeded, events that the service already has would be sent again.
     await renamed(from + SETTLED_SUFFIX, to + SETTLED_SUFFIX);
     if (await renamed(from + EVENTS_SUFFIX, to + EVENTS_SUFFIX)) {
       const segment = await readOrGiveBack({ from, to, id, onFailure });
       if (segment) yield segment;
     } else await removed(to + SETTLED_SUFFIX);
   }
-  // Without events beside it, it says nothing.
+  // A settled file without its events file means nothing.
   for (const name of theirs)
     if (name.endsWith(SETTLED_SUFFIX) && !theirs.has(name.replace(SETTLED_SUFFIX, EVENTS_SUFFIX)))
       await removed(join(directory, name));
 }
 
-/** What cannot be read now, as with too many open files, goes back to the dead: the next look takes it over. */
+/** A file that cannot be read now, as with too many open files, gets its old name back; the next look takes it over. */
 const readOrGiveBack = async (parts: {
   readonly from: string;
   readonly to: string;

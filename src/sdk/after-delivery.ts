@@ -1,24 +1,24 @@
 /**
- * What to do after a request, by what became of it and how many events it had. Pure: `sender.ts` does it. What one event is at fault for costs that
- * event alone: a request that is refused because of what is in it is halved until the event stands alone.
+ * Decides what to do after a request, from its outcome and its number of events. Pure: `sender.ts` carries it out. If one event is at fault, only
+ * that event pays for it: a request that is refused because of its content is halved until that event is alone.
  */
 import type { Answered, Delivery } from "./delivery.ts";
 import { REFUSED_RETRY_CAP_MS, RETRY_CAP_MS } from "./limits.ts";
 
 export type NextStep =
-  /** Each event by its own outcome. */
+  /** Each event gets its own outcome. */
   | { readonly kind: "settle"; readonly answer: Answered }
-  /** All of them stay as they are, and the next request has half as many. */
+  /** All events stay in the outbox, and the next request carries half as many. */
   | { readonly kind: "halve"; readonly wait: Wait | undefined }
-  /** The one event stands aside for so long, and the others go first. `isFirm`: also where flushes follow each other. */
+  /** The one event is set aside for `forMs` milliseconds, and the others go first. With `isFirm` a flush does not shorten that time. */
   | { readonly kind: "set_aside"; readonly forMs: number; readonly isFirm: boolean; readonly wait: Wait }
-  /** All of them stay as they are. */
+  /** All events stay in the outbox. */
   | { readonly kind: "wait"; readonly wait: Wait };
 
-/** Nothing is sent meanwhile. */
+/** How long nothing is sent, and why. */
 export interface Wait {
   readonly reason: string;
-  /** The kind of problem that is told. */
+  /** Under which kind the problem is reported. */
   readonly problem: "not_delivered" | "refused" | "outbox";
   readonly capMs: number;
   readonly askedMs?: number | undefined;
@@ -37,11 +37,11 @@ export const afterDelivery = (delivery: Delivery, events: number): NextStep => {
   }
 };
 
-/** What fails by its size, or for one of its events, does so again and again, and holds up all behind it. */
+/** A request that fails because of its size, or because of one of its events, would fail again and block all events behind it. */
 const afterFailure = (failure: Extract<Delivery, { kind: "again" }>, events: number): NextStep => {
   const wait = waitOf(failure, "not_delivered", RETRY_CAP_MS);
   if (failure.suspect !== undefined && events > 1) return { kind: "halve", wait };
-  // A flush tries it at once: it may have been the service's own fault.
+  // Not firm: the service itself may have been at fault, so a flush tries the event at once.
   if (failure.suspect === "content")
     return { kind: "set_aside", forMs: REFUSED_RETRY_CAP_MS, isFirm: false, wait };
   return { kind: "wait", wait };
@@ -49,11 +49,11 @@ const afterFailure = (failure: Extract<Delivery, { kind: "again" }>, events: num
 
 type Rejected = Extract<Delivery, { kind: "rejected" }>;
 
-/** Whether it is the last word on the event that stood alone in the request. 413 is about the event whoever says it. */
+/** Whether the refusal of a request with one event is final. A 413 is about the event, whoever answered it. */
 export const isFinal = ({ rejection, isOurs }: Rejected): boolean =>
   isOurs || rejection.code === "status_413";
 
-/** The half of them goes at once, but where to wait was asked for. */
+/** Half of the events go at once, unless the answer asked for a wait. */
 const afterRejectionOfMany = (rejected: Rejected): NextStep => ({
   kind: "halve",
   wait: rejected.askedMs === undefined ? undefined : refusalWait(rejected),
@@ -65,7 +65,7 @@ const afterRejectionOfOne = (rejected: Rejected): NextStep => {
     const outcomes = [{ kind: "rejected", rejection }] as const;
     return { kind: "settle", answer: { kind: "answered", outcomes, duplicates: 0, warnings: [], askedMs } };
   }
-  // A proxy that dislikes this event, or all of them.
+  // A proxy refused this event, or refuses every event.
   const wait = refusalWait(rejected);
   return { kind: "set_aside", forMs: REFUSED_RETRY_CAP_MS, isFirm: isForAll !== true, wait };
 };

@@ -1,6 +1,6 @@
 /**
- * Sends what was taken, and finds out what came of it: whether the service is away, or these events alone do not come through, because something in between
- * chokes on them or refuses them. For that a request without events is sent beside them.
+ * Sends a request and finds out why it failed: either the service is away, or something in between (such as a proxy) does not let these events
+ * through. To tell the two apart, a request without events is sent as well.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { isFinal } from "./after-delivery.ts";
@@ -12,7 +12,7 @@ import { isUnanswered, Silence, type Unanswered } from "./silence.ts";
 
 interface Parts {
   readonly deliver: Deliver;
-  /** Events that a request has where nothing speaks against it. */
+  /** The number of events of a request when nothing has failed. */
   readonly eventsMax: number;
   readonly pace: Pick<Pace, "events" | "reached">;
 }
@@ -20,23 +20,23 @@ interface Parts {
 export class Asking {
   readonly #parts: Parts;
   readonly #silence = new Silence();
-  /** Of the request on its way. */
+  /** Aborts the request in flight. */
   #request = new AbortController();
-  /** Events in a row that something in between refused alone. */
+  /** How many events in a row were refused by something in between, each alone in its request. */
   #refusedAlone = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** Ends the request on its way, if any. */
+  /** Aborts the request in flight, if there is one. */
   interrupt(reason: string): void {
     this.#request.abort(new Error(reason));
   }
 
   /**
-   * What gets no answer again and again, while a request without events gets one just before it is tried once more, does not come through because of what is
-   * in it: it is as if something in between had refused it. Where the service is away nothing changes, and all of them keep their order.
+   * If these events repeatedly get no answer, while a request without events gets one just before each new attempt, the content is at fault: it
+   * counts as refused by something in between. If the service is away, nothing changes, and all events keep their order.
    */
   async ask(taken: Taken): Promise<Delivery> {
     this.#request = new AbortController();
@@ -63,9 +63,10 @@ export class Asking {
   }
 
   /**
-   * What something in between refuses in words of its own may be for the event, or for all of them. One stands aside for it; where the next one is refused as
-   * well, and so is a request without events, a flush tries it again. The others are tried all the same: what replaces each refusal by its own, as some proxies do,
-   * does so to that request too. Where that is answered, the event has another chance: it may just be mended.
+   * A refusal by something in between may be about this event or about every event. The first such event is set aside. If the next one is refused
+   * too, and so is a request without events, then every request is refused (some proxies replace each refusal of the service by their own), and the
+   * event is tried again at the next flush. If the request without events is answered, the event gets another attempt at once, because the cause may
+   * just have been removed.
    */
   async #askWhetherAll(delivery: Delivery, taken: Taken): Promise<Delivery> {
     if (delivery.kind !== "rejected" || isFinal(delivery)) {
@@ -76,7 +77,7 @@ export class Asking {
     if (!isAlone || delivery.askedMs !== undefined || this.#refusedAlone++ === 0) return delivery;
     const empty = await this.#askWithoutEvents();
     if (empty.kind === "answered") {
-      // Many in a row hold up the others no longer than they must. When they are tried again they hold up none.
+      // Many such events in a row should delay the others as little as possible. Later attempts at them delay no others.
       if (!taken.isSuspect) this.#parts.pace.reached();
       return await this.#askOnce(taken);
     }
@@ -101,6 +102,6 @@ const notLetThrough = ({ reason, askedMs }: Unanswered): Delivery => {
   return { kind: "rejected", rejection: { code: "unanswered", message, errors: [] }, isOurs: false, askedMs };
 };
 
-/** Keeps no program: one that ends by itself is to be kept by the request on its way, and not by those that follow it. */
+/** This timer does not keep the program alive: only the request in flight does. */
 const pause = (signal: AbortSignal): Promise<void> =>
   delay(UNANSWERED_PAUSE_MS, undefined, { ref: false, signal }).catch(() => {});

@@ -1,4 +1,4 @@
-/** A client with an outbox and a sender behind it. */
+/** A client with an outbox, and a sender that works in the background. */
 import { setMaxListeners } from "node:events";
 import { clearInterval, setInterval } from "node:timers";
 import { setImmediate } from "node:timers/promises";
@@ -28,34 +28,35 @@ import type { ServiceAddress } from "./service.ts";
 import { rejectedAs, type Sent, type SingleRoute, sendOne } from "./single-send.ts";
 
 export interface Stats {
-  /** Events in the log, `duplicates` of which it had before. */
+  /** Events that are in the log. Of these, the log already had `duplicates`. */
   readonly delivered: number;
   readonly duplicates: number;
   readonly rejected: number;
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
-  /** In the outbox, those left by dead processes included. */
+  /** Events in the outbox, including those that dead processes left. */
   readonly pending: { readonly events: number; readonly bytes: number };
-  /** Why nothing goes through; undefined while something does. */
+  /** Why nothing can be delivered now; undefined while delivery works. */
   readonly failure: string | undefined;
 }
 
 export interface Client<Extra extends string = never> extends Recorder<Extra> {
-  // Typed as `capture` is: by CaptureEvent<Extra> alone the compiler would not take a client that knows more types for one that knows fewer.
+  // Declared with the same parameter type as `capture`: with CaptureEvent<Extra> alone, the compiler would not accept a client that knows more event
+  // types in place of one that knows fewer.
   /**
-   * Sends one event past the outbox and waits for its receipt, `timeoutMs` (30,000) at most. Does not throw. An event that is both sent and
-   * captured is two records in the log: choose one.
+   * Sends one event without the outbox and waits for its receipt, at most `timeoutMs` (default 30,000). Does not throw. An event that is both sent
+   * and captured becomes two records in the log, so use one of the two.
    */
   send(
     event: EventWithout<CaptureEvent<Extra>, never>,
     options?: { readonly timeoutMs?: number },
   ): Promise<Sent>;
-  /** Resolves when everything captured before is synced to the disk, or with the reason why it is not. */
+  /** Resolves when everything captured before the call is synced to the disk, or with the reason why it is not. */
   synced(): Promise<Synced>;
-  /** Delivers what was captured before; waits at most `timeoutMs` (5,000). */
+  /** Delivers everything captured before the call; waits at most `timeoutMs` (default 5,000). */
   flush(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
   /**
-   * Flushes, then gives everything back. What is pending stays in the outbox's folder for the next process, with what is captured meanwhile; with an outbox
-   * in memory it is dropped, counted and told.
+   * Flushes, then releases all resources. Pending events, including those captured during the call, stay in the outbox's folder for the next process.
+   * With an outbox in memory they are dropped, counted and reported.
    */
   close(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
   readonly stats: Stats;
@@ -63,10 +64,10 @@ export interface Client<Extra extends string = never> extends Recorder<Extra> {
 
 interface Parts {
   readonly service: ServiceAddress;
-  /** For events that are sent and awaited. */
+  /** The route of `send()`. */
   readonly route: SingleRoute;
   readonly maker: EventMaker;
-  /** For those as well: without numbers, so that the same event is the same however often it is made. */
+  /** Makes the events of `send()`: without source numbers, so that the same event has the same content however often it is made. */
   readonly plainMaker: EventMaker;
   readonly reports: Reports;
   readonly deliver: Deliver;
@@ -82,26 +83,26 @@ const ENDED = "The program has ended, and its outbox in memory with it.";
 
 export class BackgroundClient implements Client {
   readonly #parts: Parts;
-  /** For what the disk does not take. */
+  /** Holds the events that could not be written to the disk. */
   readonly #overflow = createMemoryOutbox({ bytesMax: OVERFLOW_BYTES_MAX });
-  /** When the first came that the disk did not take: what is held may have been sent since. */
+  /** When the first event went into the overflow. Events held there may have been sent since then. */
   #overflowSinceMs: number | undefined;
   readonly #sender: Sender;
   readonly #recorder: LooseRecorder;
   readonly #sending = new AbortController();
   #heartbeat: ReturnType<typeof setInterval> | undefined;
   #closing: Promise<Flushed> | undefined;
-  /** The outbox takes nothing more. */
+  /** From now on the outbox accepts nothing. */
   #isClosed = false;
-  /** The program has ended: only a folder outlives it. */
+  /** The program is ending: only a folder outlives it. */
   #hasEnded = false;
-  /** The loop has run dry, or the program has ended by itself: what is in memory has this last chance. */
+  /** Runs at `beforeExit`, when the event loop has nothing left to do: the last chance for events in memory. */
   readonly #drain = () =>
     void this.flush().then(({ kind }) => {
-      // A request that hangs would keep the program for as long as a request may take.
+      // A request that hangs would keep the program alive for the whole request timeout.
       if (kind === "pending") this.#sender.interrupt("The program ended.");
     });
-  /** What is in memory by now ends with the program; what the loop still had to do is not done any more. */
+  /** Runs at `exit`: events that are still in memory end with the program, because no asynchronous work is done any more. */
   readonly #exit = () => {
     this.#parts.reports.ending();
     this.#hasEnded = true;
@@ -112,7 +113,7 @@ export class BackgroundClient implements Client {
   constructor(parts: Parts) {
     const { outbox, deliver, deadLetters, limits, flushIntervalMs, reports, maker, heartbeat } = parts;
     this.#parts = parts;
-    // Each event that is sent and awaited listens.
+    // Each `send()` in flight adds a listener.
     allowManyListeners(this.#sending.signal);
     this.#sender = createSender({
       outboxes: [outbox, this.#overflow],
@@ -191,28 +192,28 @@ export class BackgroundClient implements Client {
     programEnd.beforeExit.drop(this.#drain);
     if (this.#heartbeat) {
       clearInterval(this.#heartbeat);
-      // Says the last number, so that a missing end is seen.
+      // The last heartbeat names the last source number, so that missing events at the end are noticed.
       this.#beat();
     }
     const flushed = await this.flush(options);
     this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
     this.#parts.reports.closing();
-    // What was sent meanwhile may be all that the disk has room for.
+    // The events delivered meanwhile may occupy all the space that the disk has.
     if (this.#overflow.pending.events > 0) await this.#parts.outbox.release();
-    // First of all: a callback that is told of a drop may capture an event.
+    // Set before anything else, because a callback that learns of a drop may capture an event.
     this.#isClosed = true;
     this.#moveOverflow();
     const ended = await this.#parts.outbox.close();
     programEnd.exit.drop(this.#exit);
     this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");
-    // A warning of the process is written in the next turn of the loop, and the program may exit before.
+    // A process warning is written in the next turn of the event loop, and the program may exit before that.
     await setImmediate();
     const { events } = this.stats.pending;
     return flushed.kind === "pending" ? { ...flushed, events } : flushed;
   }
 
-  /** What the disk did not take has a last chance there: it may have space again. */
+  /** Gives events that the disk did not accept a last chance: it may have space again. */
   #moveOverflow(): void {
     const left: Uint8Array[] = [];
     let why: string | undefined;
@@ -246,13 +247,13 @@ export class BackgroundClient implements Client {
       this.#overflowSinceMs ??= Date.now();
       reports.problem("outbox", `${message}. Events are held in memory meanwhile.`);
     }
-    // By a listener of the program's end that comes after ours.
+    // Captured by an `exit` listener of the program that runs after ours.
     if (this.#hasEnded && outbox.empty().length > 0) return drop("closed", ENDED);
     this.#sender.appended(bytes.length);
     return { kind: "kept", eventId };
   }
 
-  /** Without a number of its own: it speaks of the others. */
+  /** A heartbeat has no source number of its own: it reports on the numbered events. */
   #beat(): void {
     const { heartbeat, maker } = this.#parts;
     if (!(heartbeat && maker.source)) return;
@@ -279,7 +280,7 @@ export class BackgroundClient implements Client {
   #rejected(letter: RejectedEvent): void {
     const { reports, heartbeat } = this.#parts;
     const isUnknownType = letter.rejection.errors.some(({ path }) => path === "/event_type");
-    // Also those that waited behind the first one.
+    // This also covers heartbeats that waited behind the first one.
     if (!(heartbeat && isUnknownType && letter.text.includes(`"event_type":"${HEARTBEAT}"`)))
       reports.rejected(letter);
     else {
@@ -293,11 +294,11 @@ export class BackgroundClient implements Client {
   }
 }
 
-/** More than ten Node takes for a leak, and says so. */
+/** Node warns of a leak when a signal has more than ten listeners. */
 const allowManyListeners = (signal: AbortSignal): void => {
   try {
     setMaxListeners(0, signal);
   } catch {
-    // It is of the kind that a test environment (jsdom) has put in the place of Node's, and does not count them.
+    // The signal comes from a test environment such as jsdom, which replaces Node's and does not count listeners.
   }
 };

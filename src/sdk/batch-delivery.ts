@@ -1,4 +1,4 @@
-/** Events to `POST /v1/events/batch`. Their texts go into the body as they are. */
+/** Sends events to `POST /v1/events/batch`. The event texts go into the body unchanged. */
 import type { Deliver, Delivery, EventOutcome } from "./delivery.ts";
 import { eventCount } from "./event-count.ts";
 import { isJsonObject } from "./json-object.ts";
@@ -33,8 +33,8 @@ const bodyOf = (events: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
 };
 
 /**
- * Each event has an outcome of its own (DESIGN 3). Only an answer that accounts for all of them is believed: what it is silent about would be taken for
- * stored.
+ * Each event has its own outcome (DESIGN 3). An answer counts only if it accounts for all events: an event that it does not mention would otherwise
+ * be taken for stored.
  */
 const readOutcomes = (data: Readonly<Record<string, unknown>>, sent: number): Delivery => {
   const { accepted, rejected, duplicates, errors } = data;

@@ -1,4 +1,7 @@
-/** What a program says when it makes a client, and what that comes to. A mistake in it is thrown at once: it is seen when the program is deployed, not when an event is lost. */
+/**
+ * The options of a client, and how they are read. A mistake in an option is thrown at once, so that it shows when the program is deployed and not
+ * when an event is lost.
+ */
 import type { SyncPolicy } from "./file-outbox.ts";
 import { type Hash, keyedHash, sha256 } from "./hash.ts";
 import { isBytes } from "./is-bytes.ts";
@@ -20,51 +23,57 @@ import type { Callbacks } from "./reports.ts";
 
 export interface OutboxInFolder {
   /**
-   * Made with mode 0700 where it is not there. On a disk of this machine, not on a network. Any number of processes may share it, of one tenant: what one that
-   * is dead has left another sends with its own key.
+   * Created with mode 0700 if it does not exist. It must be on a local disk, not on a network. Any number of processes of one tenant may share it: a
+   * process sends what a dead process left there with its own key.
    */
   readonly directory: string;
-  /** `interval` where it is not given. */
+  /** Default: `interval`. */
   readonly sync?: SyncPolicy;
-  /** Bound of the files together, in bytes: 256 MiB where it is not given. Beyond it new events are dropped, counted and reported; what is there stays. */
+  /**
+   * Limit in bytes for all files together; default 256 MiB. Beyond it new events are dropped, counted and reported; events already in the outbox
+   * stay.
+   */
   readonly bytesMax?: number;
 }
 
 export interface OutboxInMemory {
-  /** Bound in bytes: 16 MiB where it is not given. What is in it ends with the process. */
+  /** Limit in bytes; default 16 MiB. The content ends with the process. */
   readonly bytesMax?: number;
 }
 
 export interface BatchOptions {
-  /** A batch goes out with so many events (500; at most 1000) … */
+  /** A batch is sent when it has this many events (default 500, at most 1000) … */
   readonly events?: number;
-  /** … or bytes (1 MiB; at most 8 MiB) … */
+  /** … or this many bytes (default 1 MiB, at most 8 MiB) … */
   readonly bytes?: number;
-  /** … or when its first event has waited so many milliseconds (1000). */
+  /** … or when its first event has waited this many milliseconds (default 1000). */
   readonly intervalMs?: number;
 }
 
 export interface HeartbeatOptions {
-  /** The asset that heartbeats are recorded under. */
+  /** The asset under which heartbeats are recorded. */
   readonly asset_id: string;
-  /** A minute where it is not given. */
+  /** In milliseconds; default one minute. */
   readonly intervalMs?: number;
 }
 
-/** What every kind of client may be given. */
+/** Options of every kind of client. */
 export interface EventOptions extends Callbacks {
-  /** Name of this program among the senders of a tenant; `sdk` where it is not given. Its events carry a number of their own each, so that a missing one is seen. `false`: no numbers. */
+  /**
+   * Name of this program as a source of its tenant; default `sdk`. Each event carries a source number, so that a missing event is noticed. `false`
+   * switches the numbers off.
+   */
   readonly source?: string | false;
-  /** A key of at least 16 bytes: identifiers are then hashed with HMAC-SHA-256 in place of SHA-256. */
+  /** A key of at least 16 bytes. With it, identifiers are hashed with HMAC-SHA-256 instead of SHA-256. */
   readonly hashKey?: string | Uint8Array;
 }
 
 export interface ClientOptions extends EventOptions {
-  /** Where the service listens, such as `https://audit.example.com`. */
+  /** Address of the service, such as `https://audit.example.com`. */
   readonly url: string;
-  /** A key with the scope `events:write`. */
+  /** An API key with the scope `events:write`. */
   readonly apiKey: string;
-  /** Where events wait. There is no default: whether events may be lost with the process is for you to say. */
+  /** Where events wait until they are delivered. There is no default, because you must decide whether events may be lost with the process. */
   readonly outbox:
     | (OutboxInFolder & { readonly memory?: undefined })
     | (OutboxInMemory & {
@@ -73,19 +82,19 @@ export interface ClientOptions extends EventOptions {
         readonly sync?: undefined;
       });
   readonly batch?: BatchOptions;
-  /** Of one request, in milliseconds: 15,000 where it is not given. */
+  /** Timeout of one request, in milliseconds; default 15,000. */
   readonly requestTimeoutMs?: number;
-  /** Says regularly that this program is there and what waits. The service must admit `sdk.heartbeat` (EXTRA_EVENT_TYPES). */
+  /** Reports at regular intervals that this program is alive and how many events wait. The service must admit `sdk.heartbeat` (EXTRA_EVENT_TYPES). */
   readonly heartbeat?: HeartbeatOptions;
 }
 
-/** The sandbox asks for no key, forgets after an hour, and takes 100 requests a minute, one event each. */
+/** The sandbox needs no key, forgets events after an hour, and accepts 100 requests a minute with one event each. */
 export interface SandboxOptions extends EventOptions {
-  /** Where the service listens, such as `https://audit.example.com`. */
+  /** Address of the service, such as `https://audit.example.com`. */
   readonly url: string;
-  /** In memory: nothing of it outlives the program. */
+  /** An outbox in memory: nothing in it outlives the program. */
   readonly outbox?: OutboxInMemory;
-  /** Of one request, in milliseconds: 15,000 where it is not given. */
+  /** Timeout of one request, in milliseconds; default 15,000. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -118,7 +127,7 @@ export const SANDBOX_OPTIONS: Names<SandboxOptions> = {
   ...EVENT_OPTIONS,
 };
 
-/** A misspelt option would do nothing, and nobody would see it. Values are not repeated: one may be a key. */
+/** A misspelt option would be ignored without anybody noticing. The message does not repeat the value, which may be a key. */
 const checkNames = (options: unknown, known: Readonly<Record<string, true>>, name?: string): void => {
   const names = Object.keys(known).join(", ");
   if (!isJsonObject(options)) throw new TypeError(`${name ?? "options"} is no object: give { ${names} }.`);
@@ -212,7 +221,7 @@ type OutboxChoice =
   | { readonly folder: Required<OutboxInFolder> }
   | { readonly memory: Required<OutboxInMemory> };
 
-/** Whether events may end with the process is never guessed: what says both, or neither, is refused. */
+/** Whether events may end with the process is never guessed: options that give both kinds of outbox, or neither, are refused. */
 export const readOutbox = (outbox: ClientOptions["outbox"]): OutboxChoice => {
   if (typeof outbox !== "object" || outbox === null)
     throw new TypeError("outbox is missing: give { directory } or { memory: true }.");
@@ -240,7 +249,7 @@ const readFolder = ({
   return { directory, sync, bytesMax: count("outbox.bytesMax", bytesMax, BYTES) };
 };
 
-/** Of a client that has no other outbox. */
+/** For a client that can have no other outbox. */
 export const readMemory = (outbox: OutboxInMemory = {}) => {
   checkNames(outbox, MEMORY_OPTIONS, "outbox");
   return readBound(outbox);
@@ -257,7 +266,7 @@ export const readHash = ({ hashKey }: EventOptions): Hash => {
   return keyedHash(hashKey);
 };
 
-/** A program has as many sources as it has clients and lives: numbers begin at 1 in each. */
+/** Each client of each run of a program is a source of its own, because its numbers begin at 1. */
 export const readSource = ({ source = "sdk" }: EventOptions, id: string): string | undefined => {
   if (source === false) return undefined;
   if (typeof source !== "string" || source === "" || source.length > SOURCE_CHARACTERS_MAX)

@@ -1,4 +1,4 @@
-/** Clients for a program that records what its AI does: for the service, for its sandbox, and for tests. */
+/** Creates clients for a program that records what its AI does: clients for the service and for its sandbox. */
 import { join, resolve } from "node:path";
 import { activeSpan } from "./active-span.ts";
 import { BackgroundClient, type Client } from "./background-client.ts";
@@ -32,9 +32,9 @@ import { LOG_ROUTE, SANDBOX_ROUTE } from "./single-send.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
- * A client that keeps what it captures in its outbox, and delivers it to the service in the background until it is closed. `Extra` names the event types
- * that the service admits beside the documented ones. Throws a TypeError or RangeError that names the option at fault, and what the file system says of a
- * folder that cannot be written to.
+ * A client that keeps captured events in its outbox, and delivers them to the service in the background until it is closed. `Extra` names the event
+ * types that the service admits beside the documented ones. Throws a TypeError or RangeError that names the wrong option, or the error of the file
+ * system if the folder cannot be written to.
  */
 export const createClient = <Extra extends string = never>(options: ClientOptions): Client<Extra> => {
   checkOptions(options, CLIENT_OPTIONS);
@@ -59,8 +59,8 @@ export const createClient = <Extra extends string = never>(options: ClientOption
 };
 
 /**
- * A client for the sandbox of a service, with an outbox in memory. Its events are nobody's evidence: the sandbox marks them so, and forgets them after an hour.
- * Throws a TypeError or RangeError that names the option at fault.
+ * A client for the sandbox of a service, with an outbox in memory. Its events are not evidence: the sandbox marks them as such and forgets them after
+ * an hour. Throws a TypeError or RangeError that names the wrong option.
  */
 export const createSandboxClient = <Extra extends string = never>(options: SandboxOptions): Client<Extra> => {
   checkOptions(options, SANDBOX_OPTIONS);
@@ -100,7 +100,7 @@ const openOutbox = (
 ): { readonly outbox: Outbox; readonly deadLetters: DeadLetters } => {
   const choice = readOutbox(options);
   if ("memory" in choice) return { outbox: createMemoryOutbox(choice.memory), deadLetters: noDeadLetters };
-  // The program may change its working directory later.
+  // Resolved now, because the program may change its working directory later.
   const folder = { ...choice.folder, directory: resolve(choice.folder.directory) };
   const deadLetters = createDeadLetterFile(join(folder.directory, DEAD_LETTERS));
   const outbox = createFileOutbox({

@@ -1,4 +1,7 @@
-/** Events that the service will never take, kept with the reason: one JSON object per line, appended and synced. Several processes may share the file. */
+/**
+ * Keeps events that the service will never accept, with the reason: one JSON object per line, appended and synced. Several processes may share the
+ * file.
+ */
 import { Buffer } from "node:buffer";
 import { type FileHandle, open } from "node:fs/promises";
 import { textOf } from "./error-text.ts";
@@ -27,7 +30,7 @@ export const createDeadLetterFile = (path: string): DeadLetters => ({
         const begin = (await endsInLine(file, size)) ? "\n" : "";
         const lines = Buffer.from(begin + rejected.map((letter) => `${lineOf(letter)}\n`).join(""));
         if (size + lines.length > DEAD_LETTER_BYTES_MAX) return { kind: "full" };
-        // In one call: `appendFile` takes several for what is long, and another process may write between them.
+        // Written with one system call: `appendFile` splits long data into several, and another process may write between them.
         for (let at = 0; at < lines.length; ) at += (await file.write(lines, at)).bytesWritten;
         await file.datasync();
       } finally {
@@ -40,17 +43,17 @@ export const createDeadLetterFile = (path: string): DeadLetters => ({
   },
 });
 
-/** What was cut off by a full disk or a power failure costs itself alone. */
+/** If a full disk or a power failure cut off the last line, only that line is lost. */
 const endsInLine = async (file: FileHandle, size: number): Promise<boolean> => {
   if (size === 0) return false;
   const { bytesRead, buffer } = await file.read(new Uint8Array(1), 0, 1, size - 1);
   return bytesRead === 1 && buffer[0] !== LINE_FEED;
 };
 
-/** For programs without a folder: the callback is all that is told. */
+/** For clients without a folder: their rejected events are only reported to the callback. */
 export const noDeadLetters: DeadLetters = { keep: async () => ({ kind: "kept" }) };
 
-/** The event's own text stands last, byte for byte; what was no JSON stands as a text. */
+/** The event's own text comes last, byte for byte; bytes that are no JSON are written as a JSON string. */
 const lineOf = ({ rejection, text }: RejectedEvent): string => {
   const head = JSON.stringify({ rejected_at: new Date().toISOString(), ...rejection });
   return `${head.slice(0, -1)},"event":${isJson(text) ? text : JSON.stringify(text)}}`;

@@ -1,14 +1,14 @@
-/** What becomes of a request to the service, as far as the sender of events must know. How events are sent is in `batch-delivery.ts` and `sandbox-delivery.ts`. */
+/** The outcome of a request to the service, as the sender of events sees it. `batch-delivery.ts` and `sandbox-delivery.ts` send the events. */
 
-/** Why the service did not take an event, in its own words. */
+/** Why the service refused an event, in its own words. */
 export interface Rejection {
-  /** One of the documented codes, such as `invalid_event`; `status_413` and the like where the answer was not Prooftrail's. */
+  /** A documented code, such as `invalid_event`; or `status_413` and the like if the answer did not come from Prooftrail. */
   readonly code: string;
   readonly message: string;
   readonly errors: readonly { readonly path: string; readonly code: string; readonly message: string }[];
 }
 
-/** The event was stored; a member of it was kept but has no meaning to the service, such as a misspelt one. */
+/** The event was stored, but a member of it means nothing to the service, such as a misspelt one. */
 export interface EventWarning {
   /** JSON Pointer into the event. */
   readonly path: string;
@@ -17,7 +17,7 @@ export interface EventWarning {
 }
 
 export interface PlacedWarning {
-  /** Of its event in the request; undefined where it is about the request. */
+  /** Position of the event in the request; undefined if the warning is about the whole request. */
   readonly position: number | undefined;
   readonly warning: EventWarning;
 }
@@ -25,10 +25,10 @@ export interface PlacedWarning {
 export type EventOutcome =
   | { readonly kind: "stored" }
   | { readonly kind: "rejected"; readonly rejection: Rejection }
-  /** Not stored, or unknown: the same again can help. */
+  /** Not stored, or not known to be stored: sending it again can help. */
   | { readonly kind: "again"; readonly reason: string };
 
-/** By position. `askedMs`: nothing is to be sent before. */
+/** Outcomes by position. `askedMs`: the service asked to send nothing for that time. */
 export interface Answered {
   readonly kind: "answered";
   readonly outcomes: readonly EventOutcome[];
@@ -39,34 +39,34 @@ export interface Answered {
 
 export type Delivery =
   | Answered
-  /** Nothing is known of any of the events: no answer, or one that says to come again. */
+  /** The outcome of all events is unknown: no answer came, or one that says to try again. */
   | {
       readonly kind: "again";
       readonly reason: string;
       readonly askedMs?: number | undefined;
       /**
-       * What the very same request may fail by for ever: its size, where no answer came in time, or what one of its events holds, where the service, or what
-       * stands before it, failed over it (500).
+       * Why the very same request may fail again and again: its size, if no answer came in time; or the content of an event, if the service, or
+       * something in front of it, answered 500.
        */
       readonly suspect?: "size" | "content";
-      /** The service itself said nothing: the way there may be broken, or be so for this request alone. */
+      /** No answer of the service itself: the connection may be broken, or something blocks this request only. */
       readonly isUnanswered?: true;
     }
-  /** The key, the address or the service's set-up is at fault, and no event. */
+  /** The key, the address or the configuration of the service is wrong, not an event. */
   | { readonly kind: "refused"; readonly reason: string; readonly askedMs?: number | undefined }
-  /** Something in the request was not taken. With one event it was that one. */
+  /** Something in the request was refused. If it carried one event, it was that event. */
   | {
       readonly kind: "rejected";
       readonly rejection: Rejection;
       readonly isOurs: boolean;
-      /** So was a request without events: it may not be for what the event holds. */
+      /** A request without events was refused as well, so the content of the event may not be the reason. */
       readonly isForAll?: true;
       readonly askedMs?: number | undefined;
     };
 
 /**
- * `events` are JSON texts; `mayBeResent` where one of them may have been sent longer ago than the broker remembers. Without events the service is asked
- * all the same, which shows whether it is there.
+ * `events` are JSON texts. `mayBeResent`: one of them may have been sent longer ago than the broker remembers. A request without events is sent too;
+ * it shows whether the service answers.
  */
 export type Deliver = (request: {
   readonly events: readonly Uint8Array[];

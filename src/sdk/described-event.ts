@@ -7,7 +7,7 @@ import type { JsonObject } from "./json-object.ts";
 import type { LooseRecorder } from "./recorder.ts";
 import { isThenable } from "./watch-outcome.ts";
 
-/** What a callback gives; what it throws becomes an event that is dropped. */
+/** What a callback returns; if it throws, an event that is dropped takes the place of the result. */
 export const attempt = (name: string, callback: () => unknown): unknown => {
   try {
     const given = callback();
@@ -19,7 +19,10 @@ export const attempt = (name: string, callback: () => unknown): unknown => {
   }
 };
 
-/** A recorder is told of a fault only by an event that it finds: in this one it does, and drops, counts and reports it with this message. */
+/**
+ * A recorder only reports faults that it finds in an event. So this event contains one on purpose: the recorder drops, counts and reports it with
+ * this message.
+ */
 export const undescribed = (message: string): JsonObject => ({
   metadata: {
     description: {
@@ -30,7 +33,7 @@ export const undescribed = (message: string): JsonObject => ({
   },
 });
 
-/** Where a member is said it stays. What is no event is handed on: the recorder says what is wrong with it. */
+/** A member that is present stays as it is. Anything that is no event is passed on, and the recorder reports what is wrong with it. */
 export const record = (recorder: LooseRecorder, event: unknown, filling: JsonObject): void => {
   if (event === undefined) return;
   recorder.capture(attempt("The description", () => withFilling(event, filling)));

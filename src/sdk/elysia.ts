@@ -1,5 +1,6 @@
 /**
- * `prooftrail/sdk/elysia`: a recorder in the context of each request, and events of whole requests. The only file of the SDK that needs a package.
+ * `prooftrail/sdk/elysia`: puts a recorder into the context of each request, and records events of whole requests. The only file of the SDK that
+ * needs a package.
  *
  *     new Elysia().use(audit(client)).post("/score", ({ audit, body }) => score(audit, body), {
  *       audit: ({ response, durationMs }) => ({ asset_id: "credit_model", event_type: "ai_inference", metadata: { … } }),
@@ -17,20 +18,20 @@ import { uuid7 } from "./uuid.ts";
 
 export interface AnsweredRequest {
   readonly method: string;
-  /** Of the request's URL. */
+  /** The path of the request's URL. */
   readonly path: string;
-  /** What the handler returned; undefined where it threw. */
+  /** What the handler returned; undefined if it threw. */
   readonly response: unknown;
-  /** As Elysia knows it: a Response that an `onError` of the app gives has a status of its own. */
+  /** The status as Elysia knows it. If an `onError` of the app returns a Response, that Response may have another status. */
   readonly status: number;
-  /** What the handler threw, or why the request did not come to it. */
+  /** What the handler threw, or why the request did not reach it. */
   readonly error: unknown;
-  /** From before validation to the answer: whole milliseconds. Of an answer that comes piece by piece, to its beginning. */
+  /** Time from before validation to the answer, in whole milliseconds. For a streamed answer, to its beginning. */
   readonly durationMs: number;
 }
 
 export interface ElysiaAuditOptions {
-  /** Closes the client when the app has stopped: true where it is not said. */
+  /** Closes the client when the app has stopped; default true. */
   readonly closeOnStop?: boolean;
 }
 
@@ -44,23 +45,23 @@ interface AuditedRequest<Extra extends string> {
   describe?: (answered: AnsweredRequest) => CaptureEvent<Extra> | undefined;
 }
 
-/** Each plugin is one of its own: Elysia takes those of equal name and seed for the same, and one that is used twice once. */
+/** Gives each plugin a seed of its own: Elysia applies plugins of the same name and seed only once. */
 let plugins = 0;
 
 /**
- * A plugin for routes that are added after it. Their context has `audit`, a recorder whose events have
- * - the `correlation_id` of the request's `x-request-id`, where that is 1 to 256 printable ASCII characters without spaces, otherwise a new UUIDv7;
- * - trace and span of its `traceparent` (W3C Trace Context), where there is a valid one.
+ * A plugin for the routes that are added after it. Their context has `audit`, a recorder whose events get
+ * - the request's `x-request-id` as `correlation_id`, if it is 1 to 256 printable ASCII characters without spaces; otherwise a new UUIDv7;
+ * - trace and span from its `traceparent` (W3C Trace Context), if that is valid.
  *
- * The route option `audit` gives the event of a request after its answer, or undefined for none; `duration_ms` is filled in. It is asked about requests whose
- * body could be parsed, also where the handler threw. What it throws is counted and reported as a dropped event.
+ * The route option `audit` returns the event of a request after its answer, or undefined for none; `duration_ms` is filled in. It is called for
+ * requests whose body could be parsed, including those whose handler threw. If it throws, that is counted and reported as a dropped event.
  */
 export const audit = <Extra extends string = never>(
   client: Client<Extra>,
   { closeOnStop = true }: ElysiaAuditOptions = {},
 ) => {
   const requests = new WeakMap<Request, AuditedRequest<Extra>>();
-  // Elysia reads in a hook's parameters what it has to prepare: these ask for no body, which a handler may want to read itself.
+  // Elysia prepares what a hook's parameters name. These hooks do not name the body, which a handler may want to read itself.
   return new Elysia({ name: "prooftrail/sdk/elysia", seed: ++plugins })
     .derive({ as: "global" }, ({ request, path }) => {
       const recorder = client.with(membersOf(request.headers));
@@ -88,7 +89,7 @@ export const audit = <Extra extends string = never>(
       record(recorder, described, { duration_ms: durationMs });
     })
     .onStop(() => {
-      // The last answers are recorded in the turn of the loop after they were sent.
+      // The last answers are recorded in the turn of the event loop after they were sent.
       if (closeOnStop) setImmediate(() => void client.close());
     });
 };

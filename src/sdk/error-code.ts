@@ -1,3 +1,6 @@
-/** The code of an error of the system, such as ENOENT; undefined for any other. Test runners have an `Error` of their own (`node:vm`), which the system's is not. */
+/**
+ * The code of a system error, such as ENOENT; undefined for any other. No `instanceof`: a test runner (`node:vm`) has an `Error` of its own, and
+ * system errors are no instances of it.
+ */
 export const codeOf = (error: unknown): unknown =>
   typeof error === "object" && error !== null && "code" in error ? error.code : undefined;

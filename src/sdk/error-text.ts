@@ -1,6 +1,6 @@
 import { isError } from "./is-error.ts";
 
-/** What was thrown, as a text. It may be anything that a program throws, and may itself refuse to be a text. */
+/** A thrown value as text. A program may throw anything, even an object that cannot be converted to text. */
 export const textOf = (error: unknown): string => {
   try {
     return isError(error) ? error.message : String(error);

@@ -1,6 +1,6 @@
 import { isJsonObject } from "./json-object.ts";
 
-/** Of the text of an event; undefined where it cannot be read. */
+/** The `event_id` in the text of an event; undefined if it cannot be read. */
 export const eventIdIn = (text: string): string | undefined => {
   try {
     const event: unknown = JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * What a program hands to `capture()`. The members come from the schema of the event (src/event/audit-event.ts), the types of events from its list;
- * each event type knows the keys of `metadata` that Prooftrail's views understand.
+ * What a program passes to `capture()`. The members come from the schema of the event (src/event/audit-event.ts), and the event types from its list.
+ * Each event type knows the keys of `metadata` that Prooftrail's views understand.
  */
 import type { AuditEvent } from "../event/audit-event.ts";
 import type { EVENT_TYPES_BY_GROUP } from "../event/event-types.ts";
@@ -16,13 +16,13 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue | undefined };
 
-/** Any further key may be sent beside these. */
+/** Any other key may be sent beside these. */
 interface AnyMetadata {
   readonly [name: string]: JsonValue | undefined;
 }
 
 interface AboutDecision extends AnyMetadata {
-  /** The decision it is about; a decision without one is named by its `event_id`. */
+  /** The decision that the event is about. A decision without one is identified by its `event_id`. */
   readonly decision_id?: string;
   readonly reason?: string;
 }
@@ -37,16 +37,16 @@ interface OfModel extends AnyMetadata {
 interface AboutObjection extends AboutDecision {
   readonly objection_id?: string;
   readonly objection_type?: "explanation_request" | "automated_decision_refusal" | "appeal";
-  /** What became of it. */
+  /** The result, such as of a review or an objection. */
   readonly resolution?: string;
-  /** A limit that was made longer, with `reason`, and the person was told. */
+  /** A deadline was extended, with `reason`, and the person was informed. */
   readonly extension_days?: number;
 }
 
 interface AboutIncident extends AnyMetadata {
   readonly incident_id?: string;
   readonly incident_class?: string;
-  /** When the operator became aware of it: RFC 3339. */
+  /** When the operator became aware of it (RFC 3339). */
   readonly aware_at?: string;
   readonly report_type?: string;
 }
@@ -70,22 +70,22 @@ type MetadataOfGroup<Type extends EventType> = Type extends `objection.${string}
             }
         : AnyMetadata;
 
-/** What the metadata of an event of this type may hold. */
+/** The metadata that an event of this type may have. */
 export type MetadataOf<Type extends string> = Type extends EventType
   ? OrUndefined<MetadataOfGroup<Type>>
   : AnyMetadata;
 
 type Filled = "event_id" | "timestamp" | "event_type" | "risk_tier" | "metadata";
 
-/** As it is, but that no array is written to. */
+/** The same type with its arrays read-only. */
 type Unwritten<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
 
-/** What may be left out may also be undefined, which counts as absent: `exactOptionalPropertyTypes` tells the two apart. */
+/** An optional member may also be undefined, which counts as absent: `exactOptionalPropertyTypes` distinguishes the two. */
 type OrUndefined<Type> = {
   readonly [Name in keyof Type]: object extends Pick<Type, Name> ? Type[Name] | undefined : Type[Name];
 };
 
-/** Every member of the event but those that the SDK fills in or types more closely. */
+/** All members of the event except those that the SDK fills in or types more precisely. */
 type Members = OrUndefined<{
   readonly [Name in keyof Omit<AuditEvent, Filled>]: Unwritten<AuditEvent[Name]>;
 }> & { readonly risk_tier?: RiskTier | undefined };
@@ -94,11 +94,14 @@ type Members = OrUndefined<{
 export type RiskTier = "low" | "limited" | "high" | "prohibited";
 
 interface Filling {
-  /** A UUIDv7, or `evt_` and 1 to 250 characters; a new UUIDv7 where there is none. The same event sent again under the same id is one event; another one, if only by its time, is rejected. */
+  /**
+   * A UUIDv7, or `evt_` and 1 to 250 characters; default: a new UUIDv7. The same event sent again with the same id is stored once. Another event with
+   * that id is rejected, even if only its time differs.
+   */
   readonly event_id?: string | undefined;
-  /** When it happened: UTC. The time of the call where there is none. */
+  /** When it happened, in UTC; default: the time of the call. */
   readonly timestamp?: string | Date | undefined;
-  /** What must not leave the process: it is hashed here into `subject_hash`, `context_hash`, `outcome_hash`. */
+  /** Identifiers that must not leave the process: they are hashed here into `subject_hash`, `context_hash`, `outcome_hash`. */
   readonly hash?:
     | {
         readonly subject?: string | Uint8Array | undefined;
@@ -111,7 +114,7 @@ interface Filling {
 export type EventOf<Type extends string> = Members &
   Filling & { readonly event_type: Type; readonly metadata?: MetadataOf<Type> | undefined };
 
-/** One event; `Extra` are the event types that the service admits beside the documented ones (its setting EXTRA_EVENT_TYPES). */
+/** One event. `Extra` names the event types that the service admits beside the documented ones (its setting EXTRA_EVENT_TYPES). */
 export type CaptureEvent<Extra extends string = never> = {
   readonly [Type in EventType | Extra]: EventOf<Type>;
 }[EventType | Extra];

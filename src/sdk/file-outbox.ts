@@ -1,8 +1,8 @@
 /**
- * An outbox in a folder, for any number of processes. `append` writes to the operating system before it returns, so what it took survives the death of
- * the process; `sync` says when it survives that of the machine. Entries are read back from the files to be sent, so that memory does not grow with
- * what waits. Files of clients that are dead are taken over by renaming them, which only one can do (`adoption.ts`). How the client's own files are
- * written is in `writing.ts`.
+ * An outbox in a folder, which any number of processes may share. `append` hands the entry to the operating system before it returns, so an accepted
+ * entry survives the death of the process; `sync` reports when it also survives a crash of the machine. Entries are read back from the files to be
+ * sent, so waiting entries take no memory. Files of dead clients are taken over by renaming them, which only one client can do (`adoption.ts`).
+ * `writing.ts` writes the client's own files.
  */
 import { join } from "node:path";
 import { clearInterval, setInterval } from "node:timers";
@@ -21,8 +21,8 @@ import { Waiting } from "./waiting.ts";
 import { Writing } from "./writing.ts";
 
 /**
- * When what was captured is synced to the disk: right after each event (events that come meanwhile share the next sync), once a second, or when the
- * operating system likes. In each case an event survives the death of the process as soon as `capture()` has returned.
+ * When captured events are synced to the disk: right after each event (events that come meanwhile share the next sync), once a second, or when the
+ * operating system decides. In each case an event survives the death of the process as soon as `capture()` has returned.
  */
 export type SyncPolicy = "always" | "interval" | "never";
 
@@ -30,17 +30,17 @@ export interface FileOutboxOptions {
   readonly directory: string;
   readonly bytesMax: number;
   readonly sync: SyncPolicy;
-  /** How often what the dead have left is looked for. */
+  /** How often to look for files of dead clients. */
   readonly adoptIntervalMs: number;
-  /** Bytes of an entry that were not what had been written. */
+  /** Called with the bytes of an entry that are not the bytes that were written. */
   readonly onUnreadable: (bytes: Uint8Array) => void;
-  /** Entries whose file is gone, through no doing of ours. */
+  /** Called with the number of entries whose file disappeared without this client's doing. */
   readonly onLost: (events: number, reason: string) => void;
-  /** Something went wrong that nobody waits for. */
+  /** Called for a failure that no caller waits for. */
   readonly onFailure: (reason: string) => void;
 }
 
-/** Throws where the folder cannot be made or written to: a mistake that is better seen at the start. */
+/** Throws if the folder cannot be created or written to, so that the mistake shows at the start. */
 export const createFileOutbox = (options: FileOutboxOptions): Outbox => new FileOutbox(options);
 
 class FileOutbox implements Outbox {
@@ -51,7 +51,7 @@ class FileOutbox implements Outbox {
   readonly #writing: Writing;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #adopting: Promise<void>;
-  /** What the dead have left is being looked for. */
+  /** A look for files of dead clients is under way. */
   #isLooking = false;
   #mayAdopt = true;
   readonly #adopted = new Waiting();
@@ -88,7 +88,7 @@ class FileOutbox implements Outbox {
 
   #every(intervalMs: number, action: () => void): void {
     const timer = setInterval(action, intervalMs);
-    // An outbox is no reason for a program to go on.
+    // An outbox does not keep the program alive.
     timer.unref();
     this.#timers.push(timer);
   }
@@ -127,7 +127,7 @@ class FileOutbox implements Outbox {
   }
 
   async take(limits: TakeLimits): Promise<Taken | undefined> {
-    // What the dead have left goes first, but who has a batch of it does not wait for all of what may be very much.
+    // Entries of dead clients go first. Once they fill a batch, `take` does not wait until all of them are found, as there may be very many.
     const isReady = (): boolean => !this.#isLooking || this.#segments.hasAdopted(limits);
     await this.#adopted.until(isReady, Number.POSITIVE_INFINITY);
     const failures: unknown[] = [];
@@ -154,7 +154,7 @@ class FileOutbox implements Outbox {
 
   async #choose(part: Part, gathering: Gathering): Promise<readonly Chosen[]> {
     const { segment, range } = part;
-    // It may be kept anew while it is looked for, by an event that comes meanwhile or by the next renewal.
+    // The segment may move to a new file meanwhile, because of a new event or the next renewal of the lease.
     const { path } = segment;
     const onCut = (events: number): void => {
       this.#options.onLost(events, `${segment.path}${EVENTS_SUFFIX} is shorter than what was written to it.`);
@@ -169,7 +169,7 @@ class FileOutbox implements Outbox {
       this.#writing.leave(segment);
       if (segment.isGone) return [];
       if (segment.path !== path) return this.#choose(part, gathering);
-      // Its folder was away for a moment.
+      // The folder was unavailable for a moment.
       if (!isGone(path + EVENTS_SUFFIX)) throw error;
       this.#lose(segment, `${segment.path}${EVENTS_SUFFIX} is no longer there.`);
       return [];
@@ -188,11 +188,11 @@ class FileOutbox implements Outbox {
     this.#segments.delete(segment);
   }
 
-  /** A segment without anything left goes, but for those that are written to. */
+  /** Removes a segment in which everything is settled, unless it is still written to. */
   #dropIfDone(segment: Segment): void {
     if (this.#writing.isWritten(segment) || segment.left > 0 || !this.#segments.has(segment)) return;
     const [before, removing] = [this.#removing, this.#remove(segment)];
-    // Without what came of those before: a list of both would hold one more for each segment, as long as the client lives.
+    // Only the last promise is kept: a list would grow by one for each segment, for as long as the client lives.
     this.#removing = before.then(() => removing);
     this.#segments.delete(segment);
   }
@@ -213,12 +213,12 @@ class FileOutbox implements Outbox {
   async release(): Promise<void> {
     this.#writing.leaveSettled();
     await this.#removing;
-    // It takes room as long as it is open.
+    // A removed file takes space until it is closed.
     await this.#files.syncQuietly();
   }
 
   async sync(): Promise<Synced> {
-    // The kernel syncs also what is in no folder any more. After `close` others may have it.
+    // The kernel also syncs files that are in no folder any more. After `close`, other clients may own the files.
     const missing = this.#isClosed ? undefined : this.#findMissing();
     const synced = await this.#files.sync();
     if (synced.kind === "failed") return synced;
@@ -231,7 +231,7 @@ class FileOutbox implements Outbox {
     };
   }
 
-  /** Keeps anew what is still open and has been removed, and names what is not. */
+  /** Writes open files that were removed to new files, and names the first one for which that failed. */
   #findMissing(): string | undefined {
     if (!this.#renewQuietly()) return LEASE_GONE;
     for (const segment of this.#segments.own) {
@@ -243,11 +243,11 @@ class FileOutbox implements Outbox {
     return undefined;
   }
 
-  /** False where the lease was gone. */
+  /** False if the lease was gone. */
   #renew(): boolean {
     if (this.#lease.renew()) return true;
     this.#options.onFailure(LEASE_GONE);
-    // What comes from now on has the new name, and so has what nobody else has.
+    // New entries go to files with the new name, and so do entries that no other client has.
     for (const segment of this.#segments) {
       const { path } = segment;
       this.#writing.leave(segment);
@@ -265,7 +265,7 @@ class FileOutbox implements Outbox {
     }
   }
 
-  /** Takes over what the dead have left. */
+  /** Takes over the files of dead clients. */
   async #adopt(): Promise<void> {
     const { directory, onFailure: tell } = this.#options;
     const onFailure = (error: unknown): void =>
@@ -273,9 +273,9 @@ class FileOutbox implements Outbox {
     this.#isLooking = true;
     try {
       for await (const segment of adoptSegments({ directory, lease: this.#lease, onFailure })) {
-        // All of what may be very much would take longer than `close` is given. What has our name by now is anybody's when our lease is gone.
+        // There may be more than fits into the time that `close` has. Files that already carry our name are free to take once our lease is gone.
         if (!this.#mayAdopt) return;
-        // Named for a lease that we have lost meanwhile, it is anybody's, and found again at the next look.
+        // Our lease was lost meanwhile, so this file carries an old name: it is free to take, and the next look finds it again.
         if (!segment.path.startsWith(join(directory, this.#lease.owner))) continue;
         this.#segments.addAdopted(segment);
         this.#dropIfDone(segment);

@@ -1,4 +1,4 @@
-/** Syncs what was written: one sync at a time, and whatever is written during one is in the next, so that many events share it. */
+/** Syncs written files, one sync at a time. Whatever is written during a sync is part of the next one, so that many events share it. */
 import { closeSync, fdatasync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setImmediate } from "node:timers";
@@ -10,8 +10,8 @@ export interface OpenFile {
   readonly fd: number;
   readonly path: string;
   /**
-   * What was written to it may never come to the disk. It is not tried again: the kernel says so once, takes the bytes for written, and lets the next sync
-   * succeed without them (fsync(2); P. Alvaro et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+   * What was written to the file may never reach the disk. The sync is not retried: the kernel reports the failure once, then treats the bytes as
+   * written, and the next sync succeeds without them (fsync(2); P. Alvaro et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
    */
   onUnsynced(reason: string): void;
 }
@@ -27,7 +27,7 @@ export class FileSync {
   #next: Promise<Synced> | undefined;
   #isPlanned = false;
 
-  /** `onFailure` is told of the syncs that nobody waits for. */
+  /** `onFailure` is called for failed syncs that no caller waits for. */
   constructor(directory: string, onFailure: (reason: string) => void) {
     this.#directory = directory;
     this.#onFailure = onFailure;
@@ -37,7 +37,7 @@ export class FileSync {
     return this.#written.size > 0 || this.#done.size > 0 || this.#hasNewFiles;
   }
 
-  /** A write to it would have to wait. */
+  /** Whether the file is being synced, so that a write to it would have to wait. */
   isBusy(file: OpenFile): boolean {
     return file === this.#syncingFile;
   }
@@ -52,12 +52,12 @@ export class FileSync {
     this.#hasNewFiles = true;
   }
 
-  /** Nothing more is written to the file: it is closed after the next sync. */
+  /** The file is complete: it is closed after the next sync. */
   finished(file: OpenFile): void {
     this.#done.add(file);
   }
 
-  /** After this turn of the loop: what a program captures in one go shares a sync, and does not pay for the call. */
+  /** Syncs after this turn of the event loop. Events captured in one turn share a sync, and the caller does not pay for it. */
   syncSoon(): void {
     if (this.#isPlanned) return;
     this.#isPlanned = true;
@@ -67,7 +67,10 @@ export class FileSync {
     });
   }
 
-  /** Where there is something to sync, for nobody in particular. What is being synced by then is waited for: who closes an outbox gives its folder away. */
+  /**
+   * Syncs if there is something to sync, and reports a failure to `onFailure`. Always waits for a sync under way, because a client that closes its
+   * outbox gives its folder away.
+   */
   async syncQuietly(): Promise<void> {
     if (!this.isDue) {
       await this.#syncing;
@@ -77,7 +80,7 @@ export class FileSync {
     if (synced.kind === "failed") this.#onFailure(`The outbox could not be synced: ${synced.reason}`);
   }
 
-  /** Of everything that was written before the call, but for what an earlier one has failed at. */
+  /** Syncs everything that was written before the call, except for files whose earlier sync failed. */
   sync(): Promise<Synced> {
     if (!this.#syncing) {
       this.#syncing = this.#sync().finally(() => {
@@ -125,7 +128,7 @@ export class FileSync {
       );
     for (const file of done) {
       this.#written.delete(file);
-      // Some file systems say only now what they have not written (close(2)).
+      // Some file systems report only now what they could not write (close(2)).
       await attempt(
         () => closeSync(file.fd),
         (reason) => file.onUnsynced(reason),
@@ -147,7 +150,7 @@ const syncFile = async ({ fd, path }: OpenFile): Promise<void> => {
   }
 };
 
-/** A new file is there after a power failure only when its folder was synced too. */
+/** After a power failure a new file exists only if its folder was synced too. */
 const syncFolder = (directory: string): Promise<void> => syncByPath(directory, "r");
 
 const syncByPath = async (path: string, flags: "r" | "r+"): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * How an entry stands in a file of the outbox: eight hexadecimal digits of its CRC-32, a space, the event's JSON, a line feed. JSON texts as we write
- * them have no line feed, so a broken entry costs itself alone and the file can be read by a person.
+ * The format of an entry in a file of the outbox: eight hexadecimal digits of its CRC-32, a space, the event's JSON, a line feed. The JSON that we
+ * write contains no line feed. So a damaged entry affects no other, and a person can read the file.
  */
 import { crc32 } from "./crc32.ts";
 
@@ -10,7 +10,7 @@ const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 const DIGITS = new TextEncoder().encode("0123456789abcdef");
 
-/** Writes the frame of `entry` to the beginning of `into`, which has room for it, and gives its length. */
+/** Writes the frame of `entry` to the beginning of `into`, which must have room for it, and returns its length. */
 export const writeFrame = (entry: Uint8Array, into: Uint8Array): number => {
   let sum = crc32(entry);
   for (let at = 7; at >= 0; at--) {
@@ -24,14 +24,14 @@ export const writeFrame = (entry: Uint8Array, into: Uint8Array): number => {
 };
 
 export interface Frame {
-  /** With everything around it. */
+  /** Length of the whole frame, in bytes. */
   readonly length: number;
-  /** Undefined where the bytes are not what was written. */
+  /** Undefined if the bytes are not those that were written. */
   readonly entry: Uint8Array | undefined;
   readonly bytes: Uint8Array;
 }
 
-/** The frames in `bytes`, which begin with one. A last one without its line feed is left out, or is unreadable where the file ends there. */
+/** The frames in `bytes`, which start at a frame. A last frame without its line feed is left out; at the end of the file it counts as unreadable. */
 export function* readFrames(bytes: Uint8Array, isEnd: boolean): Generator<Frame> {
   for (let from = 0; from < bytes.length; ) {
     const feed = bytes.indexOf(LINE_FEED, from);
@@ -55,7 +55,7 @@ const entryOf = (frame: Uint8Array): Uint8Array | undefined => {
   return crc32(entry) === sum ? entry : undefined;
 };
 
-/** The length of each frame, by their line feeds; a rest without one counts as one. */
+/** The length of each frame, found by the line feeds; a rest without a line feed counts as one frame. */
 export const frameLengths = (bytes: Uint8Array): readonly number[] => {
   const lengths: number[] = [];
   for (let from = 0; from < bytes.length; ) {

@@ -1,7 +1,8 @@
 /**
- * From spans of calls to models, as OpenTelemetry's conventions for generative AI name them (semantic-conventions-genai, docs/registry/attributes/gen-ai.md;
- * before they moved there: semantic-conventions 1.36 and older), to events. Only what the table names is taken. What people wrote and what a model answered
- * is personal data and stays out: messages, instructions, prompts, tool arguments and results, documents, and every attribute that is not known.
+ * Makes events from spans of model calls that follow OpenTelemetry's conventions for generative AI (semantic-conventions-genai,
+ * docs/registry/attributes/gen-ai.md; before they moved there: semantic-conventions 1.36 and older). Only the attributes in the table are used. What
+ * people wrote and what a model answered is personal data and is left out: messages, instructions, prompts, tool arguments and results, documents,
+ * and every unknown attribute.
  */
 
 import { NO_TRACE } from "./active-span.ts";
@@ -9,7 +10,7 @@ import { attempt } from "./described-event.ts";
 import type { EventOf, JsonValue } from "./event.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
 
-/** Members of `metadata` that the GenAI conventions have attributes for. */
+/** Members of `metadata` for which the GenAI conventions have attributes. */
 export type GenAiMetadata = NonNullable<EventOf<"ai_inference">["metadata"]>;
 
 type Reads = (value: unknown) => JsonValue | undefined;
@@ -29,7 +30,7 @@ const texts: Reads = (value) => {
 interface Source {
   readonly key: string;
   readonly reads: Reads;
-  /** The first that is there counts. */
+  /** The first attribute that is present counts. */
   readonly attributes: readonly [string, ...string[]];
 }
 
@@ -39,7 +40,7 @@ const from = (key: string, reads: Reads, ...attributes: [string, ...string[]]): 
   attributes,
 });
 
-/** The keys that SPEC 2.1 names, then the others in snake case. A model is the one that answered; which one was asked for stands beside it. */
+/** First the keys that SPEC 2.1 names, then the others in snake case. `model` is the model that answered; the requested model stands beside it. */
 const SOURCES: readonly Source[] = [
   from("model", text, "gen_ai.response.model", "gen_ai.request.model"),
   from("tokens_in", count, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
@@ -76,10 +77,10 @@ const SOURCES: readonly Source[] = [
   from("error_type", text, "error.type"),
 ];
 
-/** As OpenTelemetry's `Attributes`. */
+/** The type of OpenTelemetry's `Attributes`. */
 export type SpanAttributes = Readonly<Record<string, unknown>>;
 
-/** What the table names; an attribute whose value is not of the kind that the conventions say is left out. */
+/** The attributes in the table. One whose value has another type than the conventions say is left out. */
 export const metadataFromGenAi = (attributes: SpanAttributes): GenAiMetadata => {
   const metadata: Record<string, JsonValue> = {};
   for (const { key, reads, attributes: names } of SOURCES) {
@@ -93,12 +94,12 @@ export const metadataFromGenAi = (attributes: SpanAttributes): GenAiMetadata => 
 /** Seconds and nanoseconds since 1970, as OpenTelemetry keeps times. */
 type HighResolutionTime = readonly [seconds: number, nanoseconds: number];
 
-/** What is read of a span that has ended: `ReadableSpan` of @opentelemetry/sdk-trace-base is one. */
+/** What is read of an ended span. `ReadableSpan` of @opentelemetry/sdk-trace-base has this type. */
 export interface EndedSpan {
   readonly startTime: HighResolutionTime;
   readonly endTime: HighResolutionTime;
   readonly attributes: SpanAttributes;
-  /** The text of an error stays out. */
+  /** The text of an error is left out. */
   readonly status: { readonly code: number };
   spanContext(): { readonly traceId: string; readonly spanId: string };
 }
@@ -109,10 +110,10 @@ const STATUS_ERROR = 2;
 const milliseconds = ([seconds, nanoseconds]: HighResolutionTime): number =>
   seconds * 1000 + nanoseconds / 1e6;
 
-/** An `ai_inference` whose asset is still to be named. */
+/** An `ai_inference` that still lacks its asset. */
 export type GenAiEvent = Omit<EventOf<"ai_inference">, "asset_id">;
 
-/** The event of a call to a model, at the span's end. The name of a span stays out: it is the program's own text. */
+/** The event of a model call, dated at the end of its span. The name of the span is left out, because it is the program's own text. */
 export const eventFromGenAiSpan = (span: EndedSpan): GenAiEvent => {
   const { traceId, spanId } = span.spanContext();
   const endMs = milliseconds(span.endTime);
@@ -129,11 +130,11 @@ export const eventFromGenAiSpan = (span: EndedSpan): GenAiEvent => {
 };
 
 export interface GenAiSpanProcessorOptions {
-  /** Which system a span belongs to; of none where it gives undefined: then nothing is recorded. */
+  /** The asset that a span belongs to. If it returns undefined, nothing is recorded. */
   readonly asset_id: string | ((span: EndedSpan) => string | undefined);
 }
 
-/** `SpanProcessor` of @opentelemetry/sdk-trace-base. */
+/** The type of `SpanProcessor` of @opentelemetry/sdk-trace-base. */
 export interface GenAiSpanProcessor {
   onStart(): void;
   onEnd(span: EndedSpan): void;
@@ -142,8 +143,9 @@ export interface GenAiSpanProcessor {
 }
 
 /**
- * Records an event for each span of a call to a model, of an agent or of a tool: `new BasicTracerProvider({ spanProcessors: [createGenAiSpanProcessor(client, { asset_id: "support_bot" })] })`.
- * What a sampler leaves out is not recorded. Closing the client stays with the program.
+ * Records an event for each span of a call to a model, an agent or a tool: `new BasicTracerProvider({ spanProcessors:
+ * [createGenAiSpanProcessor(client, { asset_id: "support_bot" })] })`. Spans that a sampler leaves out are not recorded. The program closes the
+ * client itself.
  */
 export const createGenAiSpanProcessor = (
   recorder: Recorder,

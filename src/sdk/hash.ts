@@ -2,18 +2,18 @@
 import { createHash, createHmac } from "node:crypto";
 import { HASH_KEY_BYTES_MIN } from "./limits.ts";
 
-/** Turns an identifier into `sha256:` and 64 hexadecimal digits. Texts are hashed as UTF-8, bytes as they are. */
+/** Turns an identifier into `sha256:` and 64 hexadecimal digits. Text is hashed as UTF-8, bytes as they are. */
 export type Hash = (identifier: string | Uint8Array) => string;
 
 /**
- * SHA-256. Who has the hash can try identifiers until one fits: for what can be guessed (a telephone number, a national id, an e-mail address) use
- * `keyedHash`.
+ * SHA-256. Anyone with the hash can try identifiers until one matches. For identifiers that can be guessed (a telephone number, a national id, an
+ * e-mail address) use `keyedHash`.
  */
 export const sha256: Hash = (identifier) => `sha256:${createHash("sha256").update(identifier).digest("hex")}`;
 
 /**
- * HMAC-SHA-256 (RFC 2104) under a key of yours, of at least 16 bytes: without the key no identifier can be tried. Keep the key as long as the hashes
- * must be comparable, and use the same one in all services whose events speak of the same people. Throws a TypeError where the key is shorter.
+ * HMAC-SHA-256 (RFC 2104) with your key of at least 16 bytes: without the key nobody can try identifiers. Keep the key for as long as the hashes must
+ * be comparable, and use the same key in all services whose events concern the same people. Throws a TypeError if the key is shorter.
  */
 export const keyedHash = (key: string | Uint8Array): Hash => {
   const bytes = typeof key === "string" ? new TextEncoder().encode(key) : Uint8Array.from(key);

@@ -1,3 +1,6 @@
-/** Of this realm or another: what `TextEncoder` gives in a test runner's (`node:vm`) may be no `Uint8Array` here. */
+/**
+ * Whether it is a byte array of this or another realm: in a test runner (`node:vm`) the result of `TextEncoder` may be no instance of this realm's
+ * `Uint8Array`.
+ */
 export const isBytes = (value: unknown): value is Uint8Array =>
   ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";

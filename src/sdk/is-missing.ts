@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { codeOf } from "./error-code.ts";
 
-/** Whether what a call of the file system threw says that the file or the folder is not there. */
+/** Whether an error of the file system says that the file or the folder does not exist. */
 export const isMissing = (error: unknown): boolean => codeOf(error) === "ENOENT";
 
-/** Not so where it cannot be asked. */
+/** False if that cannot be found out. */
 export const isGone = (path: string): boolean => {
   try {
     statSync(path);

@@ -1,8 +1,11 @@
-/** Spreading what a program hands over, without making `{}` of a Map or leaving out what a `toJSON()` would have said. */
+/** Spreads objects that a program passes in, without turning a Map into `{}` or ignoring a `toJSON()`. */
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { isPlain } from "./json-reading.ts";
 
-/** What JSON would hold of `value`, as members to spread. Undefined where that is no plain object: `readMembers` or the service says what is wrong with it. */
+/**
+ * The members that JSON would have for `value`, ready to spread. Undefined if `value` is no plain object: `readMembers` or the service then reports
+ * what is wrong with it.
+ */
 export const membersOf = (value: unknown): JsonObject | undefined => {
   if (!isJsonObject(value)) return undefined;
   const { toJSON } = value;
@@ -11,7 +14,7 @@ export const membersOf = (value: unknown): JsonObject | undefined => {
   return isJsonObject(written) && isPlain(written) ? written : undefined;
 };
 
-/** The members of both; where `over` has one, it counts. What has no members to spread is given back as it is, to be refused with its place. */
+/** The members of both; those of `over` win. A value without members to spread is returned as it is, so that it is refused with its path. */
 export const joinedMembers = (under: unknown, over: unknown): unknown => {
   const below = membersOf(under);
   if (!below) return under;

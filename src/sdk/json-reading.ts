@@ -1,7 +1,7 @@
 /**
- * Reads what a program hands over, each member once: a getter, a proxy or a `toJSON()` may say another thing the next time, and what is checked has to be
- * what is sent. What JSON cannot hold is refused with its place. `JSON.stringify` would write NaN as null, leave functions and symbols out, make `{}` of a Map and
- * throw at a BigInt: a changed event, or none.
+ * Reads what a program passes in, and each member only once: a getter, a proxy or a `toJSON()` may return another value the next time, and the value
+ * that was checked must be the value that is sent. A value that JSON cannot represent is refused with its path. `JSON.stringify` would write NaN as
+ * null, leave out functions and symbols, turn a Map into `{}` and throw for a BigInt: a changed event, or none.
  */
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX } from "./limits.ts";
 
@@ -9,23 +9,23 @@ export interface NotJson {
   /** JSON Pointer (RFC 6901). */
   readonly path: string;
   readonly message: string;
-  /** It is no single value that is at fault: together they are more than an event may have. */
+  /** No single value is wrong: together they are larger than an event may be. */
   readonly isTooLarge?: true;
 }
 
 interface Reading {
   /**
-   * Left of an event, at least: a character has one or more. What is larger is not written only to be measured, and what is reached by very many ways, as
-   * objects that share others may be, is not looked at for ever.
+   * Bytes that the event may still take, counting each character as one byte, which is the least it can take. So a value that is too large is refused
+   * before it is written, and reading ends for objects that share others and can be reached in very many ways.
    */
   bytes: number;
-  /** Where it ends; kept here and not given back, so that an event without a fault pays nothing for it. */
+  /** The fault at which reading ended. It is kept here instead of returned, so that an event without a fault pays nothing for it. */
   fault: NotJson | undefined;
 }
 
 /**
- * Puts in the place of each member of `members`, which is the caller's own copy, what was read of it: values that JSON holds as they are, and that nobody
- * else has. Gives the first fault, where there is one. Members that are undefined count as absent.
+ * Replaces each member of `members`, the caller's own copy, by what was read: values that JSON can represent, shared with nobody. Returns the first
+ * fault, if there is one. Undefined members count as absent.
  */
 export const readMembers = (members: Record<string, unknown>): NotJson | undefined => {
   const reading: Reading = { bytes: EVENT_BYTES_MAX, fault: undefined };
@@ -33,14 +33,14 @@ export const readMembers = (members: Record<string, unknown>): NotJson | undefin
   return reading.fault;
 };
 
-/** Why JSON cannot hold `value`, which is no object with members of its own. */
+/** Why JSON cannot represent `value`, which is no object with members of its own. */
 export const whyNotJson = (value: unknown): NotJson | undefined => {
   const reading: Reading = { bytes: EVENT_BYTES_MAX, fault: undefined };
   read(value, 1, reading);
   return reading.fault;
 };
 
-/** What JSON is to hold of `value`. Where it cannot, that is noted in `reading`, and what is given back is of no use. */
+/** The value to write as JSON. If JSON cannot represent it, the fault is noted in `reading` and the result has no meaning. */
 const read = (value: unknown, depth: number, reading: Reading): unknown => {
   switch (typeof value) {
     case "string":
@@ -76,18 +76,18 @@ const readObject = (value: object, depth: number, reading: Reading): unknown => 
     const kind = value.constructor?.name || "object with a prototype";
     return refuse(reading, `A ${kind} is not sent as it is: make a plain object of it.`);
   }
-  // It cannot change, and a copy of it would be an object.
+  // A raw JSON number cannot change, and a copy of it would be a plain object.
   if (isRawJson(value)) return value;
   const members: Record<string, unknown> = { ...value };
   readEach(members, depth, reading);
   return members;
 };
 
-/** What a `toJSON()` has given. */
+/** Reads the result of a `toJSON()`. */
 const readWritten = (written: unknown, depth: number, reading: Reading): unknown => {
   if (written === null || written === undefined)
     return refuse(reading, "Its toJSON() gives nothing: is it a valid date?");
-  // JSON.stringify asks once, and takes what it is given as it is.
+  // JSON.stringify calls `toJSON()` once and does not call that of the result.
   if (typeof written === "object" && "toJSON" in written && typeof written.toJSON === "function")
     return refuse(reading, "Its toJSON() gives something that has a toJSON() itself.");
   return read(written, depth + 1, reading);
@@ -123,7 +123,7 @@ const readArray = (value: readonly unknown[], depth: number, reading: Reading): 
   return items;
 };
 
-/** No instance of a class, of which JSON would leave out what is not its own. */
+/** Not an instance of a class: JSON would leave out its inherited members. */
 export const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return true;
@@ -133,17 +133,17 @@ export const isPlain = (value: object): boolean => {
 
 const rawJson: unknown = Reflect.get(JSON, "isRawJSON");
 
-/** A number as its own text, made by `JSON.rawJSON`, where the runtime has that. */
+/** A number with its original text, made by `JSON.rawJSON`, if the runtime has that. */
 const isRawJson = (value: object): boolean =>
   Object.getPrototypeOf(value) === null && typeof rawJson === "function" && rawJson(value) === true;
 
-/** The first fault counts. */
+/** Only the first fault is kept. */
 const refuse = (reading: Reading, message: string): undefined => {
   reading.fault ??= { path: "", message };
   return undefined;
 };
 
-/** False where no room is left. */
+/** False if no room is left. */
 const take = (reading: Reading, bytes: number): boolean => {
   reading.bytes -= bytes;
   if (reading.bytes >= 0) return true;
@@ -151,7 +151,7 @@ const take = (reading: Reading, bytes: number): boolean => {
   return false;
 };
 
-/** Paths are put together on the way back. */
+/** The path of a fault is built from the inside out. */
 const placeIn = (name: string | number, reading: Reading): undefined => {
   const { fault } = reading;
   if (!fault) return undefined;

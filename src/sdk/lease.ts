@@ -1,8 +1,9 @@
 /**
- * Whose files of an outbox are whose. Each client has a lease in the folder; who finds a lease whose holder is dead may take over its files. On the same
- * machine the kernel knows whether the holder lives, also while it is stopped: a process, or a thread that ends before its process. From another machine or container only its silence tells, which can be
- * wrong; then events are sent twice, which the service takes for one, and the holder notices, keeps what the heir has not seen, and goes on under a new
- * name (file-outbox.ts).
+ * Decides which client owns which files of an outbox. Each client has a lease in the folder; a client that finds the lease of a dead owner may take
+ * over its files. On the same machine the kernel knows whether the owner is alive, even while it is stopped. The owner is a process, or a thread,
+ * which may end before its process. On another machine or in another container only its silence counts, which may be misleading. Then events are sent
+ * twice, which the service stores once; and the owner notices, keeps the entries that the heir has not seen, and continues under a new name
+ * (file-outbox.ts).
  */
 import {
   mkdirSync,
@@ -28,19 +29,19 @@ export const LEASE_SUFFIX = ".lease";
 interface Holder {
   readonly host: string;
   readonly pid: number;
-  /** When the process began, in the kernel's own count, because process ids are used again; null where it cannot be asked for. */
+  /** When the process started, by the kernel's own count, because process ids are reused; null if the kernel does not tell. */
   readonly started: string | null;
-  /** Where it is a thread of its own, which may be ended alone (`worker.terminate()`), and is told nothing. */
+  /** Set if the owner is a worker thread, which may be ended alone and without notice (`worker.terminate()`). */
   readonly thread?: Thread;
 }
 
 interface Thread {
   readonly id: number;
-  /** As of a process: ids are used again. */
+  /** As for a process: thread ids are reused. */
   readonly started: string;
 }
 
-/** Undefined where it fails. Throws where it does so for want of a file that may be opened, which says nothing of what is asked for: the next look may tell. */
+/** Undefined if reading fails. Throws if no more files can be opened: that says nothing about the owner, and the next look may succeed. */
 const attempt = <Value>(read: () => Value): Value | undefined => {
   try {
     return read();
@@ -50,7 +51,9 @@ const attempt = <Value>(read: () => Value): Value | undefined => {
   }
 };
 
-/** A boot and a space of process ids (Linux); elsewhere the machine's name. Two processes with the same one can ask for each other. */
+/**
+ * Boot id and namespace of process ids (Linux); elsewhere the machine's name. Two processes with the same value can ask the kernel about each other.
+ */
 let host: string | undefined;
 const thisHost = (): string => {
   host ??= readHost();
@@ -63,16 +66,19 @@ const readHost = (): string => {
   return boot && processes ? `${boot} ${processes}` : hostname();
 };
 
-/** What the kernel says of a process or a thread: when it began, in its own count; unknown where it is not Linux, or does not let us ask. */
+/**
+ * What the kernel says about a process or a thread: when it started, by the kernel's own count. Unknown if this is not Linux, or if the kernel does
+ * not tell.
+ */
 type Life =
   | { readonly kind: "runs"; readonly started: string }
   | { readonly kind: "ended" }
   | { readonly kind: "unknown" };
 
 /**
- * Of a process, or of a thread as `<pid>/task/<thread>`: field 22 of proc_pid_stat(5). The second field is a name in parentheses and may hold anything. The
- * third is Z for one that has ended and that its parent has not asked about, which may be never: a program that is the first process of its container does
- * not ask about those that it did not start.
+ * The life of a process, or of a thread given as `<pid>/task/<thread>`, by field 22 of proc_pid_stat(5). The second field is a name in parentheses
+ * and may contain anything. The third is Z for a process that has ended and that its parent has not waited for. That may last for ever: a program
+ * that is the first process of its container does not wait for processes that it did not start.
  */
 const lifeOf = (task: number | string): Life => {
   const path = `/proc/${task}/stat`;
@@ -84,24 +90,24 @@ const lifeOf = (task: number | string): Life => {
   return state === "Z" ? { kind: "ended" } : { kind: "runs", started };
 };
 
-/** Null where it is not there. */
+/** Null if the file does not exist. */
 const readIfThere = (path: string): string | null => {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    // ESRCH: it ended while it was read.
+    // ESRCH: the process ended while its file was read.
     if (isMissing(error) || codeOf(error) === "ESRCH") return null;
     throw error;
   }
 };
 
-/** Undefined where nobody knows. */
+/** Undefined if it is not known. */
 const startOf = (task: number | string): string | undefined => {
   const life = lifeOf(task);
   return life.kind === "runs" ? life.started : undefined;
 };
 
-/** Whether what began then has ended; its id may be another's by now. Undefined where nobody knows. */
+/** Whether the task that started then has ended; its id may have been reused. Undefined if it is not known. */
 const hasEnded = (task: number | string, started: string | null): boolean | undefined => {
   if (started === null) return undefined;
   const life = lifeOf(task);
@@ -111,7 +117,7 @@ const hasEnded = (task: number | string, started: string | null): boolean | unde
 
 const taskOf = (pid: number, thread: number): string => `${pid}/task/${thread}`;
 
-/** Undefined for the one that the process began with, and where the kernel does not say: then it is as if the process held the lease. */
+/** Undefined for the main thread, and if the kernel does not tell: then the lease counts as held by the process. */
 const thisThread = (): Thread | undefined => {
   const [, , digits] = attempt(() => readlinkSync("/proc/thread-self"))?.split("/") ?? [];
   const id = Number(digits);
@@ -125,14 +131,15 @@ const isRunning = (pid: number): boolean => {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it runs under another user. What else may keep us from asking must not cost its files.
+    // EPERM: the process runs under another user. Any other failure to find out must not cost a live owner its files.
     return codeOf(error) !== "ESRCH";
   }
 };
 
 /**
- * Whether the files of this owner may be taken over. A lease that is gone was given up. Where the clock was set, or stood still, not long ago, those who
- * live may seem silent until they renew their leases, so silence tells nothing. Throws where it cannot be asked now: no failure counts as a death.
+ * Whether the files of this owner may be taken over. An owner without a lease has given it up. Silence does not count shortly after the clock was set
+ * or stood still, because live owners may seem silent until they renew their leases. Throws if it cannot be found out now: a failure never counts as
+ * a death.
  */
 export const isAbandoned = (directory: string, owner: string, isClockSet: () => boolean): boolean => {
   const path = join(directory, owner + LEASE_SUFFIX);
@@ -140,7 +147,7 @@ export const isAbandoned = (directory: string, owner: string, isClockSet: () => 
   if (renewedMs === undefined) return true;
   const holder = attempt(() => readHolder(readFileSync(path, "utf8")));
   const isSilent = Math.abs(Date.now() - renewedMs) > LEASE_STALE_MS && !isClockSet();
-  // Written just now by a process that has not filled it yet, or broken: its age decides.
+  // The lease was just created and is still empty, or it is damaged: its age decides.
   if (!holder || holder.host !== thisHost()) return isSilent;
   const { pid, started, thread } = holder;
   if (!isRunning(pid)) return true;
@@ -149,7 +156,7 @@ export const isAbandoned = (directory: string, owner: string, isClockSet: () => 
   return ends.includes(true) || (ends.includes(undefined) && isSilent);
 };
 
-/** Undefined where the lease is not there. */
+/** Undefined if the lease does not exist. */
 const renewedAtMs = (path: string): number | undefined => {
   try {
     return statSync(path).mtimeMs;
@@ -177,11 +184,11 @@ const threadIn = (value: unknown): Thread | undefined => {
 export const dropLease = (directory: string, owner: string): void =>
   void attempt(() => unlinkSync(join(directory, owner + LEASE_SUFFIX)));
 
-/** What `Lease.renew` has found where it gives false. */
+/** The reason when `Lease.renew` returns false. */
 export const LEASE_GONE =
   "The lease of this process is gone: another one takes it for dead and delivers what was in its outbox, or the folder was emptied.";
 
-/** The lease of a client that lives, and the name that its files have. */
+/** The lease of a live client, and the name in front of its files. */
 export class Lease {
   readonly #directory: string;
   #owner = "";
@@ -198,12 +205,12 @@ export class Lease {
     return this.#owner;
   }
 
-  /** A process that was stopped, or busy, for long may have been taken for dead by another machine. */
+  /** A process that was stopped or busy for long may have been taken for dead by another machine. */
   get isLate(): boolean {
     return performance.now() - this.#renewedMs > 3 * LEASE_RENEW_MS;
   }
 
-  /** False where it is gone, because somebody took us for dead: then there is another, with another name. */
+  /** False if the lease was gone because another client took this one for dead. Then there is a new lease with a new name. */
   renew(): boolean {
     this.#renewedMs = performance.now();
     const now = new Date();
@@ -217,7 +224,7 @@ export class Lease {
     return false;
   }
 
-  /** Asked whenever leases of others are looked at; see `isAbandoned`. */
+  /** Called whenever leases of others are checked; see `isAbandoned`. */
   isClockSet(): boolean {
     if (haveClocksParted(this.#looked, LEASE_RENEW_MS)) this.#clockSetMs = performance.now();
     this.#looked = thisMoment();
@@ -245,7 +252,7 @@ export class Lease {
         flag: "wx",
       });
     } catch (error) {
-      // A full disk may have made the file and taken nothing into it.
+      // On a full disk the file may have been created and left empty.
       dropLease(this.#directory, owner);
       throw error;
     }

@@ -7,89 +7,95 @@ const MIB = 1024 * KIB;
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** What the service takes: one event in bytes of UTF-8, its nesting, and the events of one batch. */
+/** What the service accepts: bytes (UTF-8) and nesting of one event, and events of one batch. */
 export const EVENT_BYTES_MAX = 256 * KIB;
 export const EVENT_DEPTH_MAX = 64;
 export const BATCH_EVENTS_MAX = 1000;
 
-/** A batch is sent when it has so many events or bytes, or when its first event has waited so long. */
+/** A batch is sent when it has this many events or bytes, or when its first event has waited this long. */
 export const BATCH_EVENTS_DEFAULT = 500;
 export const BATCH_BYTES_DEFAULT = 1 * MIB;
-/** Half of what the service takes, so that the brackets, commas and one more event always fit. */
+/** Half of what the service accepts, so that brackets, commas and one more event always fit. */
 export const BATCH_BYTES_MAX = 8 * MIB;
 export const FLUSH_INTERVAL_MS_DEFAULT = 1 * SECOND_MS;
-/** A body below this is sent as it is: compressing saves less than a packet. */
+/** A smaller body is sent uncompressed: compression would save less than one packet. */
 export const GZIP_BYTES_MIN = 1 * KIB;
 
-/** One request, from the first byte sent to the last byte read. Above the 8 s after which the service itself answers 503. */
+/** Timeout of one request, from the first byte sent to the last byte read. Above the 8 s after which the service itself answers 503. */
 export const REQUEST_TIMEOUT_MS_DEFAULT = 15 * SECOND_MS;
-/** Longest answer that is read: a batch whose 1000 events have 50 problems each stays below. */
+/** The longest answer that is read. The answer to a batch whose 1000 events have 50 problems each is shorter. */
 export const ANSWER_BYTES_MAX = 32 * MIB;
 
-/** Warnings read from one answer, as many as the service lists, and the characters of each of their texts. */
+/** Warnings read from one answer (the service lists no more), and characters of each of their texts. */
 export const WARNINGS_MAX = 50;
 export const WARNING_CHARACTERS_MAX = 500;
 
-/** Full jitter: a retry waits a random part of base × 2ⁿ, at most the cap, so that clients do not come back in step. */
+/** Full jitter: a retry waits a random part of base × 2ⁿ, at most the cap, so that clients do not retry in step. */
 export const RETRY_BASE_MS = 500;
 export const RETRY_CAP_MS = 1 * MINUTE_MS;
-/** The same where the key or the address is wrong: only a person mends that. */
+/** The cap if the key or the address is wrong: only a person can correct that. */
 export const REFUSED_RETRY_CAP_MS = 5 * MINUTE_MS;
 /**
- * Requests in a row without an answer after which it is asked whether the service answers one without events. Before, it is most likely away: their waits
- * are some four seconds together.
+ * After this many requests in a row without an answer, a request without events is sent to see whether the service answers. Before that the service
+ * is most likely away: the waits up to then add up to some four seconds.
  */
 export const UNANSWERED_MIN = 5;
 /**
- * How often in a row one event alone has no answer, right after a request without events had one, before it stands aside for minutes. Where three requests in
- * ten fail by chance one such time would put aside one event in sixteen, three one in three thousand.
+ * How often in a row an event, alone in its request, must get no answer right after a request without events got one, before it is set aside for
+ * minutes. If three in ten requests fail by chance, a value of 1 would set aside one event in sixteen, and 3 sets aside one in three thousand.
  */
 export const UNANSWERED_ALONE_MIN = 3;
-/** Between these requests. By then a connection that broke off is closed on Node too, and keeps no program any more (not so after 1 ms, measured). */
+/**
+ * The pause between these requests. After it, a broken connection is closed on Node too and no longer keeps the program alive (after 1 ms it still
+ * does, measured).
+ */
 export const UNANSWERED_PAUSE_MS = 20;
-/** Longest `Retry-After` that is obeyed; a longer one is asked again after this time. */
+/** The longest `Retry-After` that is obeyed; with a longer one the next attempt comes after this time. */
 export const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
 
 /**
- * An attempt of unknown outcome that began longer ago than this is sent with `resent=true`: the service then looks the event up, because the broker
- * remembers it for ten minutes only. Half of that, so that a slow request and an uneven clock do not matter.
+ * If an attempt with unknown outcome began longer ago than this, the event is sent with `resent=true`, and the service looks it up: the broker
+ * remembers ids for ten minutes only. Half of that, so that a slow request and an inexact clock do not matter.
  */
 export const RESENT_AFTER_MS = 5 * MINUTE_MS;
-/** By how much the wall clock may lag behind the steady one without having been set back: a clock that is slewed loses half a millisecond a second. */
+/** How far the wall clock may fall behind the steady clock without counting as set back: a clock that is slewed loses half a millisecond a second. */
 export const CLOCK_DRIFT_MS = 1 * SECOND_MS;
 
-/** The outbox as a whole, in bytes of files. At 500 bytes an event this is half a million events. */
+/** Limit of the whole outbox, in bytes of files. With events of 500 bytes that is half a million events. */
 export const OUTBOX_BYTES_DEFAULT = 256 * MIB;
-/** An outbox without a folder, and what is held while a folder cannot be written to. */
+/** Limits of an outbox in memory, and of what is held in memory while a folder cannot be written to. */
 export const MEMORY_OUTBOX_BYTES_DEFAULT = 16 * MIB;
 export const OVERFLOW_BYTES_MAX = 4 * MIB;
-/** A file of the outbox is closed at this size; it is deleted when all of its events are settled. */
+/** A file of the outbox is closed at this size, and deleted when all of its events are settled. */
 export const SEGMENT_BYTES_MAX = 4 * MIB;
-/** Changes between the two files that are written to, kept in memory for the order of what waits: 2 MiB. With more, the file that is synced is written to as well. */
+/**
+ * Changes between the two files being written that are kept in memory to send entries in order: 2 MiB. Beyond it, the file that is being synced is
+ * written to as well.
+ */
 export const RUNS_MAX = 16 * 1024;
 export const SYNC_INTERVAL_MS = 1 * SECOND_MS;
-/** Rejected events that are kept in the file of dead letters. */
+/** Rejected events kept in the file of dead letters. */
 export const DEAD_LETTER_BYTES_MAX = 64 * MIB;
 
-/** A process says this often that it is alive. */
+/** How often a process renews its lease. */
 export const LEASE_RENEW_MS = 10 * SECOND_MS;
-/** Silence after which a process whose life cannot be asked for (another machine or container) counts as dead. Six renewals. */
+/** Silence after which an owner on another machine or in another container counts as dead. Six renewals. */
 export const LEASE_STALE_MS = 60 * SECOND_MS;
-/** How often a client looks for what processes that died have left. */
+/** How often a client looks for files of dead processes. */
 export const ADOPT_INTERVAL_MS = 30 * SECOND_MS;
 
 export const HEARTBEAT_INTERVAL_MS_DEFAULT = 1 * MINUTE_MS;
-/** The same problem is reported at most this often; the report says how often it came meanwhile. */
+/** The same problem is reported at most this often; the report says how often it occurred meanwhile. */
 export const REPORT_INTERVAL_MS = 1 * MINUTE_MS;
-/** How long `close()` and the end of the process wait for what is left. */
+/** How long `close()` and the end of the process wait for pending events. */
 export const CLOSE_TIMEOUT_MS_DEFAULT = 5 * SECOND_MS;
-/** How long `send()` tries. */
+/** How long `send()` keeps trying. */
 export const SEND_TIMEOUT_MS_DEFAULT = 30 * SECOND_MS;
-/** Sandbox events taken in hand at once. They go one by one, and the limit there is 100 requests a minute. */
+/** Sandbox events taken from the outbox at once. They are sent one by one, and the sandbox allows 100 requests a minute. */
 export const SANDBOX_BATCH_EVENTS = 20;
-/** Name of a source, in characters: with the rest of its id it stays below what metadata values are searched by. */
+/** Length of a source name, in characters: with the rest of its id it stays below the length up to which metadata values are searchable. */
 export const SOURCE_CHARACTERS_MAX = 200;
-/** A key for HMAC-SHA-256, in bytes: fewer could be tried out. */
+/** Length of a key for HMAC-SHA-256, in bytes: a shorter key could be guessed. */
 export const HASH_KEY_BYTES_MIN = 16;
-/** A request id that is taken for a correlation_id, in characters: what the service takes. */
+/** Length of a request id that is used as a correlation_id, in characters: the limit of the service. */
 export const CORRELATION_ID_CHARACTERS_MAX = 256;

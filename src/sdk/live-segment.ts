@@ -1,12 +1,12 @@
-/** A segment that is written to, through a file that is open. */
+/** A segment that is being written to, through an open file. */
 import { fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { OpenFile } from "./file-sync.ts";
 import { EVENTS_SUFFIX, type Segment } from "./segment.ts";
 
-/** Makes the file of a segment; `path` has no suffix. */
+/** Creates the file of a segment; `path` has no suffix. */
 export const openEvents = (path: string): number => {
-  // The folder may have been removed under us.
+  // The folder may have been removed meanwhile.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return openSync(path + EVENTS_SUFFIX, "ax+", 0o600);
 };
@@ -14,11 +14,11 @@ export const openEvents = (path: string): number => {
 export class LiveSegment implements OpenFile {
   readonly segment: Segment;
   readonly fd: number;
-  /** A part of a frame stands at its end and cannot be taken back: nothing may stand behind it. */
+  /** The file ends with part of a frame that cannot be removed: nothing may be written behind it. */
   isTorn = false;
   readonly #leave: (segment: Segment) => void;
 
-  /** `leave` ends that it is written to. */
+  /** `leave` ends writing to the segment. */
   constructor(segment: Segment, fd: number, leave: (segment: Segment) => void) {
     this.segment = segment;
     this.fd = fd;
@@ -31,11 +31,11 @@ export class LiveSegment implements OpenFile {
 
   onUnsynced(reason: string): void {
     this.segment.unsynced = reason;
-    // What comes from now on is not to share its fate.
+    // New entries go to another file, so that they are not lost with this one.
     this.#leave(this.segment);
   }
 
-  /** One entry. Throws where not all of it can be written. */
+  /** Writes one entry. Throws if not all of it can be written. */
   append(frame: Uint8Array): void {
     const { segment, fd } = this;
     let written = 0;
@@ -49,7 +49,7 @@ export class LiveSegment implements OpenFile {
     segment.entries++;
   }
 
-  /** The file is asked: of a call that throws Deno does not say what it wrote before (2.9.6). */
+  /** Asks the file for its size: when a write throws, Deno does not say how much it wrote before (2.9.6). */
   #takeBack(): void {
     const { fd, segment } = this;
     try {
@@ -59,18 +59,18 @@ export class LiveSegment implements OpenFile {
     }
   }
 
-  /** Another file takes its place, with these bytes; see `Segment.moved`. */
+  /** Moves the segment to another file with these bytes; see `Segment.moved`. */
   moveTo(path: string, bytes: Uint8Array): void {
     writeFileSync(this.fd, bytes);
     this.segment.moved(path, bytes);
   }
 
-  /** It is in no folder any more. */
+  /** Whether the file is in no folder any more. */
   get isRemoved(): boolean {
     return fstatSync(this.fd).nlink === 0;
   }
 
-  /** All of it that is still there, also where it is removed. */
+  /** Everything in the file, even if it was removed. */
   read(): Uint8Array {
     const bytes = new Uint8Array(this.segment.size);
     let filled = 0;

@@ -1,4 +1,4 @@
-/** An outbox that ends with the process: for programs without a disk, and for what a disk does not take. */
+/** An outbox that ends with the process: for programs without a disk, and for entries that a disk does not accept. */
 import { RESENT_AFTER_MS } from "./limits.ts";
 import { type Moment, mayBeOlderThan, thisMoment } from "./moment.ts";
 import type { Appended, Outbox, Postponed, Synced, TakeLimits, Taken } from "./outbox.ts";
@@ -64,7 +64,7 @@ class MemoryOutbox implements Outbox {
     };
   }
 
-  /** What is due, oldest first. */
+  /** The entries that are due, oldest first. */
   #choose(limits: TakeLimits, isSuspect: boolean): readonly Entry[] {
     const now = performance.now();
     const chosen: Entry[] = [];
@@ -110,7 +110,7 @@ class MemoryOutbox implements Outbox {
     for (const entry of this.#entries.values()) if (!entry.postponed?.isFirm) entry.postponed = undefined;
   }
 
-  /** Nobody else has left anything here. */
+  /** No other client can leave entries here. */
   onArrival(): void {}
 
   async release(): Promise<void> {}
@@ -127,6 +127,6 @@ class MemoryOutbox implements Outbox {
   }
 }
 
-/** An attempt at it may lie further back than the broker is sure to remember. */
+/** Whether an attempt may be older than the broker is sure to remember. */
 const mayBeForgotten = ({ firstAttempt }: Entry): boolean =>
   firstAttempt !== undefined && mayBeOlderThan(firstAttempt, RESENT_AFTER_MS);

@@ -1,35 +1,38 @@
 /**
- * What waits to be delivered. An entry is the text of one event; it leaves the outbox when it is settled, which means that its own outcome is known:
- * stored, or rejected and kept as a dead letter. Nothing else takes it out.
+ * Events that wait to be delivered. An entry is the text of one event. It leaves the outbox only when it is settled, which means that its own outcome
+ * is known: stored, or rejected and kept as a dead letter.
  */
 export type Appended =
   | { readonly kind: "kept" }
-  /** Its bound is reached: the new entry is not taken, those before it stay. */
+  /** The limit is reached: the new entry is not accepted, and the earlier ones stay. */
   | { readonly kind: "full" }
-  /** It cannot be written. */
+  /** The entry cannot be written. */
   | { readonly kind: "failed"; readonly reason: string };
 
 export type Synced = { readonly kind: "synced" } | { readonly kind: "failed"; readonly reason: string };
 
-/** Entries in hand, oldest first. They stay in the outbox. */
+/** Entries taken for sending, oldest first. They stay in the outbox. */
 export interface Taken {
   readonly entries: readonly Uint8Array[];
-  /** Whether one of them may have been sent more than RESENT_AFTER_MS ago, in this life or in one before. */
+  /** Whether one of them may have been sent more than RESENT_AFTER_MS ago, by this process or one before. */
   readonly mayBeResent: boolean;
-  /** They have stood aside as suspects. Such ones are taken by themselves, and where nothing else is due: when they are tried again they hold up none but each other. */
+  /**
+   * They were set aside as suspects. Suspects are taken separately, and only if nothing else is due, so that new attempts at them delay no other
+   * events.
+   */
   readonly isSuspect: boolean;
-  /** By position in `entries`: their outcome is known, they are never given out again. */
+  /** By position in `entries`: their outcome is known, and they are never taken again. */
   settle(positions: readonly number[]): void;
-  /** By position: not to be given out before. The others go first. */
+  /** By position: they are not taken again before that time. The others go first. */
   postpone(positions: readonly number[], until: Postponed): void;
 }
 
 export interface Postponed {
   /** `performance.now()`. */
   readonly dueMs: number;
-  /** `hasten` leaves it. */
+  /** `hasten` does not change it. */
   readonly isFirm: boolean;
-  /** Requests fail for what they hold, as it seems. They remain suspects. */
+  /** Requests seem to fail because of their content. They stay suspects from then on. */
   readonly isSuspect?: true;
 }
 
@@ -39,26 +42,29 @@ export interface TakeLimits {
 }
 
 export interface Outbox {
-  /** Synchronous, and the entry is copied. `sinceMs`: it may have been sent since then (milliseconds since 1970); without it, it was not. */
+  /** Synchronous; the entry is copied. `sinceMs`: it may have been sent since then (milliseconds since 1970); without it, it was never sent. */
   append(entry: Uint8Array, sinceMs?: number): Appended;
-  /** At least one entry where one is due, however large. Rejected where what is due cannot be read, and nothing else is. */
+  /** At least one entry if one is due, however large. Rejects if the due entries cannot be read and no others are due. */
   take(limits: TakeLimits): Promise<Taken | undefined>;
-  /** Resolves when everything appended before is on the disk, or with the reason why it is not: that there is none, for example. */
+  /** Resolves when everything appended before is on the disk, or with the reason why it is not, such as an outbox without a disk. */
   sync(): Promise<Synced>;
-  /** Not settled yet. */
+  /** Entries that are not settled yet. */
   readonly pending: { readonly events: number; readonly bytes: number };
-  /** Tells from then on whether everything that this client appended before the call is settled. */
+  /** Returns a function that tells whether everything this client appended before the call is settled. */
   mark(): () => boolean;
-  /** When the next postponed entry is due (`performance.now()`); undefined where none is postponed. */
+  /** When the next postponed entry is due (`performance.now()`); undefined if none is postponed. */
   readonly nextDueMs: number | undefined;
-  /** Postponed entries are due now, those that are firmly so excepted. */
+  /** Makes postponed entries due now, except firmly postponed ones. */
   hasten(): void;
-  /** Calls this whenever entries come in that another client has left. */
+  /** Registers a function to call whenever entries of a dead client were taken over. */
   onArrival(call: () => void): void;
-  /** Gives back the room on the disk of what is settled. */
+  /** Frees the disk space of settled entries. */
   release(): Promise<void>;
-  /** Gives out everything that ends with the process, oldest first, postponed or not, and keeps nothing of it: what is in a folder stays there, and is none of it. */
+  /**
+   * Removes and returns all entries that would end with the process, oldest first, postponed or not. Entries in a folder stay there and are not among
+   * them.
+   */
   empty(): readonly Uint8Array[];
-  /** Gives back what is held, and gives out what `empty` does. */
+  /** Releases all resources, and returns the same entries as `empty`. */
   close(): Promise<readonly Uint8Array[]>;
 }

@@ -1,12 +1,12 @@
 /**
- * When the next request may go, and how many events it may have. It knows nothing of what is sent; time and chance are handed in. What to do after an
- * answer is in `after-delivery.ts`.
+ * Decides when the next request may go and how many events it may carry. It knows nothing of their content; time and chance are passed in.
+ * `after-delivery.ts` decides what to do after an answer.
  */
 import { RETRY_CAP_MS } from "./limits.ts";
 import { nextAttemptMs } from "./retry.ts";
 
 interface Parts {
-  /** Events that a request has where nothing speaks against it. */
+  /** The number of events of a request when nothing has failed. */
   readonly eventsMax: number;
   /** `performance.now`. */
   readonly now: () => number;
@@ -15,15 +15,15 @@ interface Parts {
 
 export class Pace {
   readonly #parts: Parts;
-  /** Halved by a refusal, doubled by what goes through. */
+  /** Halved by a refusal, doubled by a success. */
   #events: number;
-  /** Requests in a row that came to nothing. */
+  /** Failed requests in a row. */
   #failures = 0;
-  /** Answers in a row in which an event was to come again. */
+  /** Answers in a row in which an event was to be sent again. */
   #againRounds = 0;
-  /** Our own back-off, which a flush overrides. */
+  /** Until when our own back-off lasts. A flush ends it. */
   #backoffUntilMs = 0;
-  /** `Retry-After`, which it does not. */
+  /** Until when `Retry-After` asks to wait. A flush does not end it. */
   #askedUntilMs = 0;
 
   constructor(parts: Parts) {
@@ -31,12 +31,12 @@ export class Pace {
     this.#events = parts.eventsMax;
   }
 
-  /** Of the next request, at most. */
+  /** The most events that the next request may carry. */
   get events(): number {
     return this.#events;
   }
 
-  /** Nothing is sent before. */
+  /** Nothing is sent before this time. */
   get opensMs(): number {
     return Math.max(this.#backoffUntilMs, this.#askedUntilMs);
   }
@@ -45,24 +45,24 @@ export class Pace {
     return this.#parts.now() >= this.opensMs;
   }
 
-  /** Somebody waits: only what the service has asked for is waited for. */
+  /** A caller waits: only the wait that the service asked for still counts. */
   hasten(): void {
     this.#backoffUntilMs = 0;
   }
 
-  /** A request was answered, event by event; `askedMs`: nothing more is to be sent before. */
+  /** A request was answered, event by event. `askedMs`: the service asked to send nothing for that time. */
   answered(askedMs: number | undefined): void {
     if (askedMs !== undefined) this.#askedUntilMs = this.#parts.now() + askedMs;
     this.#failures = 0;
     this.#events = Math.min(this.#parts.eventsMax, this.#events * 2);
   }
 
-  /** A request of so many events was too much. */
+  /** A request with this many events was refused. */
   halve(sent: number): void {
     this.#events = Math.max(1, Math.floor(sent / 2));
   }
 
-  /** A request came to nothing. */
+  /** A request failed. */
   failed({ capMs, askedMs }: { readonly capMs: number; readonly askedMs: number | undefined }): void {
     this.#failures++;
     const now = this.#parts.now();
@@ -71,12 +71,12 @@ export class Pace {
     this.#askedUntilMs = askedMs === undefined ? 0 : now + askedMs;
   }
 
-  /** The service is there, and what failed is no sign that it is not: our own back-off begins anew. */
+  /** The service is there, and the failure says nothing else about it: our own back-off starts over. */
   reached(): void {
     this.#failures = 0;
   }
 
-  /** When the events of an answer that are to come again do so: later each time. */
+  /** When the events of an answer that must be sent again are due: later each time. */
   againMs(): number {
     this.#againRounds++;
     const { now, random } = this.#parts;
@@ -89,7 +89,7 @@ export class Pace {
     return now() + waitMs;
   }
 
-  /** Of an answer, none is to come again. */
+  /** No event of an answer must be sent again. */
   noneAgain(): void {
     this.#againRounds = 0;
   }

@@ -1,4 +1,6 @@
-/** What clients do when the program ends. They share a listener of each kind: more than ten of one kind Node takes for a leak, and says so. */
+/**
+ * Runs the clients' actions at the end of the program. All clients share one listener of each kind, because Node warns of a leak at more than ten.
+ */
 import process from "node:process";
 
 class ProgramEnd {
@@ -15,7 +17,7 @@ class ProgramEnd {
     this.#event = event;
   }
 
-  /** Calls it once. */
+  /** Registers an action to be called once. */
   call(call: () => void): void {
     if (this.#calls.size === 0) process.on(this.#event, this.#run);
     this.#calls.add(call);
@@ -27,7 +29,7 @@ class ProgramEnd {
 }
 
 export const programEnd = {
-  /** The loop has run dry: what is begun now is waited for. */
+  /** The event loop has nothing left to do; work that starts now is still waited for. */
   beforeExit: new ProgramEnd("beforeExit"),
   /** Nothing is waited for any more. */
   exit: new ProgramEnd("exit"),

@@ -1,4 +1,4 @@
-/** Taking events down: the part of a client that a program's own code calls. It never throws, waits for nobody, and says what became of the event. */
+/** Records events: the part of a client that a program's own code calls. It never throws, never waits, and returns what became of the event. */
 
 import { textOf } from "./error-text.ts";
 import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
@@ -11,27 +11,27 @@ import type { DroppedEvent, DropReason, Reports } from "./reports.ts";
 export type Captured =
   /** It is in the outbox. */
   | { readonly kind: "kept"; readonly eventId: string }
-  /** It will not be sent; that was counted and reported too. */
+  /** It will not be sent; it was also counted and reported. */
   | { readonly kind: "dropped"; readonly reason: DropReason; readonly message: string };
 
-/** `Given` are the members that `with()` has given already. */
+/** `Given` are the members that `with()` has already set. */
 export interface Recorder<Extra extends string = never, Given extends PropertyKey = never> {
   /**
-   * Writes the event to the outbox, from where it is sent. Does not throw, does not wait and does not ask the network. An event that names no `event_id` gets a
-   * UUIDv7, one without `timestamp` the time of the call.
+   * Writes the event to the outbox, from which it is sent. Does not throw, does not wait and does not use the network. An event without `event_id`
+   * gets a UUIDv7, one without `timestamp` the time of the call.
    */
   capture(event: EventWithout<CaptureEvent<Extra>, Given>): Captured;
-  /** A recorder whose events have these members, where they have none of their own. `tags`, `metadata` and `hash` are joined key by key. */
+  /** A recorder whose events have these members, unless they set their own. `tags`, `metadata` and `hash` are merged key by key. */
   with<Members extends SharedMembers>(members: Members): Recorder<Extra, Given | keyof Members>;
 }
 
 export interface EventBytes {
   readonly eventId: string;
-  /** Only there until the next event is made. */
+  /** Valid only until the next event is made. */
   readonly bytes: Uint8Array;
 }
 
-/** Where an event goes that was made. */
+/** Where a finished event goes. */
 export type Keep = (
   event: EventBytes,
 ) =>
@@ -49,11 +49,11 @@ export type MadeEvent =
   | { readonly kind: "dropped"; readonly dropped: DroppedEvent };
 
 const encoder = new TextEncoder();
-/** Where events are written: one for each that is being kept, and one for the next. */
+/** Buffers for events: one for each event that is being kept, and one for the next. */
 const scratch: Uint8Array[] = [];
 let beingKept = 0;
 
-/** The event as bytes, which the next call writes over. Whatever a program hands over, this does not throw. */
+/** The event as bytes, which the next call overwrites. Does not throw, whatever a program passes in. */
 export const makeEvent = (maker: EventMaker, event: unknown, shared: JsonObject): MadeEvent => {
   try {
     const made = maker.make(event, shared);
@@ -81,7 +81,10 @@ const drop = (
   dropped: { reason, message, eventId, ...(path !== undefined && { path }) },
 });
 
-/** Makes the event and hands it over. Nothing writes over it meanwhile: who is told of something, as of a loss, may capture another. */
+/**
+ * Makes the event and hands it to `keep`. Nothing overwrites its bytes meanwhile, although a callback that is called (as for a loss) may capture
+ * another event.
+ */
 export const keepEvent = (
   { maker, keep }: Pick<RecorderParts, "maker" | "keep">,
   event: unknown,
@@ -97,7 +100,7 @@ export const keepEvent = (
   }
 };
 
-/** The types of events are for the programmer; what comes in is looked at as it is. */
+/** The event types only help the programmer; any input is accepted and checked. */
 export interface LooseRecorder {
   capture(event: unknown): Captured;
   with(members: JsonObject): LooseRecorder;

@@ -1,37 +1,37 @@
-/** What went wrong, counted and told. Nothing in here throws into the program, whatever its callbacks do. */
+/** Counts and reports what went wrong. Nothing here throws into the program, whatever its callbacks do. */
 import process from "node:process";
 import type { Rejection } from "./delivery.ts";
 import { textOf } from "./error-text.ts";
 import { eventCount } from "./event-count.ts";
 import { REPORT_INTERVAL_MS } from "./limits.ts";
 
-/** Why an event is not in the outbox and will not be sent. Each one is counted, and its number is missing at the source. */
+/** Why an event is not in the outbox and will not be sent. Each one is counted, and its source number is missing in the log. */
 export type DropReason =
-  /** The outbox has reached its bound. What was in it before stays. */
+  /** The outbox has reached its limit. Earlier events stay in it. */
   | "outbox_full"
-  /** Neither the folder nor memory could take it. */
+  /** Neither the folder nor memory could take the event. */
   | "outbox_failed"
-  /** It cannot be written as JSON, or is no event; `path` says where. */
+  /** The value cannot be written as JSON, or is no event; `path` says where. */
   | "invalid"
-  /** It is larger than the service takes. */
+  /** The event is larger than the service accepts. */
   | "too_large"
-  /** `close()` had ended before, or ended the outbox in memory that it was in, or the program did. */
+  /** `close()` or the program had ended before, or ended the outbox in memory that held the event. */
   | "closed"
-  /** What was in the outbox is not what had been written, or gone: damage from outside. */
+  /** The entry in the outbox was changed or removed from outside. */
   | "outbox_damaged"
-  /** It was rejected, and the file of dead letters is full. */
+  /** The event was rejected, and the file of dead letters is full. */
   | "dead_letters_full";
 
 export interface DroppedEvent {
   readonly reason: DropReason;
   readonly message: string;
-  /** Undefined where it is not known any more. */
+  /** Undefined if it is not known any more. */
   readonly eventId: string | undefined;
-  /** JSON Pointer into the event, where a member is at fault. */
+  /** JSON Pointer into the event, if one member is at fault. */
   readonly path?: string;
 }
 
-/** The service will never take this event as it is. It is in the file of dead letters, where there is one. */
+/** The service will never accept this event as it is. It is in the file of dead letters, if there is one. */
 export interface RejectedEvent {
   readonly eventId: string | undefined;
   readonly rejection: Rejection;
@@ -50,28 +50,31 @@ export interface Problem {
     | "callback"
     | "warning";
   readonly message: string;
-  /** How often since the last report of this kind, this one included. */
+  /** How often it occurred since the last report of this kind, including this time. */
   readonly count: number;
 }
 
 export interface Callbacks {
-  /** An event that is lost: not captured, or not kept until it was delivered. */
+  /** An event was lost: it was not captured, or not kept until it was delivered. */
   readonly onDropped?: (dropped: DroppedEvent) => void;
-  /** An event that the service finds invalid. It is not sent again. */
+  /** The service rejected an event. It is not sent again. */
   readonly onRejected?: (rejected: RejectedEvent) => void;
-  /** At most once a minute for each kind, until the client is closed. Without it a warning of the process says the same. */
+  /** At most once a minute for each kind, until the client is closed. Without this callback a process warning says the same. */
   readonly onProblem?: (problem: Problem) => void;
 }
 
 export interface Reports {
   dropped(dropped: DroppedEvent, events?: number): void;
-  /** For the same reason. */
+  /** Several events dropped for the same reason. */
   droppedTogether(dropped: readonly DroppedEvent[]): void;
   rejected(rejected: RejectedEvent): void;
   problem(kind: Problem["kind"], message: string): void;
-  /** Nothing more is told later: what is told from here on does not wait for its minute. */
+  /** The client is closing: problems are reported at once from now on, not once a minute. */
   closing(): void;
-  /** The same, and the loop has no further turn, in which a warning of the process would be written: what is told from here on, and in this turn was, is written at once. */
+  /**
+   * The program is ending: the same, and since the event loop has no further turn in which a process warning would be written, warnings of this turn
+   * and later ones are written at once.
+   */
   ending(): void;
   readonly drops: Readonly<Partial<Record<DropReason, number>>>;
   readonly rejections: number;
@@ -81,9 +84,9 @@ export const createReports = (callbacks: Callbacks): Reports => {
   const drops: Partial<Record<DropReason, number>> = {};
   const told = new Map<Problem["kind"], { atMs: number; since: number }>();
   let rejections = 0;
-  /** Nothing is told later. */
+  /** The client or the program is ending: no report can wait. */
   let hasEnded = false;
-  /** Warnings that the process writes when this turn of the loop is over. */
+  /** Warnings that the process will write at the end of this turn of the event loop. */
   const unwritten = new Set<() => void>();
   let warn: Warn = (kind, message, count) => {
     emitWarning(kind, message, count);
@@ -99,13 +102,13 @@ export const createReports = (callbacks: Callbacks): Reports => {
     const isDue = nowMs - last.atMs >= REPORT_INTERVAL_MS;
     told.set(kind, isDue ? { atMs: nowMs, since: 0 } : { ...last, since: count });
     if (!isDue) return;
-    // Where the callback that tells of faults is at fault itself there is nobody left to tell.
+    // If the callback for faults fails itself, nobody is left to report to.
     const callback = callbacks.onProblem ?? ((told: Problem) => warn(kind, message, told.count));
     run(
       () => callback({ kind, message, count }),
       () => {},
     );
-    // Not before the callback is back: what it captures may be dropped as well.
+    // Not before the callback has returned: an event that it captures may be dropped as well.
     if (hasEnded) told.delete(kind);
   };
 
@@ -122,7 +125,7 @@ export const createReports = (callbacks: Callbacks): Reports => {
     problem("dropped", `${what} dropped (${reason}): ${path ? `${path}: ` : ""}${message}`);
   };
 
-  /** A callback that captures an event which is dropped as well, as in a full outbox, would be told of that for ever. */
+  /** Otherwise a callback that captures an event which is dropped too, as in a full outbox, would be called for ever. */
   let isTelling = false;
   const tellDropped = (dropped: DroppedEvent): void => {
     if (isTelling) return;
@@ -165,7 +168,7 @@ export const createReports = (callbacks: Callbacks): Reports => {
   };
 };
 
-/** An async callback throws by a promise. */
+/** An async callback fails by rejecting its promise. */
 const run = (callback: () => unknown, failed: (error: unknown) => void): void => {
   try {
     Promise.resolve(callback()).catch(failed);

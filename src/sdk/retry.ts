@@ -1,9 +1,9 @@
-/** When to try again. Pure: time and chance are handed in. */
+/** Computes waits before retries. Pure: time and chance are passed in. */
 import { RETRY_AFTER_MS_MAX, RETRY_BASE_MS } from "./limits.ts";
 
 /**
- * Milliseconds to wait before the next attempt, after `failures` in a row (1 or more). Full jitter: anything from 0 to base × 2ⁿ, at most `capMs`,
- * because clients that wait alike come back together.
+ * Milliseconds to wait before the next attempt, after `failures` in a row (1 or more). Full jitter: a random value from 0 to base × 2ⁿ, at most
+ * `capMs`, because clients with equal waits would retry at the same time.
  */
 export const backoffMs = (parts: {
   readonly failures: number;
@@ -15,13 +15,13 @@ export const backoffMs = (parts: {
 };
 
 const DIGITS = /^\d+$/;
-/** The name of a day, as each of the three forms of RFC 9110 §5.6.7 begins. Date.parse takes "-5" for a year. */
+/** The name of a day, with which each of the three date forms of RFC 9110 §5.6.7 begins. Date.parse would read "-5" as a year. */
 const DATE = /^[A-Z][a-z]{2}/;
-/** The oldest form ends with the year: it names no zone, and is UTC as the others are. */
+/** The oldest form ends with the year: it names no zone, and is UTC like the others. */
 const YEAR_LAST = / \d{4}$/;
 const dateMs = (text: string): number => Date.parse(YEAR_LAST.test(text) ? `${text} GMT` : text);
 
-/** What `Retry-After` says (RFC 9110 §10.2.3: seconds, or a date), in milliseconds; undefined where it says nothing that can be read. */
+/** The value of `Retry-After` (RFC 9110 §10.2.3: seconds, or a date) in milliseconds; undefined if it cannot be read. */
 export const retryAfterMs = (header: string | null, nowMs: number): number | undefined => {
   if (header === null) return undefined;
   const text = header.trim();
@@ -30,7 +30,7 @@ export const retryAfterMs = (header: string | null, nowMs: number): number | und
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), RETRY_AFTER_MS_MAX);
 };
 
-/** The wait before the next attempt: never shorter than what the service asks for. */
+/** The wait before the next attempt: never shorter than the service asked for. */
 export const nextAttemptMs = (parts: {
   readonly failures: number;
   readonly capMs: number;

@@ -1,10 +1,10 @@
-/** Events to `POST /v1/sandbox/events`, which takes one at a time, asks for no key and forgets after an hour. */
+/** Sends events to `POST /v1/sandbox/events`, which takes one at a time, needs no key and forgets after an hour. */
 import type { Deliver, EventOutcome, PlacedWarning } from "./delivery.ts";
 import { post, type ServiceAddress, warningsIn } from "./service.ts";
 
 export const SANDBOX_EVENTS_PATH = "/v1/sandbox/events";
 
-/** There are no batches here that could be empty: this is rejected. */
+/** Stands in for a request without events, because the sandbox takes no batches that could be empty. It is rejected. */
 const NO_EVENT = new TextEncoder().encode("{}");
 
 export const createSandboxDelivery =
@@ -23,7 +23,7 @@ export const createSandboxDelivery =
       } else if (answer.kind === "rejected" && answer.isOurs)
         outcomes.push({ kind: "rejected", rejection: answer.rejection });
       else if (outcomes.length === 0) return answer;
-      // Those that have their outcome keep it; the others are asked again from where it ended.
+      // Events with an outcome keep it; the others are sent again from where delivery ended.
       else {
         askedMs = answer.askedMs;
         break;

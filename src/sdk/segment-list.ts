@@ -1,12 +1,12 @@
-/** The segments of an outbox, and what is said of all of them. */
+/** The segments of an outbox, and what is true of all of them together. */
 import type { TakeLimits } from "./outbox.ts";
 import type { Place, Range, Segment } from "./segment.ts";
 
-/** What was written to a segment before another one had its turn. */
+/** Entries written to one segment before writing changed to another. */
 interface Run {
   readonly segment: Segment;
   readonly from: Place;
-  /** The next one of the same segment. */
+  /** The next run of the same segment. */
   next: Run | undefined;
 }
 
@@ -16,21 +16,21 @@ export interface Part {
 }
 
 export class SegmentList {
-  /** Of clients that are dead; they go first, because they are older. */
+  /** Segments of dead clients; they go first, because they are older. */
   readonly #adopted = new Set<Segment>();
   readonly #own = new Set<Segment>();
-  /** Of one's own, in the order that they were written in: two segments are written to by turns, and what waits is sent as it came. */
+  /** Runs of own segments, in the order of writing: two segments are written to alternately, and entries are sent in the order in which they came. */
   readonly #runs = new Set<Run>();
   readonly #lastRuns = new WeakMap<Segment, Run>();
   #writing: Segment | undefined;
   #bytes = 0;
 
-  /** In the files of all of them. */
+  /** Bytes of all files. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** What comes meanwhile may be among them, and what goes is not. */
+  /** Segments added while iterating may be included; removed ones are not. */
   *[Symbol.iterator](): Generator<Segment> {
     yield* this.#adopted;
     yield* this.#own;
@@ -40,7 +40,7 @@ export class SegmentList {
     return this.#runs.size;
   }
 
-  /** The next entry stands in this one. */
+  /** The next entry is written to this segment. */
   writeTo(segment: Segment): void {
     if (segment === this.#writing) return;
     this.#writing = segment;
@@ -51,12 +51,12 @@ export class SegmentList {
     this.#runs.add(run);
   }
 
-  /** So many bytes were written to one of them. */
+  /** This many bytes were written to one of the segments. */
   wrote(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** What has entries that are due, suspects or others, oldest first. */
+  /** The parts that contain due entries, suspects or others, oldest first. */
   *parts(isSuspect: boolean): Generator<Part> {
     for (const segment of this.#adopted)
       if (segment.hasDue(segment.range, isSuspect)) yield { segment, range: segment.range };
@@ -66,7 +66,7 @@ export class SegmentList {
       const isOver = segment !== this.#writing || next !== undefined;
       if (!this.#own.has(segment) || (isOver && segment.isSettled(to.index))) this.#runs.delete(run);
       else if (segment.hasDue({ from, to }, isSuspect)) yield { segment, range: { from, to } };
-      // What comes while its entries are read may stand in it too, before what stands elsewhere.
+      // Entries that come while this part is read may be appended to it, and are older than those in later parts.
       if (!isOver) return;
     }
   }
@@ -89,7 +89,7 @@ export class SegmentList {
     this.#bytes += segment.size;
   }
 
-  /** Whether the dead have left as much as that, as far as it is known. */
+  /** Whether the entries of dead clients found so far reach these limits. */
   hasAdopted({ events, bytes }: TakeLimits): boolean {
     let [eventsMissing, bytesMissing] = [events, bytes];
     for (const { left, leftBytes } of this.#adopted) {
@@ -117,7 +117,7 @@ export class SegmentList {
     return { events, bytes };
   }
 
-  /** Entries without an outcome in files that could not be synced, and why not. */
+  /** The number of entries without an outcome in files that could not be synced, and the reason. */
   get unsynced(): { readonly events: number; readonly reason: string | undefined } {
     const unsynced = [...this].filter(({ unsynced, left }) => unsynced !== undefined && left > 0);
     return { events: unsynced.reduce((sum, { left }) => sum + left, 0), reason: unsynced[0]?.unsynced };
@@ -134,7 +134,7 @@ export class SegmentList {
     for (const segment of this) segment.hasten();
   }
 
-  /** Of what this client has written. */
+  /** Marks what this client has written so far. */
   mark(): () => boolean {
     const marks = [...this.#own].map((segment) => ({ segment, entries: segment.entries }));
     return () => marks.every(({ segment, entries }) => segment.isSettled(entries));

@@ -1,4 +1,4 @@
-/** One file of the outbox, `<owner>.<id>.events`, and beside it `.settled`: which of its entries have their outcome. Entries are counted from 0. */
+/** One file of the outbox, `<owner>.<id>.events`. Beside it `.settled` lists which of its entries have an outcome. Entries are counted from 0. */
 import { appendFileSync } from "node:fs";
 import { type FileHandle, open, readFile, unlink } from "node:fs/promises";
 import { type Frame, frameLengths, readFrames } from "./frame.ts";
@@ -12,30 +12,33 @@ export const SETTLED_SUFFIX = ".settled";
 
 export interface Chosen {
   readonly index: number;
-  /** Of its frame, in bytes. */
+  /** Length of its frame, in bytes. */
   readonly length: number;
   readonly entry: Uint8Array;
 }
 
 type Placed = Omit<Chosen, "entry">;
 
-/** Where an entry stands. */
+/** The place of an entry. */
 export interface Place {
   readonly index: number;
   readonly offset: number;
 }
 
-/** Entries of a segment that follow each other. */
+/** Consecutive entries of a segment. */
 export interface Range {
   readonly from: Place;
-  /** Behind the last one. */
+  /** The place behind the last entry. */
   readonly to: Place;
 }
 
-/** What becomes of entries that are not in the file as they were written. */
+/** What to do with entries that are not in the file as they were written. */
 export interface Damage {
   readonly onUnreadable: (bytes: Uint8Array) => void;
-  /** The file ends before so many of them: somebody has cut it. What is written to it from now on stands elsewhere than it is looked for. */
+  /**
+   * The file is shorter than what was written: it was truncated, and this many entries are lost. Further entries would not be where they are looked
+   * for.
+   */
   readonly onCut: (events: number) => void;
 }
 
@@ -44,20 +47,20 @@ export class Segment {
   /** Bytes and entries that were written. */
   size = 0;
   entries = 0;
-  /** It is another client's now, or nobody's. */
+  /** It belongs to another client now, or was lost. */
   isGone = false;
-  /** It is nobody's: its entries are lost, and that is told. */
+  /** Its entries are lost, which has been reported. */
   isLost = false;
-  /** Why some of its bytes may never come to the disk; undefined where nothing says so. */
+  /** Why some of its bytes may never reach the disk; undefined if nothing says so. */
   unsynced: string | undefined;
-  /** Where the first entry stands that has no outcome. */
+  /** The head: the first entry without an outcome. */
   #headOffset = 0;
   #headIndex = 0;
-  /** Behind the head: index to length of the frame. */
+  /** Settled entries behind the head: index to length of the frame. */
   readonly #settled = new Map<number, number>();
   readonly #postponed = new Map<number, Postponed>();
   readonly #suspects = new Set<number>();
-  /** The first attempt at one of the entries before `#attemptedUpTo`. */
+  /** When one of the entries before `#attemptedUpTo` was first sent. */
   #attempted: Moment | undefined;
   #attemptedUpTo = 0;
 
@@ -65,17 +68,17 @@ export class Segment {
     this.#path = path;
   }
 
-  /** Without a suffix. */
+  /** The path without a suffix. */
   get path(): string {
     return this.#path;
   }
 
-  /** In milliseconds since 1970, as its id says. */
+  /** When the segment was made, by its id, in milliseconds since 1970. */
   get madeMs(): number {
     return timeOfUuid7(this.#path.slice(this.#path.lastIndexOf(".") + 1));
   }
 
-  /** A segment that another client has left. Whatever is in it may have been sent since the segment was made, which its id says. */
+  /** Reads a segment that another client left. Its entries may have been sent at any time since the segment was made, by its id. */
   static async read(path: string, id: string): Promise<Segment> {
     const segment = new Segment(path);
     const lengths = frameLengths(await readFile(path + EVENTS_SUFFIX));
@@ -91,7 +94,7 @@ export class Segment {
     return segment;
   }
 
-  /** Entries without an outcome. */
+  /** The number of entries without an outcome. */
   get left(): number {
     return this.entries - this.#headIndex - this.#settled.size;
   }
@@ -100,7 +103,7 @@ export class Segment {
     return this.size - this.#headOffset;
   }
 
-  /** Whether its first so many entries have their outcome. Of what is another client's now, nobody here learns it. */
+  /** Whether the first `entries` entries have an outcome. It never becomes true for a segment that another client took over. */
   isSettled(entries: number): boolean {
     return this.isLost || this.#headIndex >= entries;
   }
@@ -111,23 +114,26 @@ export class Segment {
     return next;
   }
 
-  /** Whether an attempt may lie further back than the broker is sure to remember. */
+  /** Whether an attempt may be older than the broker is sure to remember. */
   get mayBeResent(): boolean {
     if (this.#attemptedUpTo <= this.#headIndex || !this.#attempted) return false;
     return mayBeOlderThan(this.#attempted, RESENT_AFTER_MS);
   }
 
-  /** All of it. */
+  /** The whole segment. */
   get range(): Range {
     return { from: { index: 0, offset: 0 }, to: this.end };
   }
 
-  /** Where the next entry will stand. */
+  /** The place of the next entry. */
   get end(): Place {
     return { index: this.entries, offset: this.size };
   }
 
-  /** Whether an entry in `range` is due and has no outcome. Asked before its file is opened: of very many that all wait, each would be read over and over. */
+  /**
+   * Whether an entry in `range` is due and has no outcome. Asked before the file is opened: with very many waiting entries, each file would otherwise
+   * be read again and again.
+   */
   hasDue({ from, to }: Range, isSuspect: boolean): boolean {
     const now = performance.now();
     for (let index = Math.max(from.index, this.#headIndex); index < to.index; index++)
@@ -139,7 +145,10 @@ export class Segment {
     return !this.#settled.has(index) && (this.#postponed.get(index)?.dueMs ?? 0) <= now;
   }
 
-  /** Entries in `range` that are due and have no outcome, suspects or others, oldest first. What cannot be read is handed to `damage`, and settled. */
+  /**
+   * The entries in `range` that are due and have no outcome, suspects or others, oldest first. Entries that cannot be read go to `damage` and are
+   * settled.
+   */
   async choose(
     limits: TakeLimits,
     damage: Damage,
@@ -167,7 +176,7 @@ export class Segment {
     return chosen;
   }
 
-  /** Says that these are about to be sent. */
+  /** Notes that these entries are about to be sent. */
   attempt(chosen: readonly Placed[]): void {
     if (this.#attemptedUpTo <= this.#headIndex) this.#attempted = thisMoment();
     for (const { index } of chosen) this.#attemptedUpTo = Math.max(this.#attemptedUpTo, index + 1);
@@ -184,7 +193,7 @@ export class Segment {
     for (const [index, { isFirm }] of this.#postponed) if (!isFirm) this.#postponed.delete(index);
   }
 
-  /** They have their outcome, and that is with the operating system when this returns: once per request, some 50 µs. */
+  /** Settles these entries. When it returns, the operating system has the record of it: once per request, some 50 µs. */
   settle(chosen: readonly Placed[]): void {
     for (const { index, length } of chosen) {
       this.#settled.set(index, length);
@@ -200,13 +209,13 @@ export class Segment {
       const lines = settled.map((index) => `${index}\n`).join("");
       appendFileSync(this.path + SETTLED_SUFFIX, CUT_OFF + lines, { mode: 0o600 });
     } catch {
-      // A disk that is full keeps nobody from sending; the file is gone when all of its entries are settled.
+      // A full disk must not stop delivery; the file is deleted when all of its entries are settled.
     }
   }
 
   /**
-   * The events first: what is left of a pair whose second half remains is only a list of numbers. Gives the whole file where there is more in it than
-   * was read: whoever wrote it lives. What is written to it from now on, its writer finds in a file that is removed.
+   * Removes the events file first: if only the settled file remains, it is just a list of numbers. Returns the whole content if the file has more
+   * than was read, which means that its writer is alive. The writer finds later entries in a file that is removed.
    */
   async remove(): Promise<Uint8Array | undefined> {
     const file = await open(this.path + EVENTS_SUFFIX, "r").catch(() => undefined);
@@ -221,8 +230,8 @@ export class Segment {
   }
 
   /**
-   * Stands in another file from now on, to which `bytes` were written: all that the one before had when it was removed, by us or by somebody else. Any
-   * of its entries may have been sent since it was made.
+   * Continues in another file, to which `bytes` were written: everything that the earlier file contained when this client or another removed it. Any
+   * of these entries may have been sent since the segment was made.
    */
   moved(path: string, bytes: Uint8Array): void {
     this.#path = path;
@@ -246,7 +255,7 @@ export class Segment {
     }
   }
 
-  /** From the head or what is behind it, read in pieces that hold a batch. */
+  /** Reads from the head or behind it, in pieces that hold a batch. */
   async *#frames(
     bytes: number,
     { onCut }: Damage,
@@ -274,7 +283,7 @@ export class Segment {
           if (lost > 0) onCut(lost);
           return;
         }
-        // Only what is broken has a line longer than that.
+        // A longer line can only be damage.
         if (offset === from) pieceBytes *= 2;
       }
     } finally {
@@ -282,7 +291,7 @@ export class Segment {
     }
   }
 
-  /** Settles what has no outcome from this entry on, and says how many that are. */
+  /** Settles all entries from this one on that have no outcome, and returns how many they were. */
   #giveUp(from: number): number {
     const lost: Placed[] = [];
     for (let index = from; index < this.entries; index++)
@@ -292,7 +301,7 @@ export class Segment {
   }
 }
 
-/** Fewer bytes only where the file ends. */
+/** Returns fewer bytes only at the end of the file. */
 const readAt = async (file: FileHandle, offset: number, length: number): Promise<Uint8Array> => {
   const bytes = new Uint8Array(length);
   let filled = 0;
@@ -304,7 +313,10 @@ const readAt = async (file: FileHandle, offset: number, length: number): Promise
   return bytes.subarray(0, filled);
 };
 
-/** A line that was cut off may name another entry than it meant: only whole lines of digits count, and what is written behind one makes it none. */
+/**
+ * A truncated line may name another entry than it meant to. So only whole lines of digits count; text appended to a truncated line makes the line
+ * invalid.
+ */
 const CUT_OFF = "-\n";
 
 const indexesIn = (text: string): readonly number[] =>

@@ -1,6 +1,6 @@
 /**
- * Takes from the outboxes and delivers, one request at a time, in the background. What came of a request is found out in `asking.ts`, what to do after it is
- * decided in `after-delivery.ts`, when the next one may go in `pace.ts`; what becomes of each event is done in `settling.ts`.
+ * Takes events from the outboxes and delivers them in the background, one request at a time. `asking.ts` finds out what came of a request,
+ * `after-delivery.ts` decides what to do next, `pace.ts` when the next request may go, and `settling.ts` applies the outcomes.
  */
 import { afterDelivery, type NextStep, type Wait } from "./after-delivery.ts";
 import { Asking } from "./asking.ts";
@@ -16,34 +16,34 @@ import { Waiting } from "./waiting.ts";
 import { WakeUp } from "./wake-up.ts";
 
 export interface SenderOptions {
-  /** The first that has something due is served. */
+  /** The first outbox with due entries is served. */
   readonly outboxes: readonly Outbox[];
   readonly deliver: Deliver;
   readonly deadLetters: DeadLetters;
   readonly reports: Reports;
   readonly limits: TakeLimits;
-  /** How long the first entry of a batch waits for others. */
+  /** How long the first event of a batch waits for others, in milliseconds. */
   readonly flushIntervalMs: number;
   readonly random: () => number;
 }
 
 export type Flushed =
-  /** Every event captured before the call has its outcome. */
+  /** Every event captured before the call has an outcome. */
   | { readonly kind: "flushed" }
-  /** The time was over first. What is pending stays in the outbox; where that ended with `close()`, none is. */
+  /** The timeout came first. Pending events stay in the outbox; after `close()` they stay only in a folder. */
   | { readonly kind: "pending"; readonly events: number; readonly reason: string | undefined };
 
 export interface Sender {
-  /** An entry of so many bytes was appended. */
+  /** An entry of this many bytes was appended. */
   appended(bytes: number): void;
   flush(timeoutMs: number): Promise<Flushed>;
-  /** Ends the request on its way, if any; its events are sent again later. */
+  /** Aborts the request in flight, if there is one; its events are sent again later. */
   interrupt(reason: string): void;
-  /** The same, and nothing more is sent. */
+  /** Aborts the request in flight and sends nothing more. */
   stop(): Promise<void>;
   readonly delivered: number;
   readonly duplicates: number;
-  /** Why nothing goes through; undefined while something does. */
+  /** Why nothing can be delivered now; undefined while delivery works. */
   readonly failure: string | undefined;
 }
 
@@ -58,10 +58,10 @@ class BackgroundSender implements Sender {
   readonly #flushing = new Waiting();
   readonly #wakeUp = new WakeUp(() => this.#start());
   readonly #ending = new AbortController();
-  /** A flush came while the next request was being made: what comes of that one puts nothing off for it. */
+  /** A flush came while the next request was being prepared: the outcome of that request must not postpone anything for it. */
   #isHastened = false;
   #running: Promise<void> | undefined;
-  /** Of the next batch, so far. */
+  /** Events and bytes of the next batch so far. */
   #gathered = { events: 0, bytes: 0 };
 
   constructor(options: SenderOptions) {
@@ -70,7 +70,7 @@ class BackgroundSender implements Sender {
     this.#pace = new Pace({ eventsMax: limits.events, now: () => performance.now(), random });
     this.#asking = new Asking({ deliver, eventsMax: limits.events, pace: this.#pace });
     this.#settling = new Settling({ deadLetters, reports, pace: this.#pace });
-    // What other processes have left: at the start, and whenever one dies.
+    // For entries of dead processes: once at the start, and whenever more of them are found.
     this.#schedule(performance.now());
     for (const outbox of outboxes) outbox.onArrival(() => this.#schedule(performance.now()));
   }
@@ -129,7 +129,7 @@ class BackgroundSender implements Sender {
   #start(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      // What came meanwhile is delivered, or is planned for by what follows: the next event is the first of a batch.
+      // Entries that came meanwhile are delivered or scheduled below, so the next event is the first of a batch.
       this.#gathered = { events: 0, bytes: 0 };
       this.#scheduleNext();
     });
@@ -143,18 +143,18 @@ class BackgroundSender implements Sender {
       this.#schedule(performance.now() + flushIntervalMs);
   }
 
-  /** Until nothing is due, or something says to wait. */
+  /** Runs until nothing is due, or until it has to wait. */
   async #run(): Promise<void> {
     while (!this.#ending.signal.aborted && this.#pace.isOpen) {
       const isDone = await this.#deliverNext();
       this.#flushing.look();
       if (isDone) return;
     }
-    // When the wait is over it goes on, however long a batch is gathered for.
+    // Continues as soon as the wait is over, whatever the flush interval is.
     this.#schedule(performance.now());
   }
 
-  /** True where nothing is due. */
+  /** Returns true if nothing is due. */
   async #deliverNext(): Promise<boolean> {
     this.#isHastened = false;
     try {
@@ -169,7 +169,7 @@ class BackgroundSender implements Sender {
     return false;
   }
 
-  /** From the first outbox that gives something; one that cannot be read holds up no other. */
+  /** Takes from the first outbox that has due entries. One that cannot be read does not block the others. */
   async #take(): Promise<Taken | undefined> {
     const { outboxes, limits } = this.#options;
     const failures: unknown[] = [];
@@ -187,7 +187,7 @@ class BackgroundSender implements Sender {
   async #deliver(taken: Taken): Promise<void> {
     if (this.#ending.signal.aborted) return;
     const delivery = await this.#asking.ask(taken);
-    // We broke it off ourselves, which says nothing of the service.
+    // The request was aborted by this client, which says nothing about the service.
     if (delivery.kind === "again" && this.#ending.signal.aborted) return;
     await this.#do(afterDelivery(delivery, taken.entries.length), taken);
   }

@@ -1,4 +1,4 @@
-/** One request to the service, and what kind of answer came back. Web standards and `node:zlib` alone. */
+/** Sends one request to the service and classifies the answer. Uses only web standards and `node:zlib`. */
 import { clearTimeout, setTimeout } from "node:timers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -9,9 +9,9 @@ import { ANSWER_BYTES_MAX, GZIP_BYTES_MIN, WARNING_CHARACTERS_MAX, WARNINGS_MAX 
 import { retryAfterMs } from "./retry.ts";
 
 export interface ServiceAddress {
-  /** Where the service listens, without `/v1`. */
+  /** The base URL of the service, without `/v1`. */
   readonly url: string;
-  /** None in the sandbox. */
+  /** Undefined for the sandbox. */
   readonly apiKey: string | undefined;
   readonly requestTimeoutMs: number;
 }
@@ -19,7 +19,7 @@ export interface ServiceAddress {
 export type Answer = { readonly kind: "taken"; readonly data: JsonObject } | Exclude<Delivery, Answered>;
 
 export interface ServiceRequest {
-  /** Begins with `/v1`. */
+  /** The path, which starts with `/v1`. */
   readonly path: string;
   readonly body: Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export interface ServiceRequest {
 }
 
 const zip = promisify(gzip);
-/** A third of the time of zlib's default, for bodies a fifth larger. */
+/** Takes a third of the time of zlib's default level, and the bodies are a fifth larger. */
 const GZIP_LEVEL = 2;
 
 const USER_AGENT = "prooftrail-sdk";
@@ -65,7 +65,7 @@ const send = async (
   const isLarge = body.length >= GZIP_BYTES_MIN;
   return await fetch(service.url + path, {
     method: "POST",
-    // A redirect would turn the request into a GET, or send the key elsewhere.
+    // Following a redirect could turn the request into a GET, or send the key elsewhere.
     redirect: "manual",
     headers: {
       "content-type": "application/json",
@@ -79,13 +79,13 @@ const send = async (
   });
 };
 
-/** What fetch throws says little itself; its cause says why. */
+/** The error of `fetch` says little; its cause says why. */
 const reasonOf = (error: unknown): string => {
   if (!isError(error)) return String(error);
   return isError(error.cause) ? `${error.message}: ${error.cause.message}` : error.message;
 };
 
-/** Whatever length was announced: what stands between us and the service may answer anything. */
+/** Reads at most the limit, whatever length was announced: a proxy may answer anything. */
 const readText = async (response: Response): Promise<string> => {
   const decoder = new TextDecoder();
   let [text, bytes] = ["", 0];
@@ -107,9 +107,9 @@ const parsed = (text: string): JsonObject | undefined => {
   }
 };
 
-/** Statuses by which the service, or what stands before it, says: later. */
+/** Statuses with which the service, or a proxy in front of it, asks to try later. */
 const LATER = new Set([408, 425, 429]);
-/** Statuses that no event can be the reason of. */
+/** Statuses that no event can cause. */
 const ABOUT_THE_WAY = new Set([401, 404, 405, 407, 415]);
 
 const readAnswer = (response: Response, text: string): Answer => {
@@ -137,7 +137,7 @@ const readAnswer = (response: Response, text: string): Answer => {
       ...(isUnanswered && { isUnanswered }),
     };
   }
-  // 403 with our own body is about the key; without it, it may be a filter in between that dislikes one event.
+  // A 403 with a body of the service is about the key. Any other 403 may come from a filter in between that refuses one event.
   const isAboutTheWay = ABOUT_THE_WAY.has(status) || (status === 403 && problem !== undefined);
   if (status < 400 || isAboutTheWay) return { kind: "refused", reason, ...asked };
   return {
@@ -157,7 +157,7 @@ const problemText = (problem: JsonObject): string => {
   return `${code ? `${code}: ` : ""}${sentence}${id ? ` (request ${id})` : ""}`;
 };
 
-/** From a problem document, or from an entry of `data.errors` in the answer to a batch. */
+/** Reads a problem document, or an entry of `data.errors` in the answer to a batch. */
 export const rejectionOf = (entry: JsonObject): Rejection => ({
   code: text(entry.code) ?? "unknown",
   message: text(entry.message) ?? text(entry.detail) ?? text(entry.title) ?? "No reason was given.",
@@ -175,7 +175,7 @@ export const rejectionOf = (entry: JsonObject): Rejection => ({
   }),
 });
 
-/** From `data.warnings` of an answer. One without a message says nothing. */
+/** Reads `data.warnings` of an answer. A warning without a message is ignored. */
 export const warningsIn = ({ warnings }: JsonObject): readonly PlacedWarning[] =>
   (Array.isArray(warnings) ? warnings : []).slice(0, WARNINGS_MAX).flatMap((value: unknown) => {
     const entry = record(value);

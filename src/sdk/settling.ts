@@ -1,6 +1,6 @@
 /**
- * Does with entries in hand what their outcomes say. An entry is settled when its own outcome is known and, where it was rejected, when it is kept as a
- * dead letter; before that it stays in its outbox.
+ * Applies the outcomes of a request to its entries. An entry is settled when its own outcome is known and, if it was rejected, when it is kept as a
+ * dead letter. Until then it stays in its outbox.
  */
 import { DEAD_LETTERS_FULL, type DeadLetters, type Kept } from "./dead-letters.ts";
 import type { Answered, EventOutcome, PlacedWarning } from "./delivery.ts";
@@ -23,10 +23,10 @@ interface Aside extends Postponed {
 
 export class Settling {
   readonly #parts: Parts;
-  /** Events in the log, `duplicates` of which it had before. */
+  /** Events that are in the log. Of these, the log already had `duplicates`. */
   delivered = 0;
   duplicates = 0;
-  /** Why the events that stood aside last are to come again, and when. */
+  /** Why and until when the last events were set aside. */
   #aside: { readonly reason: string; readonly dueMs: number } | undefined;
 
   constructor(parts: Parts) {
@@ -41,7 +41,7 @@ export class Settling {
     this.#postpone(taken, outcomes);
   }
 
-  /** Why events stand aside that do not keep others from being sent; undefined where none do any more. */
+  /** Why events are set aside while others are sent; undefined if none are any more. */
   get asideReason(): string | undefined {
     if (!this.#aside) return undefined;
     const { reason, dueMs } = this.#aside;
@@ -119,7 +119,7 @@ const lettersOf = (
     return { eventId: eventIdIn(text), rejection: outcome.rejection, text };
   });
 
-/** In the words of the first: the others of an answer mostly say the same. `entry` is what it is about, where that is known. */
+/** The text of the first warning: the others of an answer mostly say the same. `entry` is the event it is about, if known. */
 const warningText = (
   { warning: { path, message } }: PlacedWarning,
   entry: Uint8Array | undefined,

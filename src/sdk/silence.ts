@@ -1,25 +1,25 @@
 /**
- * What requests without an answer say together: whether the service seems to be away, or what was sent does not come through. It only counts what
- * `asking.ts` has found out.
+ * Concludes from requests without an answer whether the service seems to be away, or whether certain events do not get through. It only counts what
+ * `asking.ts` finds out.
  */
 import type { Delivery } from "./delivery.ts";
 import { UNANSWERED_ALONE_MIN, UNANSWERED_MIN } from "./limits.ts";
 import type { Taken } from "./outbox.ts";
 
-/** No answer of the service's own. */
+/** No answer came from the service itself. */
 export type Unanswered = Extract<Delivery, { kind: "again" }>;
 
 export const isUnanswered = (delivery: Delivery): delivery is Unanswered =>
   delivery.kind === "again" && delivery.isUnanswered === true;
 
 export class Silence {
-  /** Requests in a row without an answer; while a smaller batch looks for the event at fault, answers between them do not end it. */
+  /** Requests in a row without an answer. While smaller batches look for the event at fault, answers in between do not reset it. */
   #requests = 0;
-  /** How often in a row the same events had no answer right after a request without events had one. */
+  /** How often in a row the same events got no answer right after a request without events got one. */
   #timesBesideAnAnswer = 0;
   #putOff: Unanswered | undefined;
 
-  /** `isLooking`: batches are smaller than they may be, for the event at fault. */
+  /** `isLooking`: batches are smaller than usual, to find the event at fault. */
   note(delivery: Delivery, { isLooking }: { readonly isLooking: boolean }): void {
     if (isUnanswered(delivery)) {
       this.#requests++;
@@ -29,24 +29,26 @@ export class Silence {
     if (!isLooking) this.#requests = 0;
   }
 
-  /** There were so many that what was sent may be at fault, or it was at fault before. */
+  /** There were so many that the events may be at fault, or these events are already suspects. */
   isDoubtful({ isSuspect }: Taken): boolean {
     return isSuspect || this.#requests >= UNANSWERED_MIN;
   }
 
-  /** It came with a time to wait. The next request, which goes after that, begins with what is to be found out of this one. */
+  /** Keeps an unanswered request that asked for a wait. The next request, after that wait, first finds out whether its events were at fault. */
   putOff(unanswered: Unanswered): void {
     this.#putOff = unanswered;
   }
 
-  /** What was put off, once, where there is still doubt. */
+  /** Returns what was kept, once, if there is still doubt. */
   takePutOff(taken: Taken): Unanswered | undefined {
     const putOff = this.#putOff;
     this.#putOff = undefined;
     return this.isDoubtful(taken) ? putOff : undefined;
   }
 
-  /** These events had no answer, right after a request without events had one. True where they are at fault by now; several are only halved for it. */
+  /**
+   * These events got no answer right after a request without events got one. True if they now count as at fault; several events are then only halved.
+   */
   failedBesideAnAnswer({ entries, isSuspect }: Taken): boolean {
     this.#timesBesideAnAnswer++;
     if (entries.length === 1 && !isSuspect && this.#timesBesideAnAnswer < UNANSWERED_ALONE_MIN) return false;

@@ -1,4 +1,7 @@
-/** `send()`: one event, awaited, past the outbox. Its idempotency key follows from the event, so that sending it again is safe however often (SPEC 4.1). */
+/**
+ * `send()`: sends one event without the outbox and waits. Its idempotency key is derived from the event, so that sending it again is safe, however
+ * often (SPEC 4.1).
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { isFinal } from "./after-delivery.ts";
 import type { EventWarning, Rejection } from "./delivery.ts";
@@ -13,40 +16,43 @@ import { uuid5 } from "./uuid.ts";
 
 export interface Receipt {
   readonly event_id: string;
-  /** Place in the log. */
+  /** Its sequence in the log. */
   readonly sequence: number;
   /** RFC 3339. */
   readonly received_at: string;
-  /** True where the log had the event already. */
+  /** True if the log already had the event. */
   readonly duplicate: boolean;
-  /** SHA-256 of the record, base64: the event's leaf in the proof log. Empty where there is none: in the sandbox, and from a test client. */
+  /** SHA-256 of the record, base64: the event's leaf in the proof log. Empty in the sandbox and from a test client, which have no proof log. */
   readonly leaf_hash: string;
-  /** What was kept but has no meaning to the service, such as a misspelt member. Absent where there is nothing of the kind. */
+  /** Members that were stored but mean nothing to the service, such as misspelt ones. Absent if there are none. */
   readonly warnings?: readonly EventWarning[];
 }
 
 export type Sent =
-  /** It is in the log, synced to disk. */
+  /** The event is in the log, synced to disk. */
   | { readonly kind: "stored"; readonly receipt: Receipt }
-  /** It is not, and never will be as it is. */
+  /** The event is not in the log and will never be accepted as it is. */
   | { readonly kind: "rejected"; readonly rejection: Rejection }
-  /** Not known: the time was over, or the service, or what stands before it, refuses this client. `again` sends the very same, under the same key: it is stored at most once. */
+  /**
+   * The outcome is unknown: the time was over, or the service or a proxy refuses this client. `again` sends the same event with the same key: it is
+   * stored at most once.
+   */
   | { readonly kind: "unknown"; readonly reason: string; readonly again: () => Promise<Sent> };
 
-/** What was not made into an event is not sent. */
+/** The outcome of a value that could not be made into an event, so nothing was sent. */
 export const rejectedAs = ({ reason, message, path }: DroppedEvent): Sent => {
   const errors = path === undefined ? [] : [{ path, code: reason, message }];
   return { kind: "rejected", rejection: { code: reason, message, errors } };
 };
 
-/** Of the idempotency keys of this SDK. */
+/** The namespace of this SDK's idempotency keys. */
 const NAMESPACE = "6f0b2c64-7d0a-4f5e-9d5d-2a1d0c6e8b47";
 
 const idempotencyKey = (eventId: string): string => uuid5(NAMESPACE, eventId);
 
-/** Where single events go, and what comes back from there. */
+/** Where single events are sent, and how the answer is read. */
 export interface SingleRoute {
-  /** `isLate`: an attempt before may be one that the broker has forgotten. */
+  /** `isLate`: an earlier attempt may be one that the broker has forgotten. */
   request(eventId: string, isLate: boolean): Pick<ServiceRequest, "path" | "headers">;
   receiptIn(data: JsonObject): Receipt | undefined;
 }
@@ -77,7 +83,7 @@ const attempt = async (sending: Sending, first: Moment): Promise<Sent> => {
     const inTime = { ...service, requestTimeoutMs: Math.min(service.requestTimeoutMs, Math.ceil(leftMs)) };
     const answer = await post(inTime, { ...route.request(eventId, isLate), body, signal });
     if (answer.kind === "refused") return unknown(answer.reason);
-    // In words of its own something in between has refused this attempt, which says nothing of one before.
+    // Something in between refused this attempt, which says nothing about an earlier one.
     if (answer.kind === "rejected")
       return isFinal(answer)
         ? { kind: "rejected", rejection: answer.rejection }
@@ -85,14 +91,14 @@ const attempt = async (sending: Sending, first: Moment): Promise<Sent> => {
     if (answer.kind === "taken") {
       const receipt = route.receiptIn(answer.data);
       if (!receipt) return unknown("HTTP 202 without a receipt.");
-      // What mixes up connections on the way may hand over the answer to another request.
+      // A proxy that mixes up connections may deliver the answer to another request.
       if (receipt.event_id.toLowerCase() !== eventId.toLowerCase())
         return unknown(`The receipt is of another event: ${receipt.event_id}.`);
       return { kind: "stored", receipt };
     }
     const { askedMs, reason } = answer;
     const waitMs = nextAttemptMs({ failures, capMs: RETRY_CAP_MS, askedMs, random });
-    // So that it ends also where the time is no number.
+    // Written so that it also ends if the time is not a number.
     const isInTime = performance.now() + waitMs - startedMs <= timeoutMs;
     if (signal.aborted || !isInTime) return unknown(reason);
     await delay(waitMs, undefined, { signal }).catch(() => {});
@@ -126,7 +132,7 @@ export const LOG_ROUTE: SingleRoute = {
   receiptIn,
 };
 
-/** Knows an event again by its id alone, and has no proof log. */
+/** The sandbox recognizes an event by its id alone, and has no proof log. */
 export const SANDBOX_ROUTE: SingleRoute = {
   request: () => ({ path: SANDBOX_EVENTS_PATH }),
   receiptIn: (data) => receiptIn({ ...data, leaf_hash: "" }),

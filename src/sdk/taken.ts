@@ -1,4 +1,4 @@
-/** What is taken from several segments at once, as one. */
+/** Gathers entries of several segments into one batch. */
 import type { TakeLimits, Taken } from "./outbox.ts";
 import type { Chosen, Segment } from "./segment.ts";
 
@@ -8,7 +8,7 @@ interface Part {
 }
 
 export class Gathering {
-  /** It is of suspects, or of others. */
+  /** Whether it gathers suspects or other entries. */
   readonly isSuspect: boolean;
   readonly #limits: TakeLimits;
   readonly #parts: Part[] = [];
@@ -21,19 +21,22 @@ export class Gathering {
     this.isSuspect = isSuspect;
   }
 
-  /** What there is still room for. */
+  /** The room that is left. */
   get room(): TakeLimits {
     return { events: this.#limits.events - this.#events, bytes: this.#limits.bytes - this.#bytes };
   }
 
-  /** Where one of a batch may have been sent before, all of them are looked up: those that were not do not wait for that. */
+  /**
+   * If one event of a batch may have been sent before, the service looks up all of them. So entries that were never sent are not mixed with those
+   * that may have been.
+   */
   suits(segment: Segment): boolean {
     const { events, bytes } = this.room;
     if (this.#parts.length === 0) return true;
     return events > 0 && bytes > 0 && segment.mayBeResent === this.#mayBeResent;
   }
 
-  /** False where they are too large for what is there already: then they are not among it. */
+  /** False if the entries are too large for the room that is left; then they are not added. */
   add(segment: Segment, chosen: readonly Chosen[]): boolean {
     const bytes = chosen.reduce((sum, { entry }) => sum + entry.length, 0);
     if (this.#parts.length > 0 && bytes > this.room.bytes) return false;
@@ -46,7 +49,7 @@ export class Gathering {
     return true;
   }
 
-  /** `settled` is told of each segment of which something has its outcome. */
+  /** `settled` is called for each segment of which entries were settled. */
   taken(settled: (segment: Segment) => void): Taken | undefined {
     const parts = this.#parts;
     if (parts.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** For the tests of a program: nothing is sent, and what was captured can be looked at. */
+/** For the tests of a program: nothing is sent, and the captured events can be inspected. */
 
 import type { Client } from "./background-client.ts";
 import { eventMakers } from "./client.ts";
@@ -15,17 +15,17 @@ export type CapturedEvent = Readonly<Record<string, unknown>> & {
 };
 
 export interface TestClient<Extra extends string = never> extends Client<Extra> {
-  /** In the order they came. */
+  /** In the order in which they were captured. */
   readonly events: readonly CapturedEvent[];
-  /** Forgets them. */
+  /** Removes all of them. */
   clear(): void;
 }
 
-/** A client for the tests of a program: it sends nothing, and `events` holds what was captured. */
+/** A client for the tests of a program: it sends nothing, and `events` holds the captured events. */
 export const createTestClient = <Extra extends string = never>(
   options: EventOptions = {},
 ): TestClient<Extra> => {
-  // A program may make it with what it gives its real client.
+  // A program may pass the same options as to its real client.
   checkOptions(options, CLIENT_OPTIONS);
   const { maker, plainMaker } = eventMakers(options);
   const reports = createReports(options);
@@ -69,7 +69,7 @@ export const createTestClient = <Extra extends string = never>(
   };
 };
 
-/** Of no log: its hash is empty. */
+/** A receipt without a log: its hash is empty. */
 const receiptOf = (eventId: string, sequence: number): Receipt => ({
   event_id: eventId,
   sequence,

@@ -12,12 +12,12 @@ const grouped = (bytes: Uint8Array): string =>
   `${hex(bytes, 0, 4)}-${hex(bytes, 4, 6)}-${hex(bytes, 6, 8)}-${hex(bytes, 8, 10)}-${hex(bytes, 10, 16)}`;
 
 const RANDOM_BYTES_EACH = 10;
-/** Random bytes are fetched for this many identifiers at once: one by one is most of what an identifier costs. */
+/** Random bytes are fetched for this many identifiers at once: fetched one by one, they are most of an identifier's cost. */
 const pool = new Uint8Array(RANDOM_BYTES_EACH * 256);
 let used = pool.length;
 const id = new Uint8Array(16);
 
-/** A UUIDv7 in lower case (RFC 9562 §5.7): 48 bits of `nowMs`, then chance. */
+/** A UUIDv7 in lower case (RFC 9562 §5.7): 48 bits of `nowMs`, the rest random. */
 export const uuid7 = (nowMs: number): string => {
   if (used === pool.length) {
     getRandomValues(pool);

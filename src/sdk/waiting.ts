@@ -1,18 +1,18 @@
-/** Those who wait until something is so. They look when they are told to: nothing is asked for in the meantime. */
+/** Callers that wait for a condition. The condition is checked only when `look` is called; nothing is polled. */
 import { clearTimeout, setTimeout } from "node:timers";
 
-/** The longest that a timer can wait; what is longer would end at once. */
+/** The longest delay of a timer; with a longer one it would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export class Waiting {
   readonly #looks = new Set<() => void>();
 
-  /** Something may have changed. */
+  /** Checks the conditions: something may have changed. */
   look(): void {
     for (const look of [...this.#looks]) look();
   }
 
-  /** Resolves when it is so, or when the time is over. */
+  /** Resolves when the condition holds, or when the time is over. */
   until(isSo: () => boolean, timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
@@ -23,7 +23,7 @@ export class Waiting {
       const look = () => {
         if (isSo()) end();
       };
-      // Not unref'd: who waits wants the process to live that long.
+      // Not unref'd: a caller that waits wants the process to live that long.
       const timer = setTimeout(end, Math.min(timeoutMs, TIMER_MS_MAX));
       this.#looks.add(look);
       look();

@@ -1,4 +1,4 @@
-/** One timer, at the earliest of the times that were asked for. It keeps no program alive. */
+/** One timer, set to the earliest requested time. It does not keep the program alive. */
 import { clearTimeout, setTimeout } from "node:timers";
 
 export class WakeUp {
@@ -9,7 +9,7 @@ export class WakeUp {
     this.#call = call;
   }
 
-  /** Calls at this time (`performance.now()`), or earlier where that is planned already. */
+  /** Fires at this time (`performance.now()`), or earlier if an earlier time was requested. */
   at(atMs: number): void {
     if (this.#timer && this.#timer.atMs <= atMs) return;
     this.cancel();

@@ -1,11 +1,11 @@
 /**
- * Sees how a call ends without being in its way: what the caller gets behaves as if nobody looked. A promise goes on with the same value; an object that a
- * library has given methods of its own keeps them, because only the method by which its end is learned is replaced, on the object itself.
+ * Observes how a call ends without interfering: the caller's result behaves as if nobody observed it. A promise resolves with the same value. An
+ * object with methods of a library keeps them: only the method through which its end is learned is replaced, on the object itself.
  */
 
 export interface StreamEnd {
   readonly items: number;
-  /** Where a model says what it used. Undefined where there was no item. */
+  /** The last item, in which a model reports its usage. Undefined if there was no item. */
   readonly lastItem: unknown;
   /** `returned`: the reader stopped before the end. */
   readonly end: "done" | "returned";
@@ -18,7 +18,7 @@ export interface Watcher {
 
 type Method = (...input: unknown[]) => unknown;
 
-/** Tells the watcher once; at once where the outcome is an object that cannot be changed. What comes back is for the caller. */
+/** Calls the watcher once; immediately if the outcome is an object that cannot be changed. The return value is for the caller. */
 export const watchOutcome = (outcome: unknown, watcher: Watcher): unknown => {
   const once = toldOnce(watcher);
   const { failed } = once;
@@ -45,7 +45,7 @@ const settle = (result: unknown, watcher: Watcher): void => {
   if (!watchIteration(result, watcher)) watcher.done(result);
 };
 
-/** What throws when it is only looked at goes on to the caller as it is. */
+/** An object that throws when it is inspected goes to the caller as it is. */
 const settleQuietly = (result: unknown, watcher: Watcher): void => {
   try {
     settle(result, watcher);
@@ -63,7 +63,7 @@ const methodOf = (value: unknown, name: string | symbol): Method | undefined => 
   return typeof method === "function" ? (...input) => Reflect.apply(method, value, input) : undefined;
 };
 
-/** False where the object cannot be changed. Not enumerable: nobody who copies or compares the object sees it. */
+/** False if the object cannot be changed. The property is not enumerable, so nobody who copies or compares the object sees it. */
 const replace = (object: object, name: string | symbol, method: Method): boolean =>
   Reflect.defineProperty(object, name, {
     value: method,
@@ -80,7 +80,7 @@ interface Settlement {
 const watchPromise = (promise: { readonly then: Method }, settlement: Settlement): unknown => {
   const { fulfilled, rejected } = settlement;
   if (isPlainPromise(promise)) {
-    // The one that follows, not the one that came: otherwise a rejection that the caller does not handle would count as handled.
+    // Returns the derived promise, not the original: otherwise a rejection that the caller does not handle would count as handled.
     const following = promise.then(
       (value: unknown) => {
         fulfilled(value);
@@ -91,12 +91,14 @@ const watchPromise = (promise: { readonly then: Method }, settlement: Settlement
         throw error;
       },
     );
-    // What a library has put on it, by name. By symbols Node 20 keeps on each promise in which context it was made (AsyncLocalStorage).
+    // Properties that a library added, by name. Symbols do not count: Node 20 keeps the async context of each promise under symbols
+    // (AsyncLocalStorage).
     for (const name of Object.getOwnPropertyNames(promise))
       Object.defineProperty(following, name, Object.getOwnPropertyDescriptor(promise, name) ?? {});
     return following;
   }
-  // Of a library. It may begin its work only when `then` is called, and anew each time, as query builders do: so it is the caller who calls it.
+  // A promise of a library. It may start its work only when `then` is called, and again at each call, as query builders do. So only the caller calls
+  // it.
   const original = methodOf(promise, "then");
   const isWatched = replace(promise, "then", (onFulfilled, onRejected) =>
     original?.(
@@ -118,12 +120,12 @@ const watchPromise = (promise: { readonly then: Method }, settlement: Settlement
 const isPlainPromise = (value: object): value is Promise<unknown> =>
   value instanceof Promise && Object.getPrototypeOf(value) === Promise.prototype;
 
-/** False where it is nothing that is iterated over asynchronously. */
+/** False if the object is not iterated over asynchronously. */
 const watchIteration = (source: unknown, watcher: Watcher): boolean => {
   if (typeof source !== "object" || source === null) return false;
   const iterate = methodOf(source, Symbol.asyncIterator);
   if (!iterate) return false;
-  // A generator may be asked for its items without a loop. Others have a method `next` that means something else, as database cursors do.
+  // A generator's `next` may be called without a loop. Other objects have a `next` that means something else, such as database cursors.
   if (Object.prototype.toString.call(source) === "[object AsyncGenerator]")
     return watchSteps(source, source, watcher);
   return replace(source, Symbol.asyncIterator, (...input) => {
@@ -161,7 +163,7 @@ const watchSteps = (iterator: object, source: object, watcher: Watcher): boolean
       }
     };
   };
-  // An iterator without `return` is not told when the reader stops; given one, it is.
+  // An iterator without `return` does not learn that the reader stopped; with one added, it does.
   const stop = methodOf(iterator, "return") ?? (async (value) => ({ done: true, value }));
   const fail = methodOf(iterator, "throw");
   const next = methodOf(iterator, "next");

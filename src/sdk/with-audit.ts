@@ -1,4 +1,4 @@
-/** Functions whose calls are recorded: what the caller sees of them stays exactly as it was. */
+/** Functions whose calls are recorded. The caller notices no difference. */
 
 import { attempt, record, undescribed } from "./described-event.ts";
 import { textOf } from "./error-text.ts";
@@ -13,11 +13,11 @@ type AnyCall = (...args: never[]) => unknown;
 
 export interface EndedCall<Call extends AnyCall> {
   readonly args: Parameters<Call>;
-  /** What it returned, or what its promise came to. */
+  /** What the call returned, or what its promise resolved to. */
   readonly result: Awaited<ReturnType<Call>>;
-  /** Until then, or until its last item was read: whole milliseconds. */
+  /** Time until then, or until the last item was read, in whole milliseconds. */
   readonly durationMs: number;
-  /** Where the result was iterated over asynchronously, as the answer of a model is that comes piece by piece. */
+  /** How the iteration ended, if the result was iterated over asynchronously, such as a model's streamed answer. */
   readonly stream?: StreamEnd;
 }
 
@@ -30,23 +30,26 @@ export interface FailedCall<Call extends AnyCall> {
 type DescribedEvent<Extra extends string> = EventWithout<CaptureEvent<Extra>, "asset_id">;
 
 export interface AuditOptions<Call extends AnyCall, Extra extends string = never> {
-  /** Of events that name no other. */
+  /** The asset of events that name no other. */
   readonly asset_id: string;
-  /** The event of a call; undefined for none. Its `duration_ms` is filled in. What it throws is counted and reported as a dropped event. */
+  /**
+   * Returns the event of a call, or undefined for none. Its `duration_ms` is filled in. If it throws, that is counted and reported as a dropped
+   * event.
+   */
   readonly describe: (call: EndedCall<Call>) => DescribedEvent<Extra> | undefined;
   /**
-   * The same of a call that threw or was rejected: an `ai_inference` where it is not given. `error`, `error_type`, `error_message_hash` and `duration_ms` are
-   * filled in. The message itself is left out: it often repeats what it was about.
+   * The same for a call that threw or was rejected; default: an `ai_inference`. `error`, `error_type`, `error_message_hash` and `duration_ms` are
+   * filled in. The message itself is left out, because it often repeats input data.
    */
   readonly describeError?: (call: FailedCall<Call>) => DescribedEvent<Extra> | undefined;
 }
 
 /**
- * `call`, with each call recorded when it has ended. `this`, arguments, types, result, errors and whether it is synchronous stay as they are.
+ * Returns `call` with each call recorded when it has ended. `this`, arguments, types, result, errors and whether it is synchronous stay the same.
  *
- * A result that is iterated over asynchronously is recorded when that ends: at its end, with an error, or where the reader stops. It is neither held nor
- * changed. What nobody reads on, and a ReadableStream that is read in another way (`getReader`, `pipeTo`, as the body of a Response), is not seen to end:
- * capture its event where it is read. The same goes for a promise of a library's own kind that nobody awaits.
+ * A result that is iterated over asynchronously is recorded when the iteration ends: at its end, with an error, or when the reader stops. It is
+ * neither held nor changed. If nobody reads it to the end, or if a ReadableStream is read in another way (`getReader`, `pipeTo`, as the body of a
+ * Response), its end is not seen: capture its event where it is read. The same is true of a library's own kind of promise that nobody awaits.
  */
 export function withAudit<Call extends AnyCall, Extra extends string = never>(
   recorder: Recorder<Extra>,
@@ -86,7 +89,7 @@ export function withAudit(recorder: LooseRecorder, call: AnyCall, options: Loose
       try {
         return watchOutcome(outcome, watching);
       } catch (error) {
-        // An object that throws when it is only looked at: it is for the caller to find that out.
+        // The object throws when it is inspected: the caller will find out.
         record(ofAsset, undescribed(`The result cannot be watched: ${textOf(error)}`), {});
         return outcome;
       }
@@ -109,7 +112,7 @@ interface LooseOptions {
   }): unknown;
 }
 
-/** The kind of an error and the hash of its message, by which equal ones are found. */
+/** The kind of an error and the hash of its message, by which equal errors are found. */
 const withoutText = (error: unknown): JsonObject => {
   try {
     const { name: kind } =

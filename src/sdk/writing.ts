@@ -1,6 +1,6 @@
 /**
- * The files that a client writes to: which one the next entry goes into, when the next file begins, and what becomes of one that nothing more is written
- * to. There are two by turns: a write to a file that is being synced takes up to 100 µs, one to another file 20 (measured, 99th percentile).
+ * The files that a client writes to: which file the next entry goes into, when the next file begins, and what happens to a file that is complete. Two
+ * files are used alternately: a write to a file that is being synced takes up to 100 µs, to another file 20 (measured, 99th percentile).
  */
 import { join } from "node:path";
 import { textOf } from "./error-text.ts";
@@ -15,14 +15,14 @@ import { uuid7 } from "./uuid.ts";
 
 interface Parts {
   readonly directory: string;
-  /** Of all files of the outbox. */
+  /** Limit for all files of the outbox, in bytes. */
   readonly bytesMax: number;
   readonly lease: Lease;
   readonly segments: SegmentList;
   readonly files: FileSync;
-  /** Nothing more is written to it. */
+  /** Called when nothing more is written to the segment. */
   readonly onLeft: (segment: Segment) => void;
-  /** Its file is gone, and what was in it cannot be kept. */
+  /** Called when the segment's file is gone and its entries cannot be kept. */
   readonly onLost: (segment: Segment, reason: string) => void;
 }
 
@@ -30,19 +30,19 @@ export class Writing {
   readonly #parts: Parts;
   readonly #segmentBytesMax: number;
   readonly #frame = new Uint8Array(EVENT_BYTES_MAX + FRAME_BYTES);
-  /** Undefined while none can be written to; the next entry tries again. */
+  /** Undefined while no file can be written to; the next entry tries again. */
   #live: LiveSegment | undefined;
-  /** Written to while the other is synced. */
+  /** The file to write to while the other one is synced. */
   #spare: LiveSegment | undefined;
 
-  /** Throws where no file can be made. */
+  /** Throws if no file can be created. */
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#segmentBytesMax = Math.min(SEGMENT_BYTES_MAX, Math.ceil(parts.bytesMax / 8));
     this.#live = this.#openSegment();
   }
 
-  /** False where the bound is reached; throws where it cannot be written. It may have been sent since `sinceMs` (milliseconds since 1970). */
+  /** False if the limit is reached; throws if the entry cannot be written. The entry may have been sent since `sinceMs` (milliseconds since 1970). */
   append(entry: Uint8Array, sinceMs: number): boolean {
     const { segments, files } = this.#parts;
     const live = this.#liveFor(entry.length + FRAME_BYTES, sinceMs);
@@ -55,16 +55,16 @@ export class Writing {
     return true;
   }
 
-  /** What an entry of so many bytes is written to; undefined where the bound is reached. */
+  /** The segment for an entry of this many bytes; undefined if the limit is reached. */
   #liveFor(length: number, sinceMs: number): LiveSegment | undefined {
     this.#takeTurns();
     if (!this.#makeRoom(length)) return undefined;
-    // By the age of its file an heir knows that it may have been sent.
+    // The age of the file tells an heir that the entry may have been sent.
     if (this.#current.segment.madeMs > sinceMs) this.#rotate(sinceMs);
     return this.#current;
   }
 
-  /** Asked for anew after each step: one that ends a file may tell of a loss, and who is told may capture an event. */
+  /** Read again after each step: a step that ends a file may report a loss, and the callback may capture an event. */
   get #current(): LiveSegment {
     this.#live ??= this.#openSegment();
     return this.#live;
@@ -77,19 +77,19 @@ export class Writing {
       [this.#live, this.#spare] = [this.#spare ?? this.#openSegment(), live];
   }
 
-  /** False where the bound is reached. */
+  /** False if the limit is reached. */
   #makeRoom(length: number): boolean {
     const { segments, bytesMax } = this.#parts;
     const { size, left } = this.#current.segment;
     const isLarge = size > 0 && size + length > this.#segmentBytesMax;
-    // What is settled takes room as long as its file is written to.
+    // Settled entries take space as long as their file is written to.
     const isOver = segments.bytes + length > bytesMax && left === 0;
     if (isOver && this.#spare?.segment.left === 0) this.leave(this.#spare.segment);
     if (isLarge || isOver) this.#rotate();
     return segments.bytes + length <= bytesMax;
   }
 
-  /** The next file; `madeMs` is what its name says of its age. */
+  /** Starts the next file; `madeMs` is the age that its name shows. */
   #rotate(madeMs?: number): void {
     const before = this.#live;
     this.#live = this.#openSegment(madeMs);
@@ -119,7 +119,7 @@ export class Writing {
     return segment === this.#live?.segment || segment === this.#spare?.segment;
   }
 
-  /** Nothing more is written to it. */
+  /** Ends writing to the segment. */
   leave(segment: Segment): void {
     const [live, spare] = [this.#live, this.#spare];
     if (live?.segment === segment) {
@@ -132,20 +132,21 @@ export class Writing {
     }
   }
 
-  /** Of which a part of an entry could not be taken back. */
+  /** Ends writing to a file that ends with part of an entry that could not be removed. */
   leaveTorn(): void {
     if (this.#live?.isTorn) this.leave(this.#live.segment);
   }
 
-  /** In which everything is settled. One that has never been written to takes no room. */
+  /** Ends writing to files in which everything is settled. A file that was never written to takes no space. */
   leaveSettled(): void {
     for (const live of [this.#live, this.#spare])
       if (live && live.segment.left === 0 && live.segment.size > 0) this.leave(live.segment);
   }
 
   /**
-   * Who took us for dead and is done with the file has removed it, and may not have read all of it: that is kept anew. Who is not done sees what is in it
-   * now when it removes it, so that one of us always does.
+   * A client that took this one for dead and is done with the file has removed it, perhaps without having read all of it: then the entries are
+   * written to a new file. A client that is not done yet sees the current content when it removes the file. So one of the two always keeps the
+   * entries.
    */
   #finish(live: LiveSegment): void {
     const { files, onLeft, onLost } = this.#parts;
@@ -159,7 +160,7 @@ export class Writing {
     onLeft(segment);
   }
 
-  /** In a file of another name, which is as old as the one before: these are the bytes that it had. */
+  /** Writes the bytes of a removed file to a new one, whose name shows the same age. */
   keepAnew(segment: Segment, bytes: Uint8Array): void {
     const { files } = this.#parts;
     const path = this.#newPath(segment.madeMs);

@@ -1,4 +1,4 @@
-/** How many columns of a terminal a text takes. Pure. */
+/** The number of terminal columns of a text. Pure. */
 
 /** East Asian wide and fullwidth characters and emoji take two (Unicode UAX #11, the blocks in use). */
 const WIDE =
@@ -22,7 +22,7 @@ export const padded = (text: string, width: number, side: "left" | "right" = "le
   return side === "left" ? text + space : space + text;
 };
 
-/** Cut to the width, with `…` in the place of what is gone. */
+/** Truncated to the width, with `…` for what is left out. */
 export const cutTo = (text: string, width: number): string => {
   if (textWidth(text) <= width) return text;
   let kept = "";
@@ -35,9 +35,9 @@ export const cutTo = (text: string, width: number): string => {
   return `${kept}…`;
 };
 
-/** At spaces, into lines of at most this width; a word that is longer has a line of its own. */
+/** Wraps at spaces into lines of at most this width; a longer word gets a line of its own. */
 export const wrappedLines = (text: string, width: number): readonly string[] => {
-  // A line that never ends would be measured again at each of its words: an event of 256 KiB took many minutes to show.
+  // Without this, a long line would be measured again for each of its words: an event of 256 KiB took many minutes to show.
   if (width === Number.POSITIVE_INFINITY) return [text];
   const lines: string[] = [];
   let line = "";

@@ -2,8 +2,8 @@ import { TURNS_WAITING_MAX } from "../limits.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
 /**
- * Work about one thing that must not overlap: each begins when the one before it about the same thing has ended, however that ended. Where `waitingMax`
- * wait for that thing already it is not begun at all.
+ * Runs work about one thing without overlap: each starts when the one before it about the same thing has ended, however it ended. If `waitingMax`
+ * already wait for that thing, the work is not started at all.
  */
 export type TurnsAbout = <Result>(
   thing: string,
@@ -11,7 +11,7 @@ export type TurnsAbout = <Result>(
   waitingMax?: number,
 ) => Promise<Result | TooManyWaiting>;
 
-/** Nothing was begun. */
+/** The work was not started. */
 export interface TooManyWaiting {
   readonly kind: "overloaded";
 }
@@ -20,7 +20,7 @@ export const createTurnsAbout = (): TurnsAbout => {
   const queues = new Map<string, { readonly inTurn: Turns; open: number }>();
   return async (thing, work, waitingMax = TURNS_WAITING_MAX) => {
     const queue = queues.get(thing) ?? { inTurn: createTurns(), open: 0 };
-    // One of them has its turn and does not wait.
+    // One of them is running and does not wait.
     if (queue.open > waitingMax) return { kind: "overloaded" };
     queues.set(thing, queue);
     queue.open++;

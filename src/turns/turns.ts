@@ -1,4 +1,4 @@
-/** Work that awaits and must not overlap: each begins when the one before it has ended, however that ended. */
+/** Runs asynchronous work without overlap: each starts when the one before it has ended, however it ended. */
 export type Turns = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 export const createTurns = (): Turns => {

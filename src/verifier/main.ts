@@ -7,7 +7,7 @@ import { EXIT_CODES, UnreadableFileError, verifyFile } from "./verify-file.ts";
 
 const UNUSABLE = 2;
 
-/** All of them are read, so that of two values none is ignored. */
+/** All arguments are read, so that none is ignored if one is given twice. */
 const FILE_OR_NAME = { type: "string", multiple: true } as const;
 
 const OPTIONS = {
@@ -40,10 +40,10 @@ class UnwrittenError extends Error {
   override readonly name = "UnwrittenError";
 }
 
-/** A reader that has gone is no fault, and the verdict stands. Throws UnwrittenError. */
+/** A reader that has gone away is no failure, and the verdict stands. Throws UnwrittenError. */
 const tell = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    // Told below as well; without a listener it would end the program with 1, as if the bundle were invalid.
+    // The error is handled below as well; without a listener it would end the program with 1, as if the bundle were invalid.
     process.stdout.on("error", () => {});
     process.stdout.write(text, (error) => {
       if (!error || ("code" in error && error.code === "EPIPE")) resolve();
@@ -70,11 +70,11 @@ const run = async (): Promise<number> => {
   return EXIT_CODES[verdict.kind];
 };
 
-/** On a terminal so that nothing in it steers that. */
+/** On a terminal, nothing in the text may control it. */
 const shownOn = (stream: NodeJS.WriteStream, json: string): string =>
   stream.isTTY ? printableJson(json) : json;
 
-/** For programs, in the form in which `prooftrail` tells failures (RFC 9457). */
+/** For programs, in the form in which `prooftrail` reports failures (RFC 9457). */
 const documentOf = (error: unknown): object => {
   const [code, title] = kindOf(error);
   const detail = error instanceof Error ? error.message : String(error);
@@ -99,7 +99,7 @@ try {
   process.exitCode = await run();
 } catch (error) {
   process.exitCode = UNUSABLE;
-  // Also where the arguments cannot be read.
+  // Also if the arguments cannot be read.
   const isJson = process.argv.includes("--json");
   const told = isJson ? shownOn(process.stderr, JSON.stringify(documentOf(error))) : complaintOf(error);
   process.stderr.write(`${told}\n`);

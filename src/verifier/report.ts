@@ -3,10 +3,10 @@ import type { EvidenceFacts, Finding, Verdict } from "../proof/evidence/verdict.
 import { printable } from "../terminal/printable.ts";
 import { wrappedLines } from "../terminal/text-width.ts";
 
-/** Also where the output is no terminal, so that a report looks the same wherever it is kept. */
+/** The width even if the output is no terminal, so that a report looks the same wherever it is kept. */
 const COLUMNS = 80;
 
-/** In lines of 80 columns, those after the first behind the indent. What has no space in it, such as a key, stays whole. */
+/** Wraps at 80 columns and indents all lines after the first. Text without a space, such as a key, is not broken. */
 const folded = (text: string, indent: number): string =>
   wrappedLines(text, COLUMNS - indent).join(`\n${" ".repeat(indent)}`);
 
@@ -37,7 +37,7 @@ export const reportText = (bundle: string, verdict: Verdict): string => {
   }
 };
 
-/** For programs, in the spelling of the API. No name of a member in it comes from the bundle. */
+/** For programs, with the member names of the API. No member name comes from the bundle. */
 export const reportJson = (verdict: Verdict): string => JSON.stringify(inSnakeCase(verdict));
 
 const inSnakeCase = (value: unknown): unknown => {

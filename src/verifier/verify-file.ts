@@ -1,10 +1,10 @@
-/** Reads a bundle from disk, and what it is to be held against. */
+/** Reads a bundle from disk, and the files to compare it with. */
 import { open, readFile } from "node:fs/promises";
 import type { Verdict } from "../proof/evidence/verdict.ts";
 import { verifyEvidence } from "../proof/evidence/verify.ts";
 import type { BundleSource } from "../proof/evidence/zip-reader.ts";
 
-/** A file that was named cannot be read; the message is for the person who named it. */
+/** A named file cannot be read; the message is for the person who named it. */
 export class UnreadableFileError extends Error {
   override readonly name = "UnreadableFileError";
 }
@@ -15,7 +15,7 @@ export interface VerifyQuestion {
   readonly keys: string | undefined;
   readonly checkpoint: string | undefined;
   readonly consistency: string | undefined;
-  /** Whose bundle it must be. */
+  /** The tenant to whom the bundle must belong. */
   readonly tenant: string | undefined;
 }
 

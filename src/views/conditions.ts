@@ -1,4 +1,4 @@
-/** What is asked of the rows of a table, and how that reads in SQL. Each other table that a condition names is held to the tenant here. */
+/** Conditions on the rows of a table, and their SQL. Every other table that a condition names is restricted to the tenant here. */
 import { columnName, sqlName, type Table } from "./tables.ts";
 import type { Label, TextIndex, TextMatch } from "./text-index.ts";
 
@@ -15,7 +15,7 @@ export type Condition<Name extends string = string> =
       readonly from?: string | number | undefined;
       readonly to?: string | number | undefined;
     }
-  /** The same of a column of times that the index holds too, under the column's name. */
+  /** The same for a column of times that the text index also holds, under the column's name. */
   | {
       readonly kind: "within";
       readonly index: TextIndex;
@@ -23,9 +23,9 @@ export type Condition<Name extends string = string> =
       readonly from?: string | undefined;
       readonly to?: string | undefined;
     }
-  /** The index has the label under the row's sequence. */
+  /** The index has the label for the row's sequence. */
   | { readonly kind: "labelled"; readonly index: TextIndex; readonly label: Label }
-  /** The index has all of these words under the row's sequence, and for each prefix a word that begins with it. */
+  /** The index has all of these words for the row's sequence, and for each prefix a word that begins with it. */
   | {
       readonly kind: "matches";
       readonly index: TextIndex;
@@ -34,7 +34,7 @@ export type Condition<Name extends string = string> =
     }
   /** The column has no value. */
   | { readonly kind: "absent"; readonly column: Name }
-  /** The value is one that stands in this range of another table's column of the same name: so an index is read at each of them. */
+  /** The value occurs in this range of another table's column of the same name, so that an index is read at each of these values. */
   | {
       readonly kind: "among";
       readonly column: Name;

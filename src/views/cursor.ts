@@ -1,7 +1,7 @@
 /**
- * Where the next page of a list begins, as a text that means nothing to a client. It holds the place of the last row, so new
- * rows neither shift nor repeat a page, and a short hash of the question (`scope`), so that a cursor used with
- * other filters is refused instead of answering something else.
+ * The place where the next page of a list begins, as a text that is opaque to clients. It contains the place of the last row, so that new rows
+ * neither shift nor repeat a page, and a short hash of the query (`scope`), so that a cursor used with other filters is refused instead of answering
+ * something else.
  */
 import { createHash } from "node:crypto";
 
@@ -10,7 +10,7 @@ export type Place = readonly (string | number)[];
 
 export interface Cursor {
   readonly place: Place;
-  /** The question in a form that is equal for equal questions; holds the tenant. */
+  /** The query in a form that is the same for the same query; it contains the tenant. */
   readonly scope: string;
 }
 
@@ -21,10 +21,10 @@ export type ReadCursor =
 export const writeCursor = ({ place, scope }: Cursor): string =>
   Buffer.from(JSON.stringify([VERSION, scopeHash(scope), ...place])).toString("base64url");
 
-/** Whatever text it gets; the cursor is valid only for the scope that it was written with. */
+/** Accepts any text; a cursor is valid only for the scope for which it was written. */
 export const readCursor = (text: string, scope: string): ReadCursor => {
   const place = placeIn(Buffer.from(text, "base64url").toString());
-  // Writing it again covers everything at once: version, scope, and characters that base64 decoders ignore.
+  // Writing it again checks everything at once: version, scope, and characters that base64 decoders ignore.
   const isOurs = place !== undefined && writeCursor({ place, scope }) === text;
   return isOurs ? { kind: "cursor", place } : { kind: "invalid_cursor" };
 };
@@ -44,7 +44,7 @@ const placeIn = (text: string): Place | undefined => {
   }
 };
 
-/** 72 bits: a mistake is not taken for a match; it guards nothing, the tenant comes from the API key. */
+/** 72 bits: enough that a mistake does not pass for a match. It protects nothing, because the tenant comes from the API key. */
 const HASH_CHARACTERS = 12;
 
 const scopeHash = (scope: string): string =>

@@ -1,8 +1,8 @@
 /**
- * A time as the periods that it lies in, from its year to its minute, so that a range of times is some periods: an index that knows only
- * what is equal finds it then. Times are text that sorts (event/formats.ts). A range may begin or end within a period, so who asks still looks
- * at the times themselves. Nothing is longer than a year, because each length costs every event a term. A year without events costs a range that is
- * open at one side 22 µs (measured), so there are fifty of them.
+ * The periods that contain a time, from its year to its minute. A range of times is a few periods, so that an index that can only find equal values
+ * finds it. Times are text that sorts by time (event/formats.ts). A range may begin or end within a period, so callers still check the times
+ * themselves. No period is longer than a year, because each length costs every event a term. A year without events costs a range that is open at one
+ * side 22 µs (measured), so there are fifty of them.
  */
 
 /** `from` is inside the range, `to` is not. */
@@ -22,7 +22,7 @@ export const isInPeriods = (time: string): boolean => time >= FIRST && time < EN
 
 const minuteOf = (time: string): string => time.slice(0, MINUTE);
 
-/** The largest periods that together hold the range: at most 165, from the first to the last, and the one of all other years. */
+/** The largest periods that together cover the range: at most 165, from the first to the last, and one for all other years. */
 export const periodsBetween = ({ from, to }: TimeRange): readonly string[] => {
   const start = Math.max(FIRST_MS, from === undefined ? FIRST_MS : minuteMs(from));
   const end = Math.min(END_MS, to === undefined ? END_MS : minuteMs(to) + (isWholeMinute(to) ? 0 : 1));
@@ -43,15 +43,15 @@ export const periodsBetween = ({ from, to }: TimeRange): readonly string[] => {
 
 const FIRST = "2000-01-01T00:00";
 const END = "2050-01-01T00:00";
-/** All times outside these years together: there are hardly any. */
+/** All times outside these years together, because there are hardly any. */
 const ELSEWHERE = "elsewhere";
 
-/** Characters of a time that name the period. */
+/** The length of the text of a time that names the period. */
 const [YEAR, MONTH, DAY] = [4, 7, 10];
 export const [HOUR, MINUTE] = [13, 16];
 export const PERIOD_LENGTHS = [YEAR, MONTH, DAY, HOUR, MINUTE];
 
-/** At the ends of a longer range hours do as well as minutes, and days as well as hours, and there are fewer of them to look up. */
+/** At the ends of a longer range hours serve as well as minutes, and days as well as hours, and fewer of them must be looked up. */
 const MINUTES_WITHIN_MS = 48 * 3_600_000;
 const HOURS_WITHIN_MS = 60 * 24 * 3_600_000;
 
@@ -69,7 +69,7 @@ const isWholeMinute = (time: string): boolean => time.slice(MINUTE) === ":00";
 const isBegin = (text: string, length: number): boolean =>
   text.slice(length) === FIRST.slice(length, text.length);
 
-/** The end of the period of this length in which the time lies. */
+/** The end of the period of this length that contains the time. */
 const endOf = (text: string, length: number): number => {
   const at = new Date(msOf(text));
   switch (length) {

@@ -1,9 +1,9 @@
 /**
- * One connection to PostgreSQL that is made again when it was lost, and transactions that neither overlap nor outlive it.
+ * One connection to PostgreSQL that is made again after it was lost, and transactions that neither overlap nor outlive it.
  *
- * The package has a pool and transactions of its own. They are not used: where a connection breaks inside one, version
- * 3.4 writes to it on, which ends the process (its issue 1208) or, after it has reconnected, goes on outside the
- * transaction (1155). Here each client of the package has one connection, and is given up when that is lost.
+ * The package has a pool and transactions of its own. They are not used: if a connection breaks inside a transaction, version 3.4 keeps writing to
+ * it, which ends the process (its issue 1208), or after reconnecting continues outside the transaction (1155). Here each client of the package has
+ * one connection, and is given up when that is lost.
  */
 import postgres from "postgres";
 import {
@@ -16,7 +16,7 @@ import { createTurns } from "../turns/turns.ts";
 import type { Done } from "./done.ts";
 import { ViewsBusyError, ViewsMissingError, ViewsUnavailableError } from "./unavailable.ts";
 
-/** What came back: rows, and `INSERT` or `COMMIT`, which PostgreSQL calls the command. */
+/** The result of a statement: rows, and the command tag of PostgreSQL, such as `INSERT` or `COMMIT`. */
 export interface Answer {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   readonly command: string;
@@ -30,20 +30,26 @@ export interface Statement {
 export type RunSql = (sql: string, params?: Statement["params"]) => Promise<Answer>;
 
 export interface Connection {
-  /** Queries that have no answer yet. */
+  /** The number of queries without an answer yet. */
   readonly waiting: number;
-  /** Whether a query needs no new connection to the server. */
+  /** Whether a query can run without a new connection to the server. */
   readonly isOpen: boolean;
-  /** Rejects with ViewsMissingError where a table is not there, or another: the database was emptied, or another version of the program has made its own. */
+  /**
+   * Rejects with ViewsMissingError if a table is missing or has changed: the database was emptied, or another version of the program has made its
+   * own.
+   */
   readonly run: RunSql;
-  /** They run one after another. Undone where the work throws; rejects as `run` does. `behindLocks`: what it will run while others wait for its locks. */
+  /**
+   * Transactions run one after another. Rolled back if the work throws; rejects like `run`. `behindLocks`: the statements that will run while others
+   * wait for its locks.
+   */
   transaction<Result>(
     work: (run: RunSql) => Promise<Done<Result>>,
     behindLocks?: readonly Statement[],
   ): Promise<Result>;
-  /** Rejects what has no answer yet, and what is asked from now on. */
+  /** Rejects all unanswered queries, and all later ones. */
   giveUp(): void;
-  /** After what was asked for so far. */
+  /** Closes the connection after the queries made so far. */
   close(): Promise<void>;
 }
 
@@ -84,15 +90,15 @@ export const createConnection = (url: string): Connection => {
   };
 };
 
-/** Of several that wait for nothing one that is there: a server may let no further one in. */
+/** Among connections without a waiting query it prefers one that is already open: a server may accept no further one. */
 export const leastBusy = (connections: readonly Connection[]): Connection => {
   const load = ({ waiting, isOpen }: Connection): number => waiting + (isOpen ? 0 : 0.5);
   return connections.reduce((least, each) => (load(each) < load(least) ? each : least));
 };
 
-/** An error of the database, without the values that the driver's own errors carry. */
+/** An error of the database, without the values that the driver's own errors contain. */
 export class DatabaseError extends Error {
-  /** SQLSTATE, where the server said it. */
+  /** SQLSTATE, if the server sent one. */
   readonly sqlState: string | undefined;
   constructor(message: string, sqlState?: string) {
     super(message);
@@ -101,39 +107,39 @@ export class DatabaseError extends Error {
   }
 }
 
-/** PostgreSQL's message where a row breaks its table, which names table and constraint and no value; else undefined. */
+/** PostgreSQL's message if a row violates its table; it names table and constraint but no value. Undefined for other errors. */
 export const constraintMessage = (error: unknown): string | undefined =>
   error instanceof DatabaseError && error.sqlState !== undefined && BREAKS_TABLE.test(error.sqlState)
     ? error.message
     : undefined;
 
-/** Whether it gave up waiting for somebody else's lock: lock_not_available. */
+/** Whether it gave up waiting for another transaction's lock: lock_not_available. */
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof ViewsBusyError && error.sqlState === "55P03";
 
 /**
- * Whether this server takes no writes: read_only_sql_transaction. After a failover a connection may stay with the one that follows now, and another one,
- * by the same name, come to the one that leads.
+ * Whether this server accepts no writes: read_only_sql_transaction. After a failover an old connection may stay with the server that is now the
+ * standby, while a new one, by the same name, reaches the primary.
  */
 export const isReadOnly = (error: unknown): boolean =>
   error instanceof ViewsBusyError && error.sqlState === "25006";
 
-/** Whether the user may not do what was asked: insufficient_privilege. */
+/** Whether the user lacks a right: insufficient_privilege. */
 export const lacksRight = (error: unknown): boolean =>
   error instanceof DatabaseError && error.sqlState === "42501";
 
-/** Whether the statement has no meaning here: `syntax error or access rule violation`, as where a table is missing. */
+/** Whether the statement is invalid here: `syntax error or access rule violation`, as when a table is missing. */
 const isMeaningless = (error: unknown): boolean =>
   error instanceof DatabaseError && error.sqlState?.startsWith("42") === true;
 
-/** Where a table or a column is missing: undefined_table, undefined_column. */
+/** A missing table or column: undefined_table, undefined_column. */
 const namingOtherTables = (error: unknown): never => {
   if (error instanceof DatabaseError && (error.sqlState === "42P01" || error.sqlState === "42703"))
     throw new ViewsMissingError(error.message);
   throw error;
 };
 
-/** Integrity constraint violations, and what is too large for an index. */
+/** Integrity constraint violations, and values that are too large for an index. */
 const BREAKS_TABLE = /^(23|54000$)/;
 
 const inTransaction = async <Result>(
@@ -146,23 +152,23 @@ const inTransaction = async <Result>(
     const { result, keep } = await work(session.run);
     const { command } = await session.run(keep ? "COMMIT" : "ROLLBACK");
     isEnded = true;
-    // What PostgreSQL answers to COMMIT where a statement had failed.
+    // PostgreSQL's answer to COMMIT after a failed statement.
     if (keep && command !== "COMMIT") throw new DatabaseError("the transaction was not committed");
     return result;
   } finally {
-    // A connection that cannot even undo is in nobody knows what state.
+    // A connection that cannot even roll back is in an unknown state.
     if (!isEnded && !session.isLost) await session.run("ROLLBACK").catch(() => session.lose());
   }
 };
 
-/** The life of one connection. What was lost stays lost: it takes no more queries. */
+/** The life of one connection. A lost connection stays lost: it accepts no more queries. */
 interface Session {
   readonly isLost: boolean;
   readonly waiting: number;
   readonly run: RunSql;
   /**
-   * The package asks the server what a statement means before it sends the values, if the session has not prepared it. Between the two the
-   * server does not count as idle, so a writer that was cut off just then would keep its locks for all of `statement_timeout`.
+   * If the session has not prepared a statement, the package first asks the server to describe it, and then sends the values. In between, the server
+   * does not count as idle, so a writer that was cut off just then would keep its locks for the whole `statement_timeout`.
    */
   prepare(statements: readonly Statement[]): Promise<void>;
   lose(): void;
@@ -171,7 +177,8 @@ interface Session {
 
 const openSession = (url: string): Session => {
   const client = connect(url, () => lose());
-  // One at a time: for what the package still holds when its connection closes it connects anew, also after its end, and keeps that connection (measured).
+  // One query at a time: if the package still holds others when its connection closes, it connects again for them, even after its end, and keeps that
+  // connection (measured).
   const inTurn = createTurns();
   const waiting = new Set<(error: Error) => void>();
   const mayPrepare = createPreparing();
@@ -185,7 +192,7 @@ const openSession = (url: string): Session => {
     client.end({ timeout: 0 }).catch(() => undefined);
   };
   const loseAfter = (ms: number) => setTimeout(() => lose(new ViewsUnavailableError(TOO_LATE)), ms);
-  // Asked first, because the package tries for ever where a connection is taken and closed at once.
+  // Tested first, because the package retries for ever if a connection is accepted and closed at once.
   const opening = loseAfter(CONNECT_SECONDS_MAX * 1000);
   inTurn(() => client.unsafe("SELECT 1"))
     .catch((error: unknown) => lose(withoutValues(error)))
@@ -199,7 +206,7 @@ const openSession = (url: string): Session => {
         waiting.delete(reject);
       };
       waiting.add(reject);
-      // No event of the connection comes between this check and the handing over.
+      // No event of the connection can come between this check and passing the query on.
       const handOver = async () => {
         if (isLost) throw new ViewsUnavailableError(LOST);
         return ask();
@@ -222,7 +229,7 @@ const openSession = (url: string): Session => {
       if (isPrepared) prepared.add(sql);
       return { rows: withoutHoles(rows), command: rows.command };
     } catch (error) {
-      // The package forgets one whose tables have changed.
+      // The package forgets a prepared statement whose tables have changed.
       if (constraintMessage(error) === undefined) prepared.delete(sql);
       if (isReadOnly(error)) lose();
       throw error;
@@ -235,7 +242,7 @@ const openSession = (url: string): Session => {
         await answered(() => client.unsafe(sql, [...params]).describe());
         prepared.add(sql);
       } catch (error) {
-        // Its table may have gone with another version: the transaction says so, if it comes that far.
+        // Another version may have dropped its table: the transaction reports that, if it gets that far.
         if (!isMeaningless(error)) throw error;
       }
     }
@@ -262,16 +269,16 @@ const TOO_LATE = "the database did not answer in time";
 const CONNECT_SECONDS_MAX = 5;
 const CLOSE_SECONDS_MAX = 5;
 
-/** A URL may say otherwise: its parameters are settings too, and come last. */
+/** A URL may override these settings: its parameters are settings too, and come last. */
 const SETTINGS = {
   application_name: "prooftrail",
   // Tenants differ by orders of magnitude: one plan for all of them would be wrong for most.
   plan_cache_mode: "force_custom_plan",
   lock_timeout: VIEW_BUSY_MS_MAX,
   statement_timeout: VIEW_QUERY_MS_MAX,
-  // A writer that has stopped must not hold its view against the others.
+  // A writer that has stopped must not keep its view locked.
   idle_in_transaction_session_timeout: VIEW_WRITER_SILENT_MS_MAX,
-  // Seconds. The server would keep the connections of a machine that is gone for two hours.
+  // In seconds. By default the server would keep the connections of a machine that is gone for two hours.
   tcp_keepalives_idle: 2,
   tcp_keepalives_interval: 1,
   tcp_keepalives_count: 2,
@@ -284,14 +291,14 @@ const connect = (url: string, onclose: () => void) => {
       onclose,
       connection: SETTINGS,
       connect_timeout: CONNECT_SECONDS_MAX,
-      // Renewed only when lost, or a transaction could lose it between two statements.
+      // Renewed only when lost; otherwise a transaction could lose it between two statements.
       max_lifetime: null,
       fetch_types: false,
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
       onnotice: () => undefined,
     });
   } catch {
-    // The error quotes the URL, password included.
+    // The package's error quotes the URL, including the password.
     throw new DatabaseError(
       "the URL of the database cannot be read: it must be postgres://user:password@host:port/database, with % in user and password as %25",
     );
@@ -299,8 +306,9 @@ const connect = (url: string, onclose: () => void) => {
 };
 
 /**
- * Whether a statement with values is prepared: the first ones of a session, because the package never forgets one. A writer has them all: at most
- * six of each of 38 tables, and some of the store itself. One that came later would be asked about behind the locks.
+ * Whether a statement with values is prepared: only the first ones of a session, because the package never forgets one. A writer has all of its
+ * statements among them: at most six for each of 38 tables, and some of the store itself. A later one would have to be described while others wait
+ * for the locks.
  */
 const createPreparing = () => {
   const prepared = new Set<string>();
@@ -311,25 +319,25 @@ const createPreparing = () => {
 };
 
 /**
- * Where a statement failed amid its rows, version 3.4 goes on counting behind them: the rows of the next one on that connection have as many holes before
- * them (its issue 1181), which read as rows that are not there.
+ * If a statement fails in the middle of its rows, version 3.4 keeps counting from there: the result of the next one on that connection begins with as
+ * many holes (its issue 1181), which look like missing rows.
  */
 const withoutHoles = (rows: Answer["rows"]): Answer["rows"] =>
   rows.length === 0 || 0 in rows ? rows : rows.filter(() => true);
 
 /**
- * Of a server that stops, starts or has no connection left, and of one that does not let us in: classes 08, 28 and 53, 57P01 to 57P03, 3D000. Of one that ends
- * the connection, as for its own limits of a session or a transaction that is idle: 57P04, 57P05, 25P03 and 25P04.
+ * Errors of a server that stops, starts or has no connection left, and of one that refuses the login: classes 08, 28 and 53, 57P01 to 57P03, 3D000.
+ * Errors of a server that ends the connection, as for its limits of an idle session or transaction: 57P04, 57P05, 25P03 and 25P04.
  */
 const IS_AWAY = /^(08|28|53|57P0[1-5]|25P0[34]|3D000)/;
 
 /**
- * Of a server that was asked for too much at this moment: a conflict with others or with what a standby replays, or a deadlock (class 40), a lock that did not
- * come (55P03), its limit of time or its operator (57014), and of one that takes no writes (25006), as before it leads.
+ * Errors of a server that cannot do it at this moment: a conflict with other transactions or with what a standby replays, or a deadlock (class 40), a
+ * lock that was not granted (55P03), a time limit or its operator (57014), and a server that accepts no writes, as before it becomes primary (25006).
  */
 const IS_BUSY = /^(40|55P03|57014|25006)/;
 
-/** The package puts text and parameters of the query into its errors, and PostgreSQL the values of a row into `detail`. */
+/** The package adds text and parameters of the query to its errors, and PostgreSQL puts the values of a row into `detail`. */
 const withoutValues = (error: unknown): DatabaseError | ViewsUnavailableError => {
   if (!(error instanceof Error)) return new DatabaseError("the database failed");
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
@@ -337,6 +345,6 @@ const withoutValues = (error: unknown): DatabaseError | ViewsUnavailableError =>
     return new ViewsUnavailableError(error.message || `${code}`);
   if (code !== undefined && IS_AWAY.test(code)) return new ViewsUnavailableError(error.message);
   if (code !== undefined && IS_BUSY.test(code)) return new ViewsBusyError(error.message, code);
-  // The messages of class 22 quote what could not be converted.
+  // The messages of class 22 quote the value that could not be converted.
   return new DatabaseError(code?.startsWith("22") ? `data exception ${code}` : error.message, code);
 };

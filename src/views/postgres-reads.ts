@@ -1,4 +1,4 @@
-/** What is asked of views in PostgreSQL, of the last commit or of one state for as long as somebody looks. */
+/** Reads of views in PostgreSQL, as of the last commit or of one state for as long as a caller looks at it. */
 import { SNAPSHOT_ROWS, VIEW_QUERY_MS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
 import { type Connection, createConnection, type RunSql } from "./postgres-connection.ts";
@@ -24,10 +24,10 @@ export const loadRows = async (
   return (await run(sql, params)).rows.map(fromStored);
 };
 
-/** Each look has a connection for it alone, because its transaction stays open as long as somebody looks. */
+/** Each snapshot has a connection of its own, because its transaction stays open as long as the caller looks at it. */
 export const createSnapshots = (url: string) => {
   const used = new Set<Connection>();
-  // Kept for the next look: a new one takes both sides 7 ms of CPU (measured), and one view is verified after the other.
+  // Kept for the next snapshot: a new connection takes both sides 7 ms of CPU (measured), and views are verified one after another.
   let spare: Connection | undefined;
   let isGivenUp = false;
   let isClosed = false;
@@ -64,10 +64,10 @@ const inSnapshot = <Result>(
 ): Promise<Result> =>
   connection.transaction(async (run) => {
     await run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    // Before the first query: tables are found by name, and another could stand under it later on.
+    // Before the first query: tables are found by name, and another table could have that name later.
     const tables = tablesOf(view).map(sqlName).join(", ");
     await run(`LOCK TABLE ${tables} IN ACCESS SHARE MODE`);
-    // It holds no row against anybody, and who compares may be at work on what was read.
+    // It locks no row, and a caller that compares may be busy with what it has read.
     await run(`SET LOCAL idle_in_transaction_session_timeout = ${VIEW_QUERY_MS_MAX}`);
     const [known] = await loadRows(run, VIEWS, [{ name: view.name }]);
     async function* rows(table: Table): AsyncGenerator<readonly Row[]> {
@@ -95,8 +95,8 @@ export const viewRow = (view: ViewDefinition): Row =>
   newViewRow(view, ({ name }) => [labelTableName(name), name]);
 
 /**
- * `?` stands for a parameter, `MATCH` for a search in a text index, and both for nothing else in a TenantQuery. The plus is for SQLite's planner;
- * PostgreSQL's must see that two sequences are the same.
+ * `?` stands for a parameter and `MATCH` for a search in a text index; neither occurs otherwise in a TenantQuery. The plus is for SQLite's planner;
+ * PostgreSQL's planner must see that two sequences are the same.
  */
 const inPostgres = (sql: string): string =>
   numbered(sql.replaceAll(" MATCH ?", " @@ ?::tsquery").replaceAll(" = +", " = "));

@@ -1,4 +1,4 @@
-/** All that a text index in PostgreSQL holds: every term in rows of its table, labels in rows of the table beside it too. */
+/** Everything that a text index in PostgreSQL holds: all terms in rows of its table, labels also in rows of a second table. */
 import { wordsOfAll } from "../event/words.ts";
 import { SNAPSHOT_ROWS } from "../limits.ts";
 import type { RunSql } from "./postgres-connection.ts";
@@ -22,7 +22,7 @@ export const visitPostgresTerms = async (
     placeOf: (row) => [rowInteger(row, "sequence")],
   });
   for await (const row of words) {
-    // No term has a space, and a row that somebody emptied has an empty text.
+    // No term contains a space, and a row that was emptied has an empty text.
     for (const term of rowText(row, "terms").split(" "))
       if (term !== "") visit(term, rowInteger(row, "sequence"));
   }
@@ -47,10 +47,10 @@ export const postgresTermsOf = ({ tenant, sequence, texts, labels }: IndexWrite)
   ];
 };
 
-/** A row of the table of labels, told apart from the term that the label is beside the words: no term has a space. */
+/** A row of the table of labels. The space distinguishes it from the label's term beside the words, because no term contains one. */
 const labelRowTerm = (label: string): string => `row ${label}`;
 
-/** The statement takes the place behind which a page begins, and how many rows it has. */
+/** The statement takes the place after which a page begins, and its number of rows. */
 async function* pages(
   run: RunSql,
   options: {

@@ -1,4 +1,4 @@
-/** The writes of a commit to text indexes as few statements, beside those to tables (postgres-writes.ts). */
+/** The writes of a commit to text indexes, as few statements, beside those to tables (postgres-writes.ts). */
 import { wordsOfAll } from "../event/words.ts";
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import type { Statement } from "./postgres-connection.ts";
@@ -6,7 +6,7 @@ import { sqlName } from "./tables.ts";
 import { labelsText, labelTableName, stretchTerm, type TextIndex, termsText } from "./text-index.ts";
 import type { TextWrite } from "./view-store.ts";
 
-/** What becomes of some sequences of one index. */
+/** The changes to some sequences of one index. */
 export interface TextRun {
   readonly index: TextIndex;
   readonly rows: Map<number, TextRow>;
@@ -14,12 +14,12 @@ export interface TextRun {
 }
 
 interface TextRow {
-  /** Null where they go. */
+  /** Null if they are removed. */
   readonly terms: string | null;
   readonly labels: string;
 }
 
-/** Of two writes to one sequence the last counts. */
+/** If one sequence is written twice, the last write counts. */
 export const addTextWrite = (runs: TextRun[], write: TextWrite): void => {
   const { index, tenant, sequence } = write;
   const labels = labelsText(tenant, write.labels);
@@ -40,7 +40,7 @@ export const addTextWrite = (runs: TextRun[], write: TextWrite): void => {
   run.characters += (terms?.length ?? 0) + labels.length;
 };
 
-/** Statements for what comes and what goes, in any order: no sequence is in both. */
+/** Statements for additions and removals, in any order: no sequence is in both. */
 export const textStatements = ({ index, rows }: TextRun): readonly Statement[] => {
   const name = sqlName(index.name);
   const labels = sqlName(labelTableName(index.name));
@@ -74,5 +74,5 @@ const sequencesAndLabels = (rows: readonly (readonly [number, TextRow])[]): read
   textsOf(rows.map(([, { labels }]) => labels)),
 ];
 
-/** Terms and labels have no character that an array's text would have to escape. */
+/** Terms and labels contain no character that the text of an array would have to escape. */
 const textsOf = (texts: readonly string[]): string => `{${texts.map((text) => `"${text}"`).join(",")}}`;

@@ -1,6 +1,6 @@
 /**
- * The writes of a commit as few statements. PostgreSQL answers each statement over the network, so rows go together: one array
- * per column, which `unnest` makes rows again. Its text is the same for one row and for a thousand.
+ * The writes of a commit, as few statements. PostgreSQL answers each statement over the network, so rows are sent together: one array per column,
+ * which `unnest` turns into rows again. The text is the same for one row and for a thousand.
  */
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import { inSlices } from "./in-slices.ts";
@@ -23,8 +23,8 @@ import { toStoredText } from "./text.ts";
 import type { RowWrite, WhichRows, Write } from "./view-store.ts";
 
 /**
- * Statements that together leave what the writes would one by one. Tables do not depend on each other, so only the order within one
- * table is kept. Throws where a row is not one that its table can hold.
+ * Statements with the same result as the single writes. Tables do not depend on each other, so only the order within one table is kept. Throws if a
+ * row is not one that its table can hold.
  */
 export const writeStatements = async (writes: readonly Write[]): Promise<readonly Statement[]> => {
   const runs = new Map<Table, Run[]>();
@@ -40,7 +40,7 @@ export const writeStatements = async (writes: readonly Write[]): Promise<readonl
   return statements;
 };
 
-/** As ViewStore says of `load`. */
+/** As ViewStore describes for `load`. */
 export const loadStatement = (table: Table, keys: readonly Row[], which: WhichRows = "at"): Statement => {
   const rows = keys.map((key) => {
     checkKey(table, key);
@@ -50,12 +50,12 @@ export const loadStatement = (table: Table, keys: readonly Row[], which: WhichRo
   return { sql: which === "at" ? load : loadAtOrBefore, params: arraysOf(rows, table.primaryKey.length) };
 };
 
-/** Writes of one kind to one table that one statement can make: no order among them matters. */
+/** A run: writes of one kind to one table that one statement can make, because their order does not matter. */
 interface Run {
   readonly kind: RowWrite["kind"];
   readonly table: Table;
   readonly keys: Set<string>;
-  /** Elements of arrays, by the text of the key, or by number where a key that comes twice is an error. */
+  /** Elements of arrays, by the text of the key, or by number if a key that comes twice is an error. */
   readonly rows: Map<string | number, readonly string[]>;
   characters: number;
 }
@@ -72,14 +72,14 @@ const addWrite = (runs: Map<Table, Run[]>, write: RowWrite): void => {
   const run = runFor(ofTable, write, key);
   const made = elements(names, row);
   run.keys.add(key);
-  // Of two rows of one key the last counts, as it has every column.
+  // If two rows have one key, the last counts, because it has every column.
   run.rows.set(kind === "insert" ? run.rows.size : key, made);
   for (const { length } of made) run.characters += length;
 };
 
 /**
- * The last run of that kind, unless a later one of another kind has the key: then the write must come after that. PostgreSQL
- * refuses a statement that changes one key twice, so what is added to one key again is a run of its own.
+ * The last run of that kind, unless a later run of another kind contains the key: then the write must come after that. PostgreSQL refuses a statement
+ * that changes one key twice, so adding to one key again starts a new run.
  */
 const runFor = (runs: Run[], { kind, table }: RowWrite, key: string): Run => {
   const index = runs.findLastIndex((run) => run.kind === kind);
@@ -106,16 +106,16 @@ const elementOf = (value: Value): string => {
 
 export const textArray = (texts: readonly string[]): string => `{${texts.map(elementOf).join(",")}}`;
 
-/** Rows to columns. */
+/** Transposes rows to columns. */
 const arraysOf = (rows: readonly (readonly string[])[], columns = rows[0]?.length ?? 0): readonly string[] =>
   Array.from({ length: columns }, (_, column) => `{${rows.map((row) => row[column] ?? "NULL").join(",")}}`);
 
 interface WriteSql {
-  /** Take one array per column, in the order of the description. */
+  /** They take one array per column, in the order of the description. */
   readonly insert: string;
   readonly upsert: string;
   readonly add: string;
-  /** Take one array per column of the primary key. */
+  /** They take one array per column of the primary key. */
   readonly delete: string;
   readonly load: string;
   readonly loadAtOrBefore: string;

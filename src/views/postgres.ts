@@ -1,8 +1,8 @@
 /**
  * Views in a PostgreSQL database of their own.
  *
- * One connection writes, others read: each statement sees whole commits only, also while one is being written. The database is
- * asked when it is needed: where it is away, calls reject, and they work again when it is back.
+ * One connection writes, others read: each statement sees only whole commits, even while one is being written. The database is contacted when it is
+ * needed: while it is away, calls reject, and they work again when it is back.
  */
 import { VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
 import type { Done } from "./done.ts";
@@ -59,7 +59,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
 
   const read: RunSql = (sql, params) => leastBusy(readers).run(sql, params);
 
-  /** Who only looks may have been told of a database that is not the service's: nothing is made for that, and nothing is there. */
+  /** A program that only looks may have the wrong database: it must create nothing there, and finds nothing. */
   const readOwn: RunSql = (sql, params) => {
     const wasReady = isReady;
     return read(sql, params).catch((error: unknown) => {
@@ -70,7 +70,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
 
   const open = async (view: ViewDefinition) => {
     await whenReady();
-    // As nearly every start finds it: a transaction for each view would be four messages to the server, one after the other.
+    // The state that nearly every start finds. A transaction for each view would be four messages to the server, one after the other.
     const [known] = await loadRows(read, VIEWS, [{ name: view.name }]);
     if (known && rowInteger(known, "version") === view.version) return "kept";
     return writer.transaction((run) => openView(run, view));
@@ -100,7 +100,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     position,
     load: (...asked) => loadRows(read, ...asked),
     commit,
-    // It writes what changed of a page, not the page.
+    // PostgreSQL writes what changed in a page, not the whole page.
     together: undefined,
     recordsMax: () => Number.POSITIVE_INFINITY,
     revise,
@@ -119,7 +119,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
         return { result: undefined, keep: known !== undefined };
       });
     },
-    // Times are looked for in columns.
+    // Times are searched for in columns.
     termsOf: postgresTermsOf,
     snapshot: snapshots.take,
     deadLetters: async (...asked) => (await readOwn(numbered(DEAD_LETTERS_PAGE), asked)).rows.map(fromStored),
@@ -160,7 +160,7 @@ const reviseOn = async (
   const rows = expectedRows(expected);
   const statements = await writeStatements(writes);
   const work = async (run: RunSql): Promise<Done<RevisionResult>> => {
-    // Held until the end, so that neither a commit nor another revision comes between.
+    // Held until the end, so that neither a commit nor another revision comes in between.
     const names = views.map(({ name }) => name);
     const standing = new Map((await lockViews(run, names)).map((row) => [row.name, row.version]));
     const isCurrent = views.every(({ name, version }) => standing.get(name) === version);
@@ -177,7 +177,7 @@ const inUse = (error: unknown): "in_use" => {
   throw error;
 };
 
-/** Whoever wants to read a table waits behind who wants it for himself. */
+/** Readers of a table wait behind a writer that waits for an exclusive lock. */
 const REPLACE_LOCK_MS = 200;
 
 const replaceView = async (run: RunSql, replacement: Parameters<ViewStore["replace"]>[0]) => {
@@ -193,7 +193,7 @@ const replaceView = async (run: RunSql, replacement: Parameters<ViewStore["repla
     throw new DatabaseError(`${view.name} is of another version`);
   if (rowInteger(live, "position") - rowInteger(made, "position") > lagMax)
     return { result: "behind", keep: false } as const;
-  // In the order of those who read: one that has a table and waits for the next would otherwise wait for us, and we for him.
+  // In the order of the readers: a reader that has one table and waits for the next would otherwise wait for us, and we for it.
   await run(`LOCK TABLE ${tablesOf(view).map(sqlName).join(", ")} IN ACCESS EXCLUSIVE MODE`);
   await removeView(run, live);
   await runDdl(run, renamingTo(view, by));
@@ -221,7 +221,7 @@ const removeView = async (run: RunSql, view: Row): Promise<void> => {
   await run("DELETE FROM views WHERE name = $1", [rowText(view, "name")]);
 };
 
-/** Does it once it has worked, and for all who wait at once. */
+/** Runs once until it has succeeded, and for all callers that wait at the same time. */
 const untilDone = (work: () => Promise<unknown>): (() => Promise<unknown>) => {
   let done: Promise<unknown> | undefined;
   return () => {
@@ -233,7 +233,7 @@ const untilDone = (work: () => Promise<unknown>): (() => Promise<unknown>) => {
   };
 };
 
-/** Any number that no other program on the same database uses: who holds it alone may make and drop tables. */
+/** Any number that no other program on the same database uses: its exclusive holder may make and drop tables. */
 const SCHEMA_LOCK = 7_266_834_901;
 
 const prepareDatabase = async (run: RunSql) => {
@@ -243,7 +243,7 @@ const prepareDatabase = async (run: RunSql) => {
   if (rows[0]?.name !== "UTF8") throw new DatabaseError("the database must have the encoding UTF8");
   await lockSchema(run);
   await makeTables(run, await missingOf(run, OWN_TABLES));
-  // Says so where this server takes no writes, also where all is there: a start waits for that.
+  // Fails if this server accepts no writes, even if all tables exist: a start waits for that.
   await run("SELECT 1 FROM views WHERE false FOR UPDATE");
   return { result: undefined, keep: true };
 };
@@ -257,7 +257,7 @@ const missingOf = async (run: RunSql, tables: readonly Table[]): Promise<readonl
   return tables.filter((table) => rows.some(({ name }) => name === table.name));
 };
 
-/** Texts in the order of their bytes, as in SQLite: ranges of time and pages depend on it. */
+/** Texts are ordered by their bytes, as in SQLite: ranges of time and pages depend on it. */
 const BYTE_ORDERED = { ...SQL_TYPES, text: 'text COLLATE "C"' };
 
 const makeTables = (
@@ -270,7 +270,7 @@ const makeTables = (
     ...textIndexes.flatMap(postgresTextIndexDdl),
   ]);
 
-/** With one message: asked for one by one, a view of many tables takes a third longer to make (measured). */
+/** As one message: with single statements, a view with many tables takes a third longer to make (measured). */
 const runDdl = async (run: RunSql, statements: readonly string[]): Promise<void> => {
   if (statements.length > 0) await run(statements.join("; "));
 };
@@ -280,7 +280,7 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
   const [known] = await lockViews(run, [view.name]);
   if (known && rowInteger(known, "version") === view.version) return { result: "kept", keep: false } as const;
   if (known) {
-    // As where a view is replaced: of one that was made before they stood in that order, its own row has them in another one.
+    // In the same order as when a view is replaced. The row of a view that was made before that order was introduced lists them in another one.
     const standing = tablesIn(known);
     const shared = tablesOf(view).filter((name) => standing.includes(name));
     if (shared.length > 0) await run(`LOCK TABLE ${shared.map(sqlName).join(", ")} IN ACCESS EXCLUSIVE MODE`);
@@ -301,7 +301,7 @@ const dropView = async (run: RunSql, view: Row): Promise<void> => {
   await run("DELETE FROM view_ends WHERE name = $1", [rowText(view, "name")]);
 };
 
-/** The rows of these views, held until the transaction ends. Always in one order, so that two writers cannot wait for each other. */
+/** The rows of these views, locked until the transaction ends. Always in one order, so that two writers cannot wait for each other. */
 const lockViews = async (run: RunSql, names: readonly string[]): Promise<readonly Row[]> => {
   const { rows } = await run(
     "SELECT name, version, position, tables FROM views WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE",
@@ -310,7 +310,7 @@ const lockViews = async (run: RunSql, names: readonly string[]): Promise<readonl
   return rows.map(fromStored);
 };
 
-/** Views move only from where the writer believes them to be, and only views of its own versions. */
+/** A view advances only from where the writer believes it to be, and only if it has the writer's version. */
 const mayMove = async (run: RunSql, { views, from, beside = [] }: ViewCommit): Promise<CommitResult> => {
   const names = views.map(({ name }) => name);
   const locked = await lockViews(run, [...names, ...beside]);
@@ -333,7 +333,7 @@ const runWrites = async (run: RunSql, writes: readonly Write[]): Promise<void> =
   for (const { sql, params } of await writeStatements(writes)) await run(sql, params);
 };
 
-/** What is expected of one table. */
+/** The expected rows of one table. */
 interface ExpectedRows {
   readonly table: Table;
   readonly asked: readonly Expectation[];

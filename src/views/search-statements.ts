@@ -1,6 +1,6 @@
 /**
- * The SQL of a search for rows by sequence: a table, and beside it what holds labels and words of the same sequences. For tenant-query.ts, which
- * answers for it that a query has a tenant.
+ * The SQL of a search for rows by sequence: a table, and beside it the places that hold labels and words of the same sequences. Only for
+ * tenant-query.ts, which guarantees that each query has a tenant.
  */
 import { strict as assert } from "node:assert";
 import {
@@ -16,7 +16,7 @@ import { type ColumnOf, sqlName, type Table } from "./tables.ts";
 import { labelTableName, labelTerm, STRETCH_BITS, STRETCH_TERM_START, type TextMatch } from "./text-index.ts";
 
 export interface Statement {
-  /** One `?` per parameter, and none elsewhere. ` MATCH ?` takes a TextMatch, as `?::tsquery` does in `byTables`, and nothing else does. */
+  /** One `?` per parameter, and none elsewhere. ` MATCH ?` takes a TextMatch, as does `?::tsquery` in `byTables`, and nothing else does. */
   readonly sql: string;
   readonly params: readonly QueryParameter[];
 }
@@ -26,9 +26,9 @@ export interface SearchParts<Described extends Table> {
   readonly table: Described;
   readonly columns: readonly ColumnOf<Described>[];
   readonly where: readonly Condition<ColumnOf<Described>>[];
-  /** By sequence. */
+  /** Ordered by sequence. */
   readonly order: "asc" | "desc";
-  /** Rows behind this sequence, in the given order. */
+  /** Rows after this sequence, in the given order. */
   readonly after?: number | undefined;
   /** No row has this sequence or a smaller one. */
   readonly above?: number | undefined;
@@ -46,7 +46,7 @@ export const searchStatements = <Described extends Table>(
   const match = matchOf(parts);
   const [first] = companions;
   const isApart = isFoundWithout(main, parts);
-  // Not with prefixes: GIN gathers all rows of all words that begin so, for each stretch again.
+  // Not with prefixes: for each stretch again, GIN would gather all rows of all words with that prefix.
   const byTables =
     match && isApart && match.words.length > 0 && match.prefixes.length === 0
       ? foundByStretches(parts, { main, match })
@@ -61,8 +61,8 @@ export const searchStatements = <Described extends Table>(
 };
 
 /**
- * The first of the companions comes first: it holds only rows that match, in the order of the answer. SQLite keeps to the order of a CROSS JOIN
- * (sqlite.org/optoverview.html, "Manual Control Of Query Plans"); PostgreSQL plans by its statistics whatever is written.
+ * The first companion comes first: it contains only rows that match, in the order of the answer. SQLite keeps to the order of a CROSS JOIN
+ * (sqlite.org/optoverview.html, "Manual Control Of Query Plans"); PostgreSQL plans by its statistics, however it is written.
  */
 const statementOf = <Described extends Table>(
   parts: SearchParts<Described>,
@@ -81,20 +81,20 @@ const statementOf = <Described extends Table>(
 interface Reading {
   readonly places: readonly Place[];
   readonly selected: readonly string[];
-  /** PostgreSQL does not carry the bound of one place over to those beside it, and would read them from their beginning. */
+  /** PostgreSQL does not apply the bound of one place to the places beside it, and would read them from their beginning. */
   readonly bounded: "first" | "all";
   readonly more: readonly Clause[];
 }
 
-/** Whether what is asked is asked of places beside the table, and of them alone. */
+/** Whether all conditions are about places beside the table. */
 const isFoundWithout = (
   { source }: MainPlace,
   { tenant, where }: Pick<SearchParts<Table>, "tenant" | "where">,
 ): boolean => where.every((condition) => mainClauses(condition, source, tenant).length === 0);
 
 /**
- * Sequences first, then their rows. PostgreSQL counts what each row costs that it joins before it cuts: with long rows beside, it goes through all of the
- * log for a rare word instead of gathering its few places (1,000,000 events: 224 ms, and 3 like this).
+ * Finds sequences first, then their rows. PostgreSQL counts the cost of each joined row before it applies the limit: with long rows it scans the
+ * whole log for a rare word instead of gathering its few places (1,000,000 events: 224 ms, and 3 ms this way).
  */
 const foundFirst = <Described extends Table>(
   parts: SearchParts<Described>,
@@ -106,8 +106,8 @@ const foundFirst = <Described extends Table>(
 };
 
 /**
- * `found` gives the sequences. Each row is fetched by its own: without statistics, or with those of before much was written, PostgreSQL takes the tenant to have few
- * rows, and held each of them against each sequence (160,000 events: 1 to 1.6 s, and 10 ms like this). OFFSET keeps the inner question one by itself.
+ * `found` selects the sequences. Each row is fetched by its own: without statistics, or with old ones, PostgreSQL assumes that the tenant has few
+ * rows, and compares each of them with each sequence (160,000 events: 1 to 1.6 s, and 10 ms this way). OFFSET keeps the inner query separate.
  */
 const rowsOf = <Described extends Table>(
   { tenant, columns, order, rowsMax }: SearchParts<Described>,
@@ -127,11 +127,11 @@ const rowsOf = <Described extends Table>(
 };
 
 /**
- * The same for words, with labels or without, in PostgreSQL, whose GIN index knows no order: it would gather every row that has them before it sorts, or
- * go through the log until a page is full, which it never is where a word and a label do not meet. So the end of the log where the answer begins is asked
- * in short stretches, each a term beside the others, for what is found often; and then all of it at once, in which little is left to be found. Nothing
- * behind the stretch that fills the page is looked at: a nested loop takes them in their order, and CTEs keep a plan from running parts of itself in
- * parallel (postgresql.org/docs/current/parallel-safety.html).
+ * The same for words, with or without labels, in PostgreSQL. Its GIN index has no order: it would gather every matching row before sorting, or scan
+ * the log until a page is full, which never happens if a word and a label do not occur together. So the end of the log where the answer begins is
+ * searched in short stretches, each of which is a term beside the others; this serves frequent words. Then the rest is searched at once, in which few
+ * matches are left. Nothing after the stretch that fills the page is read: a nested loop takes the stretches in order, and CTEs keep a plan from
+ * running parts of itself in parallel (postgresql.org/docs/current/parallel-safety.html).
  */
 const foundByStretches = <Described extends Table>(
   parts: SearchParts<Described>,
@@ -147,9 +147,9 @@ const foundByStretches = <Described extends Table>(
       `SELECT "sequence" FROM met WHERE "sequence" BETWEEN ends.least AND ends.greatest${where}`,
       `ORDER BY "sequence" ${direction(order)} LIMIT ?) page`,
     ].join(" ");
-  // One question: of two the index would go through all that meets the first before it looks at the second (measured with 18).
+  // One query: with two, the index would read everything that matches the first before it looks at the second (measured with 18).
   const near = page(`?::tsquery && ('''${STRETCH_TERM_START}' || stretch.number || '''')::tsquery`, "");
-  // Not a constant: by the statistics of that a frequent word is found sooner without the index, and mostly it is not.
+  // Not a constant: by its statistics PostgreSQL would find a frequent word sooner without the index, which is mostly wrong.
   const far = page("SELECT ?::tsquery", ` AND ${isBeyond}`);
   return rowsOf(parts, main, {
     sql: [
@@ -162,7 +162,7 @@ const foundByStretches = <Described extends Table>(
   });
 };
 
-/** The numbers of the short stretches in the order of the answer, and what a sequence is beyond all of them. */
+/** The numbers of the short stretches in the order of the answer, and the condition for a sequence beyond all of them. */
 const stretchesOf = (order: "asc" | "desc"): { readonly numbers: string; readonly isBeyond: string } => {
   const [first, last, step, sooner, isBehind] =
     order === "desc" ? ["greatest", "least", -1, "GREATEST", "<="] : ["least", "greatest", 1, "LEAST", ">="];
@@ -175,10 +175,10 @@ const stretchesOf = (order: "asc" | "desc"): { readonly numbers: string; readonl
   };
 };
 
-/** So many are asked: the 65,536 sequences, or a little less, where the answer begins. */
+/** This many stretches are searched: the 65,536 sequences, or a little less, where the answer begins. */
 const STRETCHES = 8;
 
-/** The least and the greatest sequence that may be found. To GREATEST and LEAST NULL is no bound. */
+/** The smallest and the greatest sequence that may be found. GREATEST and LEAST ignore NULL. */
 const endsOf = ({
   order,
   after,
@@ -202,7 +202,7 @@ const endsOf = ({
 
 export const direction = (order: "asc" | "desc"): string => (order === "asc" ? "ASC" : "DESC");
 
-/** Rows of one sequence in all places, in its order. */
+/** The rows of one sequence in all places, in the order of the places. */
 const reading = (
   {
     order,
@@ -235,7 +235,7 @@ const reading = (
   };
 };
 
-/** Where rows of one sequence stand: the table itself, a table of labels or a text index. */
+/** A place of rows of one sequence: the table itself, a table of labels or a text index. */
 interface Place {
   readonly from: string;
   readonly sequence: string;
@@ -253,7 +253,7 @@ const placeOf = (source: Source): MainPlace => ({
   clauses: [],
 });
 
-/** All that is asked of the text index as one question, or undefined where nothing is. */
+/** All conditions on the text index as one query, or undefined if there are none. */
 const matchOf = ({ tenant, where }: Pick<SearchParts<Table>, "tenant" | "where">): TextMatch | undefined => {
   const words = where.filter((condition) => condition.kind === "matches");
   const labelled = where.filter((condition) => condition.kind === "labelled");
@@ -297,15 +297,15 @@ const tablePlaces = ({ tenant, where }: Pick<SearchParts<Table>, "tenant" | "whe
 };
 
 /**
- * The plus keeps SQLite from carrying the cursor's bound over to the other table and reading that by the bound, all of it for each row, instead
- * of by the one sequence (measured with 3.54).
+ * The plus keeps SQLite from applying the cursor's bound to the other table and reading that by the bound, all of it for each row, instead of by the
+ * one sequence (measured with 3.54).
  */
 const sameSequence = (place: Place, driver: Place): Clause => ({
   text: `${place.sequence} = +${driver.sequence}`,
   params: [],
 });
 
-/** One bound at each end at most: of two an index would use only one, and read the rows up to the other. */
+/** At most one bound at each end: with two, an index would use only one, and read the rows up to the other. */
 const boundsOf = (
   driver: Place,
   { order, after, above }: Pick<SearchParts<Table>, "order" | "after" | "above">,

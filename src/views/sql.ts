@@ -1,29 +1,32 @@
-/** The SQL that reads and writes single rows of a described table. One `?` per value, in the order of the columns named. */
+/** The SQL that reads and writes single rows of a described table. One `?` per value, in the order of the named columns. */
 import { columnList, columnName, indexedBesideKey, sqlName, type Table } from "./tables.ts";
 
 export interface RowSql {
   /** Takes the primary key. */
   readonly select: string;
-  /** Takes it as well: gives the row that has it, or the last one before it that differs in the last column alone. */
+  /** Takes the primary key as well: returns the row with it, or the last row before it that differs only in the last column. */
   readonly selectAtOrBefore: string;
-  /** Takes the primary keys of KEYS_PER_SELECT rows that differ in their last column alone: what they share, then the last column of each. For SQLite. */
+  /**
+   * Takes the primary keys of KEYS_PER_SELECT rows that differ only in their last column: the shared columns, then the last column of each. For
+   * SQLite.
+   */
   readonly selects: string;
-  /** Take every column, in the order of the description. */
+  /** They take every column, in the order of the description. */
   readonly insert: string;
   /** Takes the columns of INSERTS_PER_STATEMENT rows, row after row. For SQLite. */
   readonly inserts: string;
   readonly upsert: string;
-  /** Takes `updated`. Undefined where all columns stand in the key or in an index. */
+  /** Takes `updated`. Undefined if all columns are in the key or in an index. */
   readonly update: string | undefined;
   readonly add: string;
   /** Takes the primary key. */
   readonly delete: string;
   /** The first rows in the order of the key; takes their number. */
   readonly firstPage: string;
-  /** Those behind a key; takes it and their number. */
+  /** The rows after a key; takes the key and their number. */
   readonly nextPage: string;
   readonly columns: readonly string[];
-  /** Columns in neither the key nor an index, whose change touches the row only, and then the key. */
+  /** Columns in neither the key nor an index, whose change affects only the row; then the key. */
   readonly updated: readonly string[];
 }
 
@@ -40,13 +43,13 @@ export const rowSql = (table: Table): RowSql => {
   return sql;
 };
 
-/** Made once per table: it is asked for at every row. */
+/** Made once per table, because it is needed for every row. */
 const made = new WeakMap<Table, RowSql>();
 
-/** New rows that SQLite writes with one statement: a quarter less than one by one, with twice as many hardly less (measured). */
+/** New rows that SQLite writes with one statement: a quarter less time than one by one; twice as many rows save hardly more (measured). */
 export const INSERTS_PER_STATEMENT = 16;
 
-/** Rows that SQLite looks for with one statement: half of what it takes one by one (measured). */
+/** Rows that SQLite looks up with one statement: half the time of one by one (measured). */
 export const KEYS_PER_SELECT = 16;
 
 const makeRowSql = (table: Table): RowSql => {
@@ -68,7 +71,8 @@ const makeRowSql = (table: Table): RowSql => {
     selectAtOrBefore: `SELECT ${columnList(table, names)} FROM ${name} WHERE ${keyMatches.replace(/= \?$/, "<= ?")} ORDER BY ${last} DESC LIMIT 1`,
     selects: `SELECT ${columnList(table, names)} FROM ${name} WHERE ${lastIsOneOf}`,
     insert,
-    // Without OR FAIL SQLite copies all pages that the statement changes, so that it can undo the statement alone. Here the transaction is undone.
+    // Without OR FAIL SQLite copies all pages that the statement changes, to be able to undo the statement alone. Here the whole transaction is
+    // rolled back.
     inserts: `INSERT OR FAIL ${into} ${Array(INSERTS_PER_STATEMENT).fill(marks).join(", ")}`,
     update: plain.length === 0 ? undefined : `UPDATE ${name} SET ${changes} WHERE ${keyMatches}`,
     columns: names,
@@ -80,7 +84,7 @@ const makeRowSql = (table: Table): RowSql => {
   };
 };
 
-/** The statement that inserts, made one that takes the place of a row under the same key, or adds to it: of both databases. */
+/** Turns an insert statement into one that replaces the row with the same key, or adds to it; for both databases. */
 export const overExisting = (table: Table, insert: string): Pick<RowSql, "upsert" | "add"> => {
   const others = Object.keys(table.columns)
     .filter((column) => !table.primaryKey.includes(column))

@@ -1,4 +1,4 @@
-/** One SQLite connection: its prepared statements, and transactions that neither overlap nor stop the process while they wait. */
+/** One SQLite connection: its prepared statements, and transactions that neither overlap nor block the process while they wait. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { VIEW_BUSY_MS_MAX, VIEW_STATEMENTS_CACHED_MAX } from "../limits.ts";
@@ -7,16 +7,16 @@ import type { Done } from "./done.ts";
 
 export type Statements = (sql: string) => StatementSync;
 
-/** SQL text → prepared statement, the least recently used forgotten first. */
+/** Prepared statements by SQL text; the least recently used one is forgotten first. */
 export const createStatements = (database: DatabaseSync): Statements => {
   const prepared = new Map<string, StatementSync>();
   let last: { readonly sql: string; readonly statement: StatementSync } | undefined;
   return (sql) => {
-    // Rows of one table follow each other.
+    // Rows of one table are written consecutively.
     if (last?.sql === sql) return last.statement;
     const statement = prepared.get(sql) ?? database.prepare(sql);
     last = { sql, statement };
-    // A Map keeps the order of insertion: what is put back last stands last.
+    // A Map keeps the order of insertion, so an entry that is put back is the last.
     prepared.delete(sql);
     prepared.set(sql, statement);
     const [oldest] = prepared.keys();
@@ -26,26 +26,26 @@ export const createStatements = (database: DatabaseSync): Statements => {
 };
 
 export interface Transactions {
-  /** What the connection reads now is not committed yet. */
+  /** Whether reads on this connection now see uncommitted data. */
   readonly isOpen: boolean;
-  /** They run one after another, even where their work awaits. Undone where the work throws. */
+  /** Transactions run one after another, even if their work awaits. Rolled back if the work throws. */
   run<Result>(work: () => Promise<Done<Result>>): Promise<Result>;
-  /** What another connection does, while none of these is open. */
+  /** Work of another connection, run while none of these transactions is open. */
   between<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** From now on none waits for another process. */
+  /** From now on no transaction waits for another process. */
   giveUp(): void;
-  /** Resolves when all that were asked for so far have ended. */
+  /** Resolves when all transactions requested so far have ended. */
   ended(): Promise<void>;
 }
 
-/** Who cares for what transactions leave on the disk (sqlite-wal.ts). */
+/** Takes care of what transactions leave on the disk (sqlite-wal.ts). */
 export interface Room {
-  /** Resolves when a next transaction may begin, which is at once unless the disk is nearly full. */
+  /** Resolves when the next transaction may begin: at once, unless the disk is nearly full. */
   room(): Promise<void>;
-  /** Rejects where what the open transaction has written would be too much for the disk. */
+  /** Rejects if the open transaction has written too much for the disk. */
   checkFits(): Promise<void>;
   committed(): void;
-  /** Something could not be written, which a full disk may be the cause of. */
+  /** A write failed, perhaps because the disk is full. */
   failed(): void;
 }
 
@@ -104,7 +104,7 @@ const SQLITE_BUSY = 5;
 const SQLITE_CONSTRAINT = 19;
 const BUSY_POLL_MS = 5;
 
-/** Needs busy_timeout = 0: SQLite's own waiting would stop the whole process, the holder of the lock included. */
+/** Requires busy_timeout = 0: SQLite's own waiting would block the whole process, including the holder of the lock. */
 const beginWhenFree = async (begin: () => void, isGivenUp: () => boolean): Promise<void> => {
   const deadline = performance.now() + VIEW_BUSY_MS_MAX;
   for (;;) {
@@ -125,16 +125,16 @@ const rollBack = (statement: StatementSync): void => {
   try {
     statement.run();
   } catch {
-    // After some failures, a full disk for one, SQLite has already rolled back (sqlite.org/lang_transaction.html).
+    // After some failures, such as a full disk, SQLite has already rolled back (sqlite.org/lang_transaction.html).
   }
 };
 
-/** Primary result code: the low byte (sqlite.org/rescode.html). Deno 2.9 gives it for prepared statements, not for exec. */
+/** The primary result code: the low byte (sqlite.org/rescode.html). Deno 2.9 provides it for prepared statements, not for exec. */
 const resultCode = (error: unknown): number | undefined =>
   error instanceof Error && "errcode" in error && typeof error.errcode === "number"
     ? error.errcode & 0xff
     : undefined;
 
-/** SQLite's message where a row breaks its table, which names table and columns and no value; else undefined. */
+/** SQLite's message if a row violates its table; it names table and columns but no value. Undefined for other errors. */
 export const constraintMessage = (error: unknown): string | undefined =>
   error instanceof Error && resultCode(error) === SQLITE_CONSTRAINT ? error.message : undefined;

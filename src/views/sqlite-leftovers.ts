@@ -1,8 +1,8 @@
 /**
- * The tables that a view was made of, where others have taken their place. SQLite looks at every page of what it drops: 0.9 ms for each MB, more where the disk
- * has to be waited for (measured), and a process that does it between requests answers none meanwhile. So the old tables are moved aside, which large
- * ones do not make longer, and a thread drops them, a large one in a transaction of its own. Deleting their rows bit by bit takes fifteen times as long (measured).
- * What was moved aside stands among the tables of its view until it has gone, so that the next start goes on with it.
+ * Drops the old tables of a view after new ones have replaced them. SQLite reads every page of a table that it drops: 0.9 ms per MB, more if the disk
+ * is slow (measured), and a process that does so between requests answers none meanwhile. So the old tables are renamed, which takes no longer for
+ * large ones, and a thread drops them, large ones in a transaction each. Deleting their rows bit by bit would take fifteen times as long (measured).
+ * Renamed tables stay in the list of the view's tables until they are dropped, so that the next start continues with them.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,14 +12,14 @@ import type { Transactions } from "./sqlite-connection.ts";
 import { LEFTOVER } from "./sqlite-tables.ts";
 
 export interface LeftoverDropper {
-  /** A view that has some. Kept in mind until something is dropped. */
+  /** A view that has leftovers. It is remembered until something is dropped. */
   found(view: string): void;
   /**
-   * What was found, beside everything else. Asked for by who moves views, or tries to: others open some and are gone again. Resolves when all has gone, or
-   * some of it cannot go now.
+   * Drops the leftovers that were found, in the background. Called by a process that advances views, or tries to: other processes open views only
+   * briefly. Resolves when everything is dropped, or when the rest cannot be dropped now.
    */
   drop(): Promise<void>;
-  /** At once: what is being dropped is there again, and stays. */
+  /** Ends at once: a table that is being dropped stays. */
   end(): void;
 }
 
@@ -29,7 +29,7 @@ export const createLeftoverDropper = ({
   onFailed,
 }: Pick<Transactions, "between"> & {
   readonly path: string;
-  /** It is tried again, and told of once. */
+  /** It is tried again, and reported once. */
   readonly onFailed: (detail: string) => void;
 }): LeftoverDropper => {
   const ending = new AbortController();
@@ -78,17 +78,17 @@ export const createLeftoverDropper = ({
   };
 };
 
-/** Another process looks every 5 ms whether the file is free (sqlite-connection.ts). */
+/** Another process checks every 5 ms whether the file is free (sqlite-connection.ts). */
 const REST_MS = 10;
 
-/** Pause before it is tried once more. */
+/** Pause before the next attempt. */
 const RETRY_MS = 10_000;
 
-/** For which small tables and indexes go in one transaction. A large one takes its time. */
+/** How long small tables and indexes are dropped in one transaction. A large one takes as long as it takes. */
 const STEP_MS = 50;
 
 interface DropThread {
-  /** Some of the leftovers of this view; false where there are none any more. Rejects where it fails, and when the end is asked for. */
+  /** Drops some leftovers of this view; false if there are none any more. Rejects if it fails, and when it is ended. */
   dropSome(view: string): Promise<boolean>;
   end(): void;
 }
@@ -114,7 +114,7 @@ const startThread = (path: string, signal: AbortSignal): DropThread => {
   worker.unref();
   const end = (): void => {
     ended("it is ending");
-    // Not waited for: what it is at may take it long.
+    // Not awaited: what it is doing may take long.
     void worker.terminate();
   };
   signal.addEventListener("abort", end, { once: true });
@@ -132,7 +132,7 @@ const startThread = (path: string, signal: AbortSignal): DropThread => {
   };
 };
 
-/** All of the thread: it is handed over as text, as that of sqlite-wal.ts. */
+/** The whole thread, passed as text, like that of sqlite-wal.ts. */
 const dropWhenAsked = async (): Promise<void> => {
   const { DatabaseSync } = await import("node:sqlite");
   const { parentPort, workerData } = await import("node:worker_threads");
@@ -155,7 +155,7 @@ const dropWhenAsked = async (): Promise<void> => {
   };
   parentPort?.on("message", (name) => {
     try {
-      // Each time anew: whoever closes the file last wants to be alone with it.
+      // Opened anew each time: whoever closes the file last needs exclusive access.
       const database = new DatabaseSync(workerData.path);
       try {
         database.exec(`PRAGMA busy_timeout = ${workerData.busyMs}`);

@@ -1,4 +1,4 @@
-/** Single rows, read and written through one SQLite connection. */
+/** Reads and writes single rows through one SQLite connection. */
 import { inSlices } from "./in-slices.ts";
 import { INSERTS_PER_STATEMENT, KEYS_PER_SELECT, rowSql } from "./sql.ts";
 import { constraintMessage, type Statements } from "./sqlite-connection.ts";
@@ -9,7 +9,7 @@ import type { Row, Table, Value } from "./tables.ts";
 import { sqliteTextSql } from "./text-index.ts";
 import type { TextWrite, WhichRows, Write } from "./view-store.ts";
 
-/** In their order; the transaction has to be undone where one of them cannot be written. */
+/** Makes the writes in order; the transaction must be rolled back if one of them fails. */
 export const runWrites = (statements: Statements, writes: readonly Write[]): Promise<void> =>
   inSlices(statementsOf(writes), (each) => {
     if (each.kind === "inserts") runInserts(statements, each);
@@ -19,7 +19,7 @@ export const runWrites = (statements: Statements, writes: readonly Write[]): Pro
 /** As many rows as one statement takes. */
 interface Inserts {
   readonly kind: "inserts";
-  /** `upsert`: where one of them is there after all, they are written all the same. A decision takes 12 µs so, one by one 18 (measured). */
+  /** `upsert`: rows that exist after all are written all the same. A decision takes 12 µs this way, and 18 one by one (measured). */
   readonly of: Insert["kind"];
   readonly table: Table;
   readonly rows: readonly Row[];
@@ -35,7 +35,7 @@ function* statementsOf(writes: readonly Write[]): Generator<Write | Inserts> {
   }
 }
 
-/** Undefined where too few rows of one table follow each other. */
+/** Undefined if there are too few consecutive rows of one table. */
 const insertsFrom = (writes: readonly Write[], start: number): Inserts | undefined => {
   const first = writes[start];
   if (!isInsert(first)) return undefined;
@@ -61,7 +61,7 @@ const runInserts = (statements: Statements, { of, table, rows }: Inserts): void 
     statements(rowSql(table).inserts).run(...values);
   } catch (error) {
     if (of === "insert" || constraintMessage(error) === undefined) throw error;
-    // Those before the one that is there stay (OR FAIL).
+    // Rows before the existing one stay written (OR FAIL).
     for (const row of rows) runWrite(statements, { kind: "upsert", table, row });
   }
 };
@@ -102,7 +102,7 @@ const getStored = (statements: Statements, table: Table, key: readonly Value[]):
   return found && fromStored(found);
 };
 
-/** As ViewStore says of `load`. */
+/** As ViewStore describes for `load`. */
 export const getRows = (
   statements: Statements,
   table: Table,
@@ -114,7 +114,7 @@ export const getRows = (
 const getRowsAt = (statements: Statements, table: Table, keys: readonly Row[]): readonly Row[] => {
   const found: Row[] = [];
   for (const { shared, lasts } of keysByShared(table, keys)) {
-    // Side by side in the tree: what lies above two of them is in the processor's cache for the second one.
+    // In the order of the tree: inner pages shared by two keys are in the processor's cache for the second one.
     lasts.sort();
     let index = 0;
     for (; index + KEYS_PER_SELECT <= lasts.length; index += KEYS_PER_SELECT) {
@@ -136,7 +136,7 @@ const getRowsAtOrBefore = (statements: Statements, table: Table, keys: readonly 
     return found ? [fromStored(found)] : [];
   });
 
-/** Keys that differ in their last column alone. */
+/** Keys that differ only in their last column. */
 interface Keys {
   readonly shared: readonly Value[];
   readonly lasts: Value[];
@@ -147,7 +147,7 @@ const keysByShared = (table: Table, keys: readonly Row[]): Iterable<Keys> => {
   for (const key of keys) {
     const shared = storedKey(table, key);
     const last = shared.pop() ?? null;
-    // Values that are stored hold no U+0000.
+    // Stored values contain no U+0000.
     const name = shared.join("\0");
     const known = found.get(name);
     if (known) known.lasts.push(last);

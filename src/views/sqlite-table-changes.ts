@@ -1,4 +1,4 @@
-/** Views come, are made again, take the place of others and go: in one transaction each. */
+/** Creates, remakes, replaces and removes views, in one transaction each. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Statements, Transactions } from "./sqlite-connection.ts";
 import type { LeftoverDropper } from "./sqlite-leftovers.ts";
@@ -27,11 +27,11 @@ export const createTableChanges = (parts: {
   readonly leftovers: Pick<LeftoverDropper, "found" | "drop">;
 }): Pick<ViewStore, "open" | "replace" | "drop"> => {
   const { writer, write, read, transactions, wal, leftovers } = parts;
-  /** Beside what it takes the place of, the file would need room that the disk may not have. */
+  /** If old tables were kept beside the new ones on a nearly full disk, the file might need more space than there is. */
   const before = (): Before => (wal.isNarrow() ? "dropped" : "aside");
 
   const makeOrKeep = async (view: ViewDefinition) => {
-    // A projector that was paused in a commit holds the lock until it goes on: who takes its place must not end for that.
+    // A projector that was paused in a commit holds the lock until it continues; its successor must not fail because of that.
     if (stands(getRow(read, VIEWS, { name: view.name }), view)) return "kept";
     return transactions.run<"made" | "kept" | "made_again">(async () => {
       const known = getRow(write, VIEWS, { name: view.name });
@@ -56,7 +56,7 @@ export const createTableChanges = (parts: {
     replace: async (replacement) => {
       const replaced = await transactions.run(() => replaceView(writer, write, replacement, before()));
       lookForLeftovers(replacement.view);
-      // Who asked for it may move no views, and be gone soon.
+      // The process that asked for it may not advance views, and may end soon.
       await leftovers.drop();
       return replaced;
     },

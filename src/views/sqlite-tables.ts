@@ -1,4 +1,4 @@
-/** The tables of views in a SQLite file: made, made again beside those of before, and dropped. */
+/** The tables of views in a SQLite file: creating them, remaking them beside the old ones, and dropping them. */
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { inSlices } from "./in-slices.ts";
@@ -7,7 +7,7 @@ import { type Row, rowText, sqlName, type Table, tableDdl } from "./tables.ts";
 import { sqliteTextIndexDdl } from "./text-index.ts";
 import type { ViewDefinition } from "./view-store.ts";
 
-/** Those of the store itself. Looks again inside the transaction: another process may have made them meanwhile. */
+/** The tables of the store itself. Checked again inside the transaction: another process may have made them meanwhile. */
 export const makeOwnTables = (writer: DatabaseSync): void => {
   if (OWN_TABLES.every((table) => hasTable(writer, table))) return;
   writer.exec("BEGIN IMMEDIATE");
@@ -21,7 +21,7 @@ const hasTable = (database: DatabaseSync, table: Table): boolean =>
 
 const makeTable = (database: DatabaseSync, table: Table): void => {
   const [create = "", ...indexes] = tableDdl(table);
-  // Where a row is hardly longer than its key, a row store beside the index of the key would hold nearly everything twice.
+  // If a row is hardly longer than its key, a table with a rowid beside the index of the key would hold nearly everything twice.
   const isKeyAndCounts = Object.entries(table.columns).every(
     ([name, { type }]) => type === "integer" || table.primaryKey.includes(name),
   );
@@ -42,18 +42,19 @@ export const dropView = (database: DatabaseSync, view: Row): void => {
   forgetView(database, view);
 };
 
-/** What stands of the view in the tables of all. */
+/** The view's entries in the store's own tables. */
 const forgetView = (database: DatabaseSync, view: Row): void => {
   database.prepare("DELETE FROM dead_letters WHERE projection = ?").run(rowText(view, "name"));
   database.prepare("DELETE FROM view_ends WHERE name = ?").run(rowText(view, "name"));
 };
 
-/** What becomes of the tables of before. Where the disk has no room to keep them for a while they are dropped at once. */
+/** What to do with the old tables. If the disk has no room to keep them for a while, they are dropped at once. */
 export type Before = "aside" | "dropped";
 
 /**
- * In the place of those of another version, which move aside, or are dropped. Indexes keep their names where a table gets another: so the new ones are made
- * under names that no table had, and are renamed then. A name takes SQLite milliseconds, however much is in the table (measured). Gives the names of leftovers.
+ * Makes the view's tables in place of those of another version, which are renamed or dropped. Indexes keep their names when their table is renamed:
+ * so the new tables are made under unused names and then renamed. Renaming takes SQLite milliseconds, however large the table is (measured). Returns
+ * the names of leftovers.
  */
 export const remakeTables = async (
   database: DatabaseSync,
@@ -72,7 +73,7 @@ export const remakeTables = async (
   return leftovers;
 };
 
-/** The names of the view's tables are free afterwards. Gives those of leftovers. */
+/** Frees the names of the view's tables. Returns the names of leftovers. */
 export const clearPlace = async (
   database: DatabaseSync,
   known: Row,
@@ -90,13 +91,13 @@ export const clearPlace = async (
   return [...names.filter(isLeftover), ...own.map((name) => `${name}${end}`)];
 };
 
-/** Leftovers stand beside the view's own tables: a version that knows nothing of them, and makes the view again, drops them with these. */
+/** Leftovers are listed among the view's own tables: a version that does not know of leftovers drops them together when it remakes the view. */
 export const viewRowBeside = (view: ViewDefinition, leftovers: readonly string[]): Row => {
   const row = newViewRow(view);
   return { ...row, tables: JSON.stringify([...tablesIn(row), ...leftovers]) };
 };
 
-/** Letters and digits that no name had. */
+/** Letters and digits that no name has had. */
 const newMark = (): string => randomBytes(4).toString("hex");
 
 export const renameTable = (database: DatabaseSync, from: string, to: string): void =>
@@ -104,5 +105,5 @@ export const renameTable = (database: DatabaseSync, from: string, to: string): v
 
 export const isLeftover = (table: string): boolean => table.includes(LEFTOVER);
 
-/** No name of a shadow goes on so (projections/shadow.ts). */
+/** No name of a shadow has this ending (projections/shadow.ts). */
 export const LEFTOVER = "__left_";

@@ -1,7 +1,7 @@
 /**
- * The terms of a row as SQLite is handed them: UTF-8, each with a space before it. What nearly all texts, labels and times are made of is written
- * character by character into bytes that are used again; as texts that are cut, joined and put together the terms of an event take three times as
- * long, 7 µs (measured). The rest is left to those who say what words, labels and periods are.
+ * The terms of a row as passed to SQLite: UTF-8, each with a space before it. The characters that nearly all texts, labels and times consist of are
+ * written one by one into reused bytes: slicing, joining and concatenating strings takes three times as long, 7 µs per event (measured). Everything
+ * else is left to the modules that define words, labels and periods.
  */
 import { PAIR_JOINT, words } from "../event/words.ts";
 import { WORD_CHARACTERS_MAX } from "../limits.ts";
@@ -19,7 +19,7 @@ import {
 } from "./text-index.ts";
 import type { IndexWrite } from "./view-store.ts";
 
-/** The bytes are written over by the next call. */
+/** The next call overwrites the bytes. */
 export const sqliteTermsBytes = ({ tenant, texts, labels, times }: SqliteEntry): Uint8Array => {
   terms.end = 0;
   terms.of = termsOfTenant(tenant);
@@ -40,15 +40,15 @@ type SqliteEntry = Pick<IndexWrite, "tenant" | "texts" | "labels" | "times">;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What is remembered of a tenant, because the next terms are made of it too. */
+/** What is remembered of a tenant for the next terms. */
 interface TenantTerms {
-  /** With what each of its terms begins. */
+  /** The beginning of each of its terms. */
   readonly prefix: Uint8Array;
-  /** By the name of a time. */
+  /** By the name of a time column. */
   readonly hours: Map<string, HourTerms>;
 }
 
-/** What is being written, and whose. */
+/** The row being written, and its tenant. */
 const terms: { bytes: Uint8Array; end: number; of: TenantTerms } = {
   bytes: new Uint8Array(16 * 1024),
   end: 0,
@@ -56,7 +56,7 @@ const terms: { bytes: Uint8Array; end: number; of: TenantTerms } = {
 };
 
 const tenants = new Map<string, TenantTerms>();
-/** Some hundred bytes each. Beyond, all are forgotten and made again. */
+/** Some hundred bytes each. Beyond this number all are forgotten and made again. */
 const TENANTS_MAX = 100;
 
 const termsOfTenant = (tenant: string): TenantTerms => {
@@ -76,18 +76,18 @@ const makeRoom = (more: number): void => {
 };
 
 const putTerm = (term: string): void => {
-  // A character of UTF-16 takes three bytes at most.
+  // A UTF-16 unit takes at most three bytes.
   makeRoom(1 + 3 * term.length);
   terms.bytes[terms.end++] = SPACE;
   terms.end += encoder.encodeInto(term, terms.bytes.subarray(terms.end)).written;
 };
 
-/** As event/words.ts cuts the text; false where it is not ASCII. */
+/** Splits the text as event/words.ts does; false if it is not ASCII. */
 const putAsciiWords = (text: string): boolean => {
   const { prefix } = terms.of;
-  // At most one word or pair per character, and each character in a word and in two pairs.
+  // At most one word or pair per character, and each character is in one word and in two pairs.
   makeRoom((text.length + 1) * (prefix.length + 5));
-  // Loops change variables of their own: those of an object are read and written in memory each time.
+  // Loops use local variables: those of an object are read and written in memory each time.
   const { bytes } = terms;
   let { end } = terms;
   let wordStart = NOWHERE;
@@ -100,7 +100,7 @@ const putAsciiWords = (text: string): boolean => {
     const byte = ASCII_IN_WORDS[code] ?? 0;
     if (byte > IS_SPACE) {
       if (wordStart === NOWHERE) {
-        // Its kind is known at its end.
+        // The kind of a word is known at its end.
         end = copied(prefix, 0, prefix.length, bytes, end) + 1;
         wordStart = end;
         kind = LETTERS_BYTE;
@@ -130,7 +130,7 @@ const putAsciiWords = (text: string): boolean => {
   return true;
 };
 
-/** As labelTerm writes the label; false where a character has to be escaped, or there are too many. */
+/** Writes the label as labelTerm does; false if a character must be escaped, or there are too many. */
 const putPlainLabel = (label: Label): boolean => {
   let characters = 0;
   for (const part of label) characters += 1 + part.length;
@@ -148,7 +148,7 @@ const putPlainLabel = (label: Label): boolean => {
   return true;
 };
 
-/** As labels of the periods that periodsOf names; false where a character is none of those, or there is no such period. */
+/** Writes the labels of the periods that periodsOf names; false if a character is unexpected, or there is no such period. */
 const putPeriods = (namedTime: NamedTime): boolean => {
   const { name, time } = namedTime;
   if (!isInPeriods(time)) return false;
@@ -168,10 +168,10 @@ const putPeriods = (namedTime: NamedTime): boolean => {
   return true;
 };
 
-/** Times near each other share all of their periods but the minute. */
+/** Times near each other share all of their periods except the minute. */
 interface HourTerms {
   readonly hour: string;
-  /** The terms of the periods from the year to the hour, and that of the minute as far as the hour says it. */
+  /** The terms of the periods from the year to the hour, and the part of the minute's term that the hour determines. */
   readonly bytes: Uint8Array;
 }
 
@@ -191,7 +191,7 @@ const hourTerms = ({ name, time }: NamedTime): HourTerms | undefined => {
   return { hour: time.slice(0, HOUR), bytes: bytes.subarray(0, end) };
 };
 
-/** Gives the end of what is copied, or NOWHERE where a character does not stand in labels, or there is none. */
+/** Returns the end of the copy, or NOWHERE if a character cannot be in a label, or there is none. */
 const copiedPeriod = (time: string, start: number, stop: number, to: Uint8Array, at: number): number => {
   let end = at;
   for (let index = start; index < stop; index++) {
@@ -202,7 +202,7 @@ const copiedPeriod = (time: string, start: number, stop: number, to: Uint8Array,
   return end;
 };
 
-/** Gives the end of what is copied, or NOWHERE where a character does not stand in labels as it is. */
+/** Returns the end of the copy, or NOWHERE if a character cannot be in a label unescaped. */
 const copiedPlain = (text: string, to: Uint8Array, at: number): number => {
   let end = at;
   for (let index = 0; index < text.length; index++) {
@@ -213,7 +213,7 @@ const copiedPlain = (text: string, to: Uint8Array, at: number): number => {
   return end;
 };
 
-/** Gives the end of what is copied. For a few bytes a loop is faster than a call of `set`. */
+/** Returns the end of the copy. For a few bytes a loop is faster than a call of `set`. */
 const copied = (from: Uint8Array, start: number, stop: number, to: Uint8Array, at: number): number => {
   let end = at;
   for (let index = start; index < stop; index++) to[end++] = from[index] ?? 0;
@@ -233,11 +233,11 @@ const ascii = (byteOf: (character: string) => number): Uint8Array =>
   Uint8Array.from({ length: 128 }, (_, code) => byteOf(String.fromCharCode(code).toLowerCase()));
 
 const IS_SPACE = 1;
-/** Of each character: what it is in a word, or that it is white space; 0 for what only separates words. */
+/** For each character: what it is in a word, or that it is white space; 0 if it only separates words. */
 const ASCII_IN_WORDS = ascii((character) => {
   if (/[a-z0-9]/.test(character)) return character.charCodeAt(0);
   return /\s/.test(character) ? IS_SPACE : 0;
 });
 
-/** Of each character: the one of its kind that stands in labels as it is; 0 for none. */
+/** For each character: the character that represents it in a label; 0 for none. */
 const ASCII_IN_LABELS = ascii((character) => (/[a-z0-9_.:-]/.test(character) ? character.charCodeAt(0) : 0));

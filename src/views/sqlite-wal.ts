@@ -1,7 +1,7 @@
 /**
- * Moves what was committed from the WAL of a SQLite file into the file, while the process goes on. A commit that does it itself waits for the disk: a
- * tenth of the time that projecting takes, and requests wait for 0.2 s (measured). It needs no lock of those who write or read
- * (sqlite.org/wal.html, where it is called a checkpoint; here that word is a tree head's), so it has a thread of its own, which starts at the first time.
+ * Moves committed pages from the WAL of a SQLite file into the file while the process continues. A commit that does so itself waits for the disk:
+ * that takes a tenth of the time of projecting, and requests wait for 0.2 s (measured). Moving pages needs no lock of writers or readers
+ * (sqlite.org/wal.html calls it a checkpoint; here that word means a tree head), so a thread does it, which is started when it is first needed.
  */
 import { statfsSync, statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
@@ -10,24 +10,27 @@ import type { Room, Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
 
 export interface WalMover extends Room {
-  /** A WAL that the file has no room for could not be emptied any more: it would keep the disk full. It grows while somebody reads one state for long. */
+  /**
+   * Limits the WAL to what the file has room for: otherwise it could not be emptied any more and would keep the disk full. The WAL grows while a
+   * reader looks at one state for long.
+   */
   checkFits(): Promise<void>;
-  /** When enough pages wait they are moved, unless others are at the moment. */
+  /** Moves pages if enough of them wait, unless they are being moved already. */
   committed(): void;
-  /** What the WAL has of it is given back, as far as that goes. */
+  /** Gives back as much of the WAL's disk space as possible. */
   failed(): void;
-  /** So many records write no more than can be moved into the file afterwards: what fills the disk on its way into the WAL stays there. */
+  /** The number of records that write no more than can be moved into the file afterwards: pages in the WAL that fill the disk stay there. */
   recordsMax(): number;
-  /** The disk has no room for a WAL as large as it may become. */
+  /** Whether the disk has too little room for a WAL of the maximum size. */
   isNarrow(): boolean;
-  /** Resolves when nothing is being moved; nothing else will be. */
+  /** Resolves when no pages are being moved; none will be moved afterwards. */
   close(): Promise<void>;
 }
 
 /** What the file's connections know. */
 interface Ask {
   count(): WalPages;
-  /** Of the file when all is moved into it, what the open transaction has written too. */
+  /** Size of the file when everything is moved into it, including the open transaction. */
   bytes(): number;
 }
 
@@ -38,40 +41,44 @@ export interface WalPages {
 }
 
 /**
- * Pages that may be in the WAL before a commit itself moves what waits, and waits for the disk, 0.4 s or so (measured): 625 MiB. A commit of who is far
- * behind writes up to 64,000 of them; the thread moves these meanwhile. While commits follow each other the WAL does grow to that: SQLite begins it anew
- * only where a commit finds nothing in it that waits.
+ * Pages in the WAL from which on a commit moves the waiting pages itself, which waits for the disk for about 0.4 s (measured): 625 MiB. A commit of a
+ * projector that is far behind writes up to 64,000 pages, and the thread moves these meanwhile. While commits follow one another the WAL does grow to
+ * that size: SQLite starts it over only if a commit finds no waiting pages.
  */
 export const WAL_PAGES_MAX = 80_000;
 
-/** For a new file. Writing takes a seventh less than with SQLite's default of 4096, and as much as with 16384 (measured). */
+/** The page size of a new file. Writing takes a seventh less than with SQLite's default of 4096, and as much as with 16384 (measured). */
 export const PAGE_BYTES = 8192;
 
 /**
- * Where the disk has no room for such a WAL, this much of it is moved, and given back, before the next commit: 8 MiB, or an eighth of what is free. The file
- * leaves as much: rows that are there already can then be changed, and the broker goes on.
+ * If the disk has no room for such a WAL, this much of it is moved and given back before the next commit: 8 MiB, or an eighth of the free space. The
+ * file leaves as much free: existing rows can then be changed, and the broker continues.
  */
 const TIGHT_WAL_PAGES = 1000;
 const TIGHT_WAL_SHARE = 1 / 8;
 
-/** Of a commit of a hundred records, more than of one of thousands (measured). Each of them may need its room twice: in the WAL, and in the file. */
+/**
+ * Pages per record of a commit with a hundred records, which is more than with thousands (measured). Each page may need its space twice: in the WAL,
+ * and in the file.
+ */
 const PAGES_PER_RECORD = 4;
 
-/** Pause before the thread is started again; twice as long each time, up to the second. */
+/** Pause before the thread is started again; doubled each time, up to the second value. */
 export const WAL_THREAD_RETRY_MS = 1_000;
 const WAL_THREAD_RETRY_MS_MAX = 60_000;
 
-/** The thread, and who is told of it. */
+/** The thread, and the callbacks about it. */
 export interface WalThread {
   readonly start: (path: string) => Worker;
   readonly elapsedMs: () => number;
-  /** It could not start, or ended: told of once until it has moved pages again. */
+  /** The thread could not start, or ended. Reported once until it has moved pages again. */
   readonly onEnded: (detail: string) => void;
 }
 
 /**
- * Rows do not tell how much there is to move: a commit of 8000 records writes half a page for each, one of a hundred four (measured). While the thread
- * cannot start or has ended, the writer's own commits move what waits as soon as it is too much (wal_autocheckpoint), and it is started again later and later.
+ * The number of rows does not say how many pages must be moved: a commit of 8000 records writes half a page for each, one of a hundred records writes
+ * four (measured). While the thread cannot start or has ended, the writer's own commits move the pages as soon as there are too many
+ * (wal_autocheckpoint), and the thread is started again at growing intervals.
  */
 export const createWalMover = (path: string, { count, bytes }: Ask, thread: WalThread): WalMover => {
   let worker: Worker | undefined;
@@ -97,7 +104,7 @@ export const createWalMover = (path: string, { count, bytes }: Ask, thread: WalT
   };
   const start = (): Worker => {
     const started = thread.start(path);
-    // An error is followed by the exit.
+    // The exit event follows an error.
     const endedOnce = (reason: string): void => void (worker === started && ended(reason));
     started
       .on("message", () => {
@@ -106,7 +113,7 @@ export const createWalMover = (path: string, { count, bytes }: Ask, thread: WalT
       })
       .on("error", (error) => endedOnce(String(error)))
       .on("exit", (code) => endedOnce(`it exited with ${code}`));
-    // It has nothing of its own to wait for.
+    // The thread does not keep the process alive.
     started.unref();
     return started;
   };
@@ -117,13 +124,13 @@ export const createWalMover = (path: string, { count, bytes }: Ask, thread: WalT
       worker ??= start();
       worker.postMessage(mode);
     } catch (error) {
-      // The commit that asks for it stands.
+      // The commit that asks for it is already done.
       ended(String(error));
     }
   };
   const fits = (): boolean => {
     const missing = bytes() - statSync(path).size;
-    // What is to be written has the same way before it: into the WAL first.
+    // Pages that are yet to be written go into the WAL first, too.
     return missing <= 0 || freeBytes(path) >= 2 * missing + TIGHT_WAL_PAGES * PAGE_BYTES;
   };
   return {
@@ -135,7 +142,7 @@ export const createWalMover = (path: string, { count, bytes }: Ask, thread: WalT
     isNarrow: () => isLittle(freeBytes(path)),
     checkFits: async () => {
       if (fits()) return;
-      // What is committed may be moved beside the open transaction.
+      // Committed pages may be moved while the transaction is open.
       move("PASSIVE");
       await moving?.promise;
       if (!fits()) throw new Error("the disk has no room for it in the WAL and in the file");
@@ -171,14 +178,14 @@ const isLittle = (bytes: number): boolean => bytes < WAL_PAGES_MAX * PAGE_BYTES;
 const freeBytes = (path: string): number => {
   try {
     const { bavail, blocks, bsize } = statfsSync(path);
-    // Some file systems say nothing of themselves.
+    // Some file systems do not report their free space.
     return blocks > 0 ? bavail * bsize : Number.POSITIVE_INFINITY;
   } catch {
     return Number.POSITIVE_INFINITY;
   }
 };
 
-/** It must not fail a commit that stands: what does not answer now is asked after the next one. */
+/** A failure here must not fail a finished commit: it is asked again after the next one. */
 export const walPages = (read: Statements): WalPages => {
   try {
     const { log, checkpointed } = fromStored(read(WAL_PAGES).get() ?? {});
@@ -195,15 +202,18 @@ export const fileBytes = (statements: Statements): number => {
 
 const FILE_SIZE = "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size";
 
-/** Moves nothing, and says what there is to move (SQLite 3.51; before, a mode that it does not know moves all). Of `log`, `checkpointed` have been. */
+/**
+ * Moves nothing, and reports what there is to move (SQLite 3.51; an older version does not know the mode and moves everything). Of `log` pages,
+ * `checkpointed` have been moved.
+ */
 const WAL_PAGES = "PRAGMA wal_checkpoint(NOOP)";
 
-/** All of the thread: it is handed over as text, so that an executable need not bring a file for it. */
+/** The whole thread, passed as text, so that an executable needs no file for it. */
 const moveWhenAsked = async (): Promise<void> => {
   const { DatabaseSync } = await import("node:sqlite");
   const { parentPort, workerData } = await import("node:worker_threads");
   const move = (mode: string): void => {
-    // Each time anew: whoever closes the file last wants to be alone with it.
+    // Opened anew each time: whoever closes the file last needs exclusive access.
     const database = new DatabaseSync(workerData);
     try {
       database.exec(`PRAGMA wal_checkpoint(${mode})`);
@@ -215,7 +225,7 @@ const moveWhenAsked = async (): Promise<void> => {
     try {
       move(mode);
     } catch {
-      // A full disk, a locked file: what was committed stays in the WAL, and is moved another time.
+      // A full disk or a locked file: committed pages stay in the WAL, and are moved another time.
     }
     parentPort.postMessage("moved");
   });

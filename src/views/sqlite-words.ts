@@ -1,4 +1,4 @@
-/** What a text index holds, read from its own lists of terms: the words that begin with some characters, or all there is. */
+/** Reads a text index through its own lists of terms: the words with a prefix, or everything. */
 import type { DatabaseSync } from "node:sqlite";
 import { PREFIX_WORDS_MAX } from "../limits.ts";
 import type { Statements } from "./sqlite-connection.ts";
@@ -9,8 +9,8 @@ import type { TextIndex } from "./text-index.ts";
 export type WordsWith = (index: TextIndex, beginning: string) => readonly string[] | undefined;
 
 /**
- * Undefined where there are too many. Asked for a prefix, FTS5 first gathers every row of every word that begins so; asked for one of
- * these words or another, it reads as far as a page goes. So the words are looked up before: 0.1 s for 5,000,000 rows instead of 0.5 s (measured).
+ * Undefined if there are too many. For a prefix, FTS5 first gathers every row of every word with it; for one of several words, it reads only as far
+ * as the page goes. So the words are looked up before: 0.1 s for 5,000,000 rows instead of 0.5 s (measured).
  */
 export const createWordsWith = (database: DatabaseSync, statements: Statements): WordsWith => {
   const known = new Set<string>();
@@ -27,7 +27,7 @@ export const createWordsWith = (database: DatabaseSync, statements: Statements):
       if (!term?.startsWith(beginning)) return found;
       if (found.length === PREFIX_WORDS_MAX) return undefined;
       found.push(term);
-      // The least that is greater: one row of each word is read, however many it has.
+      // The smallest greater word: one row is read for each word, however many it has.
       from = `${term}\x01`;
     }
   };
@@ -45,7 +45,7 @@ export function* sqliteTerms(
   }
 }
 
-/** Of the connection alone, so that nothing of it is in the file. It finds its index by name whenever it is asked. */
+/** A temporary table of the connection, so that nothing of it is in the file. It finds its index by name whenever it is read. */
 const makeTermTable = (database: DatabaseSync, index: TextIndex): void =>
   database.exec(
     `CREATE VIRTUAL TABLE ${termTable(index)} USING fts5vocab (main, ${sqlName(index.name)}, instance)`,

@@ -1,11 +1,10 @@
 /**
- * Views in one SQLite file, through node:sqlite, which Bun and Deno both have.
+ * Views in one SQLite file, through node:sqlite, which both Bun and Deno have.
  *
- * WAL with synchronous=NORMAL: a power failure may take the last commits away, but whole ones, rows and position
- * together, and the log still has the records. So a view needs no fsync per commit; only the log does.
+ * WAL with synchronous=NORMAL: a power failure may lose the last commits, but only whole ones, rows and position together, and the log still has the
+ * records. So a view needs no fsync per commit; only the log does.
  *
- * One connection writes, another reads: a read sees the last commit and never a part of one, also while a commit is
- * being written.
+ * One connection writes, another reads: a read sees the last commit and never a part of one, even while a commit is being written.
  */
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -56,9 +55,9 @@ export const createSqliteViews = ({
   onLeftover = () => {},
 }: {
   readonly path: string;
-  /** The thread that empties the WAL beside the commits could not start, or ended, and why. It is started again. */
+  /** The thread that empties the WAL could not start, or ended, and why. It is started again. */
   readonly onMoverEnded?: (detail: string) => void;
-  /** What a view was made of before cannot be dropped now, and why. It is tried again. */
+  /** Why the old tables of a view cannot be dropped now. It is tried again. */
   readonly onLeftover?: (detail: string) => void;
 }): ViewStore => {
   const { writer, reader } = connect(path);
@@ -137,7 +136,7 @@ const createSelect = (database: DatabaseSync, read: Statements): ViewStore["sele
 
 const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together"> => {
   const { write, transactions, position, standsAs, dropLeftovers } = parts;
-  /** In the transaction that is open. */
+  /** Inside the open transaction. */
   const move = async (moving: ViewCommit): Promise<CommitResult> => {
     const { views, from, to, writes, deadLetters, expected = [] } = moving;
     for (const { name, version } of views) {
@@ -160,7 +159,7 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
     } catch (error) {
       const detail = constraintMessage(error);
       if (detail !== undefined) return { kind: "unwritable", detail };
-      // What the disk has no room for may find some in their place.
+      // If the disk has no room for the commit, dropping leftovers may free some.
       dropLeftovers();
       throw error;
     }
@@ -181,8 +180,8 @@ interface CommitParts {
 }
 
 /**
- * Between transactions through the connection that writes: the other one forgets its pages whenever something is committed (1.5 µs per event
- * projected, measured).
+ * Between transactions it reads through the writing connection: the other one forgets its pages after every commit (1.5 µs per projected event,
+ * measured).
  */
 const createLoad = ({
   read,
@@ -201,14 +200,14 @@ const createLoad = ({
     try {
       return loadBy(write, asked);
     } catch (error) {
-      // The writer does not wait where another process has the file for itself; the reader does.
+      // If another process has locked the file exclusively, the writer does not wait, but the reader does.
       if (!isBusy(error)) throw error;
       return loadBy(read, asked);
     }
   };
 };
 
-/** On a connection of its own, because a read transaction stays open as long as somebody looks. */
+/** On a connection of its own, because a read transaction stays open as long as the caller looks at it. */
 const inSnapshot = async <Result>(
   path: string,
   view: ViewDefinition,
@@ -250,20 +249,20 @@ const inSnapshot = async <Result>(
 };
 
 /**
- * Of who writes. Indexes on ids touch pages all over the file: with a million events, projecting takes a seventh less than with
- * 64 MiB, and not less with 512 (measured). SQLite takes it as it needs it.
+ * The writer's page cache. Indexes on ids touch pages all over the file: with a million events, projecting takes a seventh less than with 64 MiB, and
+ * no less with 512 (measured). SQLite allocates it as needed.
  */
 const PAGE_CACHE_KIB = 256 * 1024;
 
 /**
- * It holds every event of every tenant. What SQLite makes beside a file gets the mode of that. Only a new one is opened here: with the end of any other the
- * locks that this process has on it would go (sqlite.org/howtocorrupt.html §2.2).
+ * The file contains every event of every tenant. Files that SQLite makes beside it get its mode. Only a new file is opened here: closing a descriptor
+ * of an existing one would release the locks that this process has on it (sqlite.org/howtocorrupt.html §2.2).
  */
 const makePrivate = (path: string): void => {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch {
-    // It is there, or who opens it says why it cannot be.
+    // It exists, or opening it as a database will report why it cannot exist.
   }
 };
 
@@ -277,14 +276,14 @@ const connect = (path: string) => {
   writer.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
   writer.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
   makeOwnTables(writer);
-  // From here on a transaction waits by itself for the lock.
+  // From here on transactions wait for the lock themselves.
   writer.exec("PRAGMA busy_timeout = 0");
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.exec(`PRAGMA busy_timeout = ${VIEW_BUSY_MS_MAX}`);
   return { writer, reader };
 };
 
-/** Moves only from where the writer believes the view to be, and only a view of its own version. */
+/** A view advances only from where the writer believes it to be, and only if it has the writer's version. */
 const MOVE_POSITION = "UPDATE views SET position = ? WHERE name = ? AND version = ? AND position = ?";
 
 /** One lock on the file for all of them: a lock for each costs as much as the read. */
@@ -298,8 +297,8 @@ const inOneRead = <Result>(statements: Statements, work: () => Result): Result =
 };
 
 /**
- * Apart from the store so that a test can ask the database for its plan. Bun binds every number as a real one, and FTS5 goes through all rows up to a
- * bound that is no integer (measured with 3.54).
+ * Separate from the store so that a test can ask the database for its plan. Bun binds every number as a real, and FTS5 reads all rows up to a bound
+ * that is no integer (measured with 3.54).
  */
 export const sqliteParameter = (parameter: QueryParameter): string | number | bigint =>
   parameterWith(parameter, () => undefined);

@@ -1,4 +1,4 @@
-/** What every database does alike: values as they are stored, and the rows of the store's own tables. */
+/** The common part of all databases: values as they are stored, and the rows of the store's own tables. */
 import { type Row, rowText, type Table, type Value } from "./tables.ts";
 import { fromStoredText, toStoredText } from "./text.ts";
 import type { TextIndex } from "./text-index.ts";
@@ -42,7 +42,7 @@ export const isSameRow = (one: Row | undefined, other: Row | undefined): boolean
 
 export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS, VIEW_ENDS, VIEW_GOALS];
 
-/** `tablesOf`: the names of the tables that a text index is made of. All of them stand in the order in which a search takes them (search-statements.ts). */
+/** `tablesOf`: the names of the tables of a text index. All tables are in the order in which a search reads them (search-statements.ts). */
 export const newViewRow = (
   { name, version, tables, textIndexes = [] }: ViewDefinition,
   tablesOf: (index: TextIndex) => readonly string[] = (index) => [index.name],
@@ -53,7 +53,7 @@ export const newViewRow = (
   tables: JSON.stringify([...textIndexes.flatMap(tablesOf), ...tables.map((table) => table.name)]),
 });
 
-/** What such a row says of the tables that the view was made with, by name. */
+/** The names of the tables with which the view was made, from its row. */
 export const tablesIn = (viewRow: Row): readonly string[] => JSON.parse(rowText(viewRow, "tables"));
 
 export const deadLetterWrite = (letter: DeadLetter): Write => ({

@@ -1,29 +1,29 @@
 /**
- * Rows held against the description of their table, and their values as SQLite is handed them. Each table has functions of its own, made as text in which
- * its columns stand by name: one loop over the columns of all tables meets another shape of row at every step, which no compiler can foresee, and makes
- * all of projecting take a twentieth longer (measured). Descriptions of tables are part of this program; nothing that a customer
- * sends becomes part of the text.
+ * Checks rows against the description of their table, and makes their values for SQLite. Each table has functions of its own, generated as text with
+ * its columns by name: one loop over the columns of all tables meets another shape of row at every step, which no compiler can optimize, and makes
+ * all of projecting a twentieth slower (measured). Descriptions of tables are part of this program; nothing that a customer sends becomes part of the
+ * text.
  */
 import { columnOf, type Row, sqlName, type Table, type Value } from "./tables.ts";
 import { toStoredText } from "./text.ts";
 
-/** Throws where the row is not one that the table can hold; never quotes a value. */
+/** Throws if the row is not one that the table can hold; never quotes a value. */
 export const checkRow = (table: Table, row: Row): void => valuesOf(table).checkRow(row, NOWHERE);
 
-/** The same for a primary key: its columns, all of them, and no others. */
+/** The same for a primary key: exactly its columns. */
 export const checkKey = (table: Table, key: Row): void => valuesOf(table).checkKey(key, NOWHERE);
 
-/** Adds the values in the order of the description. Throws as checkRow does. */
+/** Adds the values in the order of the description. Throws like checkRow. */
 export const putStored = (table: Table, row: Row, into: Value[]): void => valuesOf(table).putRow(row, into);
 
-/** Those of a primary key alone. Throws as checkKey does. */
+/** Adds only the values of a primary key. Throws like checkKey. */
 export const storedKey = (table: Table, key: Row): Value[] => {
   const values: Value[] = [];
   valuesOf(table).putKey(key, values);
   return values;
 };
 
-/** Those that only check add nothing. */
+/** For functions that only check. */
 type Put = (row: Row, into: Value[]) => void;
 const NOWHERE: Value[] = [];
 
@@ -46,10 +46,10 @@ const valuesOf = (table: Table): ValuesOf => {
   return values;
 };
 
-/** Checks the columns, then does what is said with their values, which stand in v0, v1 and so on. */
+/** Checks the columns, then uses their values, which are in v0, v1 and so on. */
 const compiled = (table: Table, names: readonly string[], then: string): Put => {
   const lines = names.map((name, index) => {
-    // It becomes part of a program, so it is one that SQL could take too.
+    // The name becomes part of a program, so it must be one that SQL would accept too.
     sqlName(name);
     const { type, nullable } = columnOf(table, name);
     const isWrong = type === "text" ? `typeof v${index} !== "string"` : `!Number.isSafeInteger(v${index})`;

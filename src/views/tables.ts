@@ -1,6 +1,6 @@
 /**
- * A table described once, as data. The SQL made from it is plain enough for SQLite and PostgreSQL. What a row
- * may hold is checked against the same description before a database sees it (stored-values.ts).
+ * Describes a table once, as data. The SQL made from it works in SQLite and PostgreSQL. Rows are checked against the same description before a
+ * database sees them (stored-values.ts).
  */
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
@@ -12,7 +12,7 @@ export interface Column {
 
 export const TEXT = { type: "text" } as const satisfies Column;
 export const NULLABLE_TEXT = { type: "text", nullable: true } as const satisfies Column;
-/** Below 2^53, so that it is a number everywhere. */
+/** Below 2^53, so that it is an exact number everywhere. */
 export const INTEGER = { type: "integer" } as const satisfies Column;
 
 export const NULLABLE_INTEGER = { type: "integer", nullable: true } as const satisfies Column;
@@ -22,11 +22,12 @@ export interface Table {
   readonly columns: Readonly<Record<string, Column>>;
   readonly primaryKey: readonly string[];
   /**
-   * The columns of each index. Of two that serve a list the later one is read (tenant-query.ts), so the more selective one comes later. Behind the columns of
-   * the order may stand others that are filtered by: what they refuse is passed over in the index, without a look at its row.
+   * The columns of each index. If two indexes serve a list, the later one is used (tenant-query.ts), so the more selective one must come later. After
+   * the columns of the order, further columns may be listed by which lists are filtered: rows that they exclude are skipped in the index, without
+   * reading the row.
    */
   readonly indexes: readonly (readonly string[])[];
-  /** Made only where text indexes hold no times (periods.ts): ranges of time are looked up in these. */
+  /** Only where text indexes hold no times (periods.ts): ranges of time are looked up in these indexes. */
   readonly timeIndexes?: readonly (readonly string[])[];
 }
 
@@ -36,7 +37,7 @@ export type ColumnOf<Described extends Table> = keyof Described["columns"] & str
 export type RowOf<Described extends Table> = {
   readonly [Name in ColumnOf<Described>]: ValueOf<Described["columns"][Name]>;
 };
-/** A row while it is counted up. */
+/** A row while its counters are being added up. */
 export type RowInMaking<Described extends Table> = {
   -readonly [Name in ColumnOf<Described>]: RowOf<Described>[Name];
 };
@@ -59,15 +60,15 @@ export const timeIndexDdl = (table: Table): readonly string[] =>
 
 export type SqlTypes = Readonly<Record<Column["type"], string>>;
 
-/** Both databases know `bigint`: 8 bytes in PostgreSQL, integer affinity in SQLite. */
+/** Both databases accept `bigint`: 8 bytes in PostgreSQL, integer affinity in SQLite. */
 export const SQL_TYPES: SqlTypes = { text: "text", integer: "bigint" };
 
 const columnDdl = (name: string, column: Column, types: SqlTypes): string =>
   `${sqlName(name)} ${types[column.type]}${column.nullable ? "" : " NOT NULL"}`;
 
 /**
- * Nobody looks for rows without a value, so rows without one need no place in the index; of what stands behind its order, which
- * ends as the key does, they may be without.
+ * Nobody searches for rows without a value, so these rows need no place in the index. Columns after the order, which ends like the key, may have no
+ * value.
  */
 const indexDdl = (table: Table, names: readonly string[]): string => {
   const indexName = sqlName(shortName(`${table.name}_by_${names.join("_")}`));
@@ -79,11 +80,14 @@ const indexDdl = (table: Table, names: readonly string[]): string => {
   return condition === "" ? made : `${made} WHERE ${condition}`;
 };
 
-/** PostgreSQL cuts longer names off without a word. */
+/** PostgreSQL silently truncates longer names. */
 const NAME_CHARACTERS_MAX = 63;
 const DIGEST_CHARACTERS = 8;
 
-/** Names of indexes are made of others, and those of tables that are made again of even more: what does not fit is told apart by a digest. */
+/**
+ * Names of indexes are made of other names, and names of remade tables of even more. A name that is too long is shortened and made unique by a
+ * digest.
+ */
 const shortName = (name: string): string => {
   if (name.length <= NAME_CHARACTERS_MAX) return name;
   const digest = createHash("sha256").update(name).digest("hex").slice(0, DIGEST_CHARACTERS);
@@ -92,7 +96,7 @@ const shortName = (name: string): string => {
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-/** A name that comes from a description, in quotes because `key` and `value` are also words of SQL. */
+/** A name from a description, in quotes because `key` and `value` are also words of SQL. */
 export const sqlName = (name: string): string => {
   assert(
     NAME.test(name) && name.length <= NAME_CHARACTERS_MAX,
@@ -110,7 +114,7 @@ export const columnOf = (table: Table, name: string): Column => {
 export const columnList = (table: Table, names: readonly string[]): string =>
   names.map((name) => columnName(table, name)).join(", ");
 
-/** The name for SQL of a column that the table has. */
+/** The quoted name of a column that the table has. */
 export const columnName = (table: Table, name: string): string => {
   columnOf(table, name);
   return sqlName(name);
@@ -122,7 +126,7 @@ export const keyValues = (table: Table, row: Row): Value[] =>
 
 const indexedColumns = new WeakMap<Table, readonly string[]>();
 
-/** Columns beside the key that stand in an index. */
+/** Columns outside the key that are in an index. */
 export const indexedBesideKey = (table: Table): readonly string[] => {
   const known = indexedColumns.get(table);
   if (known) return known;
@@ -131,7 +135,7 @@ export const indexedBesideKey = (table: Table): readonly string[] => {
   return names;
 };
 
-/** Table and primary key of a row as one text: equal for equal keys of one table and for no others. */
+/** Table and primary key of a row as one text: the same for equal keys of one table, and different for all others. */
 export const keyText = (table: Table, row: Row): string => {
   let text = table.name;
   for (const name of table.primaryKey) {

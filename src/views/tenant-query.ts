@@ -1,7 +1,7 @@
 /**
- * The only way to build a query over views. It takes a tenant, and every table in the SQL text gets its own condition
- * on that tenant, so no combination of filters can reach the rows of another. Names come from table descriptions
- * and are checked against them; what a client sent is always a parameter.
+ * The only way to build a query over views. It requires a tenant, and every table in the SQL text gets its own condition on that tenant, so that no
+ * combination of filters can reach the rows of another. Names come from table descriptions and are checked against them; everything that a client
+ * sent is a parameter.
  */
 import { strict as assert } from "node:assert";
 import { type Clause, type Condition, columnIn, equals, mainClauses, type Source } from "./conditions.ts";
@@ -13,7 +13,7 @@ const BUILT: unique symbol = Symbol("built by tenantQuery");
 
 export interface TenantQuery extends Statement {
   readonly [BUILT]: true;
-  /** The same question for a database that keeps labels in a table, and times only in the rows. */
+  /** The same query for a database that keeps labels in a table, and times only in the rows. */
   readonly byTables: Statement;
 }
 
@@ -30,15 +30,15 @@ export interface ListParts<Described extends Table> {
   readonly table: Described;
   readonly columns: readonly ColumnOf<Described>[];
   readonly where: readonly Condition<ColumnOf<Described>>[];
-  /** Never null, the last of them unique in the tenant: so every row has its place. */
+  /** Columns that are never null, the last of them unique within the tenant, so that every row has a definite place. */
   readonly orderBy: readonly ColumnOf<Described>[];
   readonly order: "asc" | "desc";
-  /** Values of `orderBy` in the last row of the page before. */
+  /** Values of `orderBy` in the last row of the previous page. */
   readonly after?: readonly (string | number)[] | undefined;
   readonly rowsMax: number;
 }
 
-/** Rows of one table in the order of some columns, from where the page before ended. */
+/** Rows of one table in the order of some columns, from where the previous page ended. */
 export const tenantList = <Described extends Table>(parts: ListParts<Described>): TenantQuery => {
   const { table, order, orderBy, after, rowsMax } = parts;
   const { source, clauses } = tenantRows(parts);
@@ -70,9 +70,9 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
 };
 
 /**
- * Columns by whose index the list is not read, though they have one value: it is read by the last index that begins with such columns and then has the
- * order of the list; so a table names the index that leaves the fewest rows last. SQLite knows nothing of the values and would take the narrowest
- * index (measured with 3.54); a plus keeps it from that. PostgreSQL has statistics.
+ * Columns whose index is not used for the list, although they have a single value. The list is read by the last index that begins with such columns
+ * and then has the order of the list; so a table names its most selective index last. SQLite does not know the values and would use the narrowest
+ * index (measured with 3.54); a plus prevents that. PostgreSQL has statistics.
  */
 const passedOver = ({
   table,
@@ -99,20 +99,20 @@ export interface TotalsParts<Described extends Table> {
   readonly table: Described;
   readonly where: readonly Condition<ColumnOf<Described>>[];
   readonly groupBy: readonly ColumnOf<Described>[];
-  /** Each is a column of the answer, under its own name. */
+  /** Each becomes a column of the answer, under its own name. */
   readonly sums: readonly ColumnOf<Described>[];
   readonly counted: Counted<ColumnOf<Described>>;
   readonly rowsMax: number;
 }
 
-/** What a row counts: what stands in `column`; with one of these values in `by` only some parts of that, which have columns of their own. */
+/** What to sum: `column`; if `by` has one of these values, only some parts of it, which have columns of their own. */
 export interface Counted<Name extends string> {
   readonly column: Name;
   readonly by: Name;
   readonly except: readonly { readonly value: string; readonly parts: readonly Name[] }[];
 }
 
-/** Sums per group, in the order of the groups. Rows that count nothing are passed over. */
+/** Sums per group, in the order of the groups. Rows whose count is 0 are left out. */
 export const tenantTotals = <Described extends Table>(parts: TotalsParts<Described>): TenantQuery => {
   const { table, groupBy, sums, counted, rowsMax } = parts;
   const { source, clauses } = tenantRows(parts);
@@ -147,7 +147,7 @@ const countIn = (source: Source, { column, by, except }: Counted<string>): Claus
   };
 };
 
-/** One row with the number of rows, in `count`. */
+/** One row with the number of rows, as `count`. */
 export const tenantCount = <Described extends Table>(parts: {
   readonly tenant: string;
   readonly table: Described;
@@ -160,7 +160,7 @@ export const tenantCount = <Described extends Table>(parts: {
   });
 };
 
-/** A question that asks one table only reads the same everywhere. */
+/** A query of one table is the same for both databases. */
 const plain = (statement: Statement): TenantQuery => ({ [BUILT]: true, ...statement, byTables: statement });
 
 const tenantRows = <Described extends Table>(parts: {

@@ -1,7 +1,6 @@
 /**
- * A full-text index: which words, labels and times a row has, by its sequence. Texts are cut into words by event/words.ts, and a database does nothing
- * but hold and find these. Every word is kept together with its tenant, as one term: a search meets only what
- * its tenant wrote, however much others did.
+ * A full-text index: which words, labels and times a row has, by its sequence. event/words.ts splits texts into words; a database only stores and
+ * finds them. Every word is stored together with its tenant, as one term: a search meets only what its tenant wrote, however much others did.
  */
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
@@ -13,10 +12,10 @@ export interface TextIndex {
   readonly name: string;
 }
 
-/** What a row is found by as a whole, like `["tag", "team", "credit"]`: a name of our own, and what a customer wrote. */
+/** A label by which a row is found as a whole, such as `["tag", "team", "credit"]`: names of ours, and what a customer wrote. */
 export type Label = readonly [name: string, ...values: string[]];
 
-/** What is looked for: all of the words and labels, for each prefix a word that begins with it, and times in all of the ranges. */
+/** What to find: all of the words and labels, a word for each prefix, and times within all of the ranges. */
 export interface TextMatch {
   readonly index: TextIndex;
   readonly tenant: string;
@@ -26,7 +25,7 @@ export interface TextMatch {
   readonly ranges: readonly TimeRange[];
 }
 
-/** Throws where a word could be taken for anything else. Never quotes it. */
+/** Throws if a word could be taken for anything else. Never quotes it. */
 const checkedWord = (word: string): string => {
   if (!WORD.test(word)) throw new Error("words for a text index have only a to z, 0 to 9 and _ of ASCII");
   return word;
@@ -43,9 +42,9 @@ export const termsText = (tenant: string, words: readonly string[]): string => {
 };
 
 /**
- * Three kinds of words stand apart from each other, so that a prefix meets few words, or few rows. Words in many rows are mostly made of letters, and
- * there are few of them; ids and numbers have digits, there are as many as there are rows, and each stands in few. Together they would be
- * too many to be asked for one by one, with too many rows to be gathered: `de*`, with UUIDs beside `decision`. A pair is found by its first word.
+ * Three kinds of words are kept apart, so that a prefix meets few words, or few rows. Words of letters are few, and mostly in many rows; ids and
+ * numbers contain digits, and are as many as the rows, each in few of them. Together they would be too many to look up one by one, with too many rows
+ * to gather: for example `de*`, with UUIDs beside `decision`. A pair is found by its first word.
  */
 export const LETTERS_KIND = ".";
 export const DIGITS_KIND = ":";
@@ -58,20 +57,20 @@ const wordKind = (word: string): string => {
 
 const DIGIT = /[0-9]/;
 
-/** With what terms begin whose words begin so. */
+/** The beginnings of all terms whose words have this prefix. */
 const beginningsOf = (tenant: string, prefix: string): readonly string[] => {
   const kind = wordKind(prefix);
-  // Behind letters there may be digits.
+  // Digits may follow letters.
   const kinds = kind === LETTERS_KIND ? [kind, DIGITS_KIND] : [kind];
   return kinds.map((each) => termPrefix(tenant) + each + checkedWord(prefix));
 };
 
 /**
- * What is not ASCII has no meaning to a tokenizer or a parser; of ASCII only letters, digits and `_` may stand. Not A to Z: SQLite's tokenizer would
- * not tell them from a to z, and PostgreSQL would.
+ * Characters outside ASCII have no meaning for a tokenizer or a parser; of ASCII only lower case letters, digits and `_` are allowed. A to Z are not:
+ * SQLite's tokenizer would not distinguish them from a to z, and PostgreSQL would.
  */
 const WORD = /^[a-z0-9_\x80-\uffff]+$/;
-/** No tenant's is the beginning of another's: the first `/` ends it, and a word has none. */
+/** No tenant's prefix is the beginning of another's: the first `/` ends it, and a word contains none. */
 export const termPrefix = (tenant: string): string => {
   assert(tenant !== "", "a row in a text index has a tenant");
   return `${PLAIN_TENANT.test(tenant) ? tenant : escaped(tenant)}/`;
@@ -79,13 +78,13 @@ export const termPrefix = (tenant: string): string => {
 
 const PLAIN_TENANT = /^[a-z0-9-]+$/;
 
-/** SQLite's tokenizer does not tell upper from lower case, and cuts at other characters. */
+/** SQLite's tokenizer does not distinguish upper from lower case, and splits at other characters. */
 const escaped = (tenant: string): string =>
   Array.from(tenant, (character) =>
     PLAIN_TENANT.test(character) ? character : `.${character.codePointAt(0)?.toString(16)}.`,
   ).join("");
 
-/** A label as a term. `=` stands in no word, so none is a label, and no prefix finds one. */
+/** A label as a term. No word contains `=`, so no word is a label, and no prefix finds one. */
 export const labelTerm = (tenant: string, label: Label): string => termPrefix(tenant) + labelText(label);
 
 const labelText = (label: Label): string => {
@@ -109,18 +108,18 @@ const escapedPart = (part: string): string =>
     PLAIN_PART.test(character) ? character : `~${character.codePointAt(0)?.toString(16)}~`,
   ).join("");
 
-/** PostgreSQL takes no keys above 2704 bytes, and long terms make every index large. No other label begins with `~~`. */
+/** PostgreSQL accepts no keys above 2704 bytes, and long terms enlarge every index. No other label begins with `~~`. */
 export const LABEL_CHARACTERS_MAX = 256;
 
 const shortened = (text: string): string => `=~~${createHash("sha256").update(text).digest("hex")}`;
 
 /**
- * Terms are told apart by the spaces between them: all else in them belongs to them. Neither texts nor the places of words in them are kept. Each
- * commit makes a segment, and segments of one size become one when there are so many of them: with 16 instead of FTS5's 4 an event costs 0.8 µs
- * less over a million, and a search some tenths of a millisecond more (measured). With 64 of one size a commit would merge them all at once.
+ * Terms are separated by spaces only: every other character belongs to them. Neither texts nor positions of words are stored. Each commit makes a
+ * segment, and a number of segments of one size are merged: with 16 instead of FTS5's 4 an event costs 0.8 µs less over a million, and a search some
+ * tenths of a millisecond more (measured). With 64 of one size a commit would merge them all at once.
  *
- * Labels and times are terms beside the words. FTS5 gives rows in the order of their sequence and finds where several terms meet by going through
- * sorted lists, so any combination of them is answered from here: a label costs 0.25 µs per event, an index of a table ten times that (measured).
+ * Labels and times are terms beside the words. FTS5 returns rows in the order of their sequence and intersects terms by walking sorted lists, so any
+ * combination of them is answered from here: a label costs 0.25 µs per event, an index of a table ten times that (measured).
  */
 export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
   `CREATE VIRTUAL TABLE ${sqlName(name)} USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '/_-.=:~'")`,
@@ -128,13 +127,13 @@ export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
 ];
 
 interface TextSql {
-  /** Takes the sequence and the terms as bytes. */
+  /** Takes the sequence, and the terms as bytes. */
   readonly index: string;
   /** Takes the sequence. */
   readonly unindex: string;
 }
 
-/** Made once per index: it is asked for at every row. */
+/** Made once per index, because it is needed for every row. */
 const made = new WeakMap<TextIndex, TextSql>();
 
 export const sqliteTextSql = (index: TextIndex): TextSql => {
@@ -142,7 +141,7 @@ export const sqliteTextSql = (index: TextIndex): TextSql => {
   if (known) return known;
   const name = sqlName(index.name);
   const sql = {
-    // Without OR REPLACE, FTS5 takes a rowid a second time and finds it by the words of both (measured with 3.54).
+    // Without OR REPLACE, FTS5 accepts a rowid a second time and finds it by the words of both (measured with 3.54).
     index: `INSERT OR REPLACE INTO ${name} (rowid, terms) VALUES (?, CAST(? AS TEXT))`,
     unindex: `DELETE FROM ${name} WHERE rowid = ?`,
   };
@@ -159,7 +158,7 @@ export interface NamedTime {
 const periodLabels = (name: string, periods: readonly string[]): readonly Label[] =>
   periods.map((period) => [name, period]);
 
-/** `wordsWith`: the words that begin with a prefix where they are few; FTS5 itself would first gather all rows of all of them. */
+/** `wordsWith`: the words with a prefix if they are few; FTS5 itself would first gather all rows of all of them. */
 export const sqliteMatchText = (
   { tenant, words, prefixes, labels, ranges }: TextMatch,
   wordsWith: (beginning: string) => readonly string[] | undefined,
@@ -187,7 +186,7 @@ const anyOf = (terms: readonly string[]): string => eitherOf(terms.map((term) =>
 
 const eitherOf = (questions: readonly string[]): string => `(${questions.join(" OR ")})`;
 
-/** The columns have the names that FTS5 gives them, so that one query asks both. */
+/** The columns have the names that FTS5 uses, so that one query works for both. */
 export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
   `CREATE TABLE ${sqlName(name)} (rowid bigint PRIMARY KEY, ${sqlName(name)} tsvector NOT NULL)`,
   `CREATE INDEX ${sqlName(`${name}_by_term`)} ON ${sqlName(name)} USING gin (${sqlName(name)})`,
@@ -195,7 +194,7 @@ export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => 
   `CREATE TABLE ${sqlName(labelTableName(name))} (label text COLLATE "C", sequence bigint, PRIMARY KEY (label, sequence))`,
 ];
 
-/** Where PostgreSQL keeps labels. The tenant is part of the label. */
+/** The table of labels in PostgreSQL. The tenant is part of the label. */
 export const labelTableName = (indexName: string): string => `${indexName}_labels`;
 
 export const postgresTextIndexRename = (from: TextIndex, to: TextIndex): readonly string[] => [
@@ -222,8 +221,8 @@ export const postgresMatchText = ({
   ].join(" & ");
 
 /**
- * A stretch of the log, of 2^13 sequences, is a term in PostgreSQL: with it a search meets the rows of that stretch and no others (search-statements.ts).
- * No term of a tenant begins with `:`.
+ * A stretch of the log, 2^13 sequences, is a term in PostgreSQL: with it a search reads only the rows of that stretch (search-statements.ts). No term
+ * of a tenant begins with `:`.
  */
 export const STRETCH_BITS = 13;
 export const STRETCH_TERM_START = ":";

@@ -1,12 +1,11 @@
 /**
- * Texts of customers in the text columns of a database, so that every JavaScript string comes back as it went in.
- * PostgreSQL refuses U+0000, Deno's node:sqlite cuts a text there when reading (measured, 2.9.6), and UTF-8 has no
- * form for half a surrogate pair: two different texts would become one.
+ * Stores texts of customers in text columns so that every JavaScript string comes back unchanged. PostgreSQL refuses U+0000, Deno's node:sqlite
+ * truncates a text there when reading (measured, 2.9.6), and UTF-8 cannot represent half a surrogate pair: two different texts would become one.
  *
- * These characters are written as ESC and three hexadecimal digits. ESC because the JSON text of an event cannot hold it
- * unescaped (RFC 8259 §7), so the events themselves are stored byte for byte. Three, so that none takes more than four bytes,
- * the most that UTF-8 takes for any other: an index row of PostgreSQL has room for 2704. They are enough, as halves of pairs are
- * counted from U+D000 on, U+D800 as 800, and the others stand below that.
+ * These characters are written as ESC and three hexadecimal digits. ESC, because the JSON text of an event cannot contain it unescaped (RFC 8259 §7),
+ * so that the events themselves are stored byte for byte. Three digits, so that none takes more than four bytes, the most that UTF-8 takes for any
+ * other character: an index row of PostgreSQL has room for 2704. They are enough, because halves of pairs are counted from U+D000 on, U+D800 as 800,
+ * and the others are below that.
  */
 const ESCAPE = "\u001b";
 const DIGITS = 3;
@@ -20,7 +19,7 @@ export const toStoredText = (text: string): string => {
   return stored;
 };
 
-/** As the databases order texts: by the bytes of what is stored. */
+/** The order of texts in the databases: by the bytes of what is stored. */
 export const compareStored = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(toStoredText(one)), Buffer.from(toStoredText(other)));
 

@@ -1,11 +1,11 @@
-/** The database of the views was not reached, or says that it cannot answer now. Nothing was learnt: the same may be asked again. */
+/** The database of the views was not reached, or cannot answer now. The outcome is unknown: the same call may be made again. */
 export class ViewsUnavailableError extends Error {
   override readonly name: string = "ViewsUnavailableError";
-  /** For whoever asked. What the driver says names servers and users, and is for the logger. */
+  /** For the client. The driver's message names servers and users, and is only for the logger. */
   readonly reason: string = "The database of the views does not answer.";
 }
 
-/** It answers, and somebody else stands in the way, or its own limit of time, or it takes no writes. */
+/** The database answers, but another transaction is in the way, or its time limit was reached, or it accepts no writes. */
 export class ViewsBusyError extends ViewsUnavailableError {
   override readonly name = "ViewsBusyError";
   override readonly reason = "The database of the views answers, and cannot do just now what it was asked.";
@@ -16,7 +16,10 @@ export class ViewsBusyError extends ViewsUnavailableError {
   }
 }
 
-/** It answers, and a table or a column is not there: who is told that it does not answer looks at the network, where nothing is wrong. */
+/**
+ * The database answers, but a table or a column is missing. An operator who is told that it does not answer would look at the network, where nothing
+ * is wrong.
+ */
 export class ViewsMissingError extends ViewsUnavailableError {
   override readonly name = "ViewsMissingError";
   override readonly reason = VIEWS_MISSING;
@@ -25,7 +28,7 @@ export class ViewsMissingError extends ViewsUnavailableError {
   }
 }
 
-/** It answers, and the rows that are asked for are not all made yet. */
+/** The database answers, but the requested rows are not all made yet. */
 export class ViewsUnmadeError extends ViewsUnavailableError {
   override readonly name = "ViewsUnmadeError";
   override readonly reason: string;
@@ -38,6 +41,6 @@ export class ViewsUnmadeError extends ViewsUnavailableError {
 export const VIEWS_MISSING =
   "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";
 
-/** Whether the database could not be asked, or not just now: what this process had there is as it was. */
+/** Whether the database could not be asked, or not at this moment: what this process had there is unchanged. */
 export const isAway = (error: unknown): error is ViewsUnavailableError =>
   error instanceof ViewsUnavailableError && !(error instanceof ViewsMissingError);

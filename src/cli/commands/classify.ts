@@ -18,7 +18,7 @@ const FACTS = "Facts about the system:";
 const TEXTS = ["--domain", "--ai-type", "--decision-autonomy", "--user-impact"] as const;
 const FLAGS = ["--processes-personal-data", "--generates-content", "--indistinguishable-output"] as const;
 
-/** A test holds them against what the API takes. */
+/** A test compares them with what the API accepts. */
 export const FACT_OPTIONS: readonly OptionSpec[] = [
   {
     flag: "--domain",
@@ -94,7 +94,7 @@ const factsOf = (input: Input): JsonRecord => {
   const jurisdictions = input.texts("--jurisdictions");
   return {
     ...Object.fromEntries(TEXTS.map((flag) => [parameterOf(flag), input.text(flag)])),
-    // What was not said is left out and not denied.
+    // Options that were not given are left out, not sent as false.
     ...Object.fromEntries(FLAGS.filter((flag) => input.isSet(flag)).map((flag) => [parameterOf(flag), true])),
     ...(flops !== undefined && { training_compute_flops: Number(flops) }),
     ...(jurisdictions.length > 0 && { jurisdictions }),

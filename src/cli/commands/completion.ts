@@ -1,4 +1,4 @@
-/** `prooftrail completion`: a script that makes a shell complete commands, options and their values. */
+/** `prooftrail completion`: a script with which a shell completes commands, options and their values. */
 import type { CommandGroup, CommandSpec } from "../command.ts";
 import { bashScript } from "../completion/bash.ts";
 import { fishScript } from "../completion/fish.ts";

@@ -1,4 +1,4 @@
-/** `prooftrail doctor`: one line for each thing that can be wrong, and what to do. */
+/** `prooftrail doctor`: one line for each possible problem, and what to do about it. */
 import { type Check, unchecked } from "../../service/check.ts";
 import { printable } from "../../terminal/printable.ts";
 import { wrappedLines } from "../../terminal/text-width.ts";
@@ -74,7 +74,7 @@ const NAME_WIDTH = 17;
 
 const checkText = (out: Writer, { name, state, detail, advice }: Check): string => {
   const label = coloured(out, COLOUR[state], state) + " ".repeat(STATE_WIDTH - state.length);
-  // A name that is too long for its column has a line of its own.
+  // A name that is too long for its column gets a line of its own.
   const [head, rest] =
     name.length < NAME_WIDTH
       ? [`${label}${name.padEnd(NAME_WIDTH)}`, ""]

@@ -108,11 +108,11 @@ const get: CommandSpec = {
   },
 };
 
-/** Members as they were written: text without its quotation marks, anything else as JSON, in one line. */
+/** Members as they were written: text without quotation marks, everything else as JSON on one line. */
 const eventText = ({ out }: Context, stored: ReadonlyMap<string, string>): string => {
   const plain = (json: string | undefined): string | undefined => {
     if (json === undefined) return undefined;
-    // What indents a value stands between its parts, and never in a text (RFC 8259 §7).
+    // Indentation occurs between the parts of a value and never inside a text (RFC 8259 §7).
     return json.startsWith('"')
       ? shown(JSON.parse(json))
       : json.trim().replaceAll(/[\t\r\n][ \t\r\n]*/g, " ");

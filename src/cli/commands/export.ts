@@ -60,7 +60,7 @@ export const EXPORT: CommandSpec = {
     const lastSequence = Number(response.headers.get("x-prooftrail-last-sequence"));
     const rows = createRowCounter(isCsv);
     let bytes = 0;
-    // Two lines cannot share one: with the file on the terminal there is no bar.
+    // With the file on the same terminal there is no progress bar, because both would share a line.
     const isQuiet = path === undefined && context.out.isTerminal;
     const progress = progressFor(input, context, { what: "exporting", unit: "events", isQuiet });
     const options = {
@@ -92,7 +92,7 @@ export const EXPORT: CommandSpec = {
 const LINE_FEED = 0x0a;
 const QUOTE = 0x22;
 
-/** Rows without reading them: lines of NDJSON; of CSV (RFC 4180) those that end outside of quotation marks, without the heading. */
+/** Counts rows without parsing them: lines of NDJSON; for CSV (RFC 4180) lines that end outside quotation marks, without the heading. */
 const createRowCounter = (isCsv: boolean) => {
   let count = isCsv ? -1 : 0;
   let isQuoted = false;

@@ -90,7 +90,7 @@ const createRequest = (input: Input, { now }: Context): JsonRecord => {
     events_per_second: input.integer("--events-per-second"),
   };
   const isLimited = Object.values(limits).some((limit) => limit !== undefined);
-  // JSON leaves out what is undefined.
+  // JSON leaves out undefined members.
   return {
     tenant: input.text("--tenant"),
     name: input.text("--name"),
@@ -200,7 +200,7 @@ const revoke: CommandSpec = {
   },
 };
 
-/** So that a person sees which key it is; a key that is not listed is refused by the API. */
+/** Lets a person see which key it is; the API refuses a key that is not in the list. */
 const describeKey = async (api: Api, context: Context, id: string): Promise<string> => {
   for await (const { rows } of keyPages(api, context)) {
     const key = rows.find((each) => each.id === id);

@@ -1,4 +1,4 @@
-/** `prooftrail send`: one event, or as many as a file or a pipe has. */
+/** `prooftrail send`: sends one event, or all events of a file or a pipe. */
 
 import { uuidV7 } from "../../runtime/uuid.ts";
 import { printable } from "../../terminal/printable.ts";
@@ -122,7 +122,7 @@ const checkUse = (input: Input): void => {
     );
 };
 
-/** Refused events would become input, or the resume point take the place of the file that they go to. */
+/** Otherwise refused events would become input, or the resume point would overwrite the file that they go to. */
 const checkFiles = (input: Input): Promise<void> => {
   const path = input.argument("file");
   return checkFilesApart([

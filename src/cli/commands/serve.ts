@@ -3,7 +3,7 @@ import type { CommandSpec } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { jsonOption } from "../shared-options.ts";
 
-/** What an option sets, by the name of the setting. */
+/** The setting that each option sets. */
 const SETTINGS = { "--host": "HOST", "--port": "PORT", "--data-dir": "DATA_DIR" } as const;
 
 export const SERVE: CommandSpec = {
@@ -39,7 +39,7 @@ export const SERVE: CommandSpec = {
     [EXIT.usage, "a setting or an option that is not understood"],
   ],
   run: async (input, { environment, out }) => {
-    // Only here: the whole service is behind it.
+    // Imported only here, because it loads the whole service.
     const { runService } = await import("../../service/run-service.ts");
     const given = Object.entries(SETTINGS).flatMap(([flag, name]) => {
       const value = input.text(flag);

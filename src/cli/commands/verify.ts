@@ -1,4 +1,4 @@
-/** `prooftrail verify`: whether an evidence bundle is valid. Needs no service. */
+/** `prooftrail verify`: checks whether an evidence bundle is valid. Needs no service. */
 import { reportJson, reportText } from "../../verifier/report.ts";
 import { EXIT_CODES, UnreadableFileError, verifyFile } from "../../verifier/verify-file.ts";
 import type { CommandSpec } from "../command.ts";
@@ -42,7 +42,7 @@ export const VERIFY: CommandSpec = {
     [EXIT.failed, "invalid"],
     [EXIT.usage, "not decided: wrong use, files that cannot be read, or more is needed"],
   ],
-  // 1 would say that the bundle is invalid.
+  // 1 would mean that the bundle is invalid.
   faultCode: EXIT.usage,
   run: async (input, { out }) => {
     const path = input.argument("bundle") ?? "";

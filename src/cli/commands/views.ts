@@ -1,4 +1,4 @@
-/** `prooftrail views …`: looks after the views, with the service's own settings, also while it runs. */
+/** `prooftrail views …`: maintains the views with the service's own settings, also while the service runs. */
 import { LogUnavailableError } from "../../log/event-log.ts";
 import type { Config } from "../../service/config.ts";
 import type { CheckedView, Letter, ViewCare, ViewStatus } from "../../service/view-care.ts";
@@ -25,7 +25,7 @@ type Work = (parts: {
   readonly context: Context;
 }) => Promise<ExitCode>;
 
-/** Opens what the settings name, and closes it whatever happens. */
+/** Opens the databases that the settings name, and closes them whatever happens. */
 const withCare =
   (work: Work): CommandSpec["run"] =>
   async (input, context) => {
@@ -77,7 +77,7 @@ const settings = async ({ environment }: Context): Promise<Config> => {
   throw failure("wrong_use", `Settings that are not understood:\n${read.errors.join("\n")}`);
 };
 
-/** The one that was named, or all. Throws a Failure where there is none of that name. */
+/** The named view, or all. Throws a Failure if there is no view with that name. */
 const chosen = ({ names }: ViewCare, input: Input): readonly string[] => {
   const name = input.argument("view");
   if (name === undefined) return names;
@@ -85,7 +85,7 @@ const chosen = ({ names }: ViewCare, input: Input): readonly string[] => {
   throw failure("wrong_use", `There is no view ${name}. There are: ${names.join(", ")}.`);
 };
 
-/** Throws a Failure where they are not for this program. */
+/** Throws a Failure if this program must not touch these views. */
 const refuseOthers = async (care: ViewCare, names: readonly string[]): Promise<void> => {
   const refusal = await care.refusal(names);
   if (refusal !== undefined) throw failure("wrong_use", refusal);

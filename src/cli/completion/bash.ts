@@ -55,7 +55,7 @@ const valueCases = (place: Place): readonly string[] => {
 const placeCase = (place: Place): string => {
   const plain = [...place.commands.map(({ word }) => word), ...place.choices].join(" ");
   const options = place.options.map(({ word }) => word).join(" ");
-  // Nothing found leaves it to bash, which offers files.
+  // If nothing matches, bash offers files.
   const files = place.takesFiles ? "" : " compopt +o default;";
   return `    "${placeName(place)}")${files}
       if [[ $current == -* ]]; then COMPREPLY=($(compgen -W "${options}" -- "$current"))

@@ -53,5 +53,5 @@ const placeLines = (place: Place): readonly string[] => {
   ];
 };
 
-/** In single quotation marks only a backslash and they themselves have a meaning. */
+/** In single quotation marks only the backslash and the quotation mark have a special meaning. */
 const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;

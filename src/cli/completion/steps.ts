@@ -1,7 +1,7 @@
-/** What the scripts for bash and zsh have in common: how a typed word leads on in the command tree. Pure. */
+/** The common part of the scripts for bash and zsh: which typed word leads to which place in the command tree. Pure. */
 import { type Place, placeName } from "./words.ts";
 
-/** Branches of a `case`: words that go deeper into the tree, and options whose value is no command. */
+/** Branches of a `case`: words that go deeper into the tree, and options whose value is not a command. */
 export const stepCases = (place: Place): readonly string[] => {
   const name = placeName(place);
   const deeper = place.commands.map(

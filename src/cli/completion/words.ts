@@ -1,14 +1,14 @@
-/** What completion offers after which words, as a flat list made from the command tree: so no command can be forgotten. Pure. */
+/** What completion offers after which words, as a flat list made from the command tree, so that no command can be forgotten. Pure. */
 import { type CommandGroup, type CommandNode, type CommandSpec, isGroup } from "../command.ts";
 
 export interface Place {
-  /** Words of the command, `keys create`; none for the program itself. */
+  /** The words of the command, such as `keys create`; none for the program itself. */
   readonly path: readonly string[];
   readonly summary: string;
-  /** What may stand next: the commands of a group. */
+  /** What may come next: the commands of a group. */
   readonly commands: readonly Word[];
   readonly options: readonly OptionWord[];
-  /** What its arguments take. */
+  /** The values of its arguments. */
   readonly takesFiles: boolean;
   readonly choices: readonly string[];
 }
@@ -19,11 +19,11 @@ export interface Word {
 }
 
 export interface OptionWord extends Word {
-  /** Whether a value stands behind it, and which. */
+  /** Whether it has a value, and of which kind. */
   readonly value: "none" | "any" | "file" | readonly string[];
 }
 
-/** Its words as one, as the scripts keep it. */
+/** Its words joined, as the scripts store them. */
 export const placeName = ({ path }: Place): string => path.join(" ");
 
 export const placesOf = (root: CommandGroup): readonly Place[] => placesUnder(root, []);

@@ -1,4 +1,4 @@
-/** Sends a batch until each of its events is stored or refused: the one place of the command line that decides what is tried again, and when. */
+/** Sends a batch until each of its events is stored or refused. The one place of the command line that decides what is sent again, and when. */
 import { setTimeout as delay } from "node:timers/promises";
 import { nextAttemptMs, retryAfterMs } from "../../sdk/retry.ts";
 import { type Api, exitCodeOf, foreignAnswer, refusalOf, unexpectedAnswer } from "../api.ts";
@@ -8,13 +8,13 @@ import { asNumber, asRecord, asRecords, asText, type JsonRecord, parseJson } fro
 import { CLI_ANSWER_MS_MAX, CLI_LONG_ANSWER_MS_MAX, CLI_RETRY_MS_MAX } from "../limits.ts";
 
 export interface BatchSender {
-  /** Texts of events. Throws a Failure where the service refuses the batch whole or does not take it in time, and Interrupted. */
+  /** Sends event texts. Throws a Failure if the service refuses the whole batch or does not accept it in time, and Interrupted. */
   send(events: readonly string[], options: { readonly isResent: boolean }): Promise<BatchOutcome>;
 }
 
 export interface BatchOutcome {
   readonly accepted: number;
-  /** Of the accepted: stored before. */
+  /** Accepted events that had been stored before. */
   readonly duplicates: number;
   readonly rejected: readonly RejectedEvent[];
   readonly warnings: readonly {
@@ -23,12 +23,12 @@ export interface BatchOutcome {
     readonly code: string;
     readonly message: string;
   }[];
-  /** The highest that was written. */
+  /** The highest sequence that was written. */
   readonly sequence: number | undefined;
 }
 
 export interface RejectedEvent {
-  /** Place in the batch, from 0. */
+  /** Position in the batch, from 0. */
   readonly index: number;
   readonly event_id?: string;
   readonly code: string;
@@ -43,7 +43,7 @@ export const createBatchSender = (parts: {
   readonly random: () => number;
   readonly now: () => Date;
   readonly elapsedMs: () => number;
-  /** Told when trying again begins. */
+  /** Called when retrying begins. */
   readonly onRetry: (failure: Failure) => void;
 }): BatchSender => {
   const { retryForMs, signal, random, now, elapsedMs, onRetry } = parts;
@@ -61,7 +61,7 @@ export const createBatchSender = (parts: {
         if (result.kind === "answered") {
           const retryable = gathered.add(result.data, pending);
           if (retryable.length === 0) return gathered.outcome();
-          // What went through counts as progress; the time for trying begins again.
+          // Some events were stored, so the time limit for retries starts again.
           if (retryable.length < pending.length) failedSinceMs = undefined;
           pending = retryable;
         }
@@ -102,7 +102,7 @@ type Tried =
       readonly retryAfter: string | null;
     };
 
-/** Throws what trying again cannot mend. */
+/** Throws if retrying cannot help. */
 const tryOnce = async (
   { api, signal }: { readonly api: Api; readonly signal: AbortSignal },
   { texts, mayBeStored }: { readonly texts: readonly string[]; readonly mayBeStored: boolean },
@@ -120,7 +120,7 @@ const tryOnce = async (
   if (response.ok) return readAnswer(response, { api, signal, sent: texts.length });
   const refusal = await refusalOf(response, api.address, undefined);
   if (exitCodeOf(response.status) !== EXIT.unavailable) throw refusal;
-  // 429 is answered before anything is stored.
+  // A 429 is answered before anything is stored.
   const retryAfter = response.headers.get("retry-after");
   return { kind: "failed", failure: refusal, mayBeStored: response.status !== 429, retryAfter };
 };
@@ -137,7 +137,7 @@ const readAnswer = async (
   if (signal.aborted) throw new Interrupted();
   const data = asRecord(asRecord(parseJson(text ?? ""))?.data);
   if (data && isWhole(data, sent)) return { kind: "answered", data };
-  // An answer that broke off says nothing; one that is whole and says something else is not of Prooftrail.
+  // An interrupted answer says nothing. A complete answer with other content does not come from Prooftrail.
   if (text !== undefined)
     throw (
       foreignAnswer(response, address) ??
@@ -169,7 +169,7 @@ const createGathered = () => {
   const rejected: RejectedEvent[] = [];
   const warnings: { index: number; path: string; code: string; message: string }[] = [];
   return {
-    /** `sent`: the places in the batch of the events that this answers. Gives those that are to be sent again. */
+    /** `sent`: the positions in the batch of the events that this answers. Returns those to send again. */
     add: (data: JsonRecord, sent: readonly number[]): number[] => {
       accepted += asNumber(data.accepted) ?? 0;
       duplicates += asNumber(data.duplicates) ?? 0;

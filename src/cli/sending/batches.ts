@@ -1,4 +1,4 @@
-/** Gathers entries into batches: full ones while input comes fast, what is there while it comes slowly. */
+/** Collects entries into batches: full ones while input comes fast, what is there while it comes slowly. */
 import { setTimeout as delay } from "node:timers/promises";
 import { BATCH_EVENTS_MAX } from "../../limits.ts";
 import { SEND_BATCH_CHARACTERS_MAX, SEND_LINE_BYTES_MAX, SEND_LINGER_MS } from "../limits.ts";
@@ -7,7 +7,7 @@ import { createEntryReader, type Entry } from "./read-entries.ts";
 
 export interface Batch {
   readonly entries: readonly Entry[];
-  /** Where the input goes on after it. */
+  /** Where the input continues after the batch. */
   readonly offset: number;
   readonly line: number;
 }
@@ -67,10 +67,10 @@ const createGathering = (start: { readonly offset: number; readonly line: number
         place = { offset: entry.end, line: entry.endLine };
         if (entry.kind === "event") {
           events++;
-          // One of a JavaScript text is three bytes of UTF-8 at most, and the service takes four times as much.
+          // A character of a JavaScript string has at most three bytes in UTF-8, and the service accepts four times as much.
           characters += entry.text.length;
         }
-        // Lines without an event count as well: a file of nothing but blank ones must not be held.
+        // Lines without an event count as well: a file with only blank lines must not be held in memory.
         if (
           events >= BATCH_EVENTS_MAX ||
           characters >= SEND_BATCH_CHARACTERS_MAX ||

@@ -1,9 +1,9 @@
-/** One import reads one file and writes two others. Where two of them are the same it would write over what it was told to keep. */
+/** An import reads one file and writes two others. If two of them were the same file, it would overwrite what it must keep. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { failure } from "../failure.ts";
 
-/** `paths`: by what they were named as. Throws a Failure. */
+/** `paths`: each with the option that named it. Throws a Failure. */
 export const checkFilesApart = async (
   paths: readonly (readonly [as: string, path: string | undefined])[],
 ): Promise<void> => {
@@ -22,7 +22,7 @@ export const checkFilesApart = async (
   }
 };
 
-/** Of a pipe or a terminal none is needed: two may share it. */
+/** Pipes and terminals are exempt: two of the files may share one. */
 const identityOf = async (path: string): Promise<string | undefined> => {
   const found = await stat(path, { bigint: true }).catch(() => undefined);
   if (!found) return resolve(path);

@@ -1,4 +1,4 @@
-/** Puts what is missing at the beginning of an event; the rest of its text stays as it is. */
+/** Inserts missing members at the beginning of an event; the rest of its text stays as it is. */
 import { asRecord, parseJson } from "../json.ts";
 
 export const fillEvent = (

@@ -1,4 +1,4 @@
-/** What is sent: a file, or standard input; from a place in it on, and with its first bytes at hand. */
+/** The input: a file or standard input, read from a given offset, with its first bytes kept. */
 import { closeSync, createReadStream, fstatSync, open, readSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
@@ -7,15 +7,15 @@ import { failure, Interrupted, reasonOf } from "../failure.ts";
 import { RESUME_FINGERPRINT_BYTES } from "../limits.ts";
 
 export interface InputFile extends Disposable {
-  /** Undefined of a stream. */
+  /** Undefined for a stream. */
   readonly size: number | undefined;
-  /** Up to RESUME_FINGERPRINT_BYTES, as far as they have been read. */
+  /** Up to RESUME_FINGERPRINT_BYTES, as far as they were read. */
   head(): Uint8Array;
-  /** To be called once. Throws a Failure where the input ends before `offset`. */
+  /** May be called once. Throws a Failure if the input ends before `offset`. */
   chunksFrom(offset: number): AsyncIterable<Uint8Array>;
 }
 
-/** `-` or nothing is standard input. */
+/** `-` or nothing means standard input. */
 export const openInput = async (
   path: string | undefined,
   { input, interruption }: Context,
@@ -36,8 +36,9 @@ export const openInput = async (
 };
 
 /**
- * `interruption` is asked for once it is open: a pipe with a name waits for who writes to it, and nothing but the end of the program ends that. By its number
- * and not as a FileHandle: of one whose stream has closed it, Bun says as an error that it is closed when it is collected (measured on 1.4.5).
+ * `interruption` is called only after opening: a named pipe waits for its writer, and only the end of the program ends that wait. The file is opened
+ * as a number instead of a FileHandle: when a FileHandle that its stream has closed is collected, Bun reports the closing as an error (measured on
+ * 1.4.5).
  */
 const openFile = async (path: string, interruption: Context["interruption"]): Promise<InputFile> => {
   const cannot = (error: unknown) =>
@@ -49,7 +50,7 @@ const openFile = async (path: string, interruption: Context["interruption"]): Pr
     const stat = fstatSync(fd);
     if (stat.isDirectory()) throw new Error("it is a folder");
     const signal = interruption();
-    // A pipe with a name has no size and no beginning to come back to; opened a second time it waits for another writer.
+    // A named pipe has no size and cannot be rewound; opening it again would wait for another writer.
     if (!stat.isFile())
       return streamInput(createReadStream(path, { fd }), {
         size: undefined,
@@ -66,7 +67,7 @@ const openFile = async (path: string, interruption: Context["interruption"]): Pr
       head: () => known.head,
       chunksFrom: (offset) => {
         if (offset > stat.size) throw tooShort(offset);
-        // Of the file whose beginning was read, whatever has its name by now.
+        // Reads the file whose beginning was read, whatever file has that name by now.
         opened = streamInput(createReadStream(path, { fd, start: offset }), { ...known, skipped: offset });
         return opened.chunksFrom(offset);
       },
@@ -87,7 +88,7 @@ const streamInput = (
     readonly size: number | undefined;
     readonly head: Uint8Array;
     readonly signal: AbortSignal;
-    /** Bytes that stand before the stream begins. */
+    /** Bytes before the beginning of the stream. */
     readonly skipped: number;
   },
 ): InputFile => {

@@ -1,16 +1,19 @@
-/** JSON that comes line by line. No token goes over the end of a line: a text holds none (RFC 8259 §7). So each line is read once, however many come. Pure. */
+/**
+ * JSON that comes line by line. No token continues over the end of a line, because a JSON string contains no line break (RFC 8259 §7). So each line
+ * is read once, however many there are. Pure.
+ */
 import { endOfScalar, endOfString } from "../../intake/json/inspect.ts";
 
 export interface JsonBeginning {
-  /** Whether this line and those before it can be the beginning of one JSON value, or are the whole of it. Once they cannot, no line is to follow. */
+  /** Whether this line and those before it are the beginning of one JSON value, or all of it. After false, no further line may be given. */
   take(line: string): boolean;
 }
 
-/** What may stand next. */
+/** What may come next. */
 type Place = "value" | "value or end" | "name" | "name or end" | "colon" | "comma or end";
 
 export const createJsonBeginning = (): JsonBeginning => {
-  /** Ends of what is open, from the outermost on. */
+  /** The closing characters of what is open, outermost first. */
   const ends: ("]" | "}")[] = [];
   let place: Place = "value";
   const isValueNext = (): boolean => place === "value" || place === "value or end";

@@ -1,18 +1,18 @@
-/** Cuts bytes into lines, with where each ends in the input. A line that is too long is told of without being held. */
+/** Splits bytes into lines, and says where each line ends in the input. A line that is too long is reported without being held. */
 const LINE_FEED = 0x0a;
 
 export interface Line {
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number;
-  /** Offset in the input of what follows the line. */
+  /** Offset in the input behind the line. */
   readonly end: number;
-  /** Without its line feed; undefined where it is longer than may be held. */
+  /** The line without its line feed; undefined if it is longer than may be held. */
   readonly bytes: Uint8Array | undefined;
 }
 
 export interface LineSplitter {
   push(chunk: Uint8Array): readonly Line[];
-  /** What stands behind the last line feed. */
+  /** Returns what is behind the last line feed. */
   finish(): readonly Line[];
 }
 
@@ -54,7 +54,7 @@ export const createLineSplitter = (
   };
 };
 
-/** A copy: a stream may use its buffers again. */
+/** A copy, because a stream may reuse its buffers. */
 const joined = (parts: readonly Uint8Array[], length: number): Uint8Array => {
   const whole = new Uint8Array(length);
   let at = 0;

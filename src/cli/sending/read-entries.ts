@@ -1,17 +1,17 @@
 /**
- * From lines to events. The text of an event is not changed; it is parsed only to know that it is one JSON value, so that no line can break, or
- * add to, the batch that it goes into. Input is NDJSON, or one object that is written over several lines.
+ * Turns lines into events. The text of an event is not changed. It is parsed only to check that it is one JSON value, so that no line can break, or
+ * add to, the batch that it becomes part of. Input is NDJSON, or one object written over several lines.
  */
 import { parseJson } from "../json.ts";
 import { createJsonBeginning } from "./json-beginning.ts";
 import type { Line } from "./line-splitter.ts";
 
 export type Entry = {
-  /** On which the event begins, from 1. */
+  /** The line on which the event begins, counted from 1. */
   readonly line: number;
-  /** Offset in the input of what follows it. */
+  /** Offset in the input behind the event. */
   readonly end: number;
-  /** Number of the line that it ends on. */
+  /** The line on which the event ends. */
   readonly endLine: number;
 } & (
   | { readonly kind: "event"; readonly text: string }
@@ -28,10 +28,10 @@ export interface EntryReader {
   finish(): readonly Entry[];
 }
 
-/** Only a reader that begins at the first line looks for one object over several lines. */
+/** Only a reader that starts at the first line looks for one object over several lines. */
 export const createEntryReader = (options: {
   readonly isAtStart: boolean;
-  /** Bytes that such an object may have. */
+  /** Maximum size of such an object, in bytes. */
   readonly objectBytesMax: number;
 }): EntryReader => {
   let state: "start" | "holding" | "lines" = options.isAtStart ? "start" : "lines";
@@ -62,7 +62,7 @@ export const createEntryReader = (options: {
     }
     held.push(line);
     const text = line.end > options.objectBytesMax ? undefined : textOf(line, false);
-    // Such as a whole object where none can stand: NDJSON whose first line is broken.
+    // For example a complete object where none is allowed: NDJSON whose first line is broken.
     return text === undefined || !beginning.take(text) ? release() : [];
   };
   return {
@@ -79,7 +79,7 @@ export const createEntryReader = (options: {
   };
 };
 
-/** Undefined where one of the lines was not held or is no UTF-8. */
+/** Undefined if one of the lines was not held or is not UTF-8. */
 const joined = (lines: readonly Line[]): string | undefined => {
   const texts = lines.map((line) => textOf(line, line.number === 1));
   return texts.includes(undefined) ? undefined : texts.join("\n");
@@ -88,7 +88,7 @@ const joined = (lines: readonly Line[]): string | undefined => {
 const BYTE_ORDER_MARK = "\ufeff";
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Undefined where it was not held or is no UTF-8. A byte order mark before the first line belongs to the file and not to the event. */
+/** Undefined if the line was not held or is not UTF-8. A byte order mark before the first line belongs to the file and not to the event. */
 const textOf = ({ bytes }: Line, isFirst: boolean): string | undefined => {
   if (!bytes) return undefined;
   try {
@@ -116,7 +116,7 @@ const entryOf = (line: Line, isFirst: boolean): Entry => {
       code: "invalid_utf8",
       message: "The line holds bytes that are no UTF-8 text.",
     };
-  // White space of JSON (RFC 8259 §2), and no other.
+  // The white space of JSON (RFC 8259 §2), and no other.
   if (/^[ \t\r]*$/.test(text)) return { ...place, kind: "blank" };
   if (parseJson(text) !== undefined) return { ...place, kind: "event", text };
   return { ...place, kind: "broken", code: "invalid_json", message: invalidJsonMessage(text) };

@@ -1,4 +1,4 @@
-/** Where events go that will never be taken: a file of NDJSON, or standard error. Nothing is refused without a word. */
+/** Writes events that will never be accepted to a file of NDJSON or to standard error. No refusal is silent. */
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { missingAs } from "../../files/durable-file.ts";
 import { printable } from "../../terminal/printable.ts";
@@ -8,18 +8,18 @@ import { type FieldError, failure, reasonOf } from "../failure.ts";
 import { parseJson } from "../json.ts";
 
 export interface Rejection {
-  /** Line of the input on which the event begins, from 1. */
+  /** The line of the input on which the event begins, counted from 1. */
   readonly line: number;
   readonly event_id?: string;
   readonly code: string;
   readonly message: string;
   readonly errors: readonly FieldError[];
-  /** As it was sent; absent where the line was no JSON. */
+  /** As it was sent; absent if the line was not JSON. */
   readonly text?: string;
 }
 
 export interface Rejections extends AsyncDisposable {
-  /** On disk, where it is a file, when it resolves. */
+  /** When it resolves, the rejection is on disk, if it goes to a file. */
   add(rejections: readonly Rejection[]): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export const openRejections = async (input: Input, { err }: Context): Promise<Re
       [Symbol.asyncDispose]: async () => {},
     };
   }
-  // Added to: what an earlier run refused is still there.
+  // Opened for appending: refused events of an earlier run stay in it.
   const cannot = (error: unknown): never => {
     throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
   };
@@ -44,7 +44,7 @@ export const openRejections = async (input: Input, { err }: Context): Promise<Re
   return { add: (rejections) => append(file, path, rejections), [Symbol.asyncDispose]: () => file.close() };
 };
 
-/** What a run that was killed has left costs itself alone. Of a pipe or terminal nothing can be asked. */
+/** If a killed run left an incomplete last line, only that line is lost. A pipe or a terminal cannot be checked. */
 const endsInLine = async (path: string): Promise<boolean> => {
   const found = await stat(path).catch(missingAs(undefined));
   if (!found?.isFile() || found.size === 0) return false;
@@ -65,7 +65,7 @@ const append = async (file: FileHandle, path: string, rejections: readonly Rejec
   }
 };
 
-/** The event as it was sent: numbers that no double holds stay whole. */
+/** The event as it was sent, including numbers that no double can hold. */
 const rejectionLine = ({ text, ...rest }: Rejection): string => {
   const isJson = text !== undefined && parseJson(text) !== undefined;
   const event = isJson ? `,"event":${text.replaceAll(/[\r\n]/g, " ")}` : "";

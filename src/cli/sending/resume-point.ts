@@ -1,4 +1,4 @@
-/** How far an import has come, in a file: written after each confirmed batch, whole and fsynced, so that the next run goes on there. */
+/** The progress of an import in a file: written after each confirmed batch, completely and fsynced, so that the next run continues there. */
 import { createHash } from "node:crypto";
 import { readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -8,21 +8,21 @@ import { asRecord, asText, parseJson } from "../json.ts";
 import { RESUME_FINGERPRINT_BYTES } from "../limits.ts";
 
 export interface ResumePoint {
-  /** Bytes and lines of the input that are done with. */
+  /** Bytes and lines of the input that are finished. */
   readonly offset: number;
   readonly line: number;
   readonly accepted: number;
   readonly duplicates: number;
   readonly rejected: number;
-  /** Service that they were sent to. */
+  /** The service to which they were sent. */
   readonly url: string;
-  /** What the input begins with: so many bytes of it, and their hash. */
+  /** How the input begins: a number of its first bytes, and their hash. */
   readonly head: { readonly bytes: number; readonly sha256: string };
 }
 
 const FORMAT = "prooftrail-send-1";
 
-/** Undefined where there is no such file. Throws a Failure where it is something else. */
+/** Undefined if there is no such file. Throws a Failure if it is something else. */
 export const readResumePoint = async (path: string): Promise<ResumePoint | undefined> => {
   const text = await readFile(path, "utf8")
     .catch(missingAs(undefined))
@@ -56,9 +56,9 @@ const asResumePoint = (value: unknown): ResumePoint | undefined => {
 const asCount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
-/** A power failure leaves the old point or the new one. */
+/** After a power failure either the old or the new point is there. */
 export const writeResumePoint = async (path: string, point: ResumePoint): Promise<void> => {
-  // One name: what a run that was killed here has left is written over by the next.
+  // Always the same name: the next run overwrites what a killed run left here.
   const unfinished = `${path}.new`;
   try {
     await writeDurably(unfinished, `${JSON.stringify({ format: FORMAT, ...point })}\n`);
@@ -69,7 +69,7 @@ export const writeResumePoint = async (path: string, point: ResumePoint): Promis
   }
 };
 
-/** Of the first bytes of the input, no more of them than are done with. */
+/** Hashes the first bytes of the input, at most as many as are finished. */
 export const headOf = (first: Uint8Array, offset: number): ResumePoint["head"] => {
   const bytes = Math.min(first.length, offset, RESUME_FINGERPRINT_BYTES);
   return { bytes, sha256: createHash("sha256").update(first.subarray(0, bytes)).digest("hex") };

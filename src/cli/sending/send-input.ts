@@ -1,4 +1,4 @@
-/** An import from its first batch to its last: read, send, tell what was refused, write down how far it is. */
+/** An import from its first batch to its last: reads, sends, reports refused events, and saves the progress. */
 import { BATCH_EVENTS_MAX } from "../../limits.ts";
 import type { Api } from "../api.ts";
 import { failure } from "../failure.ts";
@@ -12,16 +12,16 @@ import { headOf, type ResumePoint } from "./resume-point.ts";
 
 export interface Totals {
   readonly accepted: number;
-  /** Of the accepted: stored before. */
+  /** Accepted events that had been stored before. */
   readonly duplicates: number;
   readonly rejected: number;
-  /** The highest that this run wrote. */
+  /** The highest sequence that this run wrote. */
   readonly sequence: number | undefined;
 }
 
-/** Of an event that was stored. */
+/** A warning about an event that was stored. */
 export interface Warning {
-  /** Line of the input on which the event begins, from 1. */
+  /** The line of the input on which the event begins, counted from 1. */
   readonly line: number;
   readonly path: string;
   readonly code: string;
@@ -44,7 +44,7 @@ export interface SendingParts {
   readonly onTotals: (totals: Totals) => void;
 }
 
-/** Throws what the sender throws; what was confirmed by then is in the totals that were told last, and in the resume point. */
+/** Throws what the sender throws; events confirmed by then are in the last reported totals and in the resume point. */
 export const sendInput = async (parts: SendingParts): Promise<void> => {
   const { input, from, onProgress, onTotals, rejections } = parts;
   const start = { offset: from?.offset ?? 0, line: from?.line ?? 0 };
@@ -57,12 +57,12 @@ export const sendInput = async (parts: SendingParts): Promise<void> => {
     if (from && !isChecked) checkHead(input, from);
     isChecked = true;
   };
-  // Before the first batch, so that a run that is killed during it is known to have begun.
+  // Saved before the first batch, so that a run killed during it is known to have begun.
   if (!from) await saveTotals(parts, totals, start);
   onTotals(totals);
   for await (const batch of ahead(readBatches(input.chunksFrom(start.offset), start))) {
     check();
-    // An earlier run ended with one batch on its way, which may be stored, and no more: what it sent before is behind the resume point.
+    // An earlier run ended with at most one batch in flight, which may be stored; what it sent before is behind the resume point.
     const mayBeStored = parts.isResent || (from !== undefined && sent < BATCH_EVENTS_MAX);
     const { outcome, refused, events } = await sendBatch(parts, { batch, warned, mayBeStored });
     sent += events;
@@ -93,14 +93,14 @@ const saveTotals = async (
   await save?.({ offset, line, accepted, duplicates, rejected, url, head: headOf(input.head(), offset) });
 };
 
-/** The next batch is read while this one is on its way. */
+/** Reads the next batch while this one is in flight. */
 async function* ahead(batches: AsyncGenerator<Batch>): AsyncGenerator<Batch> {
   let next = batches.next();
   for (;;) {
     const { done, value } = await next;
     if (done) return;
     next = batches.next();
-    // Awaited in its turn: until then nobody hears that it failed.
+    // Awaited later, in its turn; a failure is not reported before that.
     next.catch(() => {});
     yield value;
   }

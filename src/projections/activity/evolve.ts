@@ -13,7 +13,7 @@ type ActivityOfAll = RowInMaking<typeof ACTIVITY_OF_ALL>;
 const DAY = "2026-11-20".length;
 const HOUR_AT = "2026-11-20T".length;
 
-/** One row for all events that are counted in it: the store would be asked for each. */
+/** One row for all events that are counted in it: the store would otherwise be asked for each. */
 const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write[] => {
   const tenants: Level<Level<Level<Level<Counted>>>> = new Map();
   const rows: Activity[] = [];
@@ -47,9 +47,9 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
   return [...added(ACTIVITY, rows), ...added(ACTIVITY_OF_ALL, rowsOfAll)];
 };
 
-/** What events of one day, type and tier are counted in. */
+/** The counter of events of one day, type and tier. */
 interface Counted {
-  /** As a new row begins. */
+  /** The content of a new row. */
   readonly none: RowOf<typeof ACTIVITY_OF_ALL>;
   readonly ofAll: ActivityOfAll;
   readonly byAsset: Level<Activity>;

@@ -1,4 +1,4 @@
-/** How many events there were, by whatever is asked for. */
+/** Counts of events, grouped as requested. */
 
 import { strict as assert } from "node:assert";
 import { type Row, rowInteger, rowText, type Value } from "../../views/tables.ts";
@@ -13,18 +13,18 @@ export interface ActivityQuestion {
   readonly bucket: "hour" | "day";
   /** `start` comes first. */
   readonly groupBy: readonly ActivityGroup[];
-  /** Inside; a prefix of RFC 3339 as `start` has it. */
+  /** Inclusive; a prefix of RFC 3339, like `start`. */
   readonly from: string;
-  /** Outside. */
+  /** Exclusive. */
   readonly to: string;
   readonly assetId?: string | undefined;
   readonly eventType?: string | undefined;
   readonly eventGroup?: string | undefined;
-  /** Of the answer. */
+  /** Maximum number of rows of the answer. */
   readonly rowsMax: number;
 }
 
-/** Undefined where there are more than `rowsMax`. */
+/** Undefined if there are more than `rowsMax`. */
 export const readActivity = async (
   views: ViewStore,
   tenant: string,
@@ -41,7 +41,7 @@ export const readActivity = async (
 const isByHour = ({ bucket, groupBy }: ActivityQuestion): boolean =>
   bucket === "hour" && groupBy.includes("start");
 
-/** Rows are days; of those that the range cuts only the hours inside count. Apart so that a test can ask the database for its plan. */
+/** Rows are days; of days that the range cuts only the hours inside it count. Separate so that a test can ask the database for its plan. */
 export const activityQuery = (tenant: string, question: ActivityQuestion) => {
   const { groupBy, from, to, assetId, eventType, eventGroup, rowsMax } = question;
   assert(!groupBy.includes("start", 1), "what begins when is asked first");
@@ -52,7 +52,7 @@ export const activityQuery = (tenant: string, question: ActivityQuestion) => {
   const sums = isByHour(question) ? HOURS : (["events"] as const);
   const parts = { tenant, sums, counted: countedIn(question), rowsMax: rowsMax + 1 };
   if (assetId !== undefined) {
-    // Day by day: rows are in the order of days first, and an index in that of assets costs 0.8 µs per row that is counted up (measured).
+    // Day by day: rows are ordered by day first, and an index ordered by asset would cost 0.8 µs per row that is added to (measured).
     const days = { kind: "among", ...range, table: ACTIVITY_OF_ALL } as const;
     const ofAsset = { kind: "equals", column: "asset_id", value: assetId } as const;
     return tenantTotals({ ...parts, table: ACTIVITY, where: [days, ofAsset, ...where], groupBy });
@@ -84,7 +84,7 @@ const countedIn = ({
   return { column: "events", by: "start", except };
 };
 
-/** Days come in their order, so hours do. */
+/** Days are in order, so hours are too. */
 const hoursOf = (days: readonly Row[], { groupBy, ...range }: ActivityQuestion): readonly Row[] => {
   const [, ...others] = groupBy;
   const found: Row[] = [];

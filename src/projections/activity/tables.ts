@@ -6,7 +6,7 @@ export const HOURS = [
   ...(["h12", "h13", "h14", "h15", "h16", "h17", "h18", "h19", "h20", "h21", "h22", "h23"] as const),
 ] as const;
 
-/** How many events there were on a day of the events' own time, in UTC, and in each of its hours: most are 0, which takes a byte in SQLite. */
+/** The number of events on a day of the events' own time, in UTC, and in each of its hours: most are 0, which takes a byte in SQLite. */
 const COUNTS = {
   events: INTEGER,
   h00: INTEGER,
@@ -40,21 +40,21 @@ export const ACTIVITY = {
   name: "activity",
   columns: {
     tenant: TEXT,
-    /** The day: `2026-11-20`. */
+    /** The day, such as `2026-11-20`. */
     start: TEXT,
     asset_id: TEXT,
     event_type: TEXT,
-    /** Empty where the event has none. */
+    /** Empty if the event has none. */
     risk_tier: TEXT,
     event_group: TEXT,
     ...COUNTS,
   },
-  // The group follows from the type; it stands here because all beside the key is counted up.
+  // The group follows from the type; it is part of the key because all other columns are added up.
   primaryKey: ["tenant", "start", "asset_id", "event_type", "risk_tier", "event_group"],
   indexes: [],
 } as const satisfies Table;
 
-/** The same of all assets together: there may be a thousand times as many rows with them. */
+/** The same for all assets together: with assets there may be a thousand times as many rows. */
 export const ACTIVITY_OF_ALL = {
   name: "activity_of_all",
   columns: {

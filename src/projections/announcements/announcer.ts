@@ -1,8 +1,8 @@
 /**
- * Tells others what becomes of duties: of those that changed since it looked last, as the view of cases marks them, and of those that fall due with time.
- * Writes down what it begins to tell, publishes it, and records it then, in one transaction with its position: who is killed in between publishes the same again,
- * with the same id, which the stream takes once, or behind it what has become of the duty meanwhile. Several announcers may run: of those that tell the same thing
- * one records it, and the others rest.
+ * Announces the transitions of duties: of those that changed since the last look, as the view of cases marks them, and of those that fall due as time
+ * passes. It writes down what it begins to announce, publishes it, and then records it in one transaction with its position. If it is killed in
+ * between, the next one publishes the same message with the same id, which the stream stores once, followed by what has become of the duty meanwhile.
+ * Several announcers may run: if they announce the same thing, one records it, and the others pause.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { timeKey } from "../../event/formats.ts";
@@ -29,12 +29,14 @@ import { type Announced, record, type TellDependencies, tell } from "./tell.ts";
 
 export interface AnnouncerDependencies extends BeginDependencies, TellDependencies {
   readonly views: BeginDependencies["views"];
-  /** All up to here was told, or is to be told by time alone. */
+  /** Everything up to this sequence was announced, or will be announced by time alone. */
   readonly onPosition: (sequence: Sequence) => void;
   readonly logger: Logger;
 }
 
-/** Again and again until the signal is aborted. Never rejects. `logEnd`: where the log ended before this process took anything; undefined where that is not known. */
+/**
+ * Runs until the signal is aborted. Never rejects. `logEnd`: the end of the log before this process took anything; undefined if that is not known.
+ */
 export const keepAnnouncing = async (
   dependencies: AnnouncerDependencies,
   { logEnd, signal }: { readonly logEnd: Sequence | undefined; readonly signal: AbortSignal },
@@ -45,7 +47,7 @@ export const keepAnnouncing = async (
     let restMs = ANNOUNCE_MS;
     try {
       if ((await announce(dependencies, signal, pastEnd)) === "superseded") restMs = ANNOUNCE_STANDBY_MS;
-      // Where the views are lost once more, what was told of until then is the past.
+      // If the views are lost once more, everything announced until then is the past.
       pastEnd = undefined;
     } catch (error) {
       if (!signal.aborted) logger.warn("duties were not announced, trying again", { detail: String(error) });
@@ -54,7 +56,7 @@ export const keepAnnouncing = async (
   }
 };
 
-/** Everything there is to tell now. `pastEnd`: for the first look, where the log ended when it could have been taken. */
+/** Announces everything that is due now. `pastEnd`: for the first look, the end of the log when the process started. */
 export const announce = async (
   dependencies: AnnouncerDependencies,
   signal: AbortSignal,
@@ -65,19 +67,19 @@ export const announce = async (
   await begin(dependencies, cases, pastEnd);
   const position = await views.position(ANNOUNCEMENTS.name);
   dependencies.onPosition(position);
-  // Cases that are made again do not have all their duties yet.
+  // A view of cases that is being made again does not have all duties yet.
   if (cases.end < position) return goBack(dependencies, cases, position);
   const changed = await tellChanged(dependencies, cases, position, signal);
   if (changed !== "told") return changed;
-  // Before all duties are looked at, which would put off what a dead letter has marked as due now.
+  // Before the look at all duties, which would postpone duties that a dead letter has marked as due now.
   const fallen = await tellFallenDue(dependencies, cases, signal);
   return fallen === "told" ? tellByOtherVersion(dependencies, cases, signal) : fallen;
 };
 
 /**
- * Another version of the program, and an operator's own limits, may find other states and due times of duties that were told of; nothing in the log marks them as
- * changed. Those that were not told of, as only this version finds them or they are older than the first announcer, fall due in time all the same. So it is
- * where cases were rebuilt (`toldAnew`).
+ * Another version of the program, or changed deadlines of the operator, may find other states and due times of announced duties, which nothing in the
+ * log marks as changed. Duties that were never announced, because only this version finds them or because they are older than the first announcer,
+ * fall due in time all the same. The same is done after a rebuild of cases (`toldAnew`).
  */
 const tellByOtherVersion = async (
   dependencies: AnnouncerDependencies,
@@ -97,7 +99,7 @@ const tellByOtherVersion = async (
     const known = await findTold(views, changes);
     const duties = await findDuties(views, changes);
     const isKnown = ({ id }: Duty): boolean => known.has(identity(id));
-    // Of one that is as it was told nothing is written, and hardly any is otherwise: its boundary was recorded with it.
+    // Nothing is written for a duty that is as it was announced, because its boundary was recorded with it; hardly any duty differs.
     const isOtherwise = ({ id, row }: Duty): boolean => {
       const told = known.get(identity(id));
       return told?.isBegun || told?.state !== stateOfRow(row, nowKey) || told.dueAt !== row.due_at;
@@ -112,7 +114,7 @@ const tellByOtherVersion = async (
   return record(views, cases, { from: position, to: position, writes: [now] });
 };
 
-/** Page by page. Many duties change with one record, so a page may end between two of one sequence. */
+/** Page by page. Many duties may change with one record, so a page may end within one sequence. */
 const tellChanged = async (
   dependencies: AnnouncerDependencies,
   cases: Cases,
@@ -137,7 +139,7 @@ const tellChanged = async (
   return "told";
 };
 
-/** Duties whose state changes by time, by their own boundaries. Where the duty is gone, by a late event or by retention, its boundary goes too. */
+/** Duties whose state changes with time, by their boundaries. If a duty is gone, because of a late event or retention, its boundary is removed. */
 const tellFallenDue = async (
   dependencies: AnnouncerDependencies,
   cases: Cases,

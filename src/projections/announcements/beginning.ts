@@ -1,4 +1,4 @@
-/** From where on an announcer tells: where it is the first, where all views were lost, and where the log has lost its end. */
+/** Where an announcer begins: if it is the first, if all views were lost, and if the log has lost its end. */
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Row } from "../../views/tables.ts";
@@ -22,8 +22,9 @@ export interface BeginDependencies extends Pick<TellDependencies, "lastPublished
 }
 
 /**
- * What happened before there was an announcer is told of when it changes. Where there was one and all views were lost, that is what the log holds: cases stand far
- * behind it, and what they will hold was told of before. It is looked at once when they hold it: what is open still falls due in time.
+ * What happened before the first announcer is announced when it changes. If there was an announcer and all views were lost, the same is true of
+ * everything in the log: the view of cases is far behind it, and what it will contain was announced before. All duties are looked at once when it has
+ * caught up: open ones still fall due in time.
  */
 export const begin = async (
   { views, log, lastPublished }: BeginDependencies,
@@ -31,7 +32,7 @@ export const begin = async (
   pastEnd: Sequence | undefined,
 ): Promise<void> => {
   for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS_BEGUN, ANNOUNCEMENTS]) await views.open(view);
-  // The version says that somebody has begun; the views alone may have been made by one who was killed then.
+  // The version shows that an announcer has begun; views without it may come from one that was killed before.
   if ((await views.position(ANNOUNCEMENTS.name)) > 0 || (await versionTold(views)) !== undefined) return;
   const first = await firstLook({ views, log }, cases, pastEnd);
   const published = await lastPublished();
@@ -55,15 +56,15 @@ const behindOthers = (published: Sequence): readonly Row[] => [
 ];
 
 /**
- * Where the log has lost its end, as after an older copy was brought back, cases would be waited for until it is as long again, and what they hold by then would
- * not be told of. What the log holds is looked at as where all views were lost.
+ * If the log has lost its end, as after an older copy was restored, the announcer would wait for cases until the log is as long again, and would not
+ * announce what they contain by then. So everything in the log is treated as if all views had been lost.
  */
 export const goBack = async (
   { views, log }: Pick<BeginDependencies, "views" | "log">,
   cases: Cases,
   position: Sequence,
 ): Promise<Announced> => {
-  // Asked after the position: what was told of was in the log by then.
+  // Asked after the position: what was announced was in the log by then.
   const end = await log.lastSequence();
   if (position <= end) return "told";
   const write: Write = { kind: "upsert", table: TOLD_VERSION, row: TOLD_BY_NO_VERSION };

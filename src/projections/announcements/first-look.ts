@@ -1,4 +1,7 @@
-/** What the first announcer sees, written down before the stream of duties is asked: what happens while it does not answer is no past, and is told of. */
+/**
+ * What the first announcer sees, written down before the stream of duties is asked: what happens while the stream does not answer is not the past,
+ * and is announced.
+ */
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { rowText } from "../../views/tables.ts";
@@ -10,7 +13,7 @@ const SEEN = [TOLD_FROM_KEY, TOLD_FROM_LOG_KEY] as const;
 
 export const NOBODY_HAS_BEGUN: Expectation = { table: TOLD_VERSION, key: TOLD_VERSION_KEY, row: undefined };
 
-/** Goes with the beginning. */
+/** Written with the beginning. */
 export const FIRST_LOOK_GONE: readonly Write[] = SEEN.map((key) => ({
   kind: "delete",
   table: TOLD_VERSION,
@@ -23,7 +26,7 @@ export const firstLook = async (
   pastEnd: Sequence | undefined,
 ): Promise<{ readonly casesEnd: Sequence; readonly logEnd: Sequence }> => ({
   casesEnd: await seenFirst(views, TOLD_FROM_KEY, async () => end),
-  // After it: the log may not answer either. Making the tables takes a second on a busy PostgreSQL, and events are taken meanwhile.
+  // After the cases: the log may not answer either. Making the tables takes a second on a busy PostgreSQL, and events are taken meanwhile.
   logEnd: await seenFirst(views, TOLD_FROM_LOG_KEY, async () => pastEnd ?? log.lastSequence()),
 });
 
@@ -43,7 +46,7 @@ const seenFirst = async (
     deadLetters: [],
     expected: [NOBODY_HAS_BEGUN, { table: TOLD_VERSION, key, row: undefined }],
   });
-  // Of two the first one has written; where that one has begun meanwhile, what this one begins is refused.
+  // If two announcers look, the first one has written. If that one has begun meanwhile, the beginning of this one is refused.
   return (await seenBefore(views, key)) ?? seen;
 };
 

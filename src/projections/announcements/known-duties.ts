@@ -1,4 +1,4 @@
-/** Duties as the view of cases has them, what is known of how they were told of, and the rows in which that is kept. */
+/** Duties in the view of cases, what is known of their announcements, and the rows in which that is kept. */
 import { OBLIGATION_STATES } from "../../obligations/state.ts";
 import { nextBoundary, type Told } from "../../obligations/transitions.ts";
 import { isSameRow } from "../../views/stored-rows.ts";
@@ -11,13 +11,13 @@ import type { Telling } from "./telling.ts";
 
 export interface Duty {
   readonly id: DutyId;
-  /** Of OBLIGATIONS. */
+  /** A row of OBLIGATIONS. */
   readonly row: Row;
 }
 
-/** Key of a duty in maps and sets. */
+/** The key of a duty in maps and sets. */
 export const identity = ({ tenant, obligationId }: DutyId): string => JSON.stringify([tenant, obligationId]);
-/** In the tables of what was told of each duty. */
+/** The key of a duty in the tables of announcements. */
 export const keyOf = ({ tenant, obligationId }: DutyId) => ({ tenant, obligation_id: obligationId });
 const idOf = (row: Row): DutyId => ({
   tenant: rowText(row, "tenant"),
@@ -25,21 +25,21 @@ const idOf = (row: Row): DutyId => ({
 });
 const byIdentity = (rows: readonly Row[]): ReadonlyMap<string, Row> =>
   new Map(rows.map((row) => [identity(idOf(row)), row]));
-/** Most looks find nothing, and need not ask. */
+/** Most looks find nothing, and need no query. */
 const loadRows = async (
   views: Pick<ViewStore, "load">,
   table: Table,
   ids: readonly DutyId[],
 ): Promise<readonly Row[]> => (ids.length === 0 ? [] : views.load(table, ids.map(keyOf)));
 
-/** Those that are there still. */
+/** The duties that still exist. */
 export const findDuties = async (
   views: Pick<ViewStore, "load">,
   ids: readonly DutyId[],
 ): Promise<readonly Duty[]> =>
   (await loadRows(views, OBLIGATIONS, ids)).map((row) => ({ id: idOf(row), row }));
 
-/** How those of them that were told of were told last, by `identity`. `isBegun`: what is told now was cut short. */
+/** The last announcement of each duty that was announced, by `identity`. `isBegun`: a further announcement was interrupted. */
 export const findTold = async (
   views: Pick<ViewStore, "load">,
   ids: readonly DutyId[],
@@ -49,14 +49,15 @@ export const findTold = async (
   return new Map([...told].map(([name, row]) => [name, { ...toldIn(row), isBegun: begun.has(name) }]));
 };
 
-/** What is known of duties that were told of; undefined where another announcer has recorded what was begun of them while it was read. */
+/** What is known of announced duties; undefined if another announcer has recorded one of the begun announcements while this was read. */
 export const loadKnown = async (views: Pick<ViewStore, "load">, ids: readonly DutyId[]) => {
   const rowsOf = async (table: Table) => byIdentity(await loadRows(views, table, ids));
   const begun = await rowsOf(BEGUN);
-  // Before what was told: another announcer may record in between, and then there is nothing more to tell; the other way round it would go out under another id.
+  // Read before what was announced: if another announcer records in between, there is nothing more to announce. In the other order the announcement
+  // would go out once more with another id.
   const counted = await rowsOf(TELLINGS);
   const told = await rowsOf(TOLD);
-  // What is begun no more would be told once more, behind what is recorded of it now.
+  // An announcement that is no longer begun would be made once more, after the one recorded now.
   const begunStill = begun.size === 0 ? begun : await rowsOf(BEGUN);
   for (const [name, row] of begun) if (!isSameRow(row, begunStill.get(name))) return undefined;
   return (id: DutyId) => {
@@ -83,7 +84,7 @@ const toldIn = (row: Row): Told => {
   return { state: state ?? "open", dueAt: rowText(row, "due_at") };
 };
 
-/** Nothing where it is late or met already. */
+/** Nothing if the duty is already late or met. */
 export const boundaryOf = ({ id, row }: Duty, now: string): readonly Write[] => {
   const at = nextBoundary({ state: stateOfRow(row, now), dueAt: rowText(row, "due_at") });
   return at === undefined ? [] : [{ kind: "upsert", table: BOUNDARIES, row: { ...ownedKey(id), at } }];

@@ -1,12 +1,12 @@
-/** What an announcer goes by of the view of cases, whose duties it tells of. */
+/** The state of the view of cases on which an announcer relies. */
 import type { Sequence } from "../../log/outcome.ts";
 import { type Row, rowInteger } from "../../views/tables.ts";
 import { type Expectation, VIEW_REVISIONS, VIEWS, type ViewStore } from "../../views/view-store.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
 
-/** The view of cases, as long as it is not made again. */
+/** The revision of the view, which stays the same until the view is made again. */
 export interface Cases {
-  /** Of what made it: its program and the limits. */
+  /** The version of the program and the deadlines that made it. */
   readonly version: number;
   readonly end: Sequence;
   readonly revision: Expectation;
@@ -15,7 +15,7 @@ export interface Cases {
 const CASES_KEY = { name: CASES_VIEW };
 
 export const lookAtCases = async (views: ViewStore): Promise<Cases> => {
-  // Before the others: whoever makes cases again later shows in it.
+  // Read before the others: if cases are made again later, the revision shows it.
   const row = await revisionOfCases(views);
   const [view] = await views.load(VIEWS, [CASES_KEY]);
   return {

@@ -3,7 +3,7 @@ import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import { OPERATOR } from "../operator.ts";
 import { BOUNDARIES } from "./tables.ts";
 
-/** Boundaries that lie before a time, in its order, behind the row `after` where that is given. */
+/** Boundaries before a time, in the order of time, after the row `after` if that is given. */
 export const boundariesQuery = (parts: {
   readonly before: string;
   readonly after: Row | undefined;

@@ -1,7 +1,7 @@
 import { INTEGER, type Table, TEXT } from "../../views/tables.ts";
 import type { ViewDefinition } from "../../views/view-store.ts";
 
-/** What was told of each duty last. Not a projection: it does not follow from the log, and a rebuilt view of cases tells nothing again. */
+/** The last announcement of each duty. Not a projection: it does not follow from the log, and a rebuilt view of cases announces nothing again. */
 export const TOLD = {
   name: "obligations_told",
   columns: { tenant: TEXT, obligation_id: TEXT, state: TEXT, due_at: TEXT },
@@ -9,7 +9,7 @@ export const TOLD = {
   indexes: [],
 } as const satisfies Table;
 
-/** How often each duty was told of. */
+/** How often each duty was announced. */
 export const TELLINGS = {
   name: "obligation_tellings",
   columns: { tenant: TEXT, obligation_id: TEXT, tellings: INTEGER },
@@ -17,7 +17,10 @@ export const TELLINGS = {
   indexes: [],
 } as const satisfies Table;
 
-/** What was begun to be told: written before it is published, and gone when it is recorded. Who finds one does not know whether it is in the stream. */
+/**
+ * Announcements that were begun: written before publishing, and removed when the announcement is recorded. Such a row does not say whether the
+ * message is in the stream.
+ */
 export const BEGUN = {
   name: "obligation_tellings_begun",
   columns: { tenant: TEXT, obligation_id: TEXT, state: TEXT, due_at: TEXT, number: INTEGER },
@@ -25,7 +28,10 @@ export const BEGUN = {
   indexes: [],
 } as const satisfies Table;
 
-/** By which version of the view of cases duties were told of last: another one may give duties that are there already another state or time. Older programs wrote their rules here. */
+/**
+ * The version of the view of cases of the last announcements: another version may give existing duties another state or time. Older programs wrote
+ * their rules here.
+ */
 export const TOLD_VERSION = {
   name: "obligation_rules_told",
   columns: { name: TEXT, rules: TEXT },
@@ -34,13 +40,16 @@ export const TOLD_VERSION = {
 } as const satisfies Table;
 
 export const TOLD_VERSION_KEY = { name: "rules" } as const;
-/** No version of the view of cases: all duties are looked at once. */
+/** The version of no view of cases: all duties are looked at once. */
 export const TOLD_BY_NO_VERSION = { ...TOLD_VERSION_KEY, rules: "rebuilt" } as const;
-/** Where others had told before: the newest message that there was when this began, which is part of the ids. Nobody knows any more which ids they gave. */
+/**
+ * If others had announced before: the newest message at the beginning, which becomes part of the ids, because the ids that those announcers used are
+ * not known any more.
+ */
 export const TOLD_BEHIND_KEY = { name: "behind" } as const;
-/** Where cases stood when the first announcer looked: gone when it has begun. */
+/** The position of cases at the first announcer's look; removed when it has begun. */
 export const TOLD_FROM_KEY = { name: "from" } as const;
-/** Where the log ended then. The same. */
+/** The end of the log at that look; removed likewise. */
 export const TOLD_FROM_LOG_KEY = { name: "from_log" } as const;
 
 /** When a duty changes next by time alone. */
@@ -52,9 +61,9 @@ export const BOUNDARIES = {
 } as const satisfies Table;
 
 /**
- * With another version what was told would be forgotten: all duties would be told of again, and those that are open never fall due. Their texts are names of
- * deadlines, event_ids, tenants, states and times, which have none of the characters that are stored otherwise than they are (views/text.ts): who changes how those
- * are written changes nothing here.
+ * With another version everything announced would be forgotten: all duties would be announced again, and open ones would never fall due. Their texts
+ * are names of deadlines, event_ids, tenants, states and times, which contain none of the characters that are stored differently (views/text.ts), so
+ * a change of that storage form changes nothing here.
  */
 export const ANNOUNCEMENTS: ViewDefinition = {
   name: "announcements",
@@ -62,14 +71,14 @@ export const ANNOUNCEMENTS: ViewDefinition = {
   tables: [TOLD, BOUNDARIES],
 };
 
-/** Written with ANNOUNCEMENTS, and a view of its own because it came later. */
+/** Written together with ANNOUNCEMENTS; a view of its own because it was added later. */
 export const ANNOUNCEMENT_NOTES: ViewDefinition = {
   name: "announcement_notes",
   version: 1,
   tables: [TELLINGS, TOLD_VERSION],
 };
 
-/** The same: it came later still. */
+/** The same; added later still. */
 export const ANNOUNCEMENTS_BEGUN: ViewDefinition = {
   name: "announcements_begun",
   version: 1,

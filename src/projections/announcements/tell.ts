@@ -1,4 +1,4 @@
-/** Tells a page of duties, in steps between any two of which it may be killed: writes down what it begins, publishes it, and records it. */
+/** Announces a page of duties, in steps between any of which it may be killed: writes down what it begins, publishes it, and records it. */
 import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Rules } from "../../obligations/clocks.ts";
@@ -23,14 +23,14 @@ export interface TellDependencies {
   readonly views: Pick<ViewStore, "load" | "commit">;
   readonly rules: Rules;
   /**
-   * `stored` when all of them are, in this order, behind `after`; `overtaken` where another announcer has published something behind it. Rejects where one of them may
-   * not be stored.
+   * `stored` when all of them are stored, in this order, after `after`; `overtaken` if another announcer has published something after it. Rejects if
+   * one of them may not be stored.
    */
   readonly publish: (
     announcements: readonly Announcement[],
     after: Sequence,
   ) => Promise<"stored" | "overtaken">;
-  /** In the stream, of the newest that any announcer ever published; 0 where none did. */
+  /** The sequence in the stream of the newest message that any announcer published; 0 if there is none. */
   readonly lastPublished: () => Promise<Sequence>;
   readonly onAnnounced: (transition: Transition) => void;
   readonly now: () => Date;
@@ -38,10 +38,10 @@ export interface TellDependencies {
 
 export interface Page {
   readonly duties: readonly Duty[];
-  /** The announcer's position before, and with it. */
+  /** The announcer's position before and after the page. */
   readonly from: Sequence;
   readonly to: Sequence;
-  /** What else changes with it. */
+  /** Other changes to record with it. */
   readonly others?: readonly Write[];
 }
 
@@ -51,14 +51,14 @@ export const tell = async (
   { duties, from, to, others = [] }: Page,
 ): Promise<Announced> => {
   const { views, publish, lastPublished, onAnnounced } = dependencies;
-  // Before what is known is read: who is paused from here on, while another tells more, is refused.
+  // Read before the known announcements: if this announcer is paused from here on while another one announces more, its messages are refused.
   const after = duties.length > 0 ? await lastPublished() : 0;
   const found = await toTell(dependencies, duties);
   if (!found) return "superseded";
   const { announcements, begins, expected } = found;
   const writes = [...others, ...found.writes];
   if (announcements.length > 0) {
-    // What is published cannot be taken back.
+    // A published message cannot be taken back.
     if (!isSameRow(await revisionOfCases(views), cases.revision.row)) return "outdated";
     const beginning = { from, to: from, writes: begins, expected };
     const begun = begins.length > 0 ? await record(views, cases, beginning) : "told";
@@ -72,15 +72,15 @@ export const tell = async (
 
 interface ToTell {
   readonly announcements: readonly Announcement[];
-  /** Before they are published. */
+  /** Written before publishing. */
   readonly begins: readonly Write[];
   /** With those: of what two have begun at once the later would not know that the other's may be in the stream. */
   readonly expected: readonly Expectation[];
-  /** When they are. */
+  /** Written after publishing. */
   readonly writes: readonly Write[];
 }
 
-/** Undefined where another announcer tells of the same meanwhile. */
+/** Undefined if another announcer is announcing the same. */
 const toTell = async (
   { views, rules, now }: TellDependencies,
   duties: readonly Duty[],

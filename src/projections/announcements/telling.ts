@@ -1,4 +1,7 @@
-/** What is told of a duty, and as which of its tellings: by what is recorded of it, and what was begun and may be in the stream or not. Pure. */
+/**
+ * Decides what to announce of a duty, and under which number: from what is recorded of it, and from what was begun and may or may not be in the
+ * stream. Pure.
+ */
 import { createHash } from "node:crypto";
 import type { Rules } from "../../obligations/clocks.ts";
 import { deadlineOf } from "../../obligations/deadlines.ts";
@@ -10,13 +13,16 @@ interface Begun extends Told {
 }
 
 export interface Telling {
-  /** In this order; none where there is nothing to tell. */
+  /** In this order; none if there is nothing to announce. */
   readonly transitions: readonly Transition[];
-  /** Part of the ids: what becomes so again is told again, also within the window of the stream. */
+  /** Part of the ids: a state that occurs again is announced again, even within the stream's duplicate window. */
   readonly number: number;
-  /** Whether `open` is the message that opens the duty. It has one id, whatever has become of the duty when it is told: an earlier telling may have stored it. */
+  /**
+   * Whether `open` is the message that opens the duty. It has one id, whatever has become of the duty when it is announced: an earlier attempt may
+   * have stored it.
+   */
   readonly opens: boolean;
-  /** Whether it is none that was begun before. */
+  /** Whether it was not begun before. */
   readonly isNew: boolean;
 }
 
@@ -25,7 +31,7 @@ export const tellingOf = (
   known: {
     readonly before: Told | undefined;
     readonly begun: Begun | undefined;
-    /** How often something was recorded. */
+    /** How often an announcement was recorded. */
     readonly tellings: number;
   },
 ): Telling => {
@@ -36,33 +42,33 @@ export const tellingOf = (
   }
   const isSame = begun.state === now.state && begun.dueAt === now.dueAt;
   const number = isSame ? begun.number : Math.max(begun.number + 1, tellings);
-  // What was begun may be the newest message: what is so now is told behind it, also where that was told before.
+  // The begun announcement may be the newest message, so the current state is announced after it, even if that state was announced before.
   const transitions = before === undefined ? transitionsTo(now, undefined) : [TRANSITION[now.state]];
   const opens = before === undefined && (transitions.length > 1 || number === 0);
   return { transitions, number, opens, isNew: !isSame };
 };
 
-/** One transition, ready to be sent. */
+/** One transition, ready to be published. */
 export interface Announcement {
   readonly tenant: string;
   readonly assetId: string;
   readonly deadline: string;
   readonly transition: Transition;
-  /** The same for the same transition, whoever tells it. */
+  /** The same for the same transition, whoever announces it. */
   readonly messageId: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** The messages of a telling, in their order. */
+/** The messages of an announcement, in their order. */
 export const announcementsOf = (parts: AnnouncementParts): readonly Announcement[] =>
   parts.telling.transitions.map((transition) => announcementOf(transition, parts));
 
 interface AnnouncementParts {
-  /** Of OBLIGATIONS. */
+  /** A row of OBLIGATIONS. */
   readonly row: Row;
   readonly told: Told;
   readonly telling: Telling;
-  /** Where others told before, whose numbers are lost: what tells its ids apart from theirs. */
+  /** If others announced before and their numbers are lost: what distinguishes the new ids from theirs. */
   readonly behind: string | undefined;
   readonly rules: Rules;
   readonly at: string;

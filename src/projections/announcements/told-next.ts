@@ -1,4 +1,7 @@
-/** Duties that change behind the announcer, where it does not look for what changed: by a dead letter that is replayed, or that a rebuilt view has taken. */
+/**
+ * Duties that change behind the announcer's position, where it does not look: because a dead letter was replayed, or because a rebuilt view has taken
+ * one.
+ */
 import { timeKey } from "../../event/formats.ts";
 import type { ViewDefinition, ViewStore, Write } from "../../views/view-store.ts";
 import { DUTY_CHANGES, ownedDuty, ownedKey } from "../cases/duty-changes.ts";
@@ -11,7 +14,7 @@ import {
   TOLD_VERSION_KEY,
 } from "./tables.ts";
 
-/** What goes with the changes: each of these duties is looked at as one that falls due now. Nothing where there was no announcer yet. */
+/** Writes to make with the changes: each of these duties is looked at like one that falls due now. None if there was no announcer yet. */
 export const toldNext = async (
   views: Pick<ViewStore, "names">,
   changes: readonly Write[],
@@ -28,8 +31,9 @@ export const toldNext = async (
 };
 
 /**
- * What goes with taking the place of this view: what was told of its duties is held against it once more, as where another version of the program made it. Nothing
- * before an announcer has begun: the version would say that one has, and all that happened before would be told of.
+ * Writes to make when this view replaces the live one: the announcements of its duties are compared with it once more, as if another version of the
+ * program had made it. None before an announcer has begun: the version would say that one has, and everything that happened before would be
+ * announced.
  */
 export const toldAnew = async (
   views: Pick<ViewStore, "names" | "load">,

@@ -16,9 +16,9 @@ const UPDATED = "assessment.impact_assessment_updated";
 const COMPLETED = "assessment.impact_assessment_completed";
 const RISK_CHANGED = "assessment.risk_classification_changed";
 
-/** The end that a completion itself said last. */
+/** The end of validity that was stated last with a completion. */
 const COMPLETED_UNTIL = "completed_until";
-/** When it was completed the time before the last. */
+/** When it was completed before the last time. */
 const COMPLETED_BEFORE = "completed_before";
 
 const isAssessment = ({ facts }: FirstEvent): boolean =>
@@ -44,7 +44,7 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
   ];
 };
 
-/** Names of things said of an assessment, and the keys of `metadata` that carry them. */
+/** Names of statements about an assessment, and the keys of `metadata` in which they are. */
 const DESCRIBED = {
   assessment_type: ["assessment_type", "type"],
   version: ["assessment_version", "version"],
@@ -94,7 +94,7 @@ const grown = (
   };
 };
 
-/** The first items by name stay, so that the limit does not depend on the order of arrival. */
+/** The first items by name are kept, so that the limit does not depend on the order of arrival. */
 const withinChecklist = (said: Latest): Latest => {
   const items = Object.keys(said).filter((name) => name.startsWith(CHECKLIST_ITEM));
   if (items.length <= METADATA_LIST_ITEMS_MAX) return said;
@@ -102,7 +102,7 @@ const withinChecklist = (said: Latest): Latest => {
   return Object.fromEntries(Object.entries(said).filter(([name]) => !surplus.has(name)));
 };
 
-/** As it was said of the last one that was completed; for a bias audit the last date of the law's year where nothing was. */
+/** As stated for the last completion; for a bias audit without a stated end, the last date of the law's year. */
 const validUntil = (said: Latest, completedAt: string | null): string | null => {
   if (said.valid_until !== undefined) {
     const [until, at, saidBy] = said.valid_until;

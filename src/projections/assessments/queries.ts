@@ -5,7 +5,7 @@ import type { Latest } from "../latest.ts";
 import type { List } from "../list.ts";
 import { ASSESSMENT_STATES, ASSESSMENTS, CHECKLIST_ITEM, RISK_CHANGES } from "./tables.ts";
 
-/** DOMAIN 3.5 asks for the seven items of Decree 28(1) and does not name them: so they are called what the events call them. */
+/** DOMAIN 3.5 asks for the seven items of Decree 28(1) without naming them, so they have the names that events use. */
 const CHECKLIST = Type.Array(
   Type.Object({
     item: Type.String({ description: "As the event names it." }),

@@ -1,19 +1,22 @@
-/** What was said last of the end of an assessment, which has one name and may be completed again and again. */
+/** The end of validity of an assessment that was stated last. The assessment has one name and may be completed again and again. */
 export interface SaidEnd {
   readonly until: string;
-  /** When it was said, as text that sorts. */
+  /** When it was stated, as text that sorts by time. */
   readonly at: string;
-  /** Whether an event said it that completed the assessment. */
+  /** Whether the event that stated it completed the assessment. */
   readonly isByCompletion: boolean;
 }
 
 const DATE_CHARACTERS = "2026-11-20".length;
 
-/** What was said before it was completed was said of an earlier one where that was completed with it or from then on, or where it ended before. */
+/**
+ * An end that was stated before the completion belongs to an earlier completion if it was stated with that completion or after it, or if it is before
+ * this one.
+ */
 export const isSaidOfCompletion = (
   { until, at, isByCompletion }: SaidEnd,
   completedAt: string,
-  /** When it was completed the time before; undefined where it was not. */
+  /** When it was completed the time before; undefined if it was not. */
   completedBefore: string | undefined,
 ): boolean =>
   at >= completedAt ||

@@ -5,21 +5,21 @@ export const ASSESSMENTS = {
   name: "assessments",
   columns: {
     tenant: TEXT,
-    /** `metadata.assessment_id`, else the asset. */
+    /** `metadata.assessment_id`, or else the asset. */
     assessment_id: TEXT,
     asset_id: TEXT,
     assessment_type: NULLABLE_TEXT,
     version: NULLABLE_TEXT,
-    /** When it is first spoken of. */
+    /** The time of the first event about it. */
     at: TEXT,
-    /** `started`, `completed`, or `orphan` where only updates are in the log. */
+    /** `started`, `completed`, or `orphan` if only updates are in the log. */
     state: TEXT,
     started_at: NULLABLE_TEXT,
     updated_at: NULLABLE_TEXT,
     completed_at: NULLABLE_TEXT,
-    /** As it was said; for a bias audit without one, the last date of the year after it was completed (NYC Administrative Code § 20-871(a)). */
+    /** As stated; for a bias audit without a stated end, the last date of the year after its completion (NYC Administrative Code § 20-871(a)). */
     valid_until: NULLABLE_TEXT,
-    /** JSON object: what was said last (latest.ts), items of the checklist under their own names and the prefix. */
+    /** JSON object: what was said last (latest.ts); items of the checklist by their names behind the prefix. */
     said: TEXT,
   },
   primaryKey: ["tenant", "assessment_id"],
@@ -30,7 +30,7 @@ export const ASSESSMENTS = {
   ],
 } as const satisfies Table;
 
-/** Before an item of the checklist where it stands among what was said. No event type and no other name begins so. */
+/** The prefix of checklist items among the statements. No event type and no other name begins with it. */
 export const CHECKLIST_ITEM = "item:";
 
 /** Every change of a risk classification, with its reason. */
@@ -46,7 +46,7 @@ export const RISK_CHANGES = {
     reason: NULLABLE_TEXT,
     ruleset_version: NULLABLE_TEXT,
     actor: NULLABLE_TEXT,
-    /** JSON: what was classified, as the event says it. */
+    /** JSON: what was classified, as in the event. */
     input: NULLABLE_TEXT,
     /** JSON array of the articles that the event names. */
     clauses: TEXT,

@@ -32,7 +32,7 @@ import { below, type Level } from "../level.ts";
 import type { States } from "../projection.ts";
 import { ASSET_DUTIES, ASSETS, ASSETS_VIEW, type AssetStatus } from "./tables.ts";
 
-/** Columns of the asset register (DOMAIN 3.5) and the keys of `metadata` that carry them. */
+/** Columns of the asset register (DOMAIN 3.5), and the keys of `metadata` in which they are. */
 const DESCRIBED: Readonly<Record<string, readonly string[]>> = {
   name: ["name", "asset_name"],
   owner: ["owner"],
@@ -65,13 +65,13 @@ const TIMES: Readonly<Record<string, string>> = {
   "assessment.impact_assessment_completed": "assessed_at",
 };
 
-/** While it is grown: a copy for each event would take longer than all else (measured). */
+/** Changed in place: a copy for each event would take longer than everything else (measured). */
 interface Asset {
   events: number;
   firstAt: string;
   lastAt: string;
   legalBases: readonly string[];
-  /** Evidence of its life when it was read; undefined where it is new. */
+  /** The evidence of its lifecycle when it was read; undefined if the asset is new. */
   readonly evidenceBefore: number | undefined;
   readonly said: LatestInMaking;
 }
@@ -100,7 +100,7 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
   return writes;
 };
 
-/** Of rows that were written a moment ago: the next step goes on with most of them. */
+/** Assets of recently written rows: the next step continues with most of them. */
 const grown = new WeakMap<Row, Asset>();
 
 const assetOf = (row: Row | undefined, occurred: string): Asset => {
@@ -110,7 +110,7 @@ const assetOf = (row: Row | undefined, occurred: string): Asset => {
   }
   const known = grown.get(row);
   if (known) {
-    // It grows now, so it is what the row says no longer.
+    // It changes now, so it no longer equals the row.
     grown.delete(row);
     return { ...known, evidenceBefore: evidenceOfLife(known.said) };
   }
@@ -135,23 +135,23 @@ const grow = (asset: Asset, facts: EventFacts): void => {
     if (value !== null && value !== undefined) addSaid(asset.said, name, [value, occurred, eventId]);
   };
   say(...tierOf(facts));
-  // Which version went away says nothing of the one that stays.
+  // The version that was retired says nothing about the one that stays.
   if (eventType !== RETIRED) say("version", assetVersion);
-  // A program may say so each time it starts, so the first one counts.
+  // A program may say so at each start, so the first one counts.
   if (eventType === CREATED) addFirst(asset.said, "created_at", [occurred, occurred, eventId]);
   if (DESCRIBING.test(eventType)) for (const [name, value] of described(facts)) say(name, value);
   if (eventType === RETIRED) keepLast(asset.said, RETIRED_MODEL);
   if (eventType === DEPLOYED) keepLast(asset.said, DEPLOYED_MODEL);
 };
 
-/** Behind it the name of a model, empty where none is named: which of its versions was deployed. */
+/** Followed by the name of a model, empty if none is named: the deployed version of that model. */
 const DEPLOYED_MODEL = "deployed:";
-/** Behind it name and version of a model, as JSON, empty where none is named: that it was retired. */
+/** Followed by name and version of a model as JSON, empty if none is named: that version was retired. */
 const RETIRED_MODEL = "retired:";
-/** Far more than run at one time, and than are retired after a model was deployed, and before the next one is. */
+/** Far more than run at one time, and than are retired between two deployments of a model. */
 const MODELS_MAX = 128;
 
-/** The last ones stay, whatever came first. */
+/** The last ones are kept, whatever came first. */
 const keepLast = (said: LatestInMaking, prefix: string): void => {
   const found = Object.entries(said).filter(([name]) => name.startsWith(prefix));
   if (found.length <= MODELS_MAX) return;
@@ -159,14 +159,14 @@ const keepLast = (said: LatestInMaking, prefix: string): void => {
   for (const [name] of found.slice(MODELS_MAX)) delete said[name];
 };
 
-/** The first ones by name stay, so that a limit does not depend on the order of arrival. */
+/** The first ones by name are kept, so that a limit does not depend on the order of arrival. */
 const union = (known: readonly string[], more: readonly string[]): readonly string[] => {
   for (const name of more)
     if (!known.includes(name)) return [...new Set([...known, ...more])].sort().slice(0, KEPT_LEGAL_BASES_MAX);
   return known;
 };
 
-/** What begins so says what an asset is, or when something was done with it. */
+/** Event types with this beginning say what an asset is, or when something was done with it. */
 const DESCRIBING = /^(?:asset|model|assessment)\./;
 
 const described = (facts: EventFacts): readonly (readonly [string, string | undefined])[] => {
@@ -191,7 +191,7 @@ const described = (facts: EventFacts): readonly (readonly [string, string | unde
     ...oversightPerson(metadata),
     ["processes_personal_data", typeof personal === "boolean" ? String(personal) : undefined],
     ...Object.entries(DESCRIBED).map(([name, keys]) => {
-      // Of a model `name` is its own.
+      // In an event about a model, `name` is the model's name.
       const own = eventType.startsWith("model.") ? keys.filter((key) => key !== "name") : keys;
       return [name, keptText(metadata, ...own)] as const;
     }),
@@ -204,7 +204,7 @@ const clausesIn = (metadata: JsonObject): string | undefined => {
   return clauses.length === 0 ? undefined : JSON.stringify(clauses);
 };
 
-/** Name and contact of who oversees it must be published (AI Basic Act Decree 27(1)4): two texts, or an object of both. */
+/** Name and contact of the human overseer, which must be published (AI Basic Act Decree 27(1)4): two texts, or an object with both. */
 const oversightPerson = (metadata: JsonObject) => {
   const { oversight_person: person } = metadata;
   const both = isObject(person) ? person : {};
@@ -217,14 +217,14 @@ const oversightPerson = (metadata: JsonObject) => {
 const CLASSIFIED_TIER = "classified_tier";
 const SENT_TIER = "sent_tier";
 
-/** An event that changes the classification says it in its metadata; any other was sent under the tier that its sender knew. */
+/** An event that changes the classification states it in its metadata; any other event has the tier that its sender knew. */
 const tierOf = ({ eventType, metadata, riskTier }: EventFacts): [name: string, tier: string | null] => {
   if (eventType !== RISK_CHANGED) return [SENT_TIER, riskTier];
   const to = metadataText(metadata, "to", "to_tier", "new_tier", "risk_tier")?.toLowerCase();
   return [CLASSIFIED_TIER, RISK_TIERS.find((tier) => tier === to) ?? riskTier];
 };
 
-/** An asset of which another model, or another version, still runs is what it was before one was retired. */
+/** An asset whose model was retired stays as it was before if another model, or another version, still runs. */
 const statusOf = (known: Latest): string => {
   const { status } = known;
   if (status === undefined) return "seen" satisfies AssetStatus;
@@ -235,7 +235,7 @@ const statusOf = (known: Latest): string => {
   return isArchived ? ("archived" satisfies AssetStatus) : ("active" satisfies AssetStatus);
 };
 
-/** Of one model the version that was deployed last runs, and models of other names beside it. What names none may be any of them. */
+/** Of each model the version deployed last runs; models with other names run beside it. A statement that names no model may be about any of them. */
 const hasModel = (known: Latest): boolean => {
   const deployed = startingWith(known, DEPLOYED_MODEL);
   const retired = startingWith(known, RETIRED_MODEL).map(([key, said]) => ({ said, names: namesIn(key) }));
@@ -267,14 +267,14 @@ const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSE
   first_at: asset.firstAt,
   last_at: asset.lastAt,
   status: statusOf(asset.said),
-  // A sender that has not heard of a classification does not take it back.
+  // A sender that does not know a classification does not undo it.
   risk_tier: (asset.said[CLASSIFIED_TIER] ?? asset.said[SENT_TIER])?.[0] ?? null,
   version: asset.said.version?.[0] ?? null,
   legal_bases: JSON.stringify(asset.legalBases),
   said: latestText(asset.said),
 });
 
-/** Two things are asked (DOMAIN 3.4): that its making is in the log, and that its version is known. */
+/** Two things are required (DOMAIN 3.4): that its creation is in the log, and that its version is known. */
 const LIFE_EVIDENCE = ["created_at", "version"] as const;
 
 const evidenceOfLife = (said: Latest): number => {
@@ -285,7 +285,7 @@ const evidenceOfLife = (said: Latest): number => {
 
 const NO_DUTIES: readonly DutyCount[] = [];
 
-/** Those that differ from what stands there. */
+/** The columns that differ from the stored row. */
 const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyCount[] => {
   const found = evidenceOfLife(asset.said);
   if (found === asset.evidenceBefore) return NO_DUTIES;

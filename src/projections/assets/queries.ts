@@ -1,4 +1,4 @@
-/** The questions that the view `assets` answers. */
+/** The queries of the view `assets`. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { RISK_TIERS } from "../../event/risk-tiers.ts";
 import { KEPT_LEGAL_BASES_MAX, METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
@@ -26,7 +26,7 @@ export const assetList: List = {
   },
 };
 
-/** What events say of an asset, when they do (evolve.ts). */
+/** Members that an asset has if events state them (evolve.ts). */
 const SAID: Readonly<Record<string, TSchema>> = {
   name: Type.String(),
   owner: Type.String(),

@@ -13,7 +13,7 @@ export const ASSETS = {
     /** Times of its first and last event. */
     first_at: TEXT,
     last_at: TEXT,
-    /** `active`, `archived`, `retired`; `seen` where no event says. */
+    /** `active`, `archived`, `retired`; `seen` if no event says so. */
     status: TEXT,
     risk_tier: NULLABLE_TEXT,
     version: NULLABLE_TEXT,
@@ -34,7 +34,7 @@ export const ASSET_STATUSES = ["seen", "active", "retired", "archived"] as const
 export type AssetStatus = (typeof ASSET_STATUSES)[number];
 
 /**
- * What is asked of every asset, whatever its events are about: its life from the first version on, counted here; and what other views count, as 0, so that
- * an asset without decisions or outcomes is seen to have nothing to show and is not left out.
+ * Duties that apply to every asset, whatever its events are about: its lifecycle evidence is counted here. What other views count is 0 here, so that
+ * an asset without decisions or outcomes is shown to have no evidence instead of being left out.
  */
 export const ASSET_DUTIES = { name: "asset_duties", ...DUTY_COUNTS } as const satisfies Table;

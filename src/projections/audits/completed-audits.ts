@@ -1,12 +1,14 @@
-/** Which of an assessment's completions are bias audits, and what was said of their ends: of all that was said of it. Pure. */
+/**
+ * Decides which completions of an assessment are bias audits, and until when each is valid, from everything that was said about the assessment. Pure.
+ */
 import { isBiasAudit } from "../../obligations/bias-audit.ts";
 import { isSaidOfCompletion, type SaidEnd } from "../assessments/said-end.ts";
 import { isLater } from "../latest.ts";
 
-/** What an event says of an assessment. */
+/** What an event says about an assessment. */
 export interface AssessmentEvent {
   readonly eventId: string;
-  /** As text that sorts. */
+  /** As text that sorts by time. */
   readonly at: string;
   readonly assetId: string;
   readonly isStarted: boolean;
@@ -17,7 +19,7 @@ export interface AssessmentEvent {
 
 export interface BiasAudit {
   readonly eventId: string;
-  /** When it was completed, as text that sorts. */
+  /** When it was completed, as text that sorts by time. */
   readonly at: string;
   readonly assetId: string;
   readonly validUntil: string | undefined;
@@ -29,7 +31,7 @@ export const completedAudits = (
   { isNamed }: { readonly isNamed: boolean },
 ): readonly BiasAudit[] => {
   const audits: BiasAudit[] = [];
-  /** Completed last, and so what is said from then on is said of them. */
+  /** The completions at the latest time so far; later statements belong to them. */
   let last: readonly Completed[] = [];
   /** From then on what is said is said of the next one. */
   let isBegunAnew = false;
@@ -76,17 +78,17 @@ export const completedAudits = (
   return audits;
 };
 
-/** `type` is undefined while nothing said it. */
+/** `type` is undefined as long as no event stated it. */
 interface Completed {
   readonly event: AssessmentEvent;
   readonly type: string | undefined;
 }
 
-/** Between equal times as the register of assessments has it: a database orders ids by their bytes. */
+/** Equal times are ordered as in the register of assessments: a database orders ids by their bytes. */
 const asSaid = (one: AssessmentEvent, other: AssessmentEvent): number =>
   isLater([one, one.at, one.eventId], [other, other.at, other.eventId]) ? 1 : -1;
 
-/** Events of one time stand together: which of them came first nobody knows. */
+/** Events of one time are grouped, because nobody knows which of them came first. */
 const atOneTime = (events: readonly AssessmentEvent[]): readonly (readonly AssessmentEvent[])[] => {
   const groups: AssessmentEvent[][] = [];
   for (const event of events) {

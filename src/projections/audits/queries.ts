@@ -7,7 +7,7 @@ import { AUDIT_ROWS_PER_READ } from "../limits.ts";
 import { type AssessmentEvent, type BiasAudit, completedAudits } from "./completed-audits.ts";
 import { ASSESSMENT_EVENTS, AUDITED } from "./tables.ts";
 
-/** All of them, as a decision may be of any year. */
+/** All of them, because a decision may be of any year. */
 export const findBiasAudits = async (
   views: Pick<ViewStore, "select">,
   tenant: string,
@@ -38,7 +38,7 @@ const eventOf = (row: Row): AssessmentEvent => ({
   validUntil: row.valid_until === null ? undefined : rowText(row, "valid_until"),
 });
 
-/** Each begins where the one before ended. */
+/** Each page begins where the one before ended. */
 async function* pages(
   views: Pick<ViewStore, "select">,
   orderBy: readonly string[],
@@ -50,17 +50,17 @@ async function* pages(
     if (!last) return;
     yield rows;
     if (rows.length < AUDIT_ROWS_PER_READ) return;
-    // SQLite answers at once, and an asset may have any number of audits.
+    // SQLite answers synchronously, and an asset may have any number of audits.
     await otherWork();
     after = orderBy.map((name) => rowText(last, name));
   }
 }
 
-/** Apart, as the next one, so that a test can ask the database for its plan. */
+/** Separate, like the next one, so that a test can ask the database for its plan. */
 export const auditedQuery = (
   tenant: string,
   assetId: string,
-  /** The last of the page before. */
+  /** The last row of the previous page. */
   after?: readonly string[] | undefined,
 ): TenantQuery =>
   tenantList({

@@ -9,8 +9,8 @@ export const AUDITED = {
 } as const satisfies Table;
 
 /**
- * What an assessment was said to be and until when it is valid, and when it was begun and completed: which years were audited
- * needs all of it, and the register has the last.
+ * The stated types and ends of an assessment, and the times of its starts and completions: which years were audited depends on all of them, and the
+ * register has only the last.
  */
 export const ASSESSMENT_EVENTS = {
   name: "assessment_events",

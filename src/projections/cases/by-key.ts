@@ -1,8 +1,8 @@
 import type { Row, Table, Value } from "../../views/tables.ts";
 
 /**
- * What is known of the rows of a table by their keys: one level per column of the key. A text made of the whole key would have to be made and hashed
- * for every row of every case.
+ * Values of table rows by their keys: one level of maps per column of the key. One text of the whole key would have to be made and hashed for every
+ * row of every case.
  */
 export interface ByKey<Known> {
   get(row: Row): Known | undefined;

@@ -3,7 +3,7 @@ import type { Fact } from "../../cases/fact.ts";
 import { type Obligation, obligationsOf, type Rules } from "../../obligations/clocks.ts";
 import type { Deadline } from "../../obligations/deadlines.ts";
 
-/** Everything that a register may be made of. */
+/** The input of the registers. */
 export interface CaseView {
   readonly tenant: string;
   readonly is: Case;

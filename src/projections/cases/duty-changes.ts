@@ -48,7 +48,7 @@ export const ownedKey = ({ tenant, obligationId }: DutyId) => ({
   obligation_id: obligationId,
 });
 
-/** Of a row of such a table. */
+/** The duty of a row of such a table. */
 export const ownedDuty = (row: Row): DutyId => ({
   tenant: rowText(row, "owner"),
   obligationId: rowText(row, "obligation_id"),

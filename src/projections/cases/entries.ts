@@ -1,4 +1,4 @@
-/** What is told of one case, and of one decision, beside the events themselves. */
+/** What an answer says of one case, and of one decision, beside the events themselves. */
 import type { Decision } from "../../cases/case.ts";
 import { type Fact, isNoticeShown, timeOf } from "../../cases/fact.ts";
 import { isExplanation, isReversal } from "../../cases/objection.ts";
@@ -20,7 +20,9 @@ const entriesOf = (found: CaseView, register: Register, entry: (row: Row) => unk
 
 const listed = (list: List, now: string) => (row: Row) => entryOf(list, row, now);
 
-/** A case as it is answered: what happened in it, and whether anything is left unanswered. `at`: the time of the question, as text that sorts. */
+/**
+ * A case as an answer shows it: what happened in it, and whether anything is unanswered. `at`: the time of the request, as text that sorts by time.
+ */
 export const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
   const { is, obligations } = found;
   const { decisions, objections, reviews, incidents, facts } = is;
@@ -53,13 +55,15 @@ export const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
 
 const timeOrNull = (at: string | undefined): string | null => (at === undefined ? null : timeOf({ at }));
 
-/** Whether a row of a register is of this decision. */
+/** Whether a row of a register belongs to this decision. */
 export const isOfDecision =
   ({ id }: Decision) =>
   (row: Row): boolean =>
     row.decision_id === id;
 
-/** A decision and all that belongs to it, as it is answered. `row`: its own of the register, in which `isOfDecision` finds it. */
+/**
+ * A decision and everything that belongs to it, as an answer shows it. `row`: its own row of the register, by which `isOfDecision` finds the others.
+ */
 export const decisionEntry = (parts: {
   found: FoundCase;
   decision: Decision;

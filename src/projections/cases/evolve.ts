@@ -151,7 +151,7 @@ const tenantNodes = (states: States, tenant: string) => {
         beside.now = withNeighbour(beside.now, home);
       }
     },
-    /** All cases that changed, as they were and as they are. */
+    /** All changed cases, before and after. */
     touched: (): CaseChanges => {
       const names: string[] = [];
       const old: string[] = [];

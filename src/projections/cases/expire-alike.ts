@@ -1,4 +1,4 @@
-/** For comparing a live view of cases with one that was made from the log now, in which nothing has expired. */
+/** For comparing a live view of cases with one that was just made from the log, in which nothing has expired. */
 import type { Rules } from "../../obligations/clocks.ts";
 import { rowText } from "../../views/tables.ts";
 import type { Snapshot, ViewDefinition, ViewStore } from "../../views/view-store.ts";

@@ -25,7 +25,7 @@ export interface Members {
   readonly factsOf: (name: string, isAskedFor?: (fact: Fact) => boolean) => readonly Fact[];
 }
 
-/** The cases that the names belong to, as the nodes that are there. */
+/** The cases to which the names belong, as their existing nodes. */
 export const casesWith = async (
   views: Pick<ViewStore, "load">,
   tenant: string,
@@ -64,7 +64,7 @@ export const withoutGone = (
 ): readonly Write[] => {
   const { tenant, members, rules } = parts;
   const writes: Write[] = [];
-  // What went together was a case without all that went before and came after.
+  // Facts that expired together were a case, without everything that had expired before or came later.
   const groups = new Map<Sequence | undefined, Fact[]>();
   for (const [name, node] of members.nodes) {
     for (const group of new Set(node.facts.map((fact) => goneWith(name, fact)))) {
@@ -128,7 +128,7 @@ export const casesExpiring = async (
   return { expected, writes };
 };
 
-/** The same changes, so that who computes with the rows from before notices. */
+/** The same changes, and one that a process computing with the old rows will notice. */
 export const noticeably = async (
   views: Pick<ViewStore, "load">,
   { expected, writes }: RowChanges,
@@ -149,11 +149,11 @@ export const noticeably = async (
 export const isWalkDue = async (views: Pick<ViewStore, "load">, nowMs: number): Promise<boolean> => {
   const [row] = await views.load(CASE_EXPIRY, [CASE_EXPIRY_KEY]);
   const walkedAt = row ? rowInteger(row, "walked_at") : 0;
-  // Also where a clock that was ahead wrote it.
+  // A time in the future was written by a clock that was ahead; it makes a look due as well.
   return Math.abs(nowMs - walkedAt) >= CASES_WALK_MS;
 };
 
-/** Nodes behind a name. */
+/** Nodes after a name. */
 export const walkQuery = (tenant: string, after: string | undefined, rowsMax: number): TenantQuery =>
   tenantList({
     tenant,

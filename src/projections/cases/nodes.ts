@@ -101,7 +101,7 @@ export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CA
   };
 };
 
-/** Written with a space between them. */
+/** The two times are stored with a space between them. */
 const timesFrom = (text: string): Times => {
   if (text === "") return NO_OTHERS;
   const [first = "", last = ""] = text.split(" ");
@@ -168,7 +168,7 @@ const placeOf = (fact: Fact): Place => {
   return { at, id, sequence, weight: weightOf(fact) };
 };
 
-/** Without the facts that `goneWith` has a sequence for. */
+/** The node without the facts for which `goneWith` returns a sequence. */
 export const withoutFacts = (node: Node, goneWith: (fact: Fact) => Sequence | undefined): Node => {
   const left: Fact[] = [];
   const gone = [...node.gone];
@@ -208,7 +208,7 @@ export const componentOf = (start: string, node: (name: string) => Node): readon
   const { neighbours } = node(start);
   const [beside] = neighbours;
   if (beside === undefined) return [start];
-  // Most cases are a decision and a correlation, each beside the other alone.
+  // Most cases are a decision and a correlation, each with the other as its only neighbour.
   if (neighbours.length === 1 && isOnly(start, node(beside).neighbours)) return [start, beside];
   const found = new Set([start]);
   for (const name of found) {
@@ -253,7 +253,7 @@ const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
   };
   return facts.map((fact) => {
     const named = renamed(fact, nameOf);
-    // What is named by its id has a case of its own as well.
+    // What its id names has a case of its own as well.
     return followedBy(fact) === undefined ? named : { ...named, standsAs: nameByEvent(fact) };
   });
 };

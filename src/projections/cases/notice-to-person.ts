@@ -11,7 +11,7 @@ import type { ViewStore } from "../../views/view-store.ts";
 import { type EventFilter, type StoredEvent, searchEvents } from "../events/queries.ts";
 import { NOTICES_LOOKED_AT_MAX, NOTICES_PER_PAGE } from "../limits.ts";
 
-/** Of a decision as the register has it. */
+/** Columns of a decision in the register. */
 export const findNoticeToPerson = async (
   views: Pick<ViewStore, "select">,
   tenant: string,
@@ -60,7 +60,7 @@ async function* newestEvents(
   }
 }
 
-/** Undefined for one that says what it is about. */
+/** Undefined if the notice says what it is about. */
 const namelessFact = ({ eventText, sequence }: StoredEvent): Fact | undefined => {
   const known = eventFacts(readEvent(eventText));
   const fact = known && factOf(known, sequence);

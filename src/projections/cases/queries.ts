@@ -1,4 +1,4 @@
-/** A case and everything that is known of it, found by one of the names that its events refer to. */
+/** A case and everything known of it, found by one of the names to which its events refer. */
 import type { Fact, LinkKind } from "../../cases/fact.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Rules } from "../../obligations/clocks.ts";

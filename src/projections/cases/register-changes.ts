@@ -1,4 +1,4 @@
-/** What changes in the registers when cases change. */
+/** The changes of the registers when cases change. */
 import type { Fact } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { indexedBesideKey, type Row, rowInteger, type Table, type Value } from "../../views/tables.ts";
@@ -123,10 +123,10 @@ const countChanges = (table: Table, before: readonly Row[], now: readonly Row[])
     });
 };
 
-/** Of one key. */
+/** The sum for one key. */
 interface CountChange {
-  /** One that has the key. */
+  /** A row with that key. */
   readonly row: Row;
-  /** In the order of the columns that count. */
+  /** In the order of the counting columns. */
   readonly counts: number[];
 }

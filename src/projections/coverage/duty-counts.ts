@@ -1,11 +1,13 @@
-/** The shape of every table that counts evidence of duties: asset × law × duty. Ratio and state are made when they are read (entries.ts). */
+/**
+ * The columns of every table that counts evidence of duties: asset × law × duty. Ratio and state are computed when the table is read (entries.ts).
+ */
 import { INTEGER, type RowOf, type Table, TEXT } from "../../views/tables.ts";
 
 export const DUTY_COUNTS = {
   columns: {
     tenant: TEXT,
     asset_id: TEXT,
-    /** A legal basis; `any` for what is asked of everybody, `policy` for rules of the operator. */
+    /** A legal basis; `any` for duties that apply to everybody, `policy` for rules of the operator. */
     law: TEXT,
     duty: TEXT,
     required: INTEGER,
@@ -18,5 +20,5 @@ export const DUTY_COUNTS = {
   indexes: [["tenant", "law", "asset_id", "duty"]],
 } as const satisfies Omit<Table, "name">;
 
-/** The same of all these tables, as TypeScript sees it. */
+/** A row of all these tables as a type. */
 export type DutyCount = RowOf<typeof DUTY_COUNTS & { readonly name: string }>;

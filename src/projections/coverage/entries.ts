@@ -1,4 +1,4 @@
-/** What is answered of a duty: its counts, what they amount to, and where to look. */
+/** What an answer says of a duty: its counts, its state, and examples of evidence. */
 import { strict as assert } from "node:assert";
 import { timeKey } from "../../event/formats.ts";
 import { COVERAGE_EXAMPLES_MAX } from "../../limits.ts";
@@ -22,11 +22,11 @@ export const COVERAGE_WARNINGS = ["unregistered_legal_basis"] as const;
 export type CoverageWarning = (typeof COVERAGE_WARNINGS)[number];
 
 export interface CoverageEntry extends Omit<DutyCount, "tenant"> {
-  /** In time of required; null where nothing is. */
+  /** In time divided by required; null if nothing is required. */
   readonly ratio: number | null;
   readonly state: CoverageState;
   readonly clause: string | null;
-  /** RFC 3339; null where none is found. */
+  /** RFC 3339; null if there is no evidence. */
   readonly last_evidence_at: string | null;
   readonly example_event_ids: readonly string[];
   readonly warnings: readonly CoverageWarning[];
@@ -52,7 +52,7 @@ export const coverageEntries = async (
   return found.map((each) => coverageEntry(each, expired, rules));
 };
 
-/** Mostly none of the newest has expired, and those behind them need not be asked for. */
+/** Mostly none of the newest has expired, and those behind them need not be checked. */
 const findExpiredAmong = async (
   views: Pick<ViewStore, "select">,
   tenant: string,
@@ -68,7 +68,7 @@ const findExpiredAmong = async (
 interface Found {
   readonly count: DutyCount;
   readonly isStale: boolean;
-  /** The newest first. */
+  /** Newest first. */
   readonly newest: readonly Evidence[];
 }
 
@@ -87,12 +87,12 @@ const coverageEntry = (
     clause: clauseOf(deadlines, count.law, count.duty),
     last_evidence_at: last === undefined ? null : `${last.at}Z`,
     example_event_ids: examples.slice(0, COVERAGE_EXAMPLES_MAX),
-    // Kept, as a law may be new; and told, as it may be misspelt.
+    // Kept, because a law may be new; with a warning, because it may be misspelt.
     warnings: isRegistered(count.law) ? [] : ["unregistered_legal_basis"],
   };
 };
 
-/** Stale comes first: what was covered by evidence that is no longer valid needs new one, however much it covered. */
+/** Stale takes precedence: if the evidence is no longer valid, new evidence is needed, however much was covered. */
 export const stateOf = (
   { required, in_time, late }: Pick<DutyCount, "required" | "in_time" | "late">,
   isStale: boolean,
@@ -109,7 +109,7 @@ const isOfBiasAudit = ({ law, duty }: DutyCount): boolean =>
 const isValid = (audits: readonly BiasAudit[], today: string): boolean =>
   audits.some(({ at, validUntil }) => auditedDates(at, validUntil).last >= today);
 
-/** The decisions that were made inside a valid year count as in time. */
+/** Decisions made during a valid year count as in time. */
 const withAudits = async (
   views: Pick<ViewStore, "select">,
   count: DutyCount,
@@ -121,12 +121,12 @@ const withAudits = async (
     const [found] = await views.select(usesQuery(tenant, assetId, dates));
     decisions += found ? rowInteger(found, "decisions") : 0;
   }
-  // A decision may come between two questions.
+  // A decision may arrive between the two queries.
   const inTime = Math.min(decisions, required);
   return { ...count, in_time: inTime, unmet: required - inTime };
 };
 
-/** Apart so that a test can ask the database for its plan. */
+/** Separate so that a test can ask the database for its plan. */
 export const usesQuery = (
   tenant: string,
   assetId: string,
@@ -136,7 +136,7 @@ export const usesQuery = (
   return tenantTotals({
     tenant,
     table: LL144_USES,
-    // What follows the last day begins with it.
+    // `~` sorts after every character of a date, so the last day is included.
     where: [
       { kind: "equals", column: "asset_id", value: assetId },
       { kind: "range", column: "day", from: first, to: `${last}~` },

@@ -1,6 +1,6 @@
 /**
- * Events that are evidence of a duty: the newest ones by their own times, found in the registers by index. Of decisions, clocks
- * and labels only the newest of an asset are looked through; what has expired with its case is not found, though it counts.
+ * Events that are evidence of a duty: the newest ones by their own times, found in the registers by index. Of decisions, clocks and labels only the
+ * newest of an asset are searched. Events that expired with their case are not found, although they count.
  */
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
 import type { Rules } from "../../obligations/clocks.ts";
@@ -19,12 +19,12 @@ import { OUTCOME_LABELS } from "../outcomes/tables.ts";
 import type { DutyCount } from "./duty-counts.ts";
 
 export interface Evidence {
-  /** The event's time, as text that sorts. */
+  /** The event's time, as text that sorts by time. */
   readonly at: string;
   readonly eventId: string;
 }
 
-/** For one answer: what several rows of an asset ask for is read once. */
+/** For one answer: rows that several duties of an asset need are read once. */
 export const createEvidence = (
   views: Pick<ViewStore, "load" | "select">,
   tenant: string,
@@ -58,12 +58,12 @@ export const createEvidence = (
 
   return {
     audits,
-    /** The newest first, each once. Those that have expired too, where a register has them still. */
+    /** Newest first, each once. Includes expired events that a register still has. */
     of: async (count: DutyCount): Promise<readonly Evidence[]> => {
       const found = (await all(count)).toSorted((one, other) =>
         isLater(["", one.at, one.eventId], ["", other.at, other.eventId]) ? -1 : 1,
       );
-      // One notice may be shown before several decisions.
+      // One notice may cover several decisions.
       return found
         .filter(({ eventId }, index) => eventId !== found[index - 1]?.eventId)
         .slice(0, EVIDENCE_ROWS_MAX);
@@ -82,7 +82,7 @@ const once = <Found>(ask: (assetId: string) => Promise<Found>): ((assetId: strin
   };
 };
 
-/** Apart, as the next one, so that a test can ask the database for its plan. */
+/** Separate, like the next one, so that a test can ask the database for its plan. */
 export const newestQuery = (
   tenant: string,
   list: List,
@@ -107,7 +107,7 @@ export const labelsQuery = (tenant: string, assetId: string) =>
 
 const ofRow = (row: Row): Evidence => ({ at: rowText(row, "at"), eventId: rowText(row, "event_id") });
 
-/** The event that met the duty. Of a notice that is the one which started the clock: what stops it is the decision. */
+/** The event that met the duty. For a notice it is the event that started the clock, because the decision stops it. */
 const ofClock = (row: Row): readonly Evidence[] => {
   if (row.stopped_by === null || row.stopped_at === null) return [];
   const [at, eventId] =
@@ -115,7 +115,7 @@ const ofClock = (row: Row): readonly Evidence[] => {
   return [{ at: rowText(row, at), eventId: rowText(row, eventId) }];
 };
 
-/** Of a decision that was made, as no other one is counted, the notice until then. */
+/** The notice at or before a decision that was made; no other decisions are counted. */
 const ofNotice = (row: Row, law: string): readonly Evidence[] => {
   if (row.made_at === null || row.notice_at === null || row.notice_event_id === null) return [];
   const bases: readonly string[] = JSON.parse(rowText(row, "legal_bases"));

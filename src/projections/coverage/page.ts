@@ -15,17 +15,17 @@ import type { DutyCount } from "./duty-counts.ts";
 const ORDER = ["asset_id", "law", "duty"] as const;
 
 const LIST = { orderBy: ORDER, filters: ORDER } as const;
-/** A late event may take away what an earlier one gave: what counts nothing again is as if it had never been. */
+/** A late event may cancel what an earlier one counted: a row that counts nothing again is treated as if it did not exist. */
 const COUNTED: Pick<List, "always"> = { always: [{ kind: "range", column: "required", from: 1 }] };
 
-/** What is counted by cases, the register of assets and the outcomes. A duty may stand in several: then they add up. */
+/** The counts of cases, of the asset register and of outcomes. A duty may be in several tables: then they are added up. */
 export const COVERAGE_LISTS: readonly List[] = [
   { ...LIST, ...COUNTED, view: CASES_VIEW, table: COVERAGE },
   { ...LIST, ...COUNTED, view: "outcomes", table: LABELING },
   { ...LIST, view: ASSETS_VIEW, table: ASSET_DUTIES },
 ];
 
-/** Projections whose rows an answer is made of; evidence of audits is in one of its own. */
+/** Projections whose rows make up an answer; evidence of audits is in a projection of its own. */
 export const COVERAGE_VIEWS: readonly string[] = [...COVERAGE_LISTS.map(({ view }) => view), "audits"];
 
 export const COVERAGE_FILTERS: Pick<List, "filters" | "values"> = {
@@ -45,7 +45,7 @@ export const readCoverage = async (
   const scope = JSON.stringify([tenant, "coverage", where, order]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor" || !isPlace(start?.place)) return { kind: "invalid_cursor" };
-  // What one list leaves out comes after more than `limit` rows, of which none is missing.
+  // Rows that one list leaves out come after more than `limit` rows, none of which is missing.
   const parts = { where, order, after: start?.place, rowsMax: limit + 1 };
   const found = await Promise.all(COVERAGE_LISTS.map((list) => views.select(listQuery(tenant, list, parts))));
   const all = together(found.flat(), tenant, order);
@@ -55,7 +55,7 @@ export const readCoverage = async (
   return { kind: "page", rows, nextCursor: place ? writeCursor({ place, scope }) : null };
 };
 
-/** A cursor is not secret, so anybody may make one that has something else in it. */
+/** Anybody may make a cursor, because it is not secret, even one with other content. */
 const isPlace = (place: Place | undefined): boolean =>
   place === undefined || (place.length === ORDER.length && place.every((value) => typeof value === "string"));
 

@@ -1,10 +1,10 @@
-/** Which legal bases this program knows: those by which it classifies, sets limits or keeps events, as the tables of each name them. */
+/** The legal bases that this program knows: those with which it classifies, sets limits or keeps events, from the tables of each. */
 import { LAWS } from "../../classification/vocabulary.ts";
 import { DEADLINE_LAWS } from "../../obligations/deadlines.ts";
 import { ANY_LAW } from "../../obligations/duties.ts";
 import { LEGAL_FLOORS } from "../../retention/floors.ts";
 
-/** What only a star of a floor stands for is not named: it may be misspelt as well. */
+/** Names that only the star of a floor matches do not count: they may be misspelt. */
 const REGISTERED: ReadonlySet<string> = new Set([
   ANY_LAW,
   ...Object.keys(LAWS),

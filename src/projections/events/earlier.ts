@@ -1,4 +1,4 @@
-/** Which of some events the log holds already, however long ago they came, and which of them have expired: their identity stays. */
+/** Finds which of some events the log already contains, however old they are, and which of them have expired: their identity stays. */
 import { setImmediate as otherWork } from "node:timers/promises";
 import type { Sequence } from "../../log/outcome.ts";
 import { type Row, rowText } from "../../views/tables.ts";
@@ -9,7 +9,7 @@ import { waitForPosition } from "../wait-for-position.ts";
 import { EVENTS, EVENTS_VIEW, isExpired, sequenceOf } from "./tables.ts";
 
 /**
- * The sequence of each event that stands in the log up to `upTo`, by its event_id; undefined where the view has not come so far within `timeoutMs`.
+ * The sequence of each event that is in the log up to `upTo`, by its event_id; undefined if the view has not reached `upTo` within `timeoutMs`.
  * `eventIds` are in canonical form.
  */
 export const findEarlier = async (search: {
@@ -26,13 +26,13 @@ export const findEarlier = async (search: {
   while (await waitForPosition({ ...wait, timeoutMs: deadline - performance.now() })) {
     const rows = await identitiesOf(views, tenant, eventIds);
     const found = new Map(rows.map((row) => [rowText(row, "event_id"), sequenceOf(row)]));
-    // A view that was made again takes the place of this one from up to 1000 records behind: what it lacks then says nothing.
+    // A view that was made again may replace this one from up to 1000 records behind: what it lacks then means nothing.
     if (found.size === eventIds.length || (await views.position(wait.projection)) >= upTo) return found;
   }
   return undefined;
 };
 
-/** Those of the events that the views no longer show. */
+/** The events that the views no longer show. */
 export const findExpired = async (
   views: Pick<ViewStore, "select">,
   tenant: string,
@@ -49,7 +49,7 @@ const identitiesOf = async (
 ): Promise<readonly Row[]> => {
   const found: Row[] = [];
   for (let start = 0; start < eventIds.length; start += EVENT_IDS_PER_QUERY) {
-    // SQLite answers in this process.
+    // SQLite answers synchronously in this process.
     if (start > 0) await otherWork();
     const query = earlierQuery(tenant, eventIds.slice(start, start + EVENT_IDS_PER_QUERY));
     found.push(...(await views.select(query)));
@@ -57,9 +57,9 @@ const identitiesOf = async (
   return found;
 };
 
-/** Apart so that a test can ask the database for its plan. At least one id and at most EVENT_IDS_PER_QUERY. */
+/** Separate so that a test can ask the database for its plan. At least one id and at most EVENT_IDS_PER_QUERY. */
 export const earlierQuery = (tenant: string, eventIds: readonly string[]): TenantQuery => {
-  // Filled up, so that databases prepare one statement and not one for each number of ids.
+  // Filled up, so that databases prepare one statement instead of one for each number of ids.
   const values = Array.from(
     { length: EVENT_IDS_PER_QUERY },
     (_, index) => eventIds[index] ?? eventIds[0] ?? "",

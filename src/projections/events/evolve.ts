@@ -1,8 +1,7 @@
 /**
- * The view `events`: every event once, under (tenant, event_id). The broker recognises a repeated event for ten minutes
- * only; this rule holds for ever: the first one stays, the same one again changes nothing, and a different one under the
- * same event_id becomes a dead letter, `event_id_conflict`. Of one that has expired nobody knows the content any more: what comes under its
- * event_id is a repeat.
+ * The view `events`: every event once, under (tenant, event_id). The broker recognizes a repeated event for ten minutes only; this rule holds for
+ * ever: the first one stays, the same one again changes nothing, and a different one with the same event_id becomes a dead letter,
+ * `event_id_conflict`. The content of an expired event is not known any more: whatever comes with its event_id is a repeat.
  */
 import type { EventFacts } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
@@ -23,7 +22,7 @@ import { eventTexts } from "./texts.ts";
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
   const writes: Write[] = [];
   const rejected: Rejection[] = [];
-  /** First records of this group, by event_id, of each tenant. */
+  /** The first records of this group by event_id, for each tenant. */
   const tenants: Level<Level<First>> = new Map();
   for (const stored of records) {
     const { facts, sequence } = stored;
@@ -48,7 +47,7 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
 
 interface First {
   readonly sequence: Sequence;
-  /** Undefined where it has expired. */
+  /** Undefined if it has expired. */
   readonly record: { readonly eventText: string } | undefined;
 }
 
@@ -89,7 +88,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
   ];
 };
 
-/** Records of one request follow each other, and came at one time. */
+/** Records of one request are consecutive, and have the same time of arrival. */
 let lastReceived = { receivedAt: "", named: { name: "received", time: "" } };
 
 const receivedTime = (receivedAt: string): NamedTime => {

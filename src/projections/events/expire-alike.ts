@@ -1,4 +1,4 @@
-/** For comparing a live view with one that was made from the log now, which has everything. */
+/** For comparing a live view with one that was just made from the log and contains everything. */
 import { keyText, rowText } from "../../views/tables.ts";
 import type { Snapshot, ViewDefinition, ViewStore } from "../../views/view-store.ts";
 import { expiryWrites, factsIn, keyOf } from "./expiry.ts";

@@ -1,4 +1,4 @@
-/** What is due to expire in the view `events`, and what is left of an event that has. */
+/** Which events of the view `events` are due to expire, and what is left of an expired event. */
 import { type EventFacts, eventFacts } from "../../event/facts.ts";
 import { readEvent } from "../../event/read-event.ts";
 import { classText, type RetentionClass } from "../../retention/age.ts";
@@ -8,13 +8,13 @@ import type { Write } from "../../views/view-store.ts";
 import { eventLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS } from "./tables.ts";
 
-/** Rows of one class that count from before a time, the oldest first. */
+/** Rows of one class whose age counts from before a time, the oldest first. */
 export const dueQuery = (parts: {
   readonly tenant: string;
   readonly kept: RetentionClass;
   /** As text that sorts by time. */
   readonly before: string;
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly after: Row | undefined;
   readonly rowsMax: number;
 }): TenantQuery => {
@@ -38,10 +38,10 @@ const COLUMNS = Object.keys(EVENTS.columns).filter((name): name is keyof typeof 
   Object.hasOwn(EVENTS.columns, name),
 );
 
-/** Read from the event's own text, which has the last word; the columns only find it. */
+/** Read from the event's own text, which decides; the columns only find the event. */
 export const factsIn = (row: Row): EventFacts | undefined => eventFacts(readEvent(rowText(row, "event")));
 
-/** The row becomes a tombstone, and nothing finds it any more. */
+/** The row becomes a tombstone, which no search finds. */
 export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): readonly Write[] => {
   const [tenant, sequence] = [rowText(row, "tenant"), rowInteger(row, "sequence")];
   const tombstone: RowOf<typeof EVENTS> = {

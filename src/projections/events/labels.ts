@@ -16,10 +16,7 @@ export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
   return labels;
 };
 
-/**
- * Half of all events may have a type, and half a tier or a basis, and hardly any both: one label for the two finds these without going through the
- * others.
- */
+/** Half of all events may have a type, half a tier or a basis, and hardly any both: one label for the two finds these without reading the others. */
 const typeLabels = (eventType: string, riskTier: string | null): readonly Label[] => {
   const { byTier } = kindsOf(eventType);
   const known = byTier.get(riskTier);
@@ -49,7 +46,7 @@ const basisLabels = (eventType: string, legalBasis: string): readonly Label[] =>
   return labels;
 };
 
-/** What follows from a type is made once for all of its events: of each label thousands would be held until they are written. */
+/** Labels that follow from a type are made once for all of its events: otherwise thousands of copies of each would be held until they are written. */
 interface KindLabels {
   readonly byTier: Map<string | null, readonly Label[]>;
   readonly byBasis: Map<string, readonly Label[]>;
@@ -57,7 +54,7 @@ interface KindLabels {
 
 const kinds = new Map<string, KindLabels>();
 const remembered = { count: 0 };
-/** A service has some 50 types with a few tiers and laws each. Beyond, all are forgotten: anybody may send others. */
+/** A service has some 50 types with a few tiers and laws each. Beyond this number all are forgotten, because anybody may send others. */
 const REMEMBERED_MAX = 1000;
 
 const kindsOf = (eventType: string): KindLabels => {
@@ -81,22 +78,22 @@ type LabelledFacts = Pick<
   "assetId" | "eventType" | "riskTier" | "correlationId" | "subjectHash" | "traceId" | "tags" | "legalBases"
 >;
 
-/** What is asked for; undefined where it does not matter. */
+/** The requested values; undefined if any value will do. */
 export interface AskedFacts {
   readonly assetId?: string | undefined;
   readonly eventType?: string | undefined;
-  /** `decision` for every `decision.…`. Follows from the type, and counts only without one. */
+  /** `decision` for every `decision.…`. It follows from the type, and counts only without one. */
   readonly eventGroup?: string | undefined;
   readonly riskTier?: string | undefined;
   readonly correlationId?: string | undefined;
   readonly subjectHash?: string | undefined;
   readonly traceId?: string | undefined;
   readonly legalBasis?: string | undefined;
-  /** An event has all of them. */
+  /** The event must have all of them. */
   readonly tags?: readonly Tag[] | undefined;
 }
 
-/** The labels of every event that has what is asked for, and of no others. From few events per label to many. */
+/** The labels of exactly the events with the requested values. From few events per label to many. */
 export const askedLabels = (asked: AskedFacts): readonly Label[] => [
   ...label("trace", asked.traceId),
   ...label("correlation", asked.correlationId),
@@ -109,7 +106,7 @@ export const askedLabels = (asked: AskedFacts): readonly Label[] => [
 const label = (name: string, value: string | undefined): readonly Label[] =>
   value === undefined ? [] : [[name, value]];
 
-/** A type or its group, tier and basis. */
+/** The label of a type or its group, with tier and basis. */
 const kindLabels = ({ eventType, eventGroup, riskTier, legalBasis }: AskedFacts): readonly Label[] => {
   const [name, kind] = eventType === undefined ? ["group", eventGroup] : ["type", eventType];
   if (kind === undefined) return [...label("tier", riskTier), ...label("basis", legalBasis)];

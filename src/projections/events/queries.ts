@@ -1,4 +1,4 @@
-/** The questions that the view `events` answers. Each takes the tenant that asks. */
+/** The queries of the view `events`. Each takes the tenant that asks. */
 import { splitEventType } from "../../../streams/subjects.ts";
 import type { Tag } from "../../event/facts.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
@@ -17,11 +17,11 @@ import { EVENT_WORDS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
 export interface EventConditions extends AskedFacts {
   /** All of these words occur in the event. */
   readonly text?: SearchWords | undefined;
-  /** RFC 3339, UTC, any precision; at or after. */
+  /** RFC 3339, UTC, any precision; inclusive. */
   readonly from?: string | undefined;
-  /** Before. */
+  /** Exclusive. */
   readonly to?: string | undefined;
-  /** What `from` and `to` speak of. */
+  /** The time to which `from` and `to` apply. */
   readonly timeField: "timestamp" | "received_at";
 }
 
@@ -32,7 +32,7 @@ export interface EventFilter extends EventConditions {
 
 export interface EventPage {
   readonly limit: number;
-  /** `nextCursor` of the page before, used with the same filter. */
+  /** `nextCursor` of the previous page, used with the same filter. */
   readonly cursor?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export const searchEvents = async (
 ): Promise<EventSearch> => {
   const { cursor } = filter;
   if (matchesNone(filter))
-    // No page of it had a next one.
+    // No page with this filter had a next one.
     return cursor === undefined ? { kind: "page", rows: [], nextCursor: null } : { kind: "invalid_cursor" };
   const question = searchQuery(tenant, filter, { after: undefined, rowsMax: 1 });
   const scope = JSON.stringify([question.sql, question.params]);
@@ -73,11 +73,11 @@ export const searchEvents = async (
   return { kind: "page", rows, nextCursor: last ? writeCursor({ place: [last.sequence], scope }) : null };
 };
 
-/** A cursor is not secret, so anybody may make one that has a text in it, or a number where no event stands and none could follow. */
+/** Anybody may make a cursor, because it is not secret, even one with a text in it, or with a number that no event can have. */
 const isPlace = (after: string | number): after is Sequence =>
   typeof after === "number" && after > 0 && after < Number.MAX_SAFE_INTEGER;
 
-/** A page of large events has fewer than `limit`, and is read in parts, so that not many times what is answered is held. */
+/** A page of large events has fewer than `limit`, and is read in parts, so that not much more than the answer is held in memory. */
 const readPage = async (
   views: Pick<ViewStore, "select">,
   tenant: string,
@@ -89,7 +89,7 @@ const readPage = async (
   let after = start;
   let bytes = 0;
   for (;;) {
-    // One more row than asked for tells whether there is a next page.
+    // One row more than requested shows whether there is a next page.
     const rowsMax = Math.min(limit + 1 - rows.length, PAGE_ROWS_PER_READ);
     const found = (await views.select(searchQuery(tenant, filter, { after, rowsMax }))).map(storedEvent);
     for (const row of found) {
@@ -115,7 +115,7 @@ export const findEvent = async (
     : { kind: "stored", ...storedEvent(row), requestId: rowText(row, "request_id") };
 };
 
-/** Apart from searchEvents so that a test can ask the database for its plan. */
+/** Separate from searchEvents so that a test can ask the database for its plan. */
 export const searchQuery = (
   tenant: string,
   filter: EventFilter,
@@ -136,7 +136,7 @@ export const searchQuery = (
     where: conditionsOf(filter),
     order: filter.order,
     after,
-    // What has expired stands below.
+    // Sequences of expired events are negative.
     above: 0,
     upTo,
     rowsMax,
@@ -147,7 +147,7 @@ export const matchesNone = (filter: EventConditions): boolean => {
   const { eventType, eventGroup, from, to } = filter;
   const group = eventType === undefined ? eventGroup : splitEventType(eventType).group;
   const isOfOther = eventGroup !== undefined && eventGroup !== group;
-  // PostgreSQL takes it for a range like others, and would look through all events for it.
+  // PostgreSQL would treat it like any other range, and search all events for it.
   const isEmptyRange = from !== undefined && to !== undefined && timeKey(from) >= timeKey(to);
   return isOfOther || isEmptyRange || distinctTags(filter).length > TAGS_MAX;
 };
@@ -190,7 +190,7 @@ const range = ({ from, to, timeField }: EventConditions) => {
   return [{ kind: "within", index: EVENT_WORDS, column, from: bound(from), to: bound(to) }] as const;
 };
 
-/** In one order, so that equal questions make equal queries. */
+/** In one order, so that equal requests make equal queries. */
 const distinctTags = ({ tags = [] }: EventConditions): readonly Tag[] => {
   const byText = new Map(tags.map((tag) => [JSON.stringify([tag.key, tag.value]), tag]));
   return [...byText.keys()].sort().flatMap((text) => byText.get(text) ?? []);

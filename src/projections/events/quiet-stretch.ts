@@ -1,17 +1,17 @@
-/** Whether a stretch of the log holds nothing of a tenant: of all who follow its events one asks, and not each for itself. */
+/** Whether a stretch of the log contains nothing of a tenant: one query for all who follow its events, instead of one for each. */
 import type { ViewStore } from "../../views/view-store.ts";
 import { VIEW_LOOK_MS_MAX } from "../limits.ts";
 import { rowsInStretch, type Stretch } from "./stretch.ts";
 
 export interface QuietStretches {
-  /** False also where nobody knows. */
+  /** Also false if it is not known. */
   isQuiet(tenant: string, stretch: Stretch): Promise<boolean>;
 }
 
 export const createQuietStretches = (
   views: Pick<ViewStore, "select" | "position" | "load">,
 ): QuietStretches => {
-  /** Questions on their way. An answer is not kept: a dead letter that is replayed puts an event where there was none. */
+  /** Queries in progress. A result is not kept, because a replayed dead letter puts an event where there was none. */
   const asking = new Map<string, Stretch & { readonly answer: Promise<boolean> }>();
 
   const look = async (tenant: string, { after, upTo }: Stretch): Promise<boolean> => {
@@ -34,7 +34,7 @@ export const createQuietStretches = (
   };
 };
 
-/** False also where it fails or is late: of several connections to a database one may have gone, and each looks for itself then. */
+/** Also false if the query fails or is late: one of several connections to a database may have broken, and then each follower looks for itself. */
 const inTime = (answer: Promise<boolean>): Promise<boolean> => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const isUnknown = (): void => resolve(false);

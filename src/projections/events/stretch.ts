@@ -1,4 +1,4 @@
-/** A stretch of the log, and what the view of events holds of it. */
+/** A stretch of the log, and what the view of events contains of it. */
 import type { Sequence } from "../../log/outcome.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { inOneRevision } from "../in-one-revision.ts";

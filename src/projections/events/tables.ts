@@ -4,9 +4,9 @@ import type { TextIndex } from "../../views/text-index.ts";
 export const EVENTS_VIEW = "events";
 
 /**
- * One row per event, for ever: of one that has expired its identity stays, so that a repeat is never taken for a first one. `sequence` has a minus
- * sign then, all that says something about it is empty, and `received_at` tells reconciliation in which hour it came.
- * Searches with filters read EVENT_WORDS, which holds the labels of each event (labels.ts): so nothing of the event stands here a second time.
+ * One row per event, for ever. The identity of an expired event stays, so that a repeat is never taken for a first one: its `sequence` is then
+ * negative, everything that says something about it is empty, and `received_at` tells reconciliation in which hour it came. Searches with filters
+ * read EVENT_WORDS, which contains the labels of each event (labels.ts), so nothing of the event is stored here twice.
  */
 export const EVENTS = {
   name: "events",
@@ -16,15 +16,15 @@ export const EVENTS = {
     event_id: TEXT,
     sequence: INTEGER,
     received_at: TEXT,
-    /** Of the request that brought it: with it the record is here as the log holds it, and a proof needs no look into the log. */
+    /** The id of the request that brought it: with it, the row contains everything of the record, and a proof need not read the log. */
     request_id: TEXT,
     /** `received_at` and the event's `timestamp` as text that sorts by time (event/formats.ts). */
     received: TEXT,
     occurred: TEXT,
-    /** Tier and law that say how long it is kept (src/retention/age.ts), and the time from which that counts. */
+    /** The tier and the law that decide how long it is kept (src/retention/age.ts), and the time from which that counts. */
     retention_class: TEXT,
     counted_from: TEXT,
-    /** RFC 3339, UTC; null for all that is there. */
+    /** RFC 3339, UTC; null if it has not expired. */
     expired_at: NULLABLE_TEXT,
     /** JSON text as it was sent. */
     event: TEXT,
@@ -32,7 +32,7 @@ export const EVENTS = {
   primaryKey: ["tenant", "event_id"],
   indexes: [
     ["tenant", "retention_class", "counted_from", "sequence"],
-    // Holds the times too: a search by time reads the index in order, and rows only where the time is right.
+    // Includes the times: a search by time reads the index in order, and only the rows whose time matches.
     ["tenant", "sequence", "occurred", "received"],
   ],
   timeIndexes: [
@@ -41,16 +41,19 @@ export const EVENTS = {
   ],
 } as const satisfies Table;
 
-/** Who lets events expire now, and when that was last done: one row. A view that is made again does not know of any, so it is done right after. */
+/**
+ * The process that lets events expire now, and when that was last done: one row. A view that was made again does not know of any, so it is done right
+ * after.
+ */
 export const EXPIRY_RUNS = {
   name: "expiry_runs",
   columns: {
     name: TEXT,
-    /** The process at work; empty for none. */
+    /** The process at work; empty if there is none. */
     holder: TEXT,
-    /** Milliseconds since 1970: until then nobody else begins. */
+    /** Until when no other process may begin, in milliseconds since 1970. */
     held_until: INTEGER,
-    /** The same; 0 for never. */
+    /** When it was last done, in milliseconds since 1970; 0 for never. */
     finished_at: INTEGER,
   },
   primaryKey: ["name"],
@@ -59,7 +62,7 @@ export const EXPIRY_RUNS = {
 
 export const isExpired = (row: Row): boolean => rowInteger(row, "sequence") < 0;
 
-/** Where the event stands in the log, expired or not. */
+/** The sequence of the event in the log, expired or not. */
 export const sequenceOf = (row: Row): number => Math.abs(rowInteger(row, "sequence"));
 
 /** The words (event/words.ts), labels (labels.ts) and times of each event that has not expired. */

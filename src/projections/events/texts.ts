@@ -1,4 +1,4 @@
-/** The texts whose words an event is found by: its asset, type, correlation, tags and all texts, numbers and booleans of its metadata. */
+/** The texts by whose words an event is found: its asset, type, correlation, tags and all texts, numbers and booleans of its metadata. */
 import type { EventFacts } from "../../event/facts.ts";
 import { addWords, wordsAtMost } from "../../event/words.ts";
 import { EVENT_WORDS_MAX, EVENT_WORDS_READ_MAX } from "../../limits.ts";
@@ -9,7 +9,7 @@ export const eventTexts = (facts: EventFacts): readonly string[] => {
   addTexts(facts.metadata, texts);
   let atMost = 0;
   for (const text of texts) atMost += wordsAtMost(text);
-  // Nearly all events have less.
+  // Nearly all events have fewer.
   return atMost <= EVENT_WORDS_MAX ? texts : withFewerWords(texts, namesEnd);
 };
 
@@ -24,7 +24,7 @@ const withFewerWords = (texts: readonly string[], namesEnd: number): readonly st
     if (kept.size >= EVENT_WORDS_MAX) break;
     kept.add(word);
   }
-  // Every pair stands behind its two words, so that as a text these are the same words again.
+  // Every pair follows its two words, so that the joined text has the same words again.
   return [[...kept].join(" ")];
 };
 

@@ -1,4 +1,4 @@
-/** All events of a tenant that match, in the order of the log, page by page: for streams and exports. */
+/** All matching events of a tenant, in the order of the log, page by page: for streams and exports. */
 import type { Sequence } from "../../log/outcome.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { WALK_PAGE_CHARACTERS, WALK_ROWS_FIRST, WALK_ROWS_MAX, WALK_SEQUENCES_MAX } from "../limits.ts";
@@ -7,17 +7,17 @@ import { rowsInStretch, type StretchRead } from "./stretch.ts";
 
 export interface EventWalk {
   /**
-   * The next events up to `end`, which the view must have reached. None does not mean the end: the page may lie before the next match.
-   * Throws ViewRemadeError.
+   * The next events up to `end`, which the view must have reached. An empty page is not the end: the next match may come after it. Throws
+   * ViewRemadeError.
    */
   next(end: Sequence): Promise<readonly StoredEvent[]>;
-  /** Goes on behind `end`: the caller knows that nothing of the tenant stands before it. */
+  /** Continues after `end`: the caller knows that nothing of the tenant is before it. */
   pass(end: Sequence): void;
-  /** Every match up to here was given. */
+  /** Every match up to here was returned. */
   position(): Sequence;
 }
 
-/** The view began again from nothing while it was read: what was read may have had holes. */
+/** The view was made again from nothing while it was read: what was read may have gaps. */
 export class ViewRemadeError extends Error {
   override readonly name = "ViewRemadeError";
 }

@@ -1,4 +1,4 @@
-/** The view `ledger`: how many records came in which hour, and how many of them tell nothing new. */
+/** The view `ledger`: how many records came in which hour, and how many of them repeat an event. */
 import { hourOf } from "../../log/accepted-counts.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { type Row, type RowInMaking, type RowOf, rowInteger } from "../../views/tables.ts";
@@ -11,7 +11,7 @@ type HourKey = Pick<RowOf<typeof LEDGER>, "tenant" | "hour">;
 
 const keyOf = ({ tenant, record }: StoredRecord): HourKey => ({ tenant, hour: hourOf(record.receivedAt) });
 
-/** Records of one hour follow each other, so most need no look into a map; what is named again, because others stand between, is loaded once. */
+/** Records of one hour are consecutive, so most need no lookup in a map; an hour that is named again is loaded once. */
 const isOf = ({ tenant, hour }: HourKey, stored: StoredRecord): boolean =>
   tenant === stored.tenant && hour === hourOf(stored.record.receivedAt);
 
@@ -34,7 +34,7 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
     if (row === undefined || !isOf(row, stored)) row = rowOf(rows, states, stored);
     const { sequence, facts } = stored;
     row.records++;
-    // Firsts stand in the order of the records.
+    // First records are in the order of the records.
     if (stored === firsts[firstsSeen]) firstsSeen++;
     else if (facts === undefined) row.malformed++;
     else if (states.get(EVENTS, eventKey(stored.tenant, facts)) !== undefined) row.repeated++;

@@ -1,6 +1,6 @@
 /**
- * Accepted = stored = projected, hour by hour. Each of the three is counted by somebody else: accepted by the front ends when they answer, stored by
- * reading the log, projected in the rows of the view `events` as they stand. Where they differ the log is read and the events are named.
+ * Accepted = stored = projected, hour by hour. Each of the three is counted independently: accepted by the front ends when they answer, stored by
+ * reading the log, projected by the rows of the view `events`. If they differ, the log is read and the events are named.
  */
 
 import { setTimeout as delay, setImmediate as otherWork } from "node:timers/promises";
@@ -24,21 +24,21 @@ import { LEDGER } from "./tables.ts";
 
 export interface HourBalance {
   readonly hour: Hour;
-  /** Null where nobody counted: events from before there were counts. */
+  /** Null if nobody counted, for events from before there were counts. */
   readonly accepted: number | null;
   readonly stored: number;
   readonly projected: number;
-  /** Records under an event_id that was stored before: an event stands in the view once. */
+  /** Records with an event_id that was stored before: an event is in the view once. */
   readonly repeated: number;
-  /** Records that the view could not take, among them those that repeat an event_id with other content. */
+  /** Records that the view could not take, including those that repeat an event_id with other content. */
   readonly deadLetters: number;
   readonly state: BalanceState;
   readonly differing: readonly DifferingEvent[];
-  /** Whether all that differ are named. */
+  /** Whether all differing events are named. */
   readonly isComplete: boolean;
 }
 
-/** `refused`: the counts are equal, and the view could not take some of the records. */
+/** `refused`: the counts agree, but the view could not take some of the records. */
 export const BALANCE_STATES = [
   "balanced",
   "more_stored",
@@ -48,7 +48,7 @@ export const BALANCE_STATES = [
 ] as const;
 export type BalanceState = (typeof BALANCE_STATES)[number];
 
-/** Whether every event that was acknowledged is in the log and in the view. More may be. */
+/** Whether every acknowledged event is in the log and in the view. There may be more. */
 export const isBalanced = ({ state }: { readonly state: string }): boolean =>
   state === "balanced" || state === "more_stored";
 
@@ -56,11 +56,11 @@ export interface DifferingEvent {
   /** Null for a record whose event has none. */
   readonly eventId: string | null;
   readonly sequence: number;
-  /** Of its dead letter, or NOT_PROJECTED. */
+  /** The code of its dead letter, or NOT_PROJECTED. */
   readonly code: string;
 }
 
-/** It should stand in the view, and nothing says why it does not. */
+/** It should be in the view, and nothing says why it is not. */
 export const NOT_PROJECTED = "not_projected";
 
 export interface ReconciliationDependencies {
@@ -91,14 +91,13 @@ export const reconcile = async (
   return balances;
 };
 
-/** The next time that counts are handed on, and as long again for the broker. */
+/** The interval at which counts are stored, and as long again for the broker. */
 const COUNTS_WAIT_MS_MAX = 2 * ACCEPTED_FLUSH_MS;
 const COUNTS_POLL_MS = ACCEPTED_FLUSH_MS / 10;
 
 /**
- * As `reconcile`, for who asks about what was written a moment ago: front ends hand on what they counted once in
- * ACCEPTED_FLUSH_MS, and until then it looks as though nobody had been told. What came meanwhile may look so again. `deadline` by
- * `performance.now()`.
+ * Like `reconcile`, for a request about events written a moment ago: front ends store their counts once in ACCEPTED_FLUSH_MS, and until then the
+ * events seem unacknowledged. Events that come meanwhile may seem so again. `deadline` by `performance.now()`.
  */
 export const reconcileCounted = async (
   dependencies: ReconciliationDependencies,
@@ -166,7 +165,7 @@ const stateOf = (found: {
 
 type Named = Pick<HourBalance, "differing" | "isComplete">;
 
-/** A record that is refused has no row either: it is named once, with what its dead letter says. */
+/** A refused record has no row either; it is named once, with the reason in its dead letter. */
 const together = (refused: Named, lost: Named): Named => {
   const named = new Set(refused.differing.map(({ sequence }) => sequence));
   const others = lost.differing.filter(({ sequence }) => !named.has(sequence));
@@ -182,7 +181,7 @@ interface Range {
 
 const NOTHING_DIFFERS: Named = { differing: [], isComplete: true };
 
-/** What is read of an hour of a tenant. */
+/** What is read for one hour of a tenant. */
 interface HourRead {
   readonly views: ViewStore;
   readonly log: LogReader;
@@ -194,10 +193,10 @@ interface HourRead {
 const sequenceRange = ({ first, last }: Range) =>
   ({ kind: "range", column: "sequence", from: first, to: last + 1 }) as const;
 
-/** Those that have expired, too: the view has taken them. */
+/** Includes expired events: the view has taken them. */
 const countRows = async (views: ViewStore, tenant: string, hour: Hour, range: Range): Promise<number> => {
   const count = async (column: "received" | "received_at", { first, last }: Range): Promise<number> => {
-    // `~` sorts behind every character of a time.
+    // `~` sorts after every character of a time.
     const inHour = { kind: "range", column, from: hour, to: `${hour}~` } as const;
     let sum = 0;
     for (let start = first; start <= last; start += RECONCILED_SEQUENCES_PER_TURN) {
@@ -226,8 +225,8 @@ const countOf = async (views: ViewStore, query: ReturnType<typeof tenantCount>):
 };
 
 /**
- * Counts what the view has a dead letter for, and names it. Hours may overlap in the log, so each record is asked for its own.
- * Behind the last one that is named letters are counted without that: most hours overlap with none.
+ * Counts and names the records for which the view has a dead letter. Hours may overlap in the log, so each record is checked for its own hour. After
+ * the last named letter, letters are counted without that check: most hours overlap with none.
  */
 const refusedRecords = async (where: HourRead): Promise<Named & Pick<HourBalance, "deadLetters">> => {
   const { views, log, tenant, hour, range } = where;
@@ -268,13 +267,13 @@ async function* lettersOf({ views, tenant, range }: HourRead): AsyncGenerator<Ro
   } while (after !== undefined);
 }
 
-/** A record that nobody can read any more counts for the hour that is asked for. */
+/** A record that cannot be read any more counts for the requested hour. */
 const isOfAnotherHour = async (log: LogReader, sequence: number, hour: Hour): Promise<boolean> => {
   const message = await log.read(sequence);
   return message !== undefined && decodeRecord(message.payload)?.receivedAt.startsWith(hour) === false;
 };
 
-/** Reads the hour in the log, and names what has no row under its event_id. A log that came from an older copy ends before the hour does. */
+/** Reads the hour in the log, and names the events without a row. A log restored from an older copy ends before the hour does. */
 const lostRecords = async ({ views, log, tenant, hour, range }: HourRead): Promise<Named> => {
   const last = Math.min(range.last, await log.lastSequence());
   const differing: DifferingEvent[] = [];

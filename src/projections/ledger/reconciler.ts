@@ -1,8 +1,7 @@
 /**
- * Reconciles every hour once, soon after it ended, for every tenant of whom something was acknowledged in it: so that a difference is seen when it
- * arises, and not when somebody asks. What is found goes to metrics and, where it is an alarm, to the log lines. Which hour was
- * the last is kept with the views, so that those which end while no projector runs are taken by the next one. Of several
- * projectors two may take the same hour.
+ * Reconciles every hour once, soon after it ended, for every tenant with an acknowledged event in it, so that a difference is noticed when it arises
+ * and not only when somebody asks. The result goes to metrics and, if it is an alarm, to the log lines. The last reconciled hour is stored with the
+ * views, so that hours that end while no projector runs are reconciled by the next one. Two of several projectors may reconcile the same hour.
  */
 import { RECONCILED_HOURS_FIRST, RECONCILED_HOURS_MAX } from "../../limits.ts";
 import { type AcceptedCounts, beginOfHour, HOUR_MS, type Hour, hourAt } from "../../log/accepted-counts.ts";
@@ -17,9 +16,9 @@ import { type HourBalance, isBalanced, type ReconciliationDependencies, reconcil
 import { LEDGER_VIEW, RECONCILED_HOURS, RECONCILIATION } from "./tables.ts";
 
 export interface Reconciler {
-  /** Takes the hours that are over, unless they were taken before or the views have not seen all of the log. */
+  /** Reconciles the hours that have ended, unless that was done before or the views have not seen all of the log. */
   look(signal: AbortSignal): Promise<"reconciled" | "nothing_new" | "behind">;
-  /** Looks again and again until the signal is aborted. Never rejects. */
+  /** Looks repeatedly until the signal is aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -35,7 +34,7 @@ export const createReconciler = (
   },
 ): Reconciler => {
   const { accepted, views, log, clock, pause, onHour, onBalance, logger } = dependencies;
-  /** What the views must have seen: all that the log held when the hour was first looked at. */
+  /** What the views must have seen: the end of the log when the hour was first looked at. */
   let target: { readonly hour: Hour; readonly sequence: Sequence } | undefined;
 
   const look: Reconciler["look"] = async (signal) => {
@@ -82,10 +81,10 @@ const noteReconciled = (views: ViewStore, hour: Hour) =>
     writes: [{ kind: "upsert", table: RECONCILED_HOURS, row: { ...LAST_KEY, hour } }],
   });
 
-/** The hours behind `done`, up to `last`: several where views were behind, the log was away, or no projector ran, for longer than one. */
+/** The hours after `done`, up to `last`: several if views were behind, the log was away, or no projector ran for longer than an hour. */
 const hoursSince = (done: Hour | undefined, last: Hour): readonly Hour[] => {
   const lastMs = beginOfHour(last);
-  // The clocks of two projectors may differ a little; a clock that was ahead by more noted hours that are yet to come.
+  // The clocks of two projectors may differ a little; a clock that was further ahead noted hours that are yet to come.
   const isKnown = done !== undefined && done <= hourAt(lastMs + HOUR_MS);
   const hoursMax = isKnown ? RECONCILED_HOURS_MAX : RECONCILED_HOURS_FIRST;
   const hours: Hour[] = [];

@@ -3,17 +3,17 @@ import type { ViewDefinition } from "../../views/view-store.ts";
 
 export const LEDGER_VIEW = "ledger";
 
-/** What the log holds, hour by hour of `received_at`: every record, repeated ones too. */
+/** What the log contains, hour by hour of `received_at`: every record, including repeats. */
 export const LEDGER = {
   name: "ledger",
   columns: {
     tenant: TEXT,
-    /** `2026-11-20T10` */
+    /** The hour, such as `2026-11-20T10`. */
     hour: TEXT,
     records: INTEGER,
-    /** Records of events that the log held already. */
+    /** Records of events that the log already contained. */
     repeated: INTEGER,
-    /** Records whose event lacks what every event has: no version of the program would have taken them. */
+    /** Records whose event lacks a required member: no version of the program would have accepted them. */
     malformed: INTEGER,
     first_sequence: INTEGER,
     last_sequence: INTEGER,
@@ -22,7 +22,7 @@ export const LEDGER = {
   indexes: [],
 } as const satisfies Table;
 
-/** The last hour that was reconciled by itself: one row. */
+/** The last hour that the reconciler has reconciled: one row. */
 export const RECONCILED_HOURS = {
   name: "reconciled_hours",
   columns: { name: TEXT, hour: TEXT },

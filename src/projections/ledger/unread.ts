@@ -1,4 +1,4 @@
-/** Hours that seem to lack something because the views have not read all of them yet, told apart from those that do. */
+/** Distinguishes hours with missing events from hours of which the views have not read everything yet. */
 import { hourAt } from "../../log/accepted-counts.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
@@ -6,7 +6,7 @@ import { decodeRecord } from "../../log/record.ts";
 import { RECONCILE_AFTER_MS } from "../limits.ts";
 import { BALANCE_STATES, type HourBalance, NOT_PROJECTED } from "./reconcile.ts";
 
-/** `view_behind`: what is missing may be among what the views have not read yet. */
+/** `view_behind`: the missing events may be among those that the views have not read yet. */
 export const TOLD_STATES = [...BALANCE_STATES, "view_behind"] as const;
 
 export interface ToldBalance extends Omit<HourBalance, "state"> {
@@ -14,9 +14,9 @@ export interface ToldBalance extends Omit<HourBalance, "state"> {
 }
 
 /**
- * `position`: what the views had read before the hours were reconciled; `end`: of the log, after that. Records stand in the order
- * of their times but for seconds, so all that is unread is of the hour of the first unread one or later: what an earlier hour
- * lacks is lost, however far behind the views are.
+ * `position`: what the views had read before the hours were reconciled; `end`: the end of the log after that. Records are in the order of their
+ * times, to within seconds, so everything unread belongs to the hour of the first unread record or a later one: events missing in an earlier hour are
+ * lost, however far behind the views are.
  */
 export const tellUnread = async (
   log: Pick<LogReader, "read">,
@@ -26,7 +26,7 @@ export const tellUnread = async (
   if (position >= end || !balances.some(isLacking)) return balances;
   const first = await log.read(position + 1);
   const record = first && decodeRecord(first.payload);
-  // Of one that nobody can read no hour is known, and none is excused.
+  // The hour of an unreadable record is not known, so it excuses none.
   if (record === undefined) return balances;
   const from = hourAt(Date.parse(record.receivedAt) - RECONCILE_AFTER_MS);
   return balances.map((balance) => (isLacking(balance) && balance.hour >= from ? unread(balance) : balance));

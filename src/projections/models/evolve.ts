@@ -18,7 +18,7 @@ const versionOf = ({ tenant, facts }: FirstEvent): VersionKey => ({
 
 const nameOf = (facts: EventFacts): string => modelName(facts) ?? "";
 
-/** One version of an asset while it grows: what was said of each of its models that is at hand. */
+/** One version of an asset while it changes: what was said of each of its loaded models. */
 interface Version {
   readonly key: VersionKey;
   firstName: string;
@@ -48,7 +48,7 @@ const versionIn = (states: States, key: VersionKey): Version => {
     unnamed: row && toldIn(rowText(row, "said")),
     named: new Map(),
   };
-  // What says no name is told of it while it is the only one.
+  // Statements without a model name belong to it while it is the only one.
   if (version.firstName !== "" && !version.hasOthers) load(states, version, version.firstName);
   return version;
 };
@@ -72,7 +72,7 @@ const grow = (states: States, version: Version, facts: EventFacts): void => {
   if (firstName === "" || name < firstName) version.firstName = name;
 };
 
-/** What names no model is about the only one of that version; of several it may be any, so it stands by itself. */
+/** A statement that names no model is about the only model of that version. If there are several it may be about any, so it gets a row of its own. */
 const writesOf = ({ key, firstName, hasOthers, unnamed, named }: Version): readonly Write[] => {
   const rowOf = (name: string, own: Told | undefined, told: Told): Write => ({
     kind: "upsert",
@@ -105,7 +105,7 @@ const rowsOfVersion = (event: FirstEvent): readonly StateKey[] => {
   ];
 };
 
-/** The only model of the version, which what names none is about, as long as it is not at hand. */
+/** The only model of the version, to which unnamed statements belong, if it is not loaded yet. */
 const firstNamed = (states: States, event: FirstEvent): readonly StateKey[] => {
   const row = isAboutModel(event) ? states.get(MODEL_VERSIONS, versionOf(event)) : undefined;
   if (!row) return [];

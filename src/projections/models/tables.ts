@@ -1,19 +1,19 @@
 import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
 
-/** The models behind an asset, each version of each. */
+/** The models of an asset, each version of each. */
 export const MODELS = {
   name: "models",
   columns: {
     tenant: TEXT,
     asset_id: TEXT,
-    /** Empty where the events name none. */
+    /** Empty if the events name none. */
     version: TEXT,
-    /** The model's name, as a key may have it. Empty where the events name none. */
+    /** The model's name, short enough for a key. Empty if the events name none. */
     name: TEXT,
     model: NULLABLE_TEXT,
-    /** When it is first spoken of. */
+    /** The time of the first event about it. */
     at: TEXT,
-    /** `deployed`, `retired`, or `seen` where neither is in the log. */
+    /** `deployed`, `retired`, or `seen` if neither is in the log. */
     state: TEXT,
     deployed_at: NULLABLE_TEXT,
     retired_at: NULLABLE_TEXT,
@@ -30,18 +30,18 @@ export const MODELS = {
   ],
 } as const satisfies Table;
 
-/** Which models go by one version of an asset, and what was said of that version without a name. */
+/** The model names of one version of an asset, and what was said of that version without a name. */
 export const MODEL_VERSIONS = {
   name: "model_versions",
   columns: {
     tenant: TEXT,
     asset_id: TEXT,
     version: TEXT,
-    /** The first of the names, in the order of their characters; empty where no event names one. */
+    /** The first of the names in alphabetical order; empty if no event names one. */
     first_name: TEXT,
-    /** 1 where there are more. */
+    /** 1 if there are more. */
     has_others: INTEGER,
-    /** As in MODELS; empty where every event names its model. */
+    /** As in MODELS; empty if every event names its model. */
     said: TEXT,
   },
   primaryKey: ["tenant", "asset_id", "version"],

@@ -1,10 +1,10 @@
-/** What events say of a model. Sums and latest words, so that the order in which they arrive does not show. */
+/** What events say of a model: sums and latest statements, so that the order of arrival has no effect. */
 import { type EventFacts, modelText, shortened } from "../../event/facts.ts";
 import { earlierOf, isNews, type Latest, latestText, type Said, withSaid } from "../latest.ts";
 import type { ModelState } from "./tables.ts";
 
 export interface Told {
-  /** When it is first spoken of. */
+  /** The time of the first event about it. */
   readonly at: string;
   readonly degradations: number;
   readonly latest: Latest;
@@ -27,7 +27,7 @@ export const toldAnd = (before: Told | undefined, facts: EventFacts): Told => {
   };
 };
 
-/** What both say. */
+/** The combination of both. */
 export const together = (one: Told, other: Told | undefined): Told => {
   if (other === undefined) return one;
   const latest = { ...one.latest };
@@ -40,7 +40,7 @@ export const together = (one: Told, other: Told | undefined): Told => {
   };
 };
 
-/** As a row holds it; empty where there is nothing. */
+/** The text in a row; empty if there is nothing. */
 export const toldText = (told: Told | undefined): string =>
   told === undefined
     ? ""
@@ -48,7 +48,7 @@ export const toldText = (told: Told | undefined): string =>
 
 export const toldIn = (text: string): Told | undefined => (text === "" ? undefined : JSON.parse(text));
 
-/** The columns of a register that follow from it. */
+/** The columns of the register that follow from it. */
 export const modelColumns = ({ at, degradations, latest }: Told) => {
   const timeOf = (type: string): string | null => latest[type]?.[0] ?? null;
   const [deployedAt, retiredAt] = [timeOf(DEPLOYED), timeOf(RETIRED)];

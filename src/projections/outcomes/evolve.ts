@@ -1,4 +1,4 @@
-/** The view `outcomes`: of what the systems gave out, which of it was marked as made by one (DOMAIN 3.4: labeled outcome hashes / generated ones). */
+/** The view `outcomes`: which outputs of the systems were labeled as generated (DOMAIN 3.4: labeled outcome hashes / generated ones). */
 import { ANY_LAW } from "../../obligations/duties.ts";
 import { type Row, type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
@@ -10,7 +10,7 @@ import { OUTCOME_ASSETS_MAX } from "../limits.ts";
 import type { States } from "../projection.ts";
 import { LABELING, OUTCOME_LABELS, OUTCOMES } from "./tables.ts";
 
-/** With the legacy name. They name the outcome that they label and give none out. */
+/** Including the legacy name. These events label the outcome that they name and generate none. */
 const LABELS: readonly string[] = ["transparency.result_labeled", "watermark_applied"];
 
 interface Outcome {
@@ -79,7 +79,7 @@ const withLabel = (outcome: Outcome, label: Label): Outcome => {
   return isFirst ? { ...outcome, label } : outcome;
 };
 
-/** The first ones by name stay, so that a limit does not depend on the order of arrival. */
+/** The first ones by name are kept, so that a limit does not depend on the order of arrival. */
 const withAsset = (outcome: Outcome, assetId: string): Outcome =>
   outcome.assets.includes(assetId)
     ? outcome

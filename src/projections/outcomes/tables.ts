@@ -1,14 +1,14 @@
 import { NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
 import { DUTY_COUNTS } from "../coverage/duty-counts.ts";
 
-/** One row per outcome that an event names by its hash: which assets gave it out, and whether it was labeled. */
+/** One row per outcome hash in events: which assets generated it, and whether it was labeled. */
 export const OUTCOMES = {
   name: "outcomes",
   columns: {
     tenant: TEXT,
     /** In lower case. */
     outcome_hash: TEXT,
-    /** JSON array of asset_ids in order, at most OUTCOME_ASSETS_MAX: the hash of a word such as "denied" is that of many. */
+    /** JSON array of asset_ids in order, at most OUTCOME_ASSETS_MAX: a word such as "denied" has the same hash for many. */
     assets: TEXT,
     /** The first event that labels it, of whatever asset; null where none does. */
     labeled_asset: NULLABLE_TEXT,
@@ -19,7 +19,7 @@ export const OUTCOMES = {
   indexes: [],
 } as const satisfies Table;
 
-/** How many outcomes each asset gave out, and how many of them were labeled. */
+/** How many outcomes each asset generated, and how many of them were labeled. */
 export const LABELING = { name: "labeling", ...DUTY_COUNTS } as const satisfies Table;
 
 /** The evidence: one row per event that labels an outcome, for its own asset; of the first label of each outcome also one for every other asset that gave it out. */

@@ -30,18 +30,18 @@ const keyOf = (tenant: string, facts: EventFacts): SourceKey | undefined => {
   return sourceId === undefined ? undefined : { tenant, source_id: sourceId };
 };
 
-/** At work on the events of a step. */
+/** The state while the events of a step are taken. */
 interface Source {
   readonly key: SourceKey;
   readonly numbers: Numbers;
-  /** As they are stored, as far as they may change. */
+  /** The stored gaps that may change. */
   readonly gapsBefore: readonly Gap[];
   lastAt: string;
   said: Latest;
   announced: readonly Announced[];
 }
 
-/** A number behind all that came changes no gap; of any other the one is named that it stands in or right behind. */
+/** A number beyond all earlier ones changes no gap; for any other number the key names the gap that it is in or right behind. */
 const furtherKeys = (states: States, { tenant, facts }: FirstEvent): readonly StateKey[] => {
   const key = keyOf(tenant, facts);
   const number = numberOf(facts, "source_sequence");
@@ -49,7 +49,7 @@ const furtherKeys = (states: States, { tenant, facts }: FirstEvent): readonly St
   const row = states.get(SOURCES, key);
   if (!row || number > rowInteger(row, "last_number") || rowInteger(row, "missing") === 0) return [];
   const gap = { ...key, first_number: number };
-  // Where a gap begins there, or did before the group, none ends right before it.
+  // If a gap begins there, or did before the group, none ends right before it.
   return states.isNamed(SOURCE_GAPS, gap) ? [] : [{ table: SOURCE_GAPS, key: gap, which: "at_or_before" }];
 };
 
@@ -116,7 +116,7 @@ const take = (source: Source, facts: EventFacts): void => {
     source.said = withSaid(source.said, "heartbeat_at", [occurred, occurred, eventId]);
     for (const name of HEARTBEAT_KEYS) {
       const value = metadata[name];
-      // What no double holds, 1e400, would be null in JSON.
+      // A number that no double can hold, such as 1e400, would be null in JSON.
       if (typeof value !== "string" && !Number.isFinite(value)) continue;
       const kept = typeof value === "string" ? shortened(value) : value;
       source.said = withSaid(source.said, name, [JSON.stringify(kept), occurred, eventId]);

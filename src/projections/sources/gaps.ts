@@ -1,26 +1,29 @@
 /**
- * Which numbers of a source have not come: the same set of numbers leaves the same gaps, in any order. A gap holds what there is
- * to know of the numbers around it, so that a number changes nothing but the gap that it stands in, or right behind.
+ * The numbers of a source that have not come: the same set of numbers leaves the same gaps, in any order. A gap contains what must be known of the
+ * numbers around it, so that a number changes only the gap that it is in, or right behind.
  */
 import type { Announced } from "./announced.ts";
 
 export interface Gap {
   readonly first: number;
   readonly last: number;
-  /** Time of the event behind it; of several with that number, of the earliest. */
+  /** The time of the event after it; if several have that number, of the earliest. */
   readonly since: string;
 }
 
 export interface Numbers {
-  /** The highest one that has come; 0 for none. */
+  /** The highest number that has come; 0 for none. */
   last: number;
-  /** Different ones that have come. */
+  /** How many different numbers have come. */
   received: number;
-  /** Before `last`, in their order. Of each number that is taken from among them, the last gap that begins at or before it is here; others need not be. */
+  /**
+   * Gaps before `last`, in order. For each number that is taken from them, the last gap that begins at or before it is included; others may be
+   * missing.
+   */
   readonly gaps: Gap[];
 }
 
-/** Numbers begin at 1. `at` is a time as text that sorts. */
+/** Numbers begin at 1. `at` is a time as text that sorts by time. */
 export const takeNumber = (numbers: Numbers, number: number, at: string): void => {
   const { gaps, last } = numbers;
   if (number > last) {
@@ -43,7 +46,7 @@ export const takeNumber = (numbers: Numbers, number: number, at: string): void =
   numbers.received++;
 };
 
-/** Its index; -1 where there is none. */
+/** Its index; -1 if there is none. */
 const lastAtOrBefore = (gaps: readonly Gap[], number: number): number => {
   let [low, high] = [0, gaps.length];
   while (low < high) {
@@ -54,7 +57,7 @@ const lastAtOrBefore = (gaps: readonly Gap[], number: number): number => {
   return low - 1;
 };
 
-/** What heartbeats announced behind the last number that came (announced.ts). */
+/** What heartbeats announced beyond the last number that came (announced.ts). */
 export const gapAtEnd = (last: number, announced: readonly Announced[]): Gap | undefined => {
   const [first, highest] = [announced.at(0), announced.at(-1)];
   return first && highest && { first: last + 1, last: highest[0], since: first[1] };

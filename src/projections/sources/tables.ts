@@ -1,23 +1,23 @@
 import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../../views/tables.ts";
 
 /**
- * Senders that number their events: `metadata.source_id` and `metadata.source_sequence`, from 1. Their heartbeats may say how far they have counted,
- * `metadata.last_source_sequence`: otherwise nobody would know of the last numbers that they sent and lost.
+ * Sources that number their events: `metadata.source_id` and `metadata.source_sequence`, from 1. Their heartbeats may say how far they have counted,
+ * `metadata.last_source_sequence`: otherwise nobody would know of the last numbers that were sent and lost.
  */
 export const SOURCES = {
   name: "sources",
   columns: {
     tenant: TEXT,
     source_id: TEXT,
-    /** The highest number seen; 0 where it sent heartbeats only. */
+    /** The highest number seen; 0 if only heartbeats came. */
     last_number: INTEGER,
-    /** Different numbers seen. */
+    /** How many different numbers were seen. */
     received: INTEGER,
-    /** Of all numbers up to the highest one that was seen or announced. */
+    /** How many numbers are missing up to the highest one that was seen or announced. */
     missing: INTEGER,
     last_at: TEXT,
     heartbeat_at: NULLABLE_TEXT,
-    /** JSON object: what heartbeats said last, under their own names. */
+    /** JSON object: the last statements of heartbeats, under their own names. */
     heartbeat: NULLABLE_TEXT,
     /** JSON object: what was said last (latest.ts). */
     said: TEXT,
@@ -28,7 +28,7 @@ export const SOURCES = {
   indexes: [["tenant", "last_at", "source_id"]],
 } as const satisfies Table;
 
-/** What heartbeats carry and the register shows: a number or a text each. */
+/** The members of heartbeats that the register shows: a number or a text each. */
 export const HEARTBEAT_KEYS = [
   "queue_depth",
   "outbox_depth",
@@ -37,7 +37,7 @@ export const HEARTBEAT_KEYS = [
   "last_source_sequence",
 ] as const;
 
-/** Numbers that have not come, until they do. */
+/** Numbers that have not come yet. */
 export const SOURCE_GAPS = {
   name: "source_gaps",
   columns: {
@@ -45,7 +45,9 @@ export const SOURCE_GAPS = {
     source_id: TEXT,
     first_number: INTEGER,
     last_number: INTEGER,
-    /** Time of the event after the gap, which showed it; where none has come, of the first heartbeat that announced numbers of it (announced.ts). */
+    /**
+     * The time of the event after the gap, which revealed it; if none has come, of the first heartbeat that announced numbers of it (announced.ts).
+     */
     since: TEXT,
   },
   primaryKey: ["tenant", "source_id", "first_number"],

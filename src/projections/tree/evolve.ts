@@ -1,6 +1,6 @@
 /**
  * The view `tree`: one Merkle tree per tenant (RFC 6962 §2.1) over the payloads of its records, byte for byte, in the order of the log. Every message
- * on a tenant's subjects is a leaf, understood or not, a repeated event too: the tree proves what the log holds, not what it means.
+ * on a tenant's subjects is a leaf, understood or not, including repeated events: the tree proves what the log contains, not what it means.
  */
 import { HASH_BYTES, leafHash, perfectRoot } from "../../proof/rfc6962.ts";
 import { TILE_BYTES, TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
@@ -23,14 +23,14 @@ const stateKeys = (entries: readonly LogEntry[]): readonly StateKey[] => {
   const keys: StateKey[] = [];
   let last: string | undefined;
   for (const { tenant } of entries) {
-    // What is named again, because others stand between, is loaded once.
+    // A tenant that is named again, because others are in between, is loaded once.
     if (tenant !== last) keys.push(treeKey(tenant));
     last = tenant;
   }
   return keys;
 };
 
-/** The tiles at the right edge that are not full: what the next leaf changes. */
+/** The incomplete tiles at the right edge: the next leaf changes them. */
 const furtherKeys = (states: States, { tenant }: LogEntry): readonly StateKey[] => {
   const named = edgesNamed.get(states) ?? new Set();
   if (named.has(tenant)) return NONE;
@@ -49,7 +49,7 @@ const sizeOf = (row: Row | undefined): number => (row ? rowInteger(row, "size") 
 
 type TilePlace = Pick<Tile, "level" | "index">;
 
-/** Unfinished tiles, from the leaves upwards. */
+/** Incomplete tiles, from the leaves upwards. */
 const edgeOf = (size: number): readonly TilePlace[] => {
   const places: TilePlace[] = [];
   let hashes = size;
@@ -64,13 +64,13 @@ const evolve = (states: States, entries: readonly LogEntry[]): Evolution => {
   const trees = new Map<string, GrowingTree>();
   let [owner, tree]: [string | undefined, GrowingTree | undefined] = [undefined, undefined];
   for (const { tenant, sequence, payload } of entries) {
-    // Entries of one tenant mostly follow each other.
+    // Entries of one tenant are mostly consecutive.
     if (tree === undefined || tenant !== owner) {
       tree = trees.get(tenant) ?? growingTree(states, tenant);
       trees.set(tenant, tree);
       owner = tenant;
     }
-    // What is taken again, because another view could not take it the first time, has its leaf.
+    // A record that is taken again, because another view could not take it the first time, already has its leaf.
     if (sequence > tree.lastSequence()) tree.append(sequence, payload);
   }
   return { writes: [...trees.values()].flatMap((each) => each.writes()) };

@@ -1,4 +1,4 @@
-/** Inclusion proofs of many records of one tenant by one tree head. What neighbours have in common is loaded and hashed once. */
+/** Inclusion proofs of many records of one tenant under one tree head. What neighbours have in common is loaded and hashed once. */
 import { HASH_BYTES, type Hash, inclusionProof, nodeHash, type Subtree } from "../../proof/rfc6962.ts";
 import { TILE_HEIGHT, TILE_WIDTH, tilesForInclusion } from "../../proof/tlog-tiles.ts";
 import type { ViewStore } from "../../views/view-store.ts";
@@ -6,7 +6,7 @@ import { PROVER_HASHES_MAX } from "../limits.ts";
 import { tileAt } from "./queries.ts";
 
 export interface Prover {
-  /** Undefined where the view does not hold the tiles. */
+  /** Undefined if the view does not have the tiles. */
   prove(leafIndex: number): Promise<readonly Hash[] | undefined>;
 }
 
@@ -16,7 +16,7 @@ export const createProver = (views: Pick<ViewStore, "load">, tenant: string, siz
 
   const load = async (level: number, index: number, width: number): Promise<boolean> => {
     const name = `${level}/${index}`;
-    // Of one size of the tree, so a tile has one width.
+    // For one size of the tree, so a tile has one width.
     const bytes = tiles.get(name) ?? (await tileAt(views, tenant, { level, index, width }));
     if (bytes === undefined) return false;
     tiles.set(name, bytes);

@@ -1,4 +1,4 @@
-/** The questions that the view `tree` answers: roots, proofs and tiles of one tenant's tree, at any size it has had. */
+/** The queries of the view `tree`: roots, proofs and tiles of one tenant's tree, at any size it has had. */
 import {
   consistencyProof,
   HASH_BYTES,
@@ -51,13 +51,13 @@ const grownTrees = async (views: Views, after: number, treesMax: number): Promis
   }));
 };
 
-/** Leaves of the tenant's tree; 0 where there is none. */
+/** The number of leaves of the tenant's tree; 0 if there is none. */
 export const treeSize = async (views: Views, tenant: string): Promise<number> => {
   const [row] = await views.load(TREES, [{ tenant: OPERATOR, owner: tenant }]);
   return row ? rowInteger(row, "size") : 0;
 };
 
-/** Undefined where the tiles do not hold so many leaves, as in all that follows. */
+/** Undefined if the tiles do not contain that many leaves; the same is true of all functions below. */
 export const rootAt = (views: Views, tenant: string, size: number): Promise<Hash | undefined> =>
   withTiles(views, tenant, tilesForRoot(size), (hashOf) => rootOf(size, hashOf));
 
@@ -86,7 +86,7 @@ export const tileAt = async (
   return bytes && bytes.length >= width * HASH_BYTES ? bytes.subarray(0, width * HASH_BYTES) : undefined;
 };
 
-/** Which leaf the record is; undefined where it is none of the tenant's. */
+/** The index of the record's leaf; undefined if it is none of the tenant's. */
 export const leafIndexOf = async (
   views: Views,
   tenant: string,
@@ -126,7 +126,7 @@ interface LeafTile {
   readonly places: ReadonlyMap<number, number>;
 }
 
-/** The tile in which the record stands, if it is a leaf. */
+/** The tile that contains the record, if it is a leaf. */
 const leavesAround = async (
   views: Views,
   tenant: string,
@@ -158,7 +158,7 @@ const sequencesIn = (row: Row): readonly number[] => {
   });
 };
 
-/** Where the first `size` leaves stand in the log; undefined where the view does not hold so many. */
+/** The sequences of the first `size` leaves; undefined if the view does not have that many. */
 export const leafSequences = async (
   views: Views,
   tenant: string,

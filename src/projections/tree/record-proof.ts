@@ -1,4 +1,4 @@
-/** The proof that one record is in the log: its leaf, the hashes beside its way up the tree, and the newest tree head that was signed. */
+/** The proof that one record is in the log: its leaf, the hashes beside its path up the tree, and the newest signed tree head. */
 import { setTimeout as delay } from "node:timers/promises";
 import { PROOF_POLL_MS } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
@@ -12,7 +12,7 @@ import { inclusionAt, leafIndexOf, treeSize } from "./queries.ts";
 export interface RecordProof {
   readonly sequence: Sequence;
   readonly leafIndex: number;
-  /** The record as the log holds it: the leaf's data. */
+  /** The record as the log contains it: the leaf's data. */
   readonly payload: Uint8Array;
   readonly inclusionProof: readonly Hash[];
   readonly head: SealedHead;
@@ -20,11 +20,11 @@ export interface RecordProof {
 
 export type ProofResult =
   | { readonly kind: "proven"; readonly proof: RecordProof }
-  /** The record is in the log, and no signed tree head holds it yet. */
+  /** The record is in the log, but no signed tree head covers it yet. */
   | { readonly kind: "not_sealed" }
-  /** The view has not come as far as was signed: it is made again, or its database has lost the end of it. */
+  /** The view is behind what was signed: it is being made again, or its database has lost its last commits. */
   | { readonly kind: "tree_behind" }
-  /** Log, tree and signed head do not fit together: an alarm. */
+  /** Log, tree and signed head contradict each other: an alarm. */
   | { readonly kind: "not_in_tree" };
 
 export interface ProofDependencies {
@@ -42,7 +42,7 @@ export const lastHead = async (
   return stored && sealedHead(stored.note);
 };
 
-/** The newest head, once it has so many leaves; undefined where none has until then. `deadline` by `performance.now()`. */
+/** The newest head, once it has that many leaves; undefined if none has before the deadline. `deadline` by `performance.now()`. */
 export const awaitHead = async (
   dependencies: Pick<ProofDependencies, "checkpoints">,
   tenant: string,
@@ -57,7 +57,7 @@ export const awaitHead = async (
   }
 };
 
-/** The newest head a little later, asked for once by all who wait for one of the tenant then. */
+/** The newest head a little later, read once for all who wait for one of the tenant. */
 const headLater = (
   { checkpoints }: Pick<ProofDependencies, "checkpoints">,
   tenant: string,
@@ -67,7 +67,7 @@ const headLater = (
   const asked = ofStore.get(tenant);
   if (asked) return asked;
   const head = delay(PROOF_POLL_MS).then(() => {
-    // Who comes while it is read asks again: what it gets is no older than its question.
+    // A caller that comes during the read starts another one, so that no result is older than its question.
     ofStore.delete(tenant);
     return lastHead({ checkpoints }, tenant);
   });
@@ -75,19 +75,19 @@ const headLater = (
   return head;
 };
 
-/** Where each asked the broker for itself, 500 who waited for a proof took a third of a core (measured). */
+/** When each waiting request asked the broker itself, 500 of them took a third of a core (measured). */
 const asking = new WeakMap<ProofDependencies["checkpoints"], Map<string, Promise<SealedHead | undefined>>>();
 
 /**
- * A record that is to be proven, and what a view says that it is: that spares the log, which reads and unpacks a whole block for
- * one record (5 ms, measured).
+ * A record to prove, and its content as a view has it: that spares the log, which reads and decompresses a whole block for one record (5 ms,
+ * measured).
  */
 export interface ProvenRecord {
   readonly sequence: Sequence;
   readonly payload?: Uint8Array;
 }
 
-/** `head` holds all that is to be proven, so that many proofs share one. */
+/** `head` covers everything to prove, so that many proofs share one. */
 const proveRecord = async (
   { views, log }: Pick<ProofDependencies, "views" | "log">,
   tenant: string,
@@ -98,7 +98,7 @@ const proveRecord = async (
   if (head === undefined || leafIndex === undefined || leafIndex >= head.size) return { kind: "not_sealed" };
   const inclusionProof = await inclusionAt(views, tenant, { index: leafIndex, size: head.size });
   if (inclusionProof === undefined) return { kind: "not_in_tree" };
-  // A proof that nobody could verify is not handed out: something was altered.
+  // A proof that would not verify is not handed out: something was altered.
   const isProven = (payload: Uint8Array): boolean =>
     verifyInclusion({
       leaf: leafHash(payload),
@@ -112,7 +112,7 @@ const proveRecord = async (
   return { kind: "proven", proof: { sequence, leafIndex, payload, inclusionProof, head } };
 };
 
-/** As proveRecord by the newest head, waiting for one that holds the record. `deadline` by `performance.now()`. */
+/** Like proveRecord with the newest head, waiting for one that covers the record. `deadline` by `performance.now()`. */
 export const awaitProof = async (
   dependencies: ProofDependencies,
   tenant: string,
@@ -124,7 +124,7 @@ export const awaitProof = async (
     const result = await proveRecord(dependencies, tenant, record, head);
     if (result.kind === "not_in_tree" && head !== undefined) {
       if ((await treeSize(dependencies.views, tenant)) < head.size) return { kind: "tree_behind" };
-      // It may have come so far just after the hashes were looked for, and nothing is wrong with it.
+      // The view may have come that far just after the hashes were read, and then nothing is wrong.
       return proveRecord(dependencies, tenant, record, head);
     }
     if (result.kind !== "not_sealed" || performance.now() >= deadline) return result;

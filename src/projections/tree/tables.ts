@@ -7,24 +7,24 @@ export const TREES = {
   name: "trees",
   columns: {
     tenant: TEXT,
-    /** The tenant whose tree it is; `tenant` is OPERATOR. */
+    /** The tenant of the tree; `tenant` is OPERATOR. */
     owner: TEXT,
-    /** Leaves: the tenant's records. */
+    /** The number of leaves, which are the tenant's records. */
     size: INTEGER,
-    /** Where the last of them stands in the log. */
+    /** The sequence of the last leaf. */
     last_sequence: INTEGER,
   },
   primaryKey: ["tenant", "owner"],
   indexes: [["tenant", "last_sequence", "owner"]],
 } as const satisfies Table;
 
-/** Hashes of the tree, in tiles of 256 (C2SP tlog-tiles). Only the last tile of a level ever changes, and only by getting longer. */
+/** Hashes of the tree, in tiles of 256 (C2SP tlog-tiles). Only the last tile of a level ever changes, and only by growing. */
 export const TREE_TILES = {
   name: "tree_tiles",
   columns: {
     tenant: TEXT,
     level: INTEGER,
-    /** Place of the tile in its level. */
+    /** The index of the tile in its level. */
     tile: INTEGER,
     /** Base64 of 1 to 256 hashes of 32 bytes. */
     hashes: TEXT,
@@ -33,15 +33,15 @@ export const TREE_TILES = {
   indexes: [],
 } as const satisfies Table;
 
-/** Which record each leaf is: one row per tile of level 0. */
+/** The record of each leaf: one row per tile of level 0. */
 export const TREE_LEAVES = {
   name: "tree_leaves",
   columns: {
     tenant: TEXT,
-    /** Place of the tile in level 0. */
+    /** The index of the tile in level 0. */
     tile: INTEGER,
     first_sequence: INTEGER,
-    /** JSON array: how much each sequence is greater than the one before it, the first than `first_sequence`. */
+    /** JSON array: the difference of each sequence from the one before it, of the first from `first_sequence`. */
     steps: TEXT,
   },
   primaryKey: ["tenant", "tile"],

@@ -1,4 +1,4 @@
-/** How the checkpoint in a bundle fits one that the auditor has kept: nothing that the older covers may be otherwise in the newer. */
+/** Compares the checkpoint in a bundle with one that the auditor has kept: nothing that the older one covers may differ in the newer. */
 import { decodeBase64, encodeBase64 } from "../base64.ts";
 import { isHash, sameHash, verifyConsistency } from "../rfc6962.ts";
 import type { Verifier } from "../signed-note.ts";
@@ -50,7 +50,7 @@ export const compareCheckpoints = (parts: {
 
 const contradiction = (detail: string): HeldCheckpointVerdict => ({ kind: "contradicts", detail });
 
-/** Its roots are not looked at: those of the checkpoints count. */
+/** The roots in this body are ignored: those of the checkpoints count. */
 const parseConsistency = (text: string, from: number, to: number): readonly Uint8Array[] | undefined => {
   let value: Readonly<Record<string, unknown>>;
   try {

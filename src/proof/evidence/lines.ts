@@ -1,6 +1,6 @@
-/** Bytes that come in chunks as lines of text. */
+/** Splits bytes that come in chunks into lines of text. */
 
-/** Above the longest line: a record of 260 KiB in base64, and the hashes of the deepest tree. */
+/** Longer than the longest possible line: a record of 260 KiB in base64, and the hashes of the deepest tree. */
 const LINE_BYTES_MAX = 1024 * 1024;
 const NEWLINE = 0x0a;
 
@@ -8,7 +8,7 @@ export class MalformedLineError extends Error {
   override readonly name = "MalformedLineError";
 }
 
-/** Every line ends with a line break, the last one too. Throws MalformedLineError. */
+/** Every line ends with a line break, including the last one. Throws MalformedLineError. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let rest: Uint8Array = new Uint8Array(0);

@@ -1,11 +1,11 @@
-/** What is in a bundle, and the one way in which its manifest is written. */
+/** The content of a bundle, and the one form in which its manifest is written. */
 import { decodeBase64 } from "../base64.ts";
 import type { Method } from "./zip-layout.ts";
 
 export const MANIFEST_FORMAT = "prooftrail-evidence";
 export const MANIFEST_VERSION = 1;
 
-/** Every file in the order in which it stands in the ZIP. The manifest names those before it, its proof covers it. */
+/** All files in the order in which they are in the ZIP. The manifest names the files before it; its proof covers the manifest. */
 export const LISTED_FILES = [
   "records.ndjson",
   "events.ndjson",
@@ -26,14 +26,14 @@ export const BUNDLE_FILES = [...LISTED_FILES, MANIFEST_FILE, ANCHOR_FILE, SYSTEM
 export type BundleFile = (typeof BUNDLE_FILES)[number];
 
 /**
- * Deflated bytes may be changed here and there without a change to what comes out of them (the bits behind the last block, RFC 1951 §3.2.3). So the manifest
- * has a digest of those too; what it cannot have one of is stored.
+ * Some deflated bytes may be changed without changing the inflated content (the bits behind the last block, RFC 1951 §3.2.3). So the manifest
+ * contains a digest of the deflated bytes too; files for which it cannot are stored without compression.
  */
 export const methodOf = (name: BundleFile): Method => (isListed(name) ? 8 : 0);
 
 const isListed = (name: BundleFile): boolean => LISTED_FILES.some((listed) => listed === name);
 
-/** The tenant in whose log every bundle that was made is an event, and the type of that event. */
+/** The tenant in whose log every bundle is recorded as an event, and the type of that event. */
 export const SYSTEM_TENANT_NAME = "prooftrail-system";
 export const ANCHOR_EVENT_TYPE = "system.evidence_made";
 
@@ -58,24 +58,24 @@ export interface Manifest {
   readonly generator: string;
   readonly generated_at: string;
   readonly service: string;
-  /** `<service>/<tenant>`, as the checkpoint says it. */
+  /** `<service>/<tenant>`, as in the checkpoint. */
   readonly origin: string;
   readonly tenant: string;
   readonly asset_id: string | null;
   readonly correlation_id: string | null;
-  /** Of the events' own times: at or after, before. */
+  /** Bounds of the events' own times: at or after `from`, before `to`. */
   readonly from: string | null;
   readonly to: string | null;
-  /** The id of the key that asked, and its request. */
+  /** The id of the requesting key, and of its request. */
   readonly made_by: string;
   readonly request_id: string;
   readonly checkpoint_size: number;
   /** Base64. */
   readonly checkpoint_root: string;
   readonly records: number;
-  /** Of which so many are there by their hash alone, because their events have expired, or are none that the service understands. */
+  /** How many records are present only by their hash, because their events have expired or the service does not understand them. */
   readonly withheld: number;
-  /** Whether these are all leaves of the tree. */
+  /** Whether the bundle contains all leaves of the tree. */
   readonly complete_range: boolean;
   readonly first: RecordPlace;
   readonly last: RecordPlace;
@@ -121,7 +121,7 @@ export const formatManifest = (manifest: Manifest): string =>
 
 const placeOf = ({ leaf_index, sequence }: RecordPlace): RecordPlace => ({ leaf_index, sequence });
 
-/** undefined: not exactly what formatManifest writes, so that one manifest has one text and no member stands twice. */
+/** Undefined if the text is not exactly what formatManifest writes. So one manifest has one text, and no member appears twice. */
 export const parseManifest = (text: string): Manifest | undefined => {
   const value = parseJson(text);
   if (!isManifest(value)) return undefined;

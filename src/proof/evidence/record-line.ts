@@ -1,4 +1,4 @@
-/** A line of `records.ndjson`: one record and its proof, and the line of `events.ndjson` that follows from it. */
+/** A line of `records.ndjson` (one record and its proof), and the line of `events.ndjson` that follows from it. */
 import type { LogRecord } from "../../log/record.ts";
 import { decodeBase64, encodeBase64 } from "../base64.ts";
 import { parseDecimal } from "../decimal.ts";
@@ -7,7 +7,7 @@ import { type Hash, isHash } from "../rfc6962.ts";
 export interface RecordLine {
   readonly leafIndex: number;
   readonly sequence: number;
-  /** The record's exact bytes, or the hash of the leaf where the record itself is withheld. */
+  /** The record's exact bytes, or the hash of the leaf if the record itself is withheld. */
   readonly leaf:
     | { readonly kind: "record"; readonly payload: Uint8Array }
     | { readonly kind: "hash"; readonly hash: Hash };
@@ -28,7 +28,10 @@ export const formatRecordLine = ({ leafIndex, sequence, leaf, inclusionProof }: 
 const LINE =
   /^\{"leaf_index":(\d+),"sequence":(\d+),"leaf(_hash)?":"([A-Za-z0-9+/=]+)","inclusion_proof":\[((?:"[A-Za-z0-9+/=]+"(?:,(?="))?)*)\]\}$/;
 
-/** undefined: not exactly what formatRecordLine writes: every member once, in its place, and no number or base64 with two texts. */
+/**
+ * Undefined if the text is not exactly what formatRecordLine writes: every member once and in its place, and only one text for each number and base64
+ * value.
+ */
 export const parseRecordLine = (text: string): RecordLine | undefined => {
   const [, indexText = "", sequenceText = "", isHashOnly, leafText = "", proofText = ""] =
     LINE.exec(text) ?? [];
@@ -46,7 +49,7 @@ export const parseRecordLine = (text: string): RecordLine | undefined => {
     : undefined;
 };
 
-/** As `GET /v1/export` gives it, without the line break at its end. A raw line break stands only between values (RFC 8259 §7). */
+/** As in `GET /v1/export`, without the line break at its end. Raw line breaks occur only between values (RFC 8259 §7). */
 export const eventLineOf = (
   { tenant, receivedAt, eventText }: Pick<LogRecord, "tenant" | "receivedAt" | "eventText">,
   sequence: number,

@@ -1,46 +1,46 @@
-/** What a verifier says of a bundle. */
+/** The possible results of verifying a bundle. */
 import type { BundleFile } from "./manifest.ts";
 import type { ZipFailure } from "./zip-reader.ts";
 
 export type FindingCode =
   | ZipFailure
-  /** A file of the bundle is not there, or one is there that is none of it, or they stand in another order. */
+  /** A file of the bundle is missing, there is a foreign one, or the order is wrong. */
   | "other_files"
   /** A file cannot be read, or is not the one that the manifest names. */
   | "damaged_file"
   | "manifest_malformed"
-  /** The bundle is of another tenant than was asked for, or a record in it is. */
+  /** The bundle, or a record in it, belongs to another tenant than expected. */
   | "other_tenant"
   | "key_malformed"
-  /** The checkpoint is not one of the log that the manifest names. */
+  /** The checkpoint does not belong to the log that the manifest names. */
   | "checkpoint_malformed"
-  /** Nobody whose key is trusted has signed it. */
+  /** No trusted key has signed it. */
   | "unknown_key"
   | "bad_signature"
-  /** A line is not one record and its proof, or the record is none. */
+  /** A line is not a record and its proof, or the record is invalid. */
   | "record_malformed"
   | "duplicate_record"
   | "reordered_record"
-  /** A leaf that must stand here does not. */
+  /** A leaf that must be here is missing. */
   | "missing_record"
-  /** The record is not in the log that the checkpoint covers: it was altered, or never was there. */
+  /** The record is not in the log that the checkpoint covers: it was altered, or never was in it. */
   | "not_in_log"
   | "outside_filter"
-  /** `events.ndjson` does not say what the records say. */
+  /** `events.ndjson` differs from the records. */
   | "event_differs"
-  /** The manifest does not say of the records what is there. */
+  /** The manifest describes other records than those in the bundle. */
   | "manifest_differs"
-  /** Nobody has written into the system's log that a bundle with this manifest was made. */
+  /** The system's log has no event that a bundle with this manifest was made. */
   | "not_anchored"
-  /** The bundle's checkpoint contradicts one that the auditor holds. */
+  /** The bundle's checkpoint contradicts the auditor's own. */
   | "contradicts_checkpoint";
 
-/** The first thing that is broken. */
+/** The first problem that was found. */
 export interface Finding {
   readonly code: FindingCode;
   readonly detail: string;
   readonly file?: BundleFile | string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line?: number;
   readonly leafIndex?: number;
   readonly sequence?: number;
@@ -58,24 +58,24 @@ export interface EvidenceFacts {
   readonly madeBy: string;
   readonly records: number;
   readonly withheld: number;
-  /** Every record of the tenant up to the checkpoint is here. Otherwise those that were chosen are. */
+  /** Every record of the tenant up to the checkpoint is in the bundle. Otherwise it contains a selection. */
   readonly isComplete: boolean;
   readonly checkpointSize: number;
   /** Base64. */
   readonly checkpointRoot: string;
-  /** Verifier keys whose signatures all of this rests on: those on the checkpoint, and those on the anchor that are others. */
+  /** The verifier keys on whose signatures the result rests: those on the checkpoint, and any others on the anchor. */
   readonly keys: readonly string[];
-  /** Whether these keys were given to the verifier, and not taken from the bundle itself. */
+  /** Whether these keys were given to the verifier instead of taken from the bundle. */
   readonly isKeyPinned: boolean;
   readonly anchor: { readonly origin: string; readonly leafIndex: number; readonly at: string };
-  /** How the checkpoint that the auditor holds fits this one. */
+  /** How the auditor's own checkpoint relates to this one. */
   readonly heldCheckpoint: "none" | "same" | "consistent";
-  /** What is worth knowing and breaks nothing. */
+  /** Notes that do not make the bundle invalid. */
   readonly notes: readonly string[];
 }
 
 export type Verdict =
   | { readonly kind: "valid"; readonly facts: EvidenceFacts }
   | { readonly kind: "invalid"; readonly finding: Finding }
-  /** Something was asked that cannot be answered: what the auditor gave cannot be read, or more is needed. */
+  /** The question cannot be answered: the auditor's input cannot be read, or more input is needed. */
   | { readonly kind: "undecided"; readonly detail: string };

@@ -1,6 +1,6 @@
 /**
- * That making the bundle is an event in the log of the system's tenant, and that this event names the manifest. So who takes a record out and writes the
- * manifest anew has a bundle that nobody has ever made.
+ * Checks that making the bundle is an event in the log of the system's tenant, and that this event names the manifest. If somebody removes a record
+ * and rewrites the manifest, there is no such event.
  */
 import { decodeRecord } from "../../log/record.ts";
 import { leafHash } from "../rfc6962.ts";
@@ -13,7 +13,7 @@ export type AnchorVerdict =
   | {
       readonly kind: "anchored";
       readonly anchor: EvidenceFacts["anchor"];
-      /** Those who signed the head of the system's log. */
+      /** The keys that signed the head of the system's log. */
       readonly signers: readonly Verifier[];
       /** That head, a signed note. */
       readonly head: string;
@@ -28,9 +28,9 @@ export const verifyAnchor = (parts: {
   /** Hex. */
   readonly manifestSha256: string;
   readonly proof: string;
-  /** Trusted keys, under the name of the system's log. */
+  /** The trusted keys, under the name of the system's log. */
   readonly verifiers: readonly Verifier[];
-  /** And those that the bundle names. */
+  /** The keys that the bundle names. */
   readonly bundled: readonly Verifier[];
 }): AnchorVerdict => {
   const { manifest, manifestSha256, proof, verifiers } = parts;
@@ -41,7 +41,7 @@ export const verifyAnchor = (parts: {
   const origin = systemOrigin(manifest);
   const verified = verifyTlogProof({ proof, leaf: leafHash(payload), origin, verifiers });
   if (verified.kind === "failed") return broken(REASONS[verified.reason]);
-  // Nothing else in the bundle covers this file, so a line of another would stand here unseen.
+  // Nothing else in the bundle covers this file, so a signature by another key would go unnoticed here.
   if (!isSignedByNobodyElse(parsed.checkpoint, parts.bundled))
     return broken(
       "its checkpoint has a signature that is by none of the bundle's keys, or stands there twice",

@@ -1,6 +1,6 @@
 /**
- * Every record of a bundle in its place, in the log, and as `events.ndjson` tells it. Both files are read side by side, a line at a time, so that what is broken is named by
- * the first record that it touches.
+ * Checks that every record of a bundle is in its place, in the log, and the same in `events.ndjson`. Both files are read in parallel, line by line,
+ * so that a problem is reported with the first record that it affects.
  */
 import { decodeRecord, isWithinPeriod, type LogRecord } from "../../log/record.ts";
 import {
@@ -21,7 +21,7 @@ import { DamagedEntryError } from "./zip-reader.ts";
 const RECORDS = "records.ndjson";
 const EVENTS = "events.ndjson";
 
-/** Front ends have clocks of their own; more than this is worth a word. */
+/** Front ends have separate clocks; a larger difference is worth a note. */
 const CLOCKS_MS_MAX = 5000;
 
 export type RecordsVerdict =
@@ -39,7 +39,7 @@ export interface CountedRecords {
 interface Walk {
   readonly manifest: Manifest;
   readonly checkpoint: Checkpoint;
-  /** Over all leaves, where all of them are here. */
+  /** Over all leaves, if all of them are in the bundle. */
   readonly range: CompactRange;
   readonly notes: string[];
   recordsRead: number;
@@ -105,7 +105,7 @@ const firstBroken = async (
   return surplus === undefined ? atEnd(walk) : surplusEvent(walk, surplus);
 };
 
-/** The next line, undefined at the end, or what keeps it from being read. */
+/** The next line, undefined at the end, or the reason why it cannot be read. */
 const nextLine = async (
   walk: Walk,
   file: typeof RECORDS | typeof EVENTS,
@@ -130,10 +130,10 @@ const nextLine = async (
   }
 };
 
-/** A record that is right so far. */
+/** A record without a problem so far. */
 interface Taken {
   readonly line: RecordLine;
-  /** Undefined where it is withheld. */
+  /** Undefined if it is withheld. */
   readonly record: LogRecord | undefined;
 }
 
@@ -167,7 +167,7 @@ const takeRecord = (walk: Walk, text: string): Taken | Finding => {
   return taken;
 };
 
-/** What of the filter a record does not fit. Whether it belongs to a case is not in the record alone. */
+/** The part of the filter that a record does not match. Whether it belongs to a case cannot be seen from the record alone. */
 const misfitOf = ({ asset_id: assetId, from, to }: Manifest, record: LogRecord): string | undefined => {
   if (assetId !== null && eventIn(record.eventText)?.asset_id !== assetId)
     return "it is about another asset than the bundle";
@@ -197,10 +197,10 @@ const remember = (walk: Walk, { line, record }: Taken, hash: Hash): void => {
   walk.newestMs = Math.max(walk.newestMs, receivedMs);
 };
 
-/** The first ones tell enough: of a clock that is wrong every record does. */
+/** The first few are enough: if a clock is wrong, every record is affected. */
 const NOTES_MAX = 10;
 
-/** Whether it stands where it must, before anything is asked of what it says. */
+/** Checks whether the record is in its place, before its content is checked. */
 const misplacement = (
   { manifest, last, recordsRead }: Walk,
   { leafIndex, sequence }: RecordLine,
@@ -279,12 +279,12 @@ const atEnd = ({ manifest, checkpoint, recordsRead, range }: Walk): Finding | un
       line: recordsRead + 1,
       leafIndex: recordsRead,
     };
-  // Follows from the proofs; held once more, because it is what completeness means (RFC 6962 §2.1).
+  // This follows from the proofs; it is checked once more because it is what completeness means (RFC 6962 §2.1).
   if (sameHash(range.root(), checkpoint.root)) return undefined;
   return { code: "not_in_log", detail: "the root over all leaves is not the checkpoint's", file: RECORDS };
 };
 
-/** The object in a text; undefined where it is none. */
+/** The object in a text; undefined if there is none. */
 const eventIn = (text: string): Readonly<Record<string, unknown>> | undefined => {
   try {
     return Object(JSON.parse(text));

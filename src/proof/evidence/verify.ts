@@ -1,7 +1,7 @@
 /**
- * Whether an evidence bundle is what it says it is, with no server and no trust in who made it. In this order: the ZIP is whole and nothing else; key and
- * checkpoint; every record in the log and in its place; the files that the manifest names; the manifest in the system's log; the auditor's own checkpoint.
- * The records come before the digests, so that what is broken is named by its record and not by its file.
+ * Checks an evidence bundle without a server and without trust in its maker. In this order: the ZIP is whole and contains nothing else; key and
+ * checkpoint; every record is in the log and in its place; the files that the manifest names; the manifest is in the system's log; the auditor's own
+ * checkpoint. Records come before digests, so that a problem is reported with its record instead of its file.
  */
 import { createHash } from "node:crypto";
 import { encodeBase64 } from "../base64.ts";
@@ -35,17 +35,17 @@ import {
 
 export interface EvidenceQuestion {
   readonly bundle: BundleSource;
-  /** Verifier keys that are trusted, one per line, as `GET /v1/log/key` gives them. Without them those in the bundle count. */
+  /** Trusted verifier keys, one per line, as `GET /v1/log/key` returns them. Without them the keys in the bundle are used. */
   readonly keys?: string | undefined;
-  /** Whose bundle it must be. */
+  /** The tenant to whom the bundle must belong. */
   readonly tenant?: string | undefined;
-  /** A checkpoint of the same log that the auditor holds. */
+  /** A checkpoint of the same log that the auditor has kept. */
   readonly checkpoint?: string | undefined;
   /** The body of `GET /v1/log/consistency` between that one and the bundle's. */
   readonly consistency?: string | undefined;
 }
 
-/** Rejects only where the bundle's bytes cannot be read. */
+/** Rejects only if the bundle's bytes cannot be read. */
 export const verifyEvidence = async (question: EvidenceQuestion): Promise<Verdict> => {
   try {
     return await verdictOn(question);
@@ -56,7 +56,7 @@ export const verifyEvidence = async (question: EvidenceQuestion): Promise<Verdic
   }
 };
 
-/** Inside this file alone: findings end the way through it. */
+/** Used only inside this file: a finding ends the verification. */
 class BrokenBundleError extends Error {
   override readonly name = "BrokenBundleError";
   readonly finding: Finding;
@@ -126,8 +126,8 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
 };
 
 /**
- * Under the name of the tenant's log, those on the checkpoint first. Who has no key of the service can put one of their own beside it, leave the checkpoint as it is and
- * anchor another choice of records themselves: whoever compares keys must see that one too.
+ * The signing keys under the name of the tenant's log, those on the checkpoint first. An attacker without a key of the service can add a key of their
+ * own, leave the checkpoint as it is, and anchor another selection of records with it. So whoever compares keys must see that key too.
  */
 const reliedUpon = (
   verifiers: readonly Verifier[],
@@ -171,7 +171,7 @@ const openEntries = async (bundle: BundleSource): Promise<Entries> => {
   return (file) => byName.get(file) ?? fail("other_files", "it is not there", file);
 };
 
-/** Keys, checkpoints, manifest and proof are a few kilobytes; the proof holds one record. */
+/** Limit for keys, checkpoints, manifest and proof. They have a few kilobytes; the proof contains one record. */
 const SMALL_FILE_BYTES_MAX = 1024 * 1024;
 
 const smallText = async (bundle: BundleSource, entry: ZipEntry): Promise<string> => {
@@ -187,7 +187,7 @@ const smallText = async (bundle: BundleSource, entry: ZipEntry): Promise<string>
   }
 };
 
-/** undefined: a line is not a key, is of another log, or there is none. */
+/** Undefined if a line is not a key or belongs to another log, or if there is no key. */
 const readKeys = (text: string, origin: string): readonly Verifier[] | undefined => {
   const verifiers = text.split("\n").slice(0, -1).map(parseVerifierKey);
   const own = verifiers.filter((verifier) => verifier !== undefined && verifier.name === origin);
@@ -196,7 +196,10 @@ const readKeys = (text: string, origin: string): readonly Verifier[] | undefined
     : undefined;
 };
 
-/** Other tools are given this file to check the anchor with: with a stranger's key in it they would believe another one, without one of the service's not this one. */
+/**
+ * Other tools check the anchor with this file. With a foreign key in it they would accept another anchor; without one of the service's keys they
+ * would not accept this one.
+ */
 const OTHER_KEYS =
   "it does not hold the bundle's keys, and no others, as keys of the system's log, those first that signed the anchor";
 

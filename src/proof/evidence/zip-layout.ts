@@ -1,7 +1,7 @@
 /**
- * The one form in which a bundle's ZIP is written (PKWARE APPNOTE 6.3.10): local headers without sizes, a data descriptor behind each entry, no
- * extra fields, no comments, one fixed time. So every byte outside of the entries' data follows from the directory's figures, and a reader can ask for exactly
- * these bytes: ZIP readers that look only at the end of the file overlook what stands before, between and behind.
+ * The one form in which a bundle's ZIP is written (PKWARE APPNOTE 6.3.10): local headers without sizes, a data descriptor behind each entry, no extra
+ * fields, no comments, one fixed time. So every byte outside the entries' data follows from the figures of the directory, and a reader can require
+ * exactly these bytes. ZIP readers that look only at the end of the file miss bytes before, between and behind the entries.
  */
 
 /** 0: stored as it is; 8: deflated (APPNOTE §4.4.5). */
@@ -11,11 +11,11 @@ export interface ZipEntry {
   readonly name: string;
   readonly method: Method;
   readonly crc: number;
-  /** As it stands in the ZIP. */
+  /** Size in the ZIP. */
   readonly packedBytes: number;
-  /** Inflated. */
+  /** Size after inflating. */
   readonly bytes: number;
-  /** Where its local header begins. */
+  /** Offset of its local header. */
   readonly from: number;
 }
 
@@ -30,9 +30,9 @@ const DESCRIPTOR_SIGNATURE = 0x08074b50;
 const DIRECTORY_SIGNATURE = 0x02014b50;
 /** §4.4.3: 2.0. */
 const VERSION = 20;
-/** §4.4.4: sizes and CRC stand behind the data. */
+/** §4.4.4: sizes and CRC follow the data. */
 const DESCRIPTOR_FLAG = 8;
-/** 1980-01-01 00:00, the first time that DOS knows: a real one would be in nobody's zone. */
+/** 1980-01-01 00:00, the first DOS time: DOS times have no zone, so a real time would be ambiguous. */
 const DOS_TIME = 0x00210000;
 
 /** Names are ASCII. */
@@ -41,7 +41,7 @@ const utf8 = new TextEncoder();
 export const dataFrom = ({ from, name }: Pick<ZipEntry, "from" | "name">): number =>
   from + LOCAL_HEADER_BYTES + name.length;
 
-/** Where the next entry begins, or the directory. */
+/** The offset of the next entry, or of the directory. */
 export const entryEnd = (entry: Omit<ZipEntry, "method" | "crc" | "bytes">): number =>
   dataFrom(entry) + entry.packedBytes + DESCRIPTOR_BYTES;
 

@@ -1,6 +1,6 @@
 /**
- * Reads a bundle's ZIP, and takes nothing but the one form in which it is written (zip-layout.ts): entries one behind the other from the first byte, then the directory,
- * then its end, and then nothing.
+ * Reads a bundle's ZIP, and accepts only the form in which it is written (zip-layout.ts): entries one behind the other from the first byte, then the
+ * directory, then its end, and nothing after it.
  */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -19,19 +19,19 @@ import {
   type ZipEntry,
 } from "./zip-layout.ts";
 
-/** A file, or whatever else has bytes that can be asked for by place. */
+/** A file, or anything else whose bytes can be read by offset. */
 export interface BundleSource {
   readonly size: number;
-  /** All of `from` to `to`, which lie within the size. */
+  /** All bytes of `from` to `to`, which lie within the size. */
   read(from: number, to: number): Promise<Uint8Array>;
 }
 
 export type ZipFailure =
-  /** Something stands behind the end. */
+  /** There are bytes behind the end. */
   | "appended_bytes"
-  /** Its end is not where it is looked for: cut off, no ZIP at all, or one with very much behind it. */
+  /** The end record is not found: the file is cut off, is no ZIP, or has very many bytes behind it. */
   | "cut_off"
-  /** Headers, names or places are not as they must be. */
+  /** Headers, names or offsets are wrong. */
   | "zip_malformed"
   | "duplicate_file";
 
@@ -41,11 +41,11 @@ export type OpenedZip =
       readonly kind: "failed";
       readonly code: ZipFailure;
       readonly detail: string;
-      /** The entry that is broken, where it is one. */
+      /** The damaged entry, if it is one. */
       readonly file?: string;
     };
 
-/** Far above the directory of a dozen files. */
+/** Far larger than the directory of a dozen files. */
 const DIRECTORY_BYTES_MAX = 64 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const NAME = /^[\w.-]+$/;
@@ -114,7 +114,7 @@ const findEnd = async (source: BundleSource): Promise<FoundEnd> => {
   return { kind: "found", entries, directoryFrom };
 };
 
-/** Where the last signature of an end stands that has room for one. */
+/** The offset of the last end signature that has room for an end record. */
 const lastEnd = (tail: Uint8Array): number | undefined => {
   const view = new DataView(tail.buffer, tail.byteOffset, tail.length);
   for (let place = tail.length - END_BYTES; place >= 0; place--)
@@ -122,7 +122,7 @@ const lastEnd = (tail: Uint8Array): number | undefined => {
   return undefined;
 };
 
-/** Undefined where a byte is not as `directoryHeader` writes it. */
+/** Undefined if a byte differs from what `directoryHeader` writes. */
 const readDirectory = (bytes: Uint8Array): readonly ZipEntry[] | undefined => {
   const entries: ZipEntry[] = [];
   for (let place = 0; place < bytes.length; ) {
@@ -167,7 +167,7 @@ const hasOwnHeaders = async (source: BundleSource, entry: ZipEntry): Promise<boo
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, index) => byte === b[index]);
 
-/** The entry's bytes as they stand in the ZIP. */
+/** The entry's bytes as they are in the ZIP. */
 export async function* packedChunks(source: BundleSource, entry: ZipEntry): AsyncGenerator<Uint8Array> {
   const from = dataFrom(entry);
   const to = from + entry.packedBytes;
@@ -175,18 +175,18 @@ export async function* packedChunks(source: BundleSource, entry: ZipEntry): Asyn
     yield await source.read(place, Math.min(to, place + CHUNK_BYTES));
 }
 
-/** What is in the ZIP cannot be read, or is not what the directory says; the message says which. */
+/** The content of the ZIP cannot be read, or differs from the directory; the message says which. */
 export class DamagedEntryError extends Error {
   override readonly name = "DamagedEntryError";
 }
 
-/** The file. Throws DamagedEntryError, at its end at the latest. */
+/** The inflated file. Throws DamagedEntryError, at its end at the latest. */
 export async function* contentChunks(source: BundleSource, entry: ZipEntry): AsyncGenerator<Uint8Array> {
   let [bytes, crc] = [0, 0];
   const packed = packedChunks(source, entry);
   for await (const chunk of entry.method === 8 ? inflated(packed) : packed) {
     bytes += chunk.length;
-    // Whatever it claims, no more is unpacked.
+    // No more than the declared size is inflated, whatever the entry contains.
     if (bytes > entry.bytes) break;
     crc = crc32(chunk, crc);
     yield chunk;
@@ -197,7 +197,7 @@ export async function* contentChunks(source: BundleSource, entry: ZipEntry): Asy
 
 async function* inflated(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const inflate = createInflateRaw();
-  // What fails there fails the reading below too.
+  // A failure here also fails the reading below.
   pipeline(Readable.from(packed), inflate).catch(() => {});
   try {
     for await (const chunk of inflate) yield chunk;
@@ -206,7 +206,7 @@ async function* inflated(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-/** A small file whole. Throws DamagedEntryError. */
+/** A small file as a whole. Throws DamagedEntryError. */
 export const content = async (source: BundleSource, entry: ZipEntry): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
   for await (const chunk of contentChunks(source, entry)) chunks.push(chunk);

@@ -1,4 +1,4 @@
-/** How often a duty fell due and how often the log holds evidence that it was met, of all duties that a case has. */
+/** How often duties fell due and how often the log contains evidence that they were met, for all duties of a case. */
 import { noticeBefore } from "../../../cases/case.ts";
 import { BIAS_AUDIT, needsBiasAudit } from "../../../obligations/bias-audit.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";

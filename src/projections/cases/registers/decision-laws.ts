@@ -1,4 +1,4 @@
-/** Legal bases that a decision is shown and counted with: those that it names, and what belongs to it. */
+/** The legal bases with which a decision is shown and counted: its own, and those of the events that belong to it. */
 import type { Decision } from "../../../cases/case.ts";
 import { KEPT_LEGAL_BASES_MAX } from "../../../limits.ts";
 import { isRegistered } from "../../coverage/registered-laws.ts";
@@ -18,5 +18,5 @@ export const decisionLaws = (decision: Decision): readonly string[] => {
   return laws;
 };
 
-/** Of decisions with too many: two registers ask. */
+/** Cached for decisions with too many, because two registers ask. */
 const chosen = new WeakMap<Decision, readonly string[]>();

@@ -23,15 +23,15 @@ export const DECISIONS = {
     correlation_id: NULLABLE_TEXT,
     subject_hash: NULLABLE_TEXT,
     risk_tier: NULLABLE_TEXT,
-    /** When it was made; for one that was never seen, when it was first referred to. */
+    /** When it was made; if it was never seen, when it was first referred to. */
     at: TEXT,
     made_at: NULLABLE_TEXT,
     /** How many other events say that it was made. */
     made_again: INTEGER,
     outcome: NULLABLE_TEXT,
-    /** The first notice until the decision. */
+    /** The first notice at or before the decision. */
     notice_at: NULLABLE_TEXT,
-    /** Its event_id; with the legal bases it is evidence of a duty (coverage/evidence.ts). */
+    /** The event_id of that notice; with the legal bases it is evidence of a duty (coverage/evidence.ts). */
     notice_event_id: NULLABLE_TEXT,
     /** JSON array (decision-laws.ts). */
     legal_bases: TEXT,
@@ -41,7 +41,7 @@ export const DECISIONS = {
     reversed_at: NULLABLE_TEXT,
     objections: INTEGER,
     obligations_open: INTEGER,
-    /** JSON array of steps that are not in the log. */
+    /** JSON array of steps that are missing in the log. */
     missing: TEXT,
   },
   // Nobody looks up a decision by its id here: it is found by the names of its case. So the key is in the order of the list, in which nearly all of them arrive.
@@ -54,7 +54,7 @@ export const DECISIONS = {
   ],
 } as const satisfies Table;
 
-/** By their decision. Most cases have none. */
+/** Grouped by their decision. Most cases have none. */
 const openIn = (
   obligations: readonly Obligation[],
 ): ReadonlyMap<string | undefined, readonly Obligation[]> | undefined =>
@@ -67,7 +67,7 @@ const openIn = (
 
 const NONE: readonly Obligation[] = [];
 
-/** Steps of a decision that the log should hold and does not. */
+/** Steps of a decision that the log should contain but does not. */
 const missingSteps = (decision: Decision, open: readonly Obligation[]): readonly string[] => {
   const { made, objections, reviews } = decision;
   const steps: string[] = [];

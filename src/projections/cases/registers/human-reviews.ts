@@ -10,13 +10,13 @@ export const HUMAN_REVIEWS = {
   name: "human_reviews",
   columns: {
     tenant: TEXT,
-    /** The event that triggered it; of one that nothing triggered, the event that completed it. */
+    /** The event that triggered it; if nothing did, the event that completed it. */
     review_id: TEXT,
     decision_id: NULLABLE_TEXT,
     asset_id: TEXT,
     subject_hash: NULLABLE_TEXT,
     at: TEXT,
-    /** `open`, `completed`, or `orphan` where nothing triggered it. */
+    /** `open`, `completed`, or `orphan` if nothing triggered it. */
     state: TEXT,
     triggered_at: NULLABLE_TEXT,
     triggered_by: NULLABLE_TEXT,
@@ -25,7 +25,7 @@ export const HUMAN_REVIEWS = {
     reviewer_id: NULLABLE_TEXT,
     decision_outcome: NULLABLE_TEXT,
     final_outcome: NULLABLE_TEXT,
-    /** 1 where the person decided otherwise than the system, 0 where not; null where one of both outcomes is not known. */
+    /** 1 if the person decided differently from the system, 0 if not; null if one of the outcomes is not known. */
     changed: NULLABLE_INTEGER,
   },
   primaryKey: ["tenant", "review_id"],

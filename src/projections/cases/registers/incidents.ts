@@ -15,7 +15,7 @@ const INCIDENTS = {
     incident_class: NULLABLE_TEXT,
     severity: NULLABLE_TEXT,
     at: TEXT,
-    /** `detected`, `reported`, `mitigated`, or `orphan` where it was never detected. */
+    /** `detected`, `reported`, `mitigated`, or `orphan` if it was never detected. */
     state: TEXT,
     detected_at: NULLABLE_TEXT,
     /** How many other events say that it was detected. */
@@ -54,7 +54,7 @@ const rowOf = (
   const { id, detected, reports, mitigated, facts } = incident;
   const first = detected ?? facts[0];
   if (!first) return undefined;
-  /** The last word counts: what is known of an incident grows. */
+  /** The last statement counts, because knowledge of an incident grows. */
   const said = (name: "severity" | "authority" | "root_cause" | "affected_count") =>
     facts.findLast(({ says }) => says[name] !== undefined)?.says[name] ?? null;
   const complete = reports.find((report) => saysWord(report, "report_type") !== "initial");

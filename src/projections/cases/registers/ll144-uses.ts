@@ -11,7 +11,7 @@ export const LL144_USES = {
   columns: {
     tenant: TEXT,
     asset_id: TEXT,
-    /** The date in New York: `2026-11-20`. */
+    /** The date in New York, such as `2026-11-20`. */
     day: TEXT,
     decisions: INTEGER,
   },

@@ -7,14 +7,14 @@ import { CASES_VIEW } from "../tables.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
 /**
- * The transparency register (DOMAIN 3.5). Nearly every decision has a notice, so a row has only what its own events say: nothing that changes when the
- * decision comes, and no state, which follows from the times.
+ * The transparency register (DOMAIN 3.5). Nearly every decision has a notice, so a row contains only what its own events say: nothing that changes
+ * when the decision arrives, and no state, which follows from the times.
  */
 const NOTICES = {
   name: "notices",
   columns: {
     tenant: TEXT,
-    /** The event that showed it; of one that was never shown, the event that dismissed or acknowledged it. */
+    /** The event that showed it; if it was never shown, the event that dismissed or acknowledged it. */
     notice_id: TEXT,
     asset_id: TEXT,
     subject_hash: NULLABLE_TEXT,

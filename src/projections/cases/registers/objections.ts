@@ -21,9 +21,9 @@ export const OBJECTIONS = {
     asset_id: TEXT,
     subject_hash: NULLABLE_TEXT,
     objection_type: NULLABLE_TEXT,
-    /** When it was received last; for one that was never seen, when it was first referred to. */
+    /** When it was last received; if it was never seen, when it was first referred to. */
     at: TEXT,
-    /** `received`, `acknowledged`, `escalated`, `resolved`, or `orphan` where it was never received. */
+    /** `received`, `acknowledged`, `escalated`, `resolved`, or `orphan` if it was never received. */
     state: TEXT,
     received_at: NULLABLE_TEXT,
     acknowledged_at: NULLABLE_TEXT,
@@ -31,14 +31,14 @@ export const OBJECTIONS = {
     resolved_at: NULLABLE_TEXT,
     resolution: NULLABLE_TEXT,
     reason: NULLABLE_TEXT,
-    /** The earliest limit that the law sets for the answer. */
+    /** The earliest deadline that a law sets for the answer. */
     due_at: NULLABLE_TEXT,
     extensions: INTEGER,
-    /** JSON array: the reason that was told with each of them. */
+    /** JSON array: the stated reason of each extension. */
     extension_reasons: TEXT,
-    /** 1 where the answer came after a limit. */
+    /** 1 if the answer came after a deadline. */
     answered_late: INTEGER,
-    /** The earliest limit that waits for the answer. A limit may be met before the objection is resolved: by an explanation. */
+    /** The earliest deadline that still waits for the answer. A deadline may be met before the objection is resolved, by an explanation. */
     open_due_at: NULLABLE_TEXT,
   },
   primaryKey: ["tenant", "objection_id"],
@@ -60,13 +60,13 @@ const stateOf = ({ received, acknowledged, escalated, resolved }: Objection): (t
   return acknowledged ? "acknowledged" : "received";
 };
 
-/** Not limits for the answer: the acknowledgement, and the reason that follows the answer. */
+/** Deadlines of something other than the answer: the acknowledgement, and the reason that follows the answer. */
 const OTHER_LIMITS: readonly string[] = ["OBJ-ACK", "PIPA-DENY"];
 
 const firstDue = (limits: readonly Obligation[]): string | null =>
   limits.map(({ dueAt }) => dueAt).sort()[0] ?? null;
 
-/** Of several limits the one that was made longer most often says why. */
+/** Among several deadlines the one with the most extensions shows the reasons. */
 const mostExtended = (limits: readonly Obligation[]): readonly string[] => {
   let most: readonly string[] = [];
   for (const { extensionReasons } of limits)
@@ -89,7 +89,7 @@ const rowOf = (
   const [first] = facts;
   if (!first) return undefined;
   const limits = obligations.filter(({ deadline }) => !OTHER_LIMITS.includes(deadline));
-  // Where it was open before, these were limits of another answer.
+  // If it was open before, these were deadlines of another answer.
   const ofNow = limits.filter(({ startedBy }) => startedBy.at >= (received ?? first).at);
   const extended = mostExtended(ofNow);
   return {

@@ -19,7 +19,7 @@ import type { CaseView } from "../case-view.ts";
 import { CASES_VIEW } from "../tables.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
-/** What is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
+/** Whether a duty is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
 export const OBLIGATIONS = {
   name: "obligations",
   columns: {
@@ -97,7 +97,7 @@ export const obligationList: List = {
   hidden: ["status"],
 };
 
-/** What the duty of a row is called at a time, which is text that sorts, without the zone. */
+/** The state of a row's duty at a time, which is text that sorts by time, without the zone. */
 export const stateOfRow = (row: Row, now: string): ObligationState => {
   const status = rowText(row, "status");
   return stateAt(
@@ -110,7 +110,7 @@ export const stateOfRow = (row: Row, now: string): ObligationState => {
   );
 };
 
-/** With what the table of deadlines says of it. */
+/** With the entries of the table of deadlines. */
 export const obligationEntry = (row: Row, rules: Rules, now: string) => {
   const deadline = deadlineOf(rules.deadlines, rowText(row, "deadline"));
   return {

@@ -4,7 +4,7 @@ import type { CaseView } from "../case-view.ts";
 
 export interface Register {
   readonly table: Table;
-  /** `rows`: each belongs to one case. `counts`: cases add up in them, and each gives only integers beside the key. */
+  /** `rows`: each belongs to one case. `counts`: cases add to them, and each contributes only integers outside the key. */
   readonly kind: "rows" | "counts";
   rowsOf(view: CaseView): readonly Row[];
 }
