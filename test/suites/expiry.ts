@@ -171,9 +171,9 @@ export const createScene = async (database: ViewDatabase, records: readonly Reco
     /** Of every view, held against one that is made from the log now. */
     differences: async (): Promise<readonly string[]> => {
       const found: string[] = [];
+      await using scratchFile = createSqliteDatabase();
+      await using scratch = scratchFile.connect();
       for (const projection of VIEWS) {
-        await using scratchFile = createSqliteDatabase();
-        await using scratch = scratchFile.connect();
         const dependencies = { log, live: views, scratch, clock: () => at(0), onProgress: () => {} };
         const verified = await verifyView(dependencies, projection, signal);
         for (const { table, kind } of verified.differences) found.push(`${table} ${kind}`);

@@ -40,9 +40,15 @@ const rebuild = (log: ArrayLog, views: ViewStore, projection: Projection) =>
 const verified = async (log: ArrayLog, live: ViewStore, projection: Projection) => {
   await using database = createSqliteDatabase();
   await using scratch = database.connect();
-  const dependencies = { log, live, scratch, clock: now, onProgress: () => {} };
-  return await verifyView(dependencies, projection, new AbortController().signal);
+  return await verifiedIn(scratch, log, live, projection);
 };
+
+const verifiedIn = (scratch: ViewStore, log: ArrayLog, live: ViewStore, projection: Projection) =>
+  verifyView(
+    { log, live, scratch, clock: now, onProgress: () => {} },
+    projection,
+    new AbortController().signal,
+  );
 
 const expectAllEqual = (log: ArrayLog, views: ViewStore): Promise<void> =>
   expectEqual(log, views, PROJECTIONS);
@@ -52,8 +58,10 @@ const expectEqual = async (
   views: ViewStore,
   projections: readonly Projection[],
 ): Promise<void> => {
+  await using database = createSqliteDatabase();
+  await using scratch = database.connect();
   for (const projection of projections) {
-    const { differences } = await verified(log, views, projection);
+    const { differences } = await verifiedIn(scratch, log, views, projection);
     expect([projection.name, differences]).toEqual([projection.name, []]);
   }
 };
