@@ -101,9 +101,9 @@ const compile = async (options: Readonly<Record<string, unknown>>, ...sources: r
     ...options,
   };
   const config = await put("tsconfig.json", JSON.stringify({ compilerOptions, files: sources }));
-  return await run([process.execPath, join(ROOT, "node_modules/typescript/bin/tsc"), "-p", config], {
-    cwd: installed.folder,
-  });
+  const compiler = [process.execPath, join(ROOT, "node_modules/typescript/bin/tsc"), "--checkers", "1"];
+  // It is written in Go, and would collect garbage for a third of its time.
+  return await run([...compiler, "-p", config], { cwd: installed.folder, env: { GOGC: "off" } });
 };
 
 const EVENT = `{ asset_id: "credit_model", event_type: "decision.automated_decision_made", metadata: { outcome: "approved" } }`;
