@@ -35,18 +35,18 @@ export const TAG_VALUE_CHARACTERS_MAX = 256;
 /** Legal bases per event: SPEC 2.1 speaks of ten kinds. */
 export const LEGAL_BASES_MAX = 10;
 export const LEGAL_BASIS_CHARACTERS_MAX = 64;
-/** Of those in `metadata`, which nobody counts when an event is taken: so many are looked at, and one of them may ask for the longest retention. */
+/** Legal bases in `metadata` that the views look at. Their number is not limited when an event is taken, and one of them may require the longest retention. */
 export const METADATA_LEGAL_BASES_MAX = 64;
 /** asset_id, correlation_id, trace_id, span_id, asset_version, in characters. */
 export const IDENTIFIER_CHARACTERS_MAX = 256;
-/** What may follow the prefix of an event_id, in characters. */
+/** The part of an event_id after its prefix, in characters. */
 export const EVENT_ID_SUFFIX_CHARACTERS_MAX = 250;
-/** Digits of a time's fraction by which events are ordered and found, above any clock: an index of PostgreSQL takes 2704 bytes. The event keeps all. */
+/** Digits of a time's fraction by which events are ordered and found, more than any clock has: an index row of PostgreSQL takes 2704 bytes. The event keeps all. */
 export const TIME_KEY_FRACTION_DIGITS_MAX = 64;
 /** Idempotency-Key header, in visible ASCII characters. */
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 
-/** Problems listed of one event or request; more are counted in its text. In the answer to a batch so many beside the first of each: a thousand bad events took 13 MB (measured). */
+/** Problems listed for one event or request; more are counted in its text. The answer to a batch lists this many beside the first of each event: a thousand bad events took 13 MB (measured). */
 export const PROBLEMS_PER_EVENT_MAX = 50;
 export const PROBLEMS_PER_BATCH_MAX = 4000;
 /** Warnings listed in one answer. */
@@ -56,21 +56,21 @@ export const WARNINGS_MAX = 50;
 export const DUPLICATE_WINDOW_MS = 10 * 60 * SECOND_MS;
 /** Age at which a sandbox event disappears (SPEC 1.4). */
 export const SANDBOX_AGE_MS_MAX = 60 * 60 * SECOND_MS;
-/** A counter of a rate limit is kept this long: a batch of 1000 at one event per second is paid for within it. */
+/** How long a counter of a rate limit is kept: within it a batch of 1000 is paid for at one event per second. */
 export const RATES_AGE_MS_MAX = 20 * 60 * SECOND_MS;
-/** Memory that all rate counters may take together, about 200 bytes each; and what is kept of all clients of the sandbox, a kilobyte each at most. */
+/** Memory of all rate counters together, about 200 bytes each; and of all clients of the sandbox, at most a kilobyte each. */
 export const RATES_BYTES_MAX = 32 * MIB;
 export const SANDBOX_CLIENTS_BYTES_MAX = 32 * MIB;
-/** A rate counter that does not answer in this time is done without. */
+/** If a rate counter does not answer within this time, the request goes on without it. */
 export const RATE_COUNT_MS_MAX = 500;
 /** How long the counts of acknowledged events are kept: five years, as long as the longest law asks for evidence. */
 export const ACCEPTED_AGE_MS_MAX = 5 * 366 * 24 * 60 * 60 * SECOND_MS;
-/** How often they are handed on, and how long that may take before it is tried again. */
+/** How often the counts are stored, and how long that may take before it is tried again. */
 export const ACCEPTED_FLUSH_MS = 1 * SECOND_MS;
 export const ACCEPTED_COUNT_MS_MAX = 2 * SECOND_MS;
-/** Hours whose counts are read side by side. */
+/** Hours whose counts are read in parallel. */
 export const ACCEPTED_READS_AT_ONCE = 32;
-/** Hours in one answer of a reconciliation: a month. And the last ones that are reconciled where it is not known which were. */
+/** Hours in one answer of a reconciliation: a month. And the last hours that are reconciled if it is not known which already were. */
 export const RECONCILED_HOURS_MAX = 31 * 24;
 export const RECONCILED_HOURS_FIRST = 24;
 /** Events named in one hour that does not balance, and records of the log read to find them. */
@@ -78,15 +78,15 @@ export const RECONCILED_EVENTS_NAMED_MAX = 100;
 export const RECONCILED_RECORDS_READ_MAX = 200_000;
 /** Requests per minute of one client to all sandbox endpoints together (SPEC 8). */
 export const SANDBOX_REQUESTS_PER_MINUTE = 100;
-/** Sandbox events handed to the broker and not yet acknowledged. */
+/** Sandbox events sent to the broker and not yet acknowledged. */
 export const SANDBOX_IN_FLIGHT_MAX = 256;
-/** Sandbox events that one list reads at once, 4 MiB of the largest, and lists that are made at once. */
+/** Sandbox events that one list reads at once (4 MiB of the largest), and lists that are made at once. */
 export const SANDBOX_READS_AT_ONCE = 16;
 export const SANDBOX_LISTS_AT_ONCE = 2;
 /** Memory that all sandbox events may take together, in bytes; the oldest go first. */
 export const SANDBOX_BYTES_MAX = 256 * MIB;
 
-/** An append not acknowledged within this time is answered 503: its outcome is unknown, the retry is safe. */
+/** An append that is not acknowledged within this time is answered 503: its outcome is unknown, and a retry is safe. */
 export const APPEND_ACK_MS_MAX = 8 * SECOND_MS;
 /** Records handed to the broker and not yet acknowledged, and their bytes, of one tenant while others have few: 4 full batches, which are not refused for some events of others beside them. Of all twice that, of which one has HELD_SHARE_OF_ONE once half is held. Past it the answer is 503 `overloaded`. */
 export const APPEND_RECORDS_IN_FLIGHT_MAX = 4.5 * BATCH_EVENTS_MAX;
@@ -99,11 +99,11 @@ export const LOG_FOLLOWED_BYTES_MAX = 2 * MIB;
 
 /** A log where every commit failed for this long is stalled: above the 4 to 6 s in which a cluster chooses a new leader (measured), and all of them fail. */
 export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
-/** The same of streams that nobody waits for: starting the broker again for them cuts off those who wait for the log. */
+/** The same for streams that no request waits for: restarting the broker for them would cut off requests that wait for the log. */
 export const OTHER_STALL_MS_MAX = 2 * LOG_STALL_MS_MAX;
-/** A stall that nobody has met for this long is tried again, by the next request: twice APPEND_ACK_MS_MAX, because one sender meets it that often. */
+/** After a stall was not met for this long, the next request tries again: twice APPEND_ACK_MS_MAX, because one sender meets it that often. */
 export const LOG_STALL_AGE_MS_MAX = 2 * APPEND_ACK_MS_MAX;
-/** How often that is looked at. */
+/** How often that is checked. */
 export const LOG_KEEPER_MS = 1 * SECOND_MS;
 
 /** Records and bytes in one commit. JetStream takes at most 1000 messages in an atomic batch (NATS ADR-50). */
@@ -116,22 +116,22 @@ export const ATOMIC_RECORDS_MIN = 4;
 /** Message ids whose sequence a front end remembers. Twenty full batches; ten times as many cost a tenth of the CPU time (measured). */
 export const RECENT_IDS_MAX = 20_000;
 
-/** How long reading one batch may keep the process before others have a turn. One event takes at most a few of these. */
+/** How long reading one batch may occupy the process before others have a turn. One event takes at most a few of these times. */
 export const INTAKE_TURN_MS_MAX = 10;
 
 /** A text of a classification request, in characters: far above any name of a domain. */
 export const CLASSIFICATION_TEXT_CHARACTERS_MAX = 256;
 
-/** A word of the full-text search is cut off here, in the index and in the question alike: a SHA-256 hash is just as long. */
+/** Longer words of the full-text search are truncated, in the index and in the query alike: a SHA-256 hash is just as long. */
 export const WORD_CHARACTERS_MAX = 64;
-/** Different words that an event is found by, of so many of its words that are looked at: what indexing one event may cost. */
+/** Different words by which an event is found, and words of it that are looked at: a limit of what indexing one event costs. */
 export const EVENT_WORDS_MAX = 256;
 export const EVENT_WORDS_READ_MAX = 4096;
-/** The parameter `q`: its characters, its words, and the characters that `*` must stand behind. One letter would mean half of all words. */
+/** The parameter `q`: its characters, its words, and the characters before a `*`. One letter would match half of all words. */
 export const SEARCH_CHARACTERS_MAX = 256;
 export const SEARCH_WORDS_MAX = 16;
 export const SEARCH_PREFIX_CHARACTERS_MIN = 2;
-/** Words that a prefix is looked up as: where more begin so, each of them is rare (measured: 256 take 30 ms to find and 15 ms to ask for). */
+/** Words as which a prefix is looked up: if more begin with it, each of them is rare (measured: 256 take 30 ms to find and 15 ms to search for). */
 export const PREFIX_WORDS_MAX = 256;
 
 /** Page size of lists: what is used when `limit` is absent, and the most it may say. */
@@ -148,23 +148,23 @@ export const STREAMS_MAX = 512;
 export const EXPORTS_PER_KEY_MAX = 4;
 export const EXPORTS_PER_TENANT_MAX = 8;
 export const EXPORTS_MAX = 32;
-/** A stream without an event says this often that it is there, and its key is looked at again. */
+/** How often a stream without events sends a keep-alive, and how often its key is checked again. */
 export const STREAM_KEEP_ALIVE_MS = 15 * SECOND_MS;
-/** Time after which a client connects again, as it is told at the start of a stream. */
+/** Time after which a client reconnects, sent at the start of a stream. */
 export const STREAM_RETRY_MS = 2 * SECOND_MS;
-/** How often the position of the view is looked at for all streams together. */
+/** How often the position of the view is read for all streams together. */
 export const STREAM_POSITION_POLL_MS = 25;
 /** How long a read waits for the view to reach `min_sequence` (DESIGN 3). */
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
-/** Bytes of records that projections ask the log for at once. It reads the next ones meanwhile, so twice that is in memory. */
+/** Bytes of records that projections request from the log at once. The next ones are read meanwhile, so twice that is in memory. */
 export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
-/** A duty that falls due within so many days is due soon. */
+/** A duty that falls due within this many days is due soon. */
 export const DUE_SOON_DAYS = 7;
 /** Events that an entry of coverage names as evidence. */
 export const COVERAGE_EXAMPLES_MAX = 3;
 /** Rows of one answer of activity; more are refused with the advice to ask for less. */
 export const ACTIVITY_ROWS_MAX = 10_000;
-/** Transitions of duties are kept this long on their stream, within so many bytes. */
+/** How long transitions of duties are kept on their stream, and in how many bytes. */
 export const OBLIGATIONS_AGE_MS_MAX = 400 * 24 * 60 * 60 * SECOND_MS;
 export const OBLIGATIONS_BYTES_MAX = 1024 * MIB;
 /** Legal bases that the register of assets shows of one asset; and under which one decision counts: notices are for all decisions of a case, and 60 of these with 200 notices that each named others were 768,000 counts at every further event, 4 s and 1.5 GB (measured). */
@@ -178,30 +178,30 @@ export const METADATA_LIST_ITEMS_MAX = 32;
 export const METADATA_JSON_CHARACTERS_MAX = 4000;
 /** Events that a case keeps per name they refer to, those that say most of it (src/cases/weight.ts) and of these the earliest. It bounds a long conversation, and one name used for everything. */
 export const CASE_FACTS_MAX = 256;
-/** Names that one name may stand beside before it counts as used for everything and connects nothing; and decisions that one notice may be for. */
+/** Names beside which one name may occur before it counts as used for everything and links nothing; and decisions that one notice may cover. */
 export const CASE_NEIGHBOURS_MAX = 64;
-/** Largest age of a policy: a century, so that a typo is refused and no law is. */
+/** Largest age of a policy: a century, which refuses a typo and no law. */
 export const RETENTION_DAYS_MAX = 36_525;
-/** Holds of one tenant that are not released: they are looked at for every batch that expires. */
+/** Holds of one tenant that are not released: they are checked for every batch that expires. */
 export const HOLDS_PER_TENANT_MAX = 1000;
 export const HOLD_REASON_CHARACTERS_MAX = 1000;
 /** A read or write of the retention bucket without an answer is given up after this time. */
 export const RETENTION_REQUEST_MS_MAX = 2 * SECOND_MS;
-/** Signed tree heads that are kept per tenant: of a tenant that writes all the time, those of the last day at one a second, 35 MB. */
+/** Signed tree heads that are kept per tenant: for a tenant that always writes, those of the last day at one a second, 35 MB. */
 export const CHECKPOINTS_PER_TENANT_MAX = 86_400;
-/** Of which so many are read at once. */
+/** How many of them are read at once. */
 export const CHECKPOINTS_PER_READ = 1000;
 /** A read or write of the stream of checkpoints without an answer is given up after this time. */
 export const CHECKPOINT_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Trees that the sealer takes in one look, the one that grew longest ago first. */
 export const SEAL_TREES_PER_LOOK = 1000;
-/** Of which so many are sealed at once: each waits for the broker. */
+/** How many of them are sealed at once: each waits for the broker. */
 export const SEAL_TREES_AT_ONCE = 16;
 /** Private keys that sign together: with the longest names a tree head of so many is within the message that streams/checkpoints.ts takes, and every verifier takes 16 (signed-note, Format). */
 export const SIGNING_KEYS_MAX = 50;
-/** How often the sealer sees that its keys are given out: some small questions to the broker. */
+/** How often the sealer checks that its keys are given out: some small requests to the broker. */
 export const PUBLISH_KEYS_MS = 10 * SECOND_MS;
-/** The monitor begins at the first message again after this time: what was right yesterday may be altered today. */
+/** After this time the monitor starts again at the first message: what was right yesterday may be altered today. */
 export const LOG_REREAD_MS = 24 * 60 * 60 * SECOND_MS;
 /** Share of its time in which the monitor works while it catches up: 1,000,000 records take it a minute. Others have a turn after so many messages, or signatures (4 ms). */
 export const MONITOR_DUTY = 0.2;
@@ -215,37 +215,37 @@ export const PROOF_POLL_MS = 50;
 /** Records of one evidence bundle, and their bytes: what an auditor's machine checks in a minute. More is asked for in parts. */
 export const EVIDENCE_RECORDS_MAX = 100_000;
 export const EVIDENCE_BYTES_MAX = 512 * MIB;
-/** How long a bundle waits until all that is in the log is sealed, unless told. */
+/** How long a bundle waits by default until everything in the log is sealed. */
 export const EVIDENCE_WAIT_SECONDS_DEFAULT = 10;
 /** How long it waits for the seal of its own event, at its end. */
 export const EVIDENCE_ANCHOR_MS_MAX = 30 * SECOND_MS;
-/** Records that are read from the log side by side for a bundle: 16 MiB of the largest. */
+/** Records that are read from the log in parallel for a bundle: 16 MiB of the largest. */
 export const EVIDENCE_READS_AT_ONCE = 64;
-/** Records that are read in one way, side by side or by following the log, and how many may be passed over for each of them (measured: 25 cost one read). */
+/** Records that are read in one way, in parallel or by following the log, and how many may be skipped for each of them (measured: 25 cost one read). */
 export const EVIDENCE_STRETCH_RECORDS = 1000;
 export const EVIDENCE_FOLLOWED_PER_RECORD_MAX = 20;
 /** Records of a small bundle are read once, and kept for the other files. With EXPORTS_MAX of them 128 MiB. */
 export const EVIDENCE_KEPT_BYTES_MAX = 4 * MIB;
-/** How long the broker may take for some of them. */
+/** How long the broker may take for a stretch of them. */
 export const EVIDENCE_FOLLOW_MS_MAX = 10 * SECOND_MS;
 /** Rows of the page for people: events, and of duties, assets and decisions each. All of them are in the files beside it. */
 export const EVIDENCE_TIMELINE_ROWS_MAX = 1000;
 export const EVIDENCE_SUMMARY_ROWS_MAX = 200;
-/** A view further behind than this makes the instance not ready, and the monitor waits for it. */
+/** If a view is further behind than this, the instance is not ready, and the monitor waits for the view. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
-/** Records that a view may lack without being taken for one that is being made: some tenths of a second. */
+/** Records that a view may lack without counting as one that is being made: some tenths of a second. */
 export const VIEW_MADE_RECORDS_MIN = 1000;
 
 /** Name of an API key, in characters. */
 export const KEY_NAME_CHARACTERS_MAX = 128;
-/** What one key may be allowed per second: far above what one broker takes, so that a typo is refused and no plan is. */
+/** The highest rate of one key per second: far above what one broker takes, so that it refuses a typo and no plan. */
 export const KEY_RATE_PER_SECOND_MAX = 1_000_000;
 /** Keys of one tenant, revoked ones included: every front end holds all of them in memory, at about 1 KB each. */
 export const KEYS_PER_TENANT_MAX = 10_000;
-/** How long a rotated key works beside its successor, in seconds: a day unless told, a week at most. */
+/** How long a rotated key works beside its successor, in seconds: a day by default, a week at most. */
 export const KEY_GRACE_SECONDS_DEFAULT = 24 * 60 * 60;
 export const KEY_GRACE_SECONDS_MAX = 7 * 24 * 60 * 60;
-/** A front end asks this often whether it has seen every change of the keys, and gives one that it has not this long. */
+/** How often a front end checks whether it has seen every change of the keys, and how long it waits for a missing one. */
 export const KEY_STATE_CHECK_MS = 500;
 export const KEY_STATE_CATCH_UP_MS = 200;
 /**
@@ -255,13 +255,13 @@ export const KEY_STATE_CATCH_UP_MS = 200;
 export const KEY_STATE_AGE_MS_MAX = 10 * SECOND_MS;
 /** A read or write of the key bucket without an answer is given up after this time: while a cluster has no leader it is lost, and the next try is answered. */
 export const KEY_REQUEST_MS_MAX = 2 * SECOND_MS;
-/** Changes of one key, policy or hold that wait for each other: of some milliseconds each, so the last for less than a second. Past it the answer is 503 `overloaded`. */
+/** Changes of one key, policy or hold that wait for each other, some milliseconds each, so the last one waits for less than a second. Beyond it the answer is 503 `overloaded`. */
 export const TURNS_WAITING_MAX = 32;
-/** Revocations have room that rotations leave: who rotates a key all the time, which a thief of it can, keeps nobody from revoking it. */
+/** Revocations have room beyond that: a thief who rotates a key all the time must not keep its owner from revoking it. */
 export const REVOCATIONS_WAITING_MAX = 2 * TURNS_WAITING_MAX;
-/** Of two front ends that change one key all the time each loses every second try, and all of so many once in a thousand times. */
+/** If two front ends change one key all the time, each loses every second attempt, and all of this many once in a thousand times. */
 export const KEY_UPDATE_TRIES_MAX = 10;
-/** The same of a policy or a hold, which are seldom changed: three losses in a row are a fault. */
+/** The same for a policy or a hold, which are seldom changed: three losses in a row are a fault. */
 export const RETENTION_UPDATE_TRIES_MAX = 3;
 
 /** Marks of failed actions that wait for the log: one commit of them, and they can only come as fast as actions fail. How often they are tried. */
@@ -273,64 +273,64 @@ export const SNAPSHOT_ROWS = 1000;
 export const DEAD_LETTERS_LISTED_MAX = 1000;
 /** Pages that wait in SQLite's WAL before they are moved into the file: 62.5 MiB. A page that many commits change is moved once. */
 export const VIEW_WAL_PAGES = 8_000;
-/** Longest stretch for which writing a view may keep the process from answering requests. */
+/** Longest time for which writing a view may keep the process from answering requests. */
 export const VIEW_WRITE_SLICE_MS_MAX = 4;
 /** How long a commit waits for the transaction of another process on the same database file. */
 export const VIEW_BUSY_MS_MAX = 10 * SECOND_MS;
-/** A database on the network that does not answer a query for this long is taken for lost. */
+/** A remote database that does not answer a query for this long counts as lost. */
 export const VIEW_QUERY_MS_MAX = 30 * SECOND_MS;
-/** A writer that says nothing in the middle of a transaction is taken for gone: another projector goes on within 5 s. */
+/** A writer that is silent within a transaction for this long counts as gone: another projector continues within 5 s. */
 export const VIEW_WRITER_SILENT_MS_MAX = 3 * SECOND_MS;
 /** Connections for reading, per process: a slow search keeps one of them. */
 export const VIEW_READ_CONNECTIONS_MAX = 4;
-/** Rows and text that go to a database in one statement. */
+/** Rows and text that are sent to a database in one statement. */
 export const VIEW_STATEMENT_ROWS_MAX = 10_000;
 export const VIEW_STATEMENT_CHARACTERS_MAX = 4 * MIB;
 /** Prepared statements kept per connection. Their number grows with the combinations of filters that clients use. */
 export const VIEW_STATEMENTS_CACHED_MAX = 256;
 
-/** At the start a broker, a cluster without a leader yet, and the database of the views are waited for this long. */
+/** How long a start waits for a broker, for a cluster without a leader yet, and for the database of the views. */
 export const START_WAIT_MS_MAX = 60 * SECOND_MS;
-/** Pause before a broker, or at the start the database of the views, that did not answer is asked again. */
+/** Pause before the next attempt to reach a broker, or at the start the database of the views. */
 export const AWAY_RETRY_MS = 500;
 /** Without the views: what they have seen, and whether the log answers, are asked at once and for so long; a load balancer waits a second. The log may be slow. */
 export const READINESS_VIEWS_MS_MAX = 500;
 export const READINESS_LOG_MS_MAX = 800;
-/** For `/metrics` the end of the log is asked for at most this long. */
+/** How long `/metrics` waits for the end of the log. */
 export const METRICS_LOG_MS_MAX = SECOND_MS;
 
 /** Time from the stop signal to the exit (DESIGN 2). */
 export const STOP_MS_MAX = 10 * SECOND_MS;
-/** Of which running requests get this much before their connections are closed; what waits for the database of the views is given up before, so that it is answered. */
+/** The part of it after which connections of running requests are closed; requests that wait for the database of the views are given up earlier, so that they get an answer. */
 export const REQUEST_DRAIN_MS_MAX = 5 * SECOND_MS;
 export const VIEWS_DRAIN_MS_MAX = 4 * SECOND_MS;
 /** Time for one request body to arrive: 16 MiB at half a megabyte per second, and the end of a client that only dribbles. */
 export const BODY_MS_MAX = 30 * SECOND_MS;
-/** All unfinished bodies are looked at together, so often in the time of one. */
+/** How often, within that time, all unfinished bodies are checked together. */
 export const BODY_LOOKS = 10;
 /** Time for the head of a request to arrive: Bun's own limit, which it has no setting for (measured). */
 export const HEAD_MS_MAX = 10 * SECOND_MS;
 /** Bodies over all requests, until they are answered, in the bytes that have come; and those of the sandbox. Past it the answer is 503 `overloaded`. */
 export const BODY_BYTES_HELD_MAX = 256 * MIB;
 export const SANDBOX_BODY_BYTES_HELD_MAX = 32 * MIB;
-/** The same of long lists, until their readers have taken them, handed over in pieces. Shorter ones are in the system's buffers at once. */
+/** The same for long lists until their readers have taken them, in pieces. Shorter ones go into the system's buffers at once. */
 export const ANSWER_BYTES_HELD_MAX = 256 * MIB;
 export const SANDBOX_ANSWER_BYTES_HELD_MAX = 64 * MIB;
 export const ANSWER_CHARACTERS_UNCOUNTED_MAX = 64 * KIB;
 export const ANSWER_PIECE_BYTES = 256 * KIB;
-/** Share of these, and of what is on its way to the log, that one tenant, or one client of the sandbox, may have once half of all is held. */
+/** Share of these limits, and of records on their way to the log, that one tenant or one client of the sandbox may have once half of all is in use. */
 export const HELD_SHARE_OF_ONE = 1 / 4;
-/** A body that is announced with at most so many bytes counts with them from the start, and is read in one, which costs less: nearly every event is. */
+/** A body announced with at most this many bytes counts with them from the start and is read in one piece, which costs less. Nearly every event is. */
 export const BODY_READ_WHOLE_BYTES_MAX = 16 * KIB;
-/** A connection over which nothing goes for this long is closed, unless we still look for a page of its answer. To Bun a body on its way is nothing (measured). */
+/** An idle connection is closed after this time, unless a page of its answer is still being searched. To Bun a connection is also idle while a body arrives (measured). */
 export const CONNECTION_IDLE_MS_MAX = 45 * SECOND_MS;
-/** Bun counts in steps of this length, and may close a connection one of them too soon (measured). */
+/** Bun counts in steps of this length, and may close a connection one step too early (measured). */
 export const CONNECTION_IDLE_STEP_MS = 4 * SECOND_MS;
 
-/** A machine's clock that is further off is told of: a duty's deadline may be missed by it. HTTP's Date has whole seconds. */
+/** A machine's clock that is further off is reported: a duty's deadline may be missed because of it. HTTP's Date has whole seconds. */
 export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;
-/** Free space below which `prooftrail doctor` warns, and below which it says no. */
+/** Free space below which `prooftrail doctor` warns, and below which it fails. */
 export const DISK_FREE_BYTES_LOW = 1024 * MIB;
 export const DISK_FREE_BYTES_MIN = 64 * MIB;
-/** A right that the broker neither denies nor answers for in this time is unknown. */
+/** A right for which the broker neither denies nor answers within this time is unknown. */
 export const PERMISSION_ANSWER_MS_MAX = 2 * SECOND_MS;
