@@ -25,7 +25,7 @@ const setUp = async () => {
 
 const readKey = async (dataDir: string) => (await readFile(join(dataDir, "admin.key"), "utf8")).trim();
 
-test("the first start makes a key, keeps only its hash, and leaves a copy that its owner alone can read", async () => {
+test("the first start makes a key, stores only its hash, and leaves a copy that only its owner can read", async () => {
   await using first = await setUp();
   const outcome = await first.start();
   if (outcome.kind !== "made") throw new Error(outcome.kind);
@@ -37,7 +37,7 @@ test("the first start makes a key, keeps only its hash, and leaves a copy that i
   expect(await readdir(first.dataDir)).toEqual(["admin.key"]);
 });
 
-test("the second start makes nothing and shows nothing", async () => {
+test("the second start makes no key and shows none", async () => {
   await using started = await setUp();
   await started.start();
   const key = await readKey(started.dataDir);
@@ -46,19 +46,19 @@ test("the second start makes nothing and shows nothing", async () => {
   expect(await readKey(started.dataDir)).toBe(key);
 });
 
-test("ADMIN_API_KEY becomes the admin key, and is not written to disk", async () => {
+test("ADMIN_API_KEY becomes the admin key and is not written to disk", async () => {
   await using started = await setUp();
   const chosen = "chosen-by-the-operator";
   expect(await started.start(chosen)).toEqual({ kind: "replaced", hadOne: false });
   expect(started.store.admin()?.secret_hash).toBe(hashSecret(chosen));
   expect(await started.start(chosen)).toEqual({ kind: "kept" });
   expect(await started.start("chosen-by-the-operator-2")).toEqual({ kind: "replaced", hadOne: true });
-  // Taken out of the environment again, it goes on working.
+  // The key still works after it is removed from the environment.
   expect(await started.start()).toEqual({ kind: "kept" });
   expect(await readdir(started.dataDir).catch(() => [])).toEqual([]);
 });
 
-test("the copy of a key that ADMIN_API_KEY replaces is removed; another file of that name is left, and not taken for a copy", async () => {
+test("the copy of a key that ADMIN_API_KEY replaces is removed, but a different file of that name is left alone", async () => {
   await using started = await setUp();
   await started.start();
   const chosen = "chosen-by-the-operator";
@@ -71,7 +71,7 @@ test("the copy of a key that ADMIN_API_KEY replaces is removed; another file of 
   expect(await readKey(started.dataDir)).toBe("of another installation");
 });
 
-test("a start cut before the store knew the key makes another one", async () => {
+test("the next start makes another key if a start was cut off before the store had the key", async () => {
   await using started = await setUp();
   started.store.setReachable(false);
   expect((await started.start()).kind).toBe("unavailable");
@@ -80,12 +80,12 @@ test("a start cut before the store knew the key makes another one", async () => 
   const outcome = await started.start();
   if (outcome.kind !== "made") throw new Error(outcome.kind);
   expect(await readKey(started.dataDir)).toBe(outcome.key);
-  // What the first start left opens nothing, and goes with the next.
+  // The copy that the first start left is of no use, and the next start removes it.
   expect((await started.start()).kind).toBe("kept");
   expect(await readdir(started.dataDir)).toEqual(["admin.key"]);
 });
 
-test("a start cut after the store took the key loses nothing: the copy is there at the next", async () => {
+test("the next start has the copy if a start was cut off after the store had the key", async () => {
   await using started = await setUp();
   let key = "";
   const cut: AdminKeyFile = {
@@ -102,7 +102,7 @@ test("a start cut after the store took the key loses nothing: the copy is there 
   expect(await readdir(started.dataDir)).toEqual(["admin.key"]);
 });
 
-test("an older admin.key gives way to the key that works", async () => {
+test("the key that works replaces an older one in admin.key", async () => {
   await using started = await setUp();
   await started.start();
   await writeFile(join(started.dataDir, "admin.key"), "of an installation that was wiped\n");

@@ -5,7 +5,7 @@ import { hashSecret, isApiKeyId, makeApiKey, parseApiKey, verifySecret } from ".
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Any source of bytes a key may be drawn from; it starts again when it ends, with other values. */
+/** Any source of bytes for a key. After its end it starts again with other values. */
 const randomSource = fc.infiniteStream(fc.integer({ min: 0, max: 255 })).map((stream) => (bytes: number) => {
   const drawn = new Uint8Array(bytes);
   for (let index = 0; index < bytes; index++) drawn[index] = stream.next().value ?? 0;
@@ -24,7 +24,7 @@ describe("an API key", () => {
     );
   });
 
-  test("with any one character mistyped is refused without a lookup", () => {
+  test("is refused without a lookup if any one character is mistyped", () => {
     const { text } = makeApiKey(randomBytes);
     for (let index = 0; index < text.length; index++) {
       for (const character of `${ALPHABET}_- .é`) {
@@ -35,7 +35,7 @@ describe("an API key", () => {
     }
   });
 
-  test("with two neighbouring characters swapped, one lost or one doubled is refused", () => {
+  test("is refused if two neighbouring characters are swapped, or one is lost or doubled", () => {
     const { text } = makeApiKey(randomBytes);
     for (let index = 0; index < text.length - 1; index++) {
       const [a, b] = [text.charAt(index), text.charAt(index + 1)];
@@ -46,7 +46,7 @@ describe("an API key", () => {
     }
   });
 
-  test("tells a typo from what is no key at all", () => {
+  test("with a typo is told apart from text that is no key at all", () => {
     const { text } = makeApiKey(randomBytes);
     const last = text.endsWith("0") ? "1" : "0";
     expect(parseApiKey(text.slice(0, -1) + last)).toEqual({ kind: "checksum" });
@@ -62,14 +62,14 @@ describe("an API key", () => {
     }
   });
 
-  test("keeps its checksum in every version: scanners know it", () => {
-    // The last part by another implementation: CRC-32 of Python's zlib, in base 62.
+  test("has the same checksum in every version, because scanners rely on it", () => {
+    // The last part was computed by another implementation: CRC-32 of Python's zlib, in base 62.
     const made = makeApiKey((bytes) => new Uint8Array(bytes).fill(1));
     expect(made.text).toBe("ptk_111111111111_11111111111111111111111111111111_3BK2sL");
   });
 
-  test("draws every character equally often", () => {
-    // Each byte value once: 62 characters four times each, and the eight values above are drawn again.
+  test("has every character with the same probability", () => {
+    // Each byte value occurs once: the 62 characters occur four times each, and the eight values above are drawn again.
     let next = 0;
     const everyByte = (bytes: number) => Uint8Array.from({ length: bytes }, () => next++ % 256);
     const counts = new Map<string, number>();
@@ -83,7 +83,7 @@ describe("an API key", () => {
 });
 
 describe("a secret", () => {
-  test("is kept as a SHA-256 and recognised by it", () => {
+  test("is stored as its SHA-256 and is recognised by it", () => {
     // FIPS 180-2, appendix B.1, in base64url.
     expect(hashSecret("abc")).toBe("ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
     expect(verifySecret("abc", hashSecret("abc"))).toBe(true);

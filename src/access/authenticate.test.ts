@@ -30,54 +30,54 @@ const ask = (authorization: string | null, stored: ApiKeyRecord | undefined = re
   });
 
 describe("authentication", () => {
-  test("a key speaks for its tenant with its scopes", () => {
+  test("a key gives its tenant and its scopes", () => {
     expect(ask(`Bearer ${made.text}`)).toEqual({
       kind: "principal",
       principal: { keyId: made.id, tenant: "acme", scopes: ["events:write"], isAdmin: false },
     });
   });
 
-  test("a key of the system's tenant only reads, whatever an older version stored", () => {
+  test("a key of the system's tenant can only read, whatever scopes an older version stored", () => {
     const wide = { ...record, tenant: "prooftrail-system", scopes: [...SCOPES] };
     expect(ask(`Bearer ${made.text}`, wide)).toMatchObject({ principal: { scopes: ["events:read"] } });
   });
 
-  test("a key carries its own bounds", () => {
+  test("a key has its own expiry and rate limit", () => {
     const bounded = { ...record, expires_at: LATER, rate_limit: { requests_per_second: 5 } };
     expect(ask(`Bearer ${made.text}`, bounded)).toMatchObject({
       principal: { expiresAt: LATER, rateLimit: { requests_per_second: 5 } },
     });
   });
 
-  test("the admin key has every scope and the default tenant, whatever text it is", () => {
+  test("the admin key has every scope and the default tenant, whatever its text is", () => {
     expect(ask(`Bearer ${ADMIN_TEXT}`)).toEqual({
       kind: "principal",
       principal: { keyId: "admin", tenant: "default", scopes: SCOPES, isAdmin: true },
     });
   });
 
-  test("the scheme may be in any case and followed by several spaces", () => {
+  test("the scheme may be in upper or lower case, with several spaces after it", () => {
     for (const scheme of ["bearer ", "BEARER ", "Bearer   "]) {
       expect(ask(scheme + made.text).kind).toBe("principal");
     }
   });
 
-  test("no header, an empty one and a scheme without a key are all a missing key", () => {
+  test("a missing header, an empty header and a scheme without a key all count as a missing key", () => {
     for (const header of [null, "", "   ", "Bearer", "Bearer "])
       expect(ask(header)).toEqual({ kind: "missing" });
   });
 
-  test("several headers, which arrive as one, are told by their form alone", () => {
+  test("several headers, which arrive as one, are recognised by their form alone", () => {
     const key = `Bearer ${made.text}`;
     for (const other of [key, "Bearer", "Basic YWxhZGRpbjpvcGVu", ""])
       expect([other, ask(`${key}, ${other}`)]).toEqual([other, { kind: "several" }]);
     expect(ask(`Basic YWxhZGRpbjpvcGVu, ${key}`)).toEqual({ kind: "several" });
-    // No two headers, and no key either.
+    // This is neither two headers nor a key.
     expect(ask('Digest username="a", realm="b"')).toEqual({ kind: "not_bearer" });
     expect(ask(`${key},`)).toEqual({ kind: "invalid" });
   });
 
-  test("another scheme, or a key without one, is told by its form alone, right or wrong", () => {
+  test("another scheme, or a key without a scheme, is recognised by its form alone, whether the key is right or wrong", () => {
     const stranger = makeApiKey(randomBytes);
     for (const header of [
       "Basic YWxhZGRpbjpvcGVu",
@@ -90,7 +90,7 @@ describe("authentication", () => {
       expect(ask(header)).toEqual({ kind: "not_bearer" });
   });
 
-  test("nothing tells a caller why a key was refused", () => {
+  test("a caller cannot learn why a key was refused", () => {
     const stranger = makeApiKey(randomBytes);
     const typo = made.text.slice(0, -1) + (made.text.endsWith("0") ? "1" : "0");
     const invalid = { kind: "invalid" } as const;
@@ -101,7 +101,7 @@ describe("authentication", () => {
     expect(ask(`Bearer ${stranger.text}`)).toEqual(invalid);
     expect(ask(`Bearer ${made.text}`, { ...record, secret_hash: hashSecret("another") })).toEqual(invalid);
     expect(ask(`Bearer ${made.text}`, { ...record, revoked_at: EARLIER })).toEqual(invalid);
-    // By another front end, whose clock is ahead.
+    // Another front end, whose clock is ahead, revoked it.
     expect(ask(`Bearer ${made.text}`, { ...record, revoked_at: LATER })).toEqual(invalid);
     expect(ask(`Bearer ${made.text}`, { ...record, expires_at: EARLIER })).toEqual(invalid);
     expect(ask(`Bearer ${made.text}`, { ...record, expires_at: NOW.toISOString() })).toEqual(invalid);
@@ -110,7 +110,7 @@ describe("authentication", () => {
     );
   });
 
-  test("a rotated key works until its grace is over", () => {
+  test("a rotated key works until its grace period ends", () => {
     expect(ask(`Bearer ${made.text}`, { ...record, grace_until: LATER }).kind).toBe("principal");
   });
 
@@ -125,7 +125,7 @@ describe("authentication", () => {
     expect(found.kind === "principal" && found.principal.expiresAt).toBe(expiresAt);
   });
 
-  test("without an admin key nothing is the admin key", () => {
+  test("no text is accepted as the admin key if there is no admin key", () => {
     const keys = { get: () => undefined, admin: () => undefined };
     for (const text of [ADMIN_TEXT, "admin", "undefined"]) {
       expect(authenticate({ authorization: `Bearer ${text}`, keys, now: NOW })).toEqual({ kind: "invalid" });
@@ -133,14 +133,14 @@ describe("authentication", () => {
   });
 });
 
-test("a missing scope is named", () => {
+test("the refusal names the missing scope", () => {
   const principal: Principal = { keyId: made.id, tenant: "acme", scopes: ["events:read"], isAdmin: false };
   expect(authorize(principal, "events:read")).toEqual({ kind: "ok" });
   expect(authorize(principal, "keys:manage")).toEqual({ kind: "insufficient_scope", scope: "keys:manage" });
 });
 
-describe("the memory of right headers", () => {
-  test("answers as the full look does, and forgets with the key: revoked, replaced or expired is refused at once", () => {
+describe("the cache of accepted headers", () => {
+  test("answers like the full check, and refuses a revoked, replaced or expired key at once", () => {
     let stored: ApiKeyRecord | undefined = record;
     let storedAdmin: AdminKeyRecord | undefined = admin;
     const keys = { get: (id: string) => (id === stored?.id ? stored : undefined), admin: () => storedAdmin };
@@ -172,7 +172,7 @@ describe("the memory of right headers", () => {
   });
 
   test.each(["expires_at", "grace_until"])(
-    "forgets a key that ends by its %s, though nobody changed it",
+    "forgets a key when its %s passes, even if nobody changed the key",
     (end) => {
       const ending = { ...record, [end]: LATER };
       const remembering = createAuthenticator({ get: () => ending, admin: () => admin });

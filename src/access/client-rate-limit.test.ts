@@ -32,7 +32,7 @@ const setUp = (frontEnds = 1) => {
   const limiters = Array.from({ length: frontEnds }, () =>
     createClientRateLimiter({ store, nowMs: () => clock.now, perMinute: 100 }),
   );
-  /** All at once, in turn to each front end. */
+  /** Asks all at once, each front end in turn. */
   const ask = async (count: number, client = CLIENT) => {
     const asked = Array.from({ length: count }, (_, index) => limiters[index % frontEnds]?.take(client));
     const decisions = await Promise.all(asked);
@@ -42,7 +42,7 @@ const setUp = (frontEnds = 1) => {
   return { clock, store, ask };
 };
 
-/** A client's requests over several minutes: how many at once, and the silence after them. */
+/** A client's requests over several minutes: how many at once, and the pause after them. */
 const history = fc.array(
   fc.record({
     count: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 150 })),
@@ -56,7 +56,7 @@ const history = fc.array(
 );
 
 describe("the limit of a client", () => {
-  test("shuts nobody out for longer than two minutes when the clock was put back", async () => {
+  test("blocks nobody for more than two minutes after the clock is set back", async () => {
     const { clock, ask } = setUp();
     expect(await ask(100)).toMatchObject({ passed: 100 });
     clock.now -= 30_000;
@@ -65,7 +65,7 @@ describe("the limit of a client", () => {
     expect(await ask(1)).toMatchObject({ passed: 1 });
   });
 
-  test("is that of a list of all that passed, over any number of front ends", async () => {
+  test("is exact: it equals a list of all allowed requests, for any number of front ends", async () => {
     await fc.assert(
       fc.asyncProperty(history, fc.integer({ min: 1, max: 4 }), async (bursts, frontEnds) => {
         const { clock, ask } = setUp(frontEnds);
@@ -83,7 +83,7 @@ describe("the limit of a client", () => {
     );
   });
 
-  test("takes a hundred again as soon as a hundred have left the window, wherever the minute of the clock ends", async () => {
+  test("allows a hundred again as soon as a hundred have left the window, wherever the clock's minute ends", async () => {
     const { clock, ask } = setUp();
     clock.now = 60_000_000;
     expect((await ask(90)).passed).toBe(90);
@@ -93,7 +93,7 @@ describe("the limit of a client", () => {
     expect((await ask(60)).passed).toBe(0);
   });
 
-  test("says when the oldest leaves the window, and keeps its word to the second", async () => {
+  test("names the second in which the oldest request leaves the window, and allows requests then", async () => {
     const { clock, ask } = setUp();
     await ask(40);
     clock.now += 20_500;
@@ -108,7 +108,7 @@ describe("the limit of a client", () => {
     expect((await ask(1)).decisions[0]).toMatchObject({ kind: "limited", retryAfterSeconds: 21 });
   });
 
-  test("asks nobody for who is over it, and once for all who come together", async () => {
+  test("asks the store nothing for a client over the limit, and once for simultaneous requests", async () => {
     const { store, ask } = setUp();
     await ask(100);
     const { questions } = store;
@@ -117,7 +117,7 @@ describe("the limit of a client", () => {
     expect(store.questions).toBe(questions);
   });
 
-  test("keeps nobody waiting for those who came later", async () => {
+  test("does not make a request wait for requests that came later", async () => {
     const { clock, store } = setUp();
     let writes = 0;
     const slow: ClientTimes = {
@@ -133,7 +133,7 @@ describe("the limit of a client", () => {
     expect(writes).toBe(2);
   }, 2_000);
 
-  test("is each client's own, also of more clients than are remembered", async () => {
+  test("is separate for each client, even with more clients than are remembered", async () => {
     const { store, ask } = setUp();
     await ask(100);
     for (let other = 0; other < 10_001; other++)
@@ -143,7 +143,7 @@ describe("the limit of a client", () => {
     expect(store.questions).toBe(questions + 1);
   });
 
-  test("without an answer of the store nobody knows, nor where it fails", async () => {
+  test("is unknown if the store does not answer or fails", async () => {
     const silent: ClientTimes = {
       read: async () => undefined,
       write: async () => ({ kind: "unavailable" }),
@@ -177,10 +177,10 @@ describe("a client's name", () => {
     ["a.>", "ip_unknown"],
   ])("%s", (address, name) => expect(holderOf(address)).toBe(name));
 
-  test("of ten thousand digits is that of all who have none", () =>
+  test("is the one for clients without an address if the address is ten thousand digits", () =>
     expect(holderOf("1".repeat(10_000))).toBe("ip_unknown"));
 
-  test("is short and one token of a subject, whatever is sent", () => {
+  test("is short and a single token of a subject for any input", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.stringMatching(/^[0-9a-f:.%[\]]*$/)),

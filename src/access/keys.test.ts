@@ -50,7 +50,7 @@ const setUp = () => {
   };
 };
 
-/** Its requests and ours take no turns. */
+/** It does not take turns with our requests. */
 const anotherFrontEnd = (store: ReturnType<typeof createMemoryKeyStore>) =>
   createKeys({ store, recorder: createMemoryRecorder(), now: () => new Date(START), randomBytes });
 
@@ -60,7 +60,7 @@ const problem = (path: string, code: string) => ({
 });
 
 describe("creating a key", () => {
-  test("gives the key once, and a view of everything but its hash", async () => {
+  test("returns the key once, and a view of everything except its hash", async () => {
     const { keys, store, accepts } = setUp();
     const request = {
       tenant: "acme",
@@ -87,7 +87,7 @@ describe("creating a key", () => {
     expect(JSON.stringify(keys.list({ principal: admin }))).not.toContain("hash");
   });
 
-  test("is for the principal's own tenant where none is named", async () => {
+  test("uses the principal's own tenant if the request names none", async () => {
     const { keys } = setUp();
     const request = { scopes: ["events:write"] };
     expect(await keys.create({ by: actor(admin), request })).toMatchObject({ key: { tenant: "default" } });
@@ -96,7 +96,7 @@ describe("creating a key", () => {
     });
   });
 
-  test("stops working when it expires", async () => {
+  test("gives a key that stops working when it expires", async () => {
     const { createKey, accepts, passSeconds } = setUp();
     const { apiKey } = await createKey({ scopes: ["events:read"], expires_at: "2026-11-20T12:01:00Z" });
     passSeconds(59);
@@ -117,7 +117,7 @@ describe("creating a key", () => {
     expect(await keys.rotate({ by: actor(principal), id: "0123456789AB", request: {} })).toEqual(refused);
   });
 
-  test("never gives a scope that the managing key does not have", async () => {
+  test("never grants a scope that the managing key does not have", async () => {
     const subsets: Scope[][] = [[], ["events:write"], ["events:read"], ["events:write", "events:read"]];
     for (const own of subsets) {
       for (const scope of SCOPES) {
@@ -130,7 +130,7 @@ describe("creating a key", () => {
     }
   });
 
-  test("never gives another tenant, a longer life or a higher rate than the managing key has", async () => {
+  test("never grants another tenant, a longer life or a higher rate than the managing key has", async () => {
     const { keys } = setUp();
     const principal = manager(["events:read"], {
       expiresAt: "2026-12-01T00:00:00.000Z",
@@ -150,13 +150,13 @@ describe("creating a key", () => {
     ).toMatchObject({
       kind: "created",
     });
-    // Left out is not unlimited: the bounds of the managing key come along, beside what was asked for.
+    // A bound that is left out is not unlimited: the managing key's bound applies, beside the requested ones.
     expect(await ask({ rate_limit: { events_per_second: 5 } })).toMatchObject({
       key: { expires_at: principal.expiresAt, rate_limit: { requests_per_second: 10, events_per_second: 5 } },
     });
   });
 
-  test("names everything that is wrong with a request and repeats nothing of it", async () => {
+  test("names everything that is wrong with a request and repeats none of its values", async () => {
     const { keys, store } = setUp();
     const secretLooking = "hunter2-hunter2";
     const request = {
@@ -180,7 +180,7 @@ describe("creating a key", () => {
     expect(store.list()).toEqual([]);
   });
 
-  test("refuses bodies that are no request", async () => {
+  test("refuses bodies that are not a valid request", async () => {
     const { keys } = setUp();
     for (const request of [null, [], "x", 1]) {
       expect(await keys.create({ by: actor(admin), request })).toMatchObject(problem("", "invalid_type"));
@@ -195,7 +195,7 @@ describe("creating a key", () => {
     }
   });
 
-  test("refuses an end that is no time, does not exist, is not in UTC or is over", async () => {
+  test("refuses an expiry that is not a time, does not exist, is not in UTC or has passed", async () => {
     const { keys } = setUp();
     const ends = ["tomorrow", "2027-01-01", "2027-02-30T00:00:00Z", "2027-01-01T00:00:00+01:00", START];
     for (const expires_at of ends) {
@@ -205,7 +205,7 @@ describe("creating a key", () => {
     }
   });
 
-  test("ends where a tenant has as many keys as every front end can hold", async () => {
+  test("is refused if the tenant has the maximum number of keys that every front end can hold", async () => {
     const { keys, store, createKey } = setUp();
     for (let made = 0; made < KEYS_PER_TENANT_MAX; made++) await store.create(someRecord({ tenant: "acme" }));
     const request = { tenant: "acme", scopes: ["events:read"] };
@@ -217,7 +217,7 @@ describe("creating a key", () => {
     await createKey({ tenant: "other", scopes: ["events:read"] });
   });
 
-  test("says so when the store does not answer", async () => {
+  test("reports it if the store does not answer", async () => {
     const { keys, store } = setUp();
     store.setReachable(false);
     const outcome = await keys.create({ by: actor(admin), request: { scopes: ["events:read"] } });
@@ -226,7 +226,7 @@ describe("creating a key", () => {
 });
 
 describe("listing keys", () => {
-  test("shows a tenant its own keys, the admin all or one tenant's, oldest first", async () => {
+  test("shows a tenant its own keys, and the admin all keys or one tenant's, oldest first", async () => {
     const { keys, createKey, passSeconds } = setUp();
     const ids: string[] = [];
     for (const tenant of ["acme", "other", "acme"]) {
@@ -251,7 +251,7 @@ describe("listing keys", () => {
 });
 
 describe("revoking a key", () => {
-  test("ends it at once, and again is answered the same", async () => {
+  test("ends it at once, and a repeated request gets the same answer", async () => {
     const { keys, createKey, accepts, passSeconds } = setUp();
     const { key, apiKey } = await createKey();
     const first = await keys.revoke({ by: actor(admin), id: key.id });
@@ -261,13 +261,13 @@ describe("revoking a key", () => {
     expect(await keys.revoke({ by: actor(admin), id: key.id })).toEqual(first);
   });
 
-  test("needs none of the key's own scopes: taking away is not giving", async () => {
+  test("needs none of the key's own scopes, because nothing is granted", async () => {
     const { keys, createKey } = setUp();
     const { key } = await createKey();
     expect((await keys.revoke({ by: actor(manager([])), id: key.id })).kind).toBe("revoked");
   });
 
-  test("answers for another tenant's key as for one that does not exist, and leaves it alone", async () => {
+  test("answers for another tenant's key as for a missing key, and does not change it", async () => {
     const { keys, createKey, accepts } = setUp();
     const { key, apiKey } = await createKey({ tenant: "other", scopes: ["events:write"] });
     const principal = manager(["events:write"]);
@@ -278,7 +278,7 @@ describe("revoking a key", () => {
     expect(accepts(apiKey)).toBe(true);
   });
 
-  test("holds against somebody who changes the key at the same moment", async () => {
+  test("succeeds even if somebody else changes the key at the same moment", async () => {
     const { keys, store, createKey, accepts } = setUp();
     const { key, apiKey } = await createKey();
     store.beforeNextUpdate(async () => {
@@ -289,7 +289,7 @@ describe("revoking a key", () => {
     expect(accepts(apiKey)).toBe(false);
   });
 
-  test("says so when the store does not answer", async () => {
+  test("reports it if the store does not answer", async () => {
     const { keys, store, createKey } = setUp();
     const { key } = await createKey();
     store.setReachable(false);
@@ -304,7 +304,7 @@ describe("rotating a key", () => {
     return value;
   };
 
-  test("gives a successor with the same rights; the old one works for another day", async () => {
+  test("gives a successor with the same rights, and the old key works for another day", async () => {
     const { keys, createKey, accepts, passSeconds } = setUp();
     const old = await createKey({
       tenant: "acme",
@@ -325,7 +325,7 @@ describe("rotating a key", () => {
     expect([accepts(old.apiKey), accepts(apiKey)]).toEqual([false, true]);
   });
 
-  test("takes a grace of none to a week", async () => {
+  test("accepts a grace period from zero to one week", async () => {
     const { keys, createKey, accepts } = setUp();
     const old = await createKey();
     const rotate = (grace_seconds: unknown) =>
@@ -342,7 +342,7 @@ describe("rotating a key", () => {
     expect(accepts(old.apiKey)).toBe(false);
   });
 
-  test("again, after a lost answer, gives another successor and never a longer life to the old key", async () => {
+  test("again after a lost answer gives another successor, and never extends the life of the old key", async () => {
     const { keys, createKey, passSeconds } = setUp();
     const old = await createKey();
     const id = old.key.id;
@@ -354,7 +354,7 @@ describe("rotating a key", () => {
     expect(second.key.replaced_by).toBeUndefined();
   });
 
-  test("leaves the old key as one that ends: what it makes meanwhile ends with it", async () => {
+  test("gives the old key an end, and a key that it makes before then ends with it", async () => {
     const { keys, createKey, principalOf } = setUp();
     const scopes = ["keys:manage", "events:write"];
     const old = await createKey({ tenant: "acme", scopes });
@@ -373,7 +373,7 @@ describe("rotating a key", () => {
     );
   });
 
-  test("by the key itself can be asked for again after a lost answer, and the successor does not end", async () => {
+  test("with the key itself can be repeated after a lost answer, and the successor has no end", async () => {
     const { keys, createKey, principalOf, passSeconds } = setUp();
     const expires_at = "2027-01-01T00:00:00.000Z";
     for (const ends of [{}, { expires_at }]) {
@@ -389,7 +389,7 @@ describe("rotating a key", () => {
     }
   });
 
-  test("of a key that no longer works is refused", async () => {
+  test("is refused if the key no longer works", async () => {
     const { keys, createKey, passSeconds } = setUp();
     const revoked = await createKey();
     const replaced = await createKey();
@@ -406,7 +406,7 @@ describe("rotating a key", () => {
     }
   });
 
-  test("does not hand a stronger key to a weaker one", async () => {
+  test("does not give a stronger key to a weaker one", async () => {
     const { keys, createKey } = setUp();
     const writer = await createKey();
     const rotateAs = (principal: Principal, id: string) =>
@@ -424,7 +424,7 @@ describe("rotating a key", () => {
     expect((await rotateAs(manager(["events:write"]), writer.key.id)).kind).toBe("rotated");
   });
 
-  test("leaves no working successor behind when the old key is revoked at the same moment", async () => {
+  test("leaves no working successor if the old key is revoked at the same moment", async () => {
     const { keys, store, createKey } = setUp();
     const { key } = await createKey();
     const other = anotherFrontEnd(store);
@@ -435,7 +435,7 @@ describe("rotating a key", () => {
     expect(store.list().map(({ revoked_at }) => revoked_at)).toEqual([START, START]);
   });
 
-  test("at the same time as others do happens, each with a successor of its own that works", async () => {
+  test("in several simultaneous requests succeeds, and each gets a working successor of its own", async () => {
     const { keys, store, createKey, accepts, recorder } = setUp();
     const { key, apiKey } = await createKey();
     const outcomes = await Promise.all(
@@ -456,7 +456,7 @@ describe("rotating a key", () => {
     expect(accepts(apiKey)).toBe(false);
   });
 
-  test("that another front end crosses is tried again, and takes the shorter grace of the two", async () => {
+  test("is retried if another front end changes the key at the same time, and the shorter grace period applies", async () => {
     const { keys, store, createKey, accepts } = setUp();
     const { key } = await createKey();
     const other = anotherFrontEnd(store);
@@ -471,7 +471,7 @@ describe("rotating a key", () => {
     expect(accepts(outcome.apiKey)).toBe(true);
   });
 
-  test("that is crossed every time says so, and not that the store is away", async () => {
+  test("reports a conflict, not an unavailable store, if others change the key at every try", async () => {
     const { keys, store, createKey, accepts } = setUp();
     const { key, apiKey } = await createKey();
     let isCrossed = true;
@@ -494,7 +494,7 @@ describe("rotating a key", () => {
     expect(successors.filter(({ revoked_at }) => revoked_at === undefined)).toEqual([]);
   });
 
-  test("that is crossed and cannot put its successor out of use says which, and leaves no more of them", async () => {
+  test("names the successor if it cannot revoke it after a conflict, and makes no more successors", async () => {
     const { store, createKey } = setUp();
     const { key } = await createKey();
     const away = { kind: "unavailable", detail: "away" } as const;
@@ -512,7 +512,7 @@ describe("rotating a key", () => {
     expect(outcome).toEqual({ kind: "unavailable", detail: expect.stringContaining(successor?.id ?? "") });
   });
 
-  test("cut after the first of its two writes leaves the old key working", async () => {
+  test("leaves the old key working if it is cut off after the first of its two writes", async () => {
     const { keys, store, createKey, accepts } = setUp();
     const { key, apiKey } = await createKey();
     store.beforeNextUpdate(async () => store.setReachable(false));
@@ -523,7 +523,7 @@ describe("rotating a key", () => {
   });
 });
 
-test("a record that a newer version wrote keeps what this one does not know", async () => {
+test("a record from a newer version keeps members that this version does not know", async () => {
   const { keys, store } = setUp();
   const record = { ...someRecord(), note: "kept" };
   await store.create(record);
@@ -531,8 +531,8 @@ test("a record that a newer version wrote keeps what this one does not know", as
   expect(store.get(record.id)).toMatchObject({ note: "kept", revoked_at: START });
 });
 
-describe("the record of what was done", () => {
-  test("says what is changed, and never a secret or a name", async () => {
+describe("the record of an action", () => {
+  test("names the change, and never a secret or a name", async () => {
     const { keys, createKey, recorder } = setUp();
     const expires_at = "2027-01-01T00:00:00.000Z";
     const request = { tenant: "acme", name: "Zoe's laptop", scopes: ["events:read"], expires_at };
@@ -564,7 +564,7 @@ describe("the record of what was done", () => {
     for (const made of [apiKey, rotated.apiKey]) expect(text).not.toContain(made.split("_")[2] ?? "");
   });
 
-  test("comes first: where the log does not take it nothing is done", async () => {
+  test("comes first: if the log does not accept it, nothing is done", async () => {
     const { keys, store, createKey, recorder } = setUp();
     const { key } = await createKey();
     const before = JSON.stringify(store.list());
@@ -577,7 +577,7 @@ describe("the record of what was done", () => {
     expect(JSON.stringify(store.list())).toBe(before);
   });
 
-  test("is not made of what is refused, or was done before", async () => {
+  test("is not made for a request that is refused or was done before", async () => {
     const { keys, createKey, recorder } = setUp();
     const { key } = await createKey();
     await keys.revoke({ by: actor(admin), id: key.id });
@@ -592,7 +592,7 @@ describe("the record of what was done", () => {
     expect(recorder.recorded).toHaveLength(count);
   });
 
-  test("stands beside the action once for every try that somebody else crossed", async () => {
+  test("is written once for each try, including those that conflicted with another change", async () => {
     const { keys, store, createKey, recorder } = setUp();
     const { key } = await createKey();
     store.beforeNextUpdate(async () => {
@@ -604,7 +604,7 @@ describe("the record of what was done", () => {
   });
 });
 
-test("for the system's own tenant only the admin makes keys, and only to read", async () => {
+test("only the admin makes keys for the system's own tenant, and only for reading", async () => {
   const { keys, createKey } = setUp();
   const tenant = "prooftrail-system";
   for (const scopes of [["events:write"], ["keys:manage"], ["events:read", "events:write"], [...SCOPES]]) {

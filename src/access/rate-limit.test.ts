@@ -11,7 +11,7 @@ test("a key without a limit is never refused", () => {
     expect(limiter.take(requests("a", undefined)).kind).toBe("allowed");
 });
 
-test("in no stretch of time does more pass than one second's worth and the refill", () => {
+test("no stretch of time lets more pass than one second's worth plus the refill", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),
@@ -30,7 +30,7 @@ test("in no stretch of time does more pass than one second's worth and the refil
   );
 });
 
-test("after the time it names, one more is allowed", () => {
+test("one more request is allowed after the time that the refusal names", () => {
   let now = 0;
   const limiter = createRateLimiter(() => now);
   limiter.take(requests("a", 10, 35));
@@ -42,7 +42,7 @@ test("after the time it names, one more is allowed", () => {
   expect(limiter.take(requests("a", 10)).kind).toBe("allowed");
 });
 
-test("keys and units have buckets of their own", () => {
+test("each key and each unit has its own bucket", () => {
   const limiter = createRateLimiter(() => 0);
   limiter.take(requests("a", 1));
   expect(limiter.take(requests("a", 1)).kind).toBe("limited");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSharedPot } from "./shared-pot.ts";
 
-test("one alone may hold half of all, and then nobody more than a share, so that there is room for others", () => {
+test("one holder may take half of everything, and from then on nobody may hold more than a share", () => {
   const pot = createSharedPot({ heldMax: 1000, perHolderMax: 250 });
   expect([pot.take("acme", 500), pot.take("acme", 1)]).toEqual([true, false]);
   expect([pot.take("beta", 250), pot.take("beta", 1), pot.take("gamma", 250)]).toEqual([true, false, true]);

@@ -34,7 +34,7 @@ const request = (perSecond: number | undefined, count = 1) =>
 const allowed = (decisions: readonly RateDecision[]): number =>
   decisions.filter(({ kind }) => kind === "allowed").length;
 
-test("who comes together waits once for a counter that does not answer, and not one after another", async () => {
+test("simultaneous requests wait once, together, for a counter that does not answer", async () => {
   const answers: (() => void)[] = [];
   let questions = 0;
   const counter: RateCounter = {
@@ -52,7 +52,7 @@ test("who comes together waits once for a counter that does not answer, and not 
   expect(questions).toBe(1);
 });
 
-test("over any number of front ends no second lets more than the rate through, and nearly all of it is used", async () => {
+test("all front ends together let at most the rate through in a second, and use nearly all of it", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 5 }), async (rate, size) => {
       let now = 5_000;
@@ -71,7 +71,7 @@ test("over any number of front ends no second lets more than the rate through, a
   );
 });
 
-test("whatever comes while a batch is asked for, a key waits only for a rate that is used up", async () => {
+test("a key has to wait only if its rate is used up, whatever arrives while a batch is being asked for", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -104,7 +104,7 @@ test("whatever comes while a batch is asked for, a key waits only for a rate tha
   );
 });
 
-test("a lease whose answer comes after its second is not spent in the next one", async () => {
+test("a lease whose answer comes after its second is not spent in the next second", async () => {
   let now = 999;
   const inMemory = memoryCounter();
   let answer = (): void => {};
@@ -127,7 +127,7 @@ test("a lease whose answer comes after its second is not spent in the next one",
   expect(allowed(decisions)).toBe(1000);
 });
 
-test("a key without a limit asks nobody; one with a limit asks ten times a second", async () => {
+test("a key without a limit never asks the counter, and a key with a limit asks ten times a second", async () => {
   const counter = memoryCounter();
   const [limiter] = fleet(1, counter, () => 0);
   for (let index = 0; index < 1000; index++)
@@ -138,7 +138,7 @@ test("a key without a limit asks nobody; one with a limit asks ten times a secon
   expect(counter.questions).toBe(10);
 });
 
-test("a batch larger than the rate passes and is paid for by every front end", async () => {
+test("a batch larger than the rate is allowed, and every front end makes the key pay for it", async () => {
   let now = 10_000;
   const [one, other] = fleet(2, memoryCounter(), () => now);
   expect(await one?.take(request(10, 35))).toEqual({ kind: "allowed" });
@@ -152,7 +152,7 @@ test("a batch larger than the rate passes and is paid for by every front end", a
   expect((await other?.take(request(10)))?.kind).toBe("allowed");
 });
 
-test("every front end says how long a key in debt must wait, and asks for it once", async () => {
+test("every front end states how long a key in debt must wait, and asks the counter for it once", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 100 }),
@@ -166,7 +166,7 @@ test("every front end says how long a key in debt must wait, and asks for it onc
         if (hasLease && (await other?.take(request(rate)))?.kind === "allowed") left -= Math.ceil(rate / 10);
         if ((await one?.take(request(rate, size)))?.kind !== "allowed") return;
         const debt = size - left;
-        // The last second of a debt may have something left, and who let the batch through does not ask.
+        // The last second of a debt may have something left, and the front end that allowed the batch does not ask.
         const seconds = 1 + Math.floor(Math.max(0, debt) / rate);
         for (;;) if ((await other?.take(request(rate)))?.kind !== "allowed") break;
         const before = counter.questions;
@@ -184,7 +184,7 @@ test("every front end says how long a key in debt must wait, and asks for it onc
   );
 });
 
-test("how long a key must wait is found in few questions: one where it is in no debt, some twenty for the longest", async () => {
+test("the waiting time takes one question for a key without a debt, and about twenty for the longest debt", async () => {
   const counter = memoryCounter();
   const [one] = fleet(1, counter, () => 5_000);
   for (let index = 0; index < 10; index++) await one?.take(request(10));
@@ -194,14 +194,14 @@ test("how long a key must wait is found in few questions: one where it is in no 
       expect((await limiter?.take(request(rate)))?.kind).toBe("limited");
     return counter.questions - before;
   };
-  // The first is the lease's that is not given.
+  // The first question is for the lease that is not granted.
   expect(await questionsOf(one, 10)).toBe(2);
   const [debtor, asker] = fleet(2, counter, () => 9_000_000);
   await debtor?.take(request(1, 1000));
   expect(await questionsOf(asker, 1)).toBeLessThanOrEqual(22);
 });
 
-test("batches that several front ends let through in one second are all paid for", async () => {
+test("batches that several front ends allow in one second are all paid for", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 5, max: 200 }),
@@ -217,7 +217,7 @@ test("batches that several front ends let through in one second are all paid for
           while ((await take(index, 1)) > 0) passed++;
           return passed;
         };
-        // Each front end has some of its lease left when its batch comes.
+        // Each front end has a part of its lease left when its batch comes.
         let passed = sum(await Promise.all(sizes.map((_, index) => take(index, 1))));
         passed += sum(await Promise.all(sizes.map((count, index) => take(index, count))));
         const seconds = 1 + Math.ceil(passed / rate) + sizes.length;
@@ -234,7 +234,7 @@ test("batches that several front ends let through in one second are all paid for
   );
 });
 
-test("while the counter does not answer, each front end keeps the rate by itself", async () => {
+test("each front end keeps the rate on its own while the counter does not answer", async () => {
   const silent: RateCounter = { add: async () => undefined };
   const [limiter] = fleet(1, silent, () => 0);
   const decisions = [];
@@ -243,7 +243,7 @@ test("while the counter does not answer, each front end keeps the rate by itself
   expect(allowed(decisions)).toBe(10);
 });
 
-test("a clock that is put back shuts no key out for what it paid by the time before", async () => {
+test("a clock that is set back does not block a key for what it has already paid", async () => {
   let now = 7_200_000;
   const [one, other] = fleet(2, memoryCounter(), () => now);
   expect(await one?.take(request(10, 35))).toEqual({ kind: "allowed" });
@@ -252,7 +252,7 @@ test("a clock that is put back shuts no key out for what it paid by the time bef
   for (const limiter of [one, other]) expect(await limiter?.take(request(10))).toEqual({ kind: "allowed" });
 });
 
-test("a clock that is put back by less than a debt lets nobody off", async () => {
+test("a clock that is set back by less than a debt cancels no debt", async () => {
   let now = 10_000;
   const limiters = fleet(2, memoryCounter(), () => now);
   expect(await limiters[0]?.take(request(10, 100))).toEqual({ kind: "allowed" });
@@ -264,10 +264,10 @@ test("a clock that is put back by less than a debt lets nobody off", async () =>
     expect(await limiter?.take(request(10))).toMatchObject({ kind: "limited", retryAfterSeconds: 8 });
 });
 
-test("who has more in hand than nothing, and less than is asked for, is refused without a question", async () => {
+test("a request for more than the rest of the lease is refused without asking the counter", async () => {
   const counter = memoryCounter();
   const [limiter] = fleet(1, counter, () => 5_000);
-  // Leases of three, and two for the last.
+  // These are leases of three, and the last one of two.
   for (let index = 0; index < 25; index++)
     expect(await limiter?.take(request(26))).toEqual({ kind: "allowed" });
   const before = counter.questions;
@@ -276,14 +276,14 @@ test("who has more in hand than nothing, and less than is asked for, is refused 
   expect(counter.questions).toBe(before);
 });
 
-test("a debt is paid for no longer than counters are kept", async () => {
+test("a debt lasts no longer than counters are kept", async () => {
   const [limiter] = fleet(1, memoryCounter(), () => 5_000);
   const seconds = RATES_AGE_MS_MAX / 1000;
   expect(await limiter?.take(request(1, 2 * seconds))).toEqual({ kind: "allowed" });
   expect(await limiter?.take(request(1))).toMatchObject({ kind: "limited", retryAfterSeconds: seconds });
 });
 
-/** Answers so many questions, and no more. */
+/** Answers this many questions and no more. */
 const answeringOnly = (answers: number, counter: RateCounter) => {
   const asked = { questions: 0 };
   const add: RateCounter["add"] = async (...question) =>
@@ -291,7 +291,7 @@ const answeringOnly = (answers: number, counter: RateCounter) => {
   return { asked, add };
 };
 
-test("a batch does not wait again for a counter that no longer answers what it owes", async () => {
+test("a batch does not wait again for a counter that stopped answering what the batch owes", async () => {
   const counter = answeringOnly(1, memoryCounter());
   const [limiter] = fleet(1, counter, () => 5_000);
   expect(await limiter?.take(request(10, 35))).toEqual({ kind: "allowed" });
@@ -299,7 +299,7 @@ test("a batch does not wait again for a counter that no longer answers what it o
   expect(await limiter?.take(request(10))).toMatchObject({ kind: "limited", retryAfterSeconds: 4 });
 });
 
-test("how long a key must wait is as far as the counter told", async () => {
+test("the waiting time is based on what the counter has answered so far", async () => {
   const counter = memoryCounter();
   const [debtor] = fleet(1, counter, () => 5_000);
   expect(await debtor?.take(request(10, 95))).toEqual({ kind: "allowed" });
