@@ -1,4 +1,4 @@
-/** Write-ahead without a broker: what is appended when, and what is left in the log where something fails. */
+/** Write-ahead without a broker: what is appended when, and what is left in the log if something fails. */
 import { expect, test } from "bun:test";
 import type { ActionResult } from "../access/action.ts";
 import { SCOPES } from "../access/scopes.ts";
@@ -22,7 +22,7 @@ const by = {
 } as const;
 
 const setUp = () => {
-  /** What the log answers next, one by one; then it stores. */
+  /** The log's next answers, one by one. After them it stores. */
   const answers: Outcome[] = [];
   const tried: OutgoingRecord[] = [];
   const done: string[] = [];
@@ -69,7 +69,7 @@ const setUp = () => {
     counted,
     errors,
     acceptedCount: () => accepted,
-    /** Lets the waiting marks be tried once more. */
+    /** Lets the waiting failure marks be tried once more. */
     tick: async () => {
       tick();
       await turn();
@@ -87,13 +87,13 @@ const setUp = () => {
   };
 };
 
-/** All promises that can go on have gone on. */
+/** After this, all promises that can continue have continued. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 const eventIn = (record: OutgoingRecord | undefined) =>
   JSON.parse(Buffer.from(record?.event.source ?? []).toString());
 
-test("the event is stored before the action is done, and is one that every reader understands", async () => {
+test("the event is stored before the action is done, and every reader understands it", async () => {
   const { carryOut, tried, done, counted, acceptedCount } = setUp();
   expect(await carryOut()).toEqual(WRITTEN);
   expect([done, counted, acceptedCount()]).toEqual([["after 1"], ["system.key_revoked done"], 1]);
@@ -117,7 +117,7 @@ test("the event is stored before the action is done, and is one that every reade
   });
 });
 
-test("what the log does not take is not done, and nothing is counted", async () => {
+test("an action is not done and not counted if the log does not accept its event", async () => {
   const { carryOut, answers, done, counted, acceptedCount, types } = setUp();
   answers.push(REFUSED);
   expect((await carryOut()).kind).toBe("unavailable");
@@ -126,7 +126,7 @@ test("what the log does not take is not done, and nothing is counted", async () 
   expect(counted).toEqual(["system.key_revoked refused"]);
 });
 
-test("where nobody knows whether the event was stored, nothing is done, and it is marked", async () => {
+test("an action is not done, and is marked as failed, if it is unknown whether its event was stored", async () => {
   const { carryOut, answers, done, tried, types, acceptedCount } = setUp();
   answers.push(UNKNOWN);
   expect((await carryOut()).kind).toBe("unavailable");
@@ -143,7 +143,7 @@ test("where nobody knows whether the event was stored, nothing is done, and it i
   expect(acceptedCount()).toBe(1);
 });
 
-test("an action that fails after its event is marked: a conflict changed nothing, of anything else nobody knows", async () => {
+test("an action that fails after its event is marked: without effect after a conflict, else with an unknown effect", async () => {
   for (const [result, effect] of [
     [{ kind: "conflict" }, "none"],
     [{ kind: "unavailable", detail: "no answer" }, "unknown"],
@@ -161,7 +161,7 @@ test("an action that fails after its event is marked: a conflict changed nothing
   }
 });
 
-test("an action that breaks is marked, and breaks on", async () => {
+test("an action that throws is marked as failed, and its error is passed on", async () => {
   const { recorder, tried } = setUp();
   const work = () => Promise.reject(new Error("a fault"));
   await expect(recorder.carryOut({ by, action, work })).rejects.toThrow("a fault");
@@ -169,7 +169,7 @@ test("an action that breaks is marked, and breaks on", async () => {
   expect(eventIn(tried[1]).metadata).toMatchObject({ effect: "unknown" });
 });
 
-test("a mark waits until the log takes it, as the same record", async () => {
+test("a failure mark is retried as the same record until the log accepts it", async () => {
   const { recorder, carryOut, answers, tried, tick, acceptedCount, errors } = setUp();
   const stopping = new AbortController();
   const running = recorder.run(stopping.signal);
@@ -182,14 +182,14 @@ test("a mark waits until the log takes it, as the same record", async () => {
   await tick();
   expect(tried).toHaveLength(4);
   expect(new Set(tried.slice(1).map(({ messageId }) => messageId)).size).toBe(1);
-  // The duplicate is our own, whose acknowledgement was lost.
+  // The duplicate is our own record, whose acknowledgement was lost.
   expect(acceptedCount()).toBe(2);
   stopping.abort();
   await running;
   expect(errors).toEqual([]);
 });
 
-test("marks that the log never took are told when the service stops, and so are those that are too many", async () => {
+test("failure marks that were never stored are reported when the service stops, and at once if there are too many", async () => {
   const { recorder, carryOut, answers, errors } = setUp();
   const stopping = new AbortController();
   const running = recorder.run(stopping.signal);
