@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { caseOf } from "./case.ts";
 import type { Fact } from "./fact.ts";
 
-test("of a case that is asked about and answered thousands of times each answer is of its own decision", () => {
+test("each answer belongs to its own decision in a case with thousands of requests and answers", () => {
   const decisions = 200;
   const types = ["objection.received", "decision.explanation_provided", "objection.resolved"] as const;
   const facts = Array.from({ length: 256 * decisions }, (_, index): Fact => {
@@ -25,5 +25,5 @@ test("of a case that is asked about and answered thousands of times each answer 
       85,
       true,
     ]);
-  // Where all that is asked was looked at for each answer it took 18 s.
+  // This took 18 s when every answer looked through all requests.
 }, 10_000);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { caseOf, classOfIncident } from "./case.ts";
 import { DECISION_MADE, type Fact, type Links } from "./fact.ts";
 
-/** `id type hour`. */
+/** The text is `id type hour`. */
 const fact = (line: string, links: Links): Fact => {
   const [id = "", type = "", hour = ""] = line.split(" ");
   return { id, type, at: `2026-09-01T${hour}`, sequence: 1, asset: "a", links, says: {} };
@@ -15,13 +15,13 @@ const notice = (id: string, hour: string): Fact =>
 const explanation = (id: string, hour: string): Fact =>
   fact(`${id} decision.explanation_provided ${hour}`, { correlation: "c" });
 
-/** Of each decision the facts that belong to it. */
+/** The facts that belong to each decision. */
 const decisionsIn = (...facts: readonly Fact[]) =>
   Object.fromEntries(
     caseOf(facts).decisions.map((decision) => [decision.id, decision.facts.map(({ id }) => id)]),
   );
 
-test("what names no decision belongs to the nearest of its correlation: a notice to the next one, an answer to the last one", () => {
+test("an event that names no decision belongs to the nearest of its correlation: a notice to the next decision, an answer to the last", () => {
   const facts = [
     made("d1", "10", "c"),
     notice("n", "11"),
@@ -36,7 +36,7 @@ test("what names no decision belongs to the nearest of its correlation: a notice
   expect(decisionsIn(...facts.toReversed())).toEqual(expected);
 });
 
-test("a notice that names no decision is for all that are made from then on in its correlation, each as it was made first", () => {
+test("a notice that names no decision belongs to all later decisions of its correlation, each counted from when it was first made", () => {
   const facts = [
     made("d1", "10", "c"),
     notice("n", "11"),
@@ -56,7 +56,7 @@ test("a notice that names no decision is for all that are made from then on in i
   expect(decisionsIn(...facts.toReversed())).toEqual(expected);
 });
 
-test("what dismisses or acknowledges a notice belongs to the decisions that the notice is for", () => {
+test("a dismissal or acknowledgement of a notice belongs to the same decisions as the notice", () => {
   const facts = [
     made("d1", "10", "c"),
     notice("n", "11"),
@@ -70,7 +70,7 @@ test("what dismisses or acknowledges a notice belongs to the decisions that the 
   expect(decisionsIn(...facts.toReversed())).toEqual(expected);
 });
 
-test("where one decision was made, or only one is named, it is meant", () => {
+test("an event that names no decision belongs to the only decision that was made or, if none was, the only one that is named", () => {
   expect(decisionsIn(notice("late", "11"), made("d", "10", "other"))).toEqual({ d: ["d", "late"] });
   const named = fact("r decision.decision_reversed 12", { decision: "d" });
   expect(decisionsIn(notice("n", "11"), named)).toEqual({ d: ["n", "r"] });
@@ -78,7 +78,7 @@ test("where one decision was made, or only one is named, it is meant", () => {
   expect(decisionsIn(notice("n", "11"), named, another)).toEqual({ d: ["r"], x: ["x"] });
 });
 
-test("what names no decision is about the one that its own correlation names, though others were made in the case", () => {
+test("an event that names no decision belongs to the decision that its correlation names, even if others were made in the case", () => {
   const complaint = fact("o objection.received 13", { correlation: "ticket", decision: "d1" });
   const all = ["expl", "rev", "trig"].map((id, index) =>
     fact(
@@ -90,24 +90,24 @@ test("what names no decision is about the one that its own correlation names, th
   const expected = { d1: ["d1", "o", "expl", "rev", "trig"], d2: ["d2"] };
   expect(decisionsIn(...facts)).toEqual(expected);
   expect(decisionsIn(...facts.toReversed())).toEqual(expected);
-  // Nor is it the one that was made, where the one that is named is not in the log.
+  // If the named decision is not in the log, the event still does not belong to the one that was made.
   const unseen = facts.filter(({ id }) => id !== "d1");
   expect(decisionsIn(...unseen)).toEqual({ d1: ["o", "expl", "rev", "trig"], d2: ["d2"] });
-  // Of several that are named it is the last one until then.
+  // If several decisions are named, the last one named before the event counts.
   const other = fact("p objection.received 11", { correlation: "ticket", decision: "d0" });
   expect(decisionsIn(made("d0", "09", "c"), other, ...facts)).toMatchObject({
     d1: ["d1", "o", "expl", "rev", "trig"],
   });
 });
 
-describe("in a correlation of many, such as a run over persons or a chain of systems", () => {
+describe("in a correlation of many events, such as a run over several persons or a chain of systems", () => {
   const of = (subject: string, ...facts: readonly Fact[]): readonly Fact[] =>
     facts.map((each) => ({ ...each, subject }));
   const by = (asset: string, ...facts: readonly Fact[]): readonly Fact[] =>
     facts.map((each) => ({ ...each, asset }));
   const inRun = (line: string): Fact => fact(line, { correlation: "c" });
 
-  test("what names no decision is about one of the same person", () => {
+  test("an event that names no decision belongs to one about the same person", () => {
     const facts = [
       ...of("p1", notice("n1", "08"), made("d1", "10", "c")),
       ...of("p2", notice("n2", "09"), made("d2", "11", "c")),
@@ -115,9 +115,9 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
       made("anybody", "12", "c"),
       ...of("p1", inRun("o objection.received 13"), explanation("e", "14")),
       ...of("p2", inRun("t decision.human_review_triggered 14")),
-      // Too late for its person: it may be for a decision about anybody, and is for no other person.
+      // It is too late for its person's decision. It may be for a decision about anybody, but not for another person's.
       ...of("p1", notice("late0", "11")),
-      // Of a person that nothing was decided about.
+      // There is no decision about this person.
       ...of("p4", notice("n4", "11"), explanation("last", "15")),
     ];
     const expected = {
@@ -132,7 +132,7 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
       expect([id, found[id]?.toSorted()]).toEqual([id, own.toSorted()]);
   });
 
-  test("what is about none of the persons is about none of the decisions, and beside a single person about that one's", () => {
+  test("an event about a person without decisions belongs to none, unless all decisions are about a single person", () => {
     const [first, second] = [of("p1", made("d1", "10", "c")), of("p2", made("d2", "11", "c"))];
     const others = of("p9", notice("n", "09"), explanation("e", "12"), inRun("o objection.received 13"));
     expect(decisionsIn(...first, ...second, ...others)).toEqual({ d1: ["d1"], d2: ["d2"] });
@@ -143,7 +143,7 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
     });
   });
 
-  test("what is told to one person is no answer to another who asked", () => {
+  test("an explanation given to one person does not answer another person's request", () => {
     const asked = {
       ...inRun("o objection.received 12"),
       links: { correlation: "c", decision: "d1", objection: "o" },
@@ -156,7 +156,7 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
       ["d1", 0],
       ["d2", 1],
     ]);
-    // One who is named in another way is the person all the same, where there is no other.
+    // If all decisions are about a single person, a person named in another way is the same one.
     const alone = of("p1", made("d2", "11", "c"));
     expect(explained(...first, ...alone, ...request, ...of("p9", explanation("e", "13")))).toEqual([
       ["d1", 1],
@@ -164,7 +164,7 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
     ]);
   });
 
-  test("what is about one person closes nothing that is about another, and beside a single person it does", () => {
+  test("an event about one person closes nothing about another, unless everything else is about a single person", () => {
     const all = (...persons: readonly [string, string]) => {
       const [one, other] = persons;
       const { objections, reviews, notices } = caseOf([
@@ -181,7 +181,7 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
     expect(all("p1", "p9")).toEqual(["x", "r", "u"]);
   });
 
-  test("what names the decision closes what is about it, whomever it names", () => {
+  test("an event that names the decision closes an objection to it, whichever person the event names", () => {
     const { objections } = caseOf([
       ...of("p1", made("d1", "10", "c"), fact("o objection.received 12", { decision: "d1", objection: "o" })),
       ...of("p2", made("d2", "11", "c")),
@@ -190,7 +190,7 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
     expect(objections.map(({ id, resolved }) => [id, resolved?.id])).toEqual([["o", "r"]]);
   });
 
-  test("what names one decision closes nothing that names another", () => {
+  test("an event that names one decision closes no objection to another decision", () => {
     const { objections } = caseOf([
       fact("o objection.received 12", { correlation: "c", decision: "d1", objection: "o" }),
       fact("r objection.resolved 13", { correlation: "c", decision: "d2" }),
@@ -198,7 +198,7 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
     expect(objections.find(({ id }) => id === "o")?.resolved).toBeUndefined();
   });
 
-  test("what names no decision is about one of the same system", () => {
+  test("an event that names no decision belongs to one of the same system", () => {
     const facts = [
       ...by("credit", made("d1", "10", "c")),
       ...by("chatbot", made("d2", "11", "c")),
@@ -210,7 +210,7 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
     expect(decisionsIn(...facts.toReversed())).toEqual(expected);
   });
 
-  test("what goes on with an objection, a notice or an incident means that of the same person, and system", () => {
+  test("a later event of an objection, a notice or an incident belongs to the one of the same person and system", () => {
     const { objections, notices, incidents } = caseOf([
       ...of("p1", notice("n1", "08"), inRun("a transparency.notice_dismissed 10")),
       ...of("p2", notice("n2", "09")),
@@ -236,7 +236,7 @@ describe("in a correlation of many, such as a run over persons or a chain of sys
   });
 });
 
-test("an explanation that names nothing is for who asked for one in its correlation and waits for it, and else of the last decision", () => {
+test("an explanation that names nothing belongs to a waiting request of its correlation, or else to the last decision", () => {
   const asked = (id: string, hour: string, links: Links): Fact => ({
     ...fact(`${id} objection.received ${hour}`, { correlation: "c", objection: id, ...links }),
     says: { objection_type: "Explanation_Request" },
@@ -253,9 +253,9 @@ test("an explanation that names nothing is for who asked for one in its correlat
   expect(explainedIn(one, first, second)).toEqual([["e1"], ["e2"]]);
   const two = asked("o2", "13", { decision: "d2" });
   expect(explainedIn(one, two, first, second)).toEqual([["e2"], ["e1"]]);
-  // Of several who wait the nearest decision's, though another one asked last.
+  // If several requests wait, the one about the nearest decision is answered, even if another came last.
   expect(explainedIn(asked("o1", "14", { decision: "d1" }), two, first, second)).toEqual([["e2"], ["e1"]]);
-  // Who was told the reason of a denial, got an explanation, asked later or elsewhere, or asked for something else does not wait for this one.
+  // A request does not wait if it has a denial with a reason or an explanation, came later or elsewhere, or asks for something else.
   const says = { resolution: "denied", reason: "no" };
   const denied = { ...fact("r objection.resolved 14", { objection: "o1" }), says };
   expect(explainedIn(one, denied, first)).toEqual([[], ["e1"]]);
@@ -263,9 +263,9 @@ test("an explanation that names nothing is for who asked for one in its correlat
   const named = fact("e0 decision.explanation_provided 14", { objection: "o1" });
   expect(explainedIn(one, named, first)).toEqual([["e0"], ["e1"]]);
   expect(explainedIn(one, asked("o3", "13", { decision: "d1" }), named, first)).toEqual([["e0", "e1"], []]);
-  // What named it before it was received did not answer it.
+  // An event that named it before it was received did not answer it.
   expect(explainedIn(one, { ...named, at: made("d1", "12", "c").at }, first)).toEqual([["e0", "e1"], []]);
-  // What is told in the moment of the question answers it, but not what is told in the moment of the denial.
+  // An explanation at the time of the request answers it, but an explanation at the time of the denial does not.
   expect(explainedIn(asked("o1", "15", { decision: "d1" }), first)).toEqual([["e1"], []]);
   expect(explainedIn(one, { ...denied, at: first.at }, first)).toEqual([[], ["e1"]]);
   expect(explainedIn(asked("o1", "17", { decision: "d1" }), first)).toEqual([[], ["e1"]]);
@@ -273,7 +273,7 @@ test("an explanation that names nothing is for who asked for one in its correlat
   expect(explainedIn({ ...one, says: {} }, first)).toEqual([[], ["e1"]]);
 });
 
-test("a reversal that names nothing is of the decision that somebody in its correlation objected to, and else of the last one", () => {
+test("a reversal that names nothing belongs to the decision objected to in its correlation, or else to the last decision", () => {
   const objected = (objection_type: string): Fact => ({
     ...fact("o objection.received 11", { correlation: "c", objection: "o", decision: "d1" }),
     says: { objection_type },
@@ -299,7 +299,7 @@ test("a reversal that names nothing is of the decision that somebody in its corr
   ]);
 });
 
-test("in the moment of a decision a notice is of that one and of later ones, and an answer of that one", () => {
+test("at the time of a decision, a notice belongs to it and to later ones, and an answer belongs to it alone", () => {
   const facts = [
     made("d1", "10", "c"),
     made("d2", "12", "c"),
@@ -310,14 +310,14 @@ test("in the moment of a decision a notice is of that one and of later ones, and
   expect(decisionsIn(...facts)).toEqual({ d1: ["d1", "n"], d2: ["n", "d2", "e"], d3: ["n", "d3"] });
 });
 
-test("what names an objection belongs to the decision that this one names, whichever is nearer", () => {
+test("an event that names an objection belongs to the objection's decision, even if another decision is nearer", () => {
   const objection = fact("o objection.received 13", { objection: "o1", decision: "d1" });
   const trigger = fact("t decision.human_review_triggered 14", { objection: "o1" });
   const found = caseOf([made("d1", "10", "c"), made("d2", "12", "c"), objection, trigger]);
   expect(found.reviews).toMatchObject([{ id: "t", decisionId: "d1" }]);
 });
 
-test("what goes on with an objection belongs to the decision that it is to, also where it names neither and another one was made meanwhile", () => {
+test("a later event of an objection belongs to the objection's decision, even if it names neither and another decision was made since", () => {
   const about = (line: string, links: Links = {}): Fact => fact(line, { correlation: "c", ...links });
   const facts = [
     made("d1", "10", "c"),
@@ -331,7 +331,7 @@ test("what goes on with an objection belongs to the decision that it is to, also
   expect(decisionsIn(...facts.toReversed())).toEqual(expected);
 });
 
-test("an objection is to the first decision by time that its events name, whatever arrived first", () => {
+test("an objection is to the decision that the earliest of its events names, whatever arrived first", () => {
   const named = (id: string, what: string, hour: string, decision: string) =>
     fact(`${id} objection.${what} ${hour}`, { objection: "o", decision });
   const facts = [
@@ -350,13 +350,13 @@ test("an objection is to the first decision by time that its events name, whatev
   }
 });
 
-test("an objection that names no decision is to the last one until then of its correlation", () => {
+test("an objection that names no decision is to the last decision before it in its correlation", () => {
   const objection = fact("o objection.received 13", { objection: "o1", correlation: "c" });
   const found = caseOf([made("d1", "10", "c"), made("d2", "12", "c"), made("d3", "14", "c"), objection]);
   expect(found.objections).toMatchObject([{ id: "o1", decisionId: "d2" }]);
 });
 
-test("of what is said twice of an objection or an incident the first counts, but the last answer to an objection", () => {
+test("the first of repeated events of an objection or an incident counts, but the last resolution of an objection counts", () => {
   const said = (id: string, type: string, hour: string, says: Fact["says"] = {}) => ({
     ...fact(`${id} ${type} ${hour}`, { objection: "o1", incident: "i1" }),
     says,
@@ -379,7 +379,7 @@ test("of what is said twice of an objection or an incident the first counts, but
   expect(incidents).toMatchObject([{ id: "i1", detected: { id: "i1" }, mitigated: { id: "m1" } }]);
 });
 
-test("an incident is of the class that it was detected as, whatever is said of it later", () => {
+test("an incident keeps the class that it was detected with, whatever later events say", () => {
   const of = (id: string, type: string, hour: string, incident_class: string) => ({
     ...fact(`${id} ${type} ${hour}`, { incident: "i1" }),
     says: { incident_class },
@@ -391,7 +391,7 @@ test("an incident is of the class that it was detected as, whatever is said of i
   expect(incidents.map(classOfIncident)).toEqual(["property"]);
 });
 
-test("where reviews of several correlations are open, one that is completed without any is none of them", () => {
+test("a review completed without a correlation closes none if reviews of several correlations are open", () => {
   const review = (id: string, what: string, hour: string, correlation?: string) =>
     fact(`${id} decision.human_review_${what} ${hour}`, correlation === undefined ? {} : { correlation });
   const one = [review("t1", "triggered", "10", "c1"), review("done", "completed", "12")];
@@ -404,7 +404,7 @@ test("where reviews of several correlations are open, one that is completed with
   ]);
 });
 
-test("a review that names nothing goes on in its correlation, whatever was decided meanwhile", () => {
+test("a completion that names nothing closes the review of its correlation, even if another decision was made since", () => {
   const trigger = (id: string, hour: string, links: Links = {}): Fact =>
     fact(`${id} decision.human_review_triggered ${hour}`, { correlation: "c", ...links });
   const completion = (id: string, hour: string, links: Links = {}): Fact =>
@@ -420,7 +420,7 @@ test("a review that names nothing goes on in its correlation, whatever was decid
   expect(reviewsIn(d1, trigger("t", "02", { decision: "d1" }), d2, completion("e", "04"))).toEqual([
     ["d1", "t", "e"],
   ]);
-  // Of two that are open the one of the last decision, then the other; one of another correlation is none of them.
+  // If two are open, the one of the last decision is closed first. One of another correlation is not closed.
   const other = { ...trigger("o", "05"), links: { correlation: "other" } };
   const all = [d1, trigger("t1", "02"), d2, trigger("t2", "04"), other];
   const facts = [...all, completion("e1", "06"), completion("e2", "07"), completion("e3", "08")];
@@ -428,7 +428,7 @@ test("a review that names nothing goes on in its correlation, whatever was decid
   expect(reviewsIn(...facts)).toContainEqual(["d1", "t1", "e2"]);
   expect(reviewsIn(...facts)).toContainEqual(["d2", undefined, "e3"]);
   expect(reviewsIn(...facts.toReversed())).toEqual(reviewsIn(...facts));
-  // A completion that names its decision closes no review of another.
+  // A completion that names its decision closes no review of another decision.
   expect(reviewsIn(d1, trigger("t", "02"), d2, completion("e", "04", { decision: "d2" }))).toEqual([
     ["d1", "t", undefined],
     ["d2", undefined, "e"],
@@ -445,7 +445,7 @@ test("the completion of a review belongs to the decision that was reviewed", () 
   expect(decisionsIn(...facts)).toEqual({ d1: ["d1", "t", "e"], d2: ["d2"] });
 });
 
-test("of several objections to a decision each is acknowledged by one of the events that name none of them", () => {
+test("acknowledgements that name no objection each acknowledge a different objection to the decision", () => {
   const about = (id: string, what: string, hour: string, links: Links = {}): Fact =>
     fact(`${id} objection.${what} ${hour}`, { decision: "d", ...links });
   const received = ["o1", "o2", "o3"].map((id, index) =>
@@ -471,7 +471,7 @@ test("of several objections to a decision each is acknowledged by one of the eve
   ]);
 });
 
-test("what goes on with an objection or an incident and names none means one that is not closed yet", () => {
+test("a later event that names no objection or incident belongs to one that is not closed yet", () => {
   const received = (id: string, hour: string): Fact =>
     fact(`${id} objection.received ${hour}`, { correlation: "c", objection: id });
   const resolved = (id: string, hour: string, links: Links = {}): Fact =>
@@ -502,13 +502,13 @@ test("what goes on with an objection or an incident and names none means one tha
   ]);
 });
 
-test("what is said in a correlation in which nothing was decided belongs to the last decision of the case", () => {
+test("an event in a correlation without decisions belongs to the last decision of the case before it", () => {
   const elsewhere = fact("e decision.explanation_provided 13", { correlation: "x" });
   const facts = [made("d1", "10", "c"), made("d2", "12", "c"), elsewhere, made("d3", "14", "c")];
   expect(decisionsIn(...facts)).toEqual({ d1: ["d1"], d2: ["d2", "e"], d3: ["d3"] });
 });
 
-test("of several events that made a decision, or acknowledged a notice, the first counts", () => {
+test("the first of several events that make a decision or acknowledge a notice counts", () => {
   const { decisions, notices } = caseOf([
     notice("n", "09"),
     fact("k disclosure_acknowledged 09:30", { correlation: "c" }),
@@ -520,7 +520,7 @@ test("of several events that made a decision, or acknowledged a notice, the firs
   expect(notices).toMatchObject([{ id: "n", acknowledged: { id: "k" } }]);
 });
 
-test("what answers a notice that was not shown yet stands by itself", () => {
+test("a dismissal before its notice was shown becomes an entry of its own", () => {
   const dismissed = fact("x transparency.notice_dismissed 08", { correlation: "c" });
   const { notices } = caseOf([dismissed, notice("n", "09")]);
   expect(notices.map(({ id, dismissed }) => [id, dismissed?.id])).toEqual([
@@ -529,7 +529,7 @@ test("what answers a notice that was not shown yet stands by itself", () => {
   ]);
 });
 
-test("what goes on with an objection means none that was received only later", () => {
+test("a later event of an objection belongs to none that was received after it", () => {
   const { objections } = caseOf([
     fact("o1 objection.received 10", { correlation: "c", objection: "o1" }),
     fact("a objection.acknowledged 11", { correlation: "c" }),
@@ -541,7 +541,7 @@ test("what goes on with an objection means none that was received only later", (
   ]);
 });
 
-test("an objection that is received twice while it is open waits for nothing again that was said of it", () => {
+test("an objection that is received twice while it is open keeps its acknowledgement", () => {
   const received = (id: string, objection: string, hour: string): Fact =>
     fact(`${id} objection.received ${hour}`, { correlation: "c", objection });
   const { objections } = caseOf([
@@ -557,7 +557,7 @@ test("an objection that is received twice while it is open waits for nothing aga
   ]);
 });
 
-test("a review that names nothing, of a decision without one, is the one that was triggered last", () => {
+test("a completion that names nothing closes the review that was triggered last if the last decision has none", () => {
   const triggered = (id: string, decision: string, hour: string): Fact =>
     fact(`${id} decision.human_review_triggered ${hour}`, { correlation: "c", decision });
   const { reviews } = caseOf([
@@ -574,7 +574,7 @@ test("a review that names nothing, of a decision without one, is the one that wa
   ]);
 });
 
-test("a name is that of an event only where the event opened such a thing", () => {
+test("an event's id is the name of an objection or incident only if the event opened it", () => {
   const { objections } = caseOf([
     fact("i incident.detected 10", { incident: "event:i" }),
     fact("o objection.received 11", { objection: "i" }),

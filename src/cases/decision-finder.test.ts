@@ -13,7 +13,7 @@ const fact = (second: number, type: Fact["type"], links: Fact["links"]): Fact =>
   says: {},
 });
 
-/** Notices in a correlation in which nothing is decided, each before one of the decisions of the case. */
+/** Notices in a correlation without decisions, each before one of the decisions of the case. */
 const caseWith = (decisions: number) =>
   caseOf(
     Array.from({ length: decisions }, (_, index) => [
@@ -25,7 +25,7 @@ const caseWith = (decisions: number) =>
     ]).flat(),
   );
 
-test("a notice is for all that is decided from then on, and in a case of more decisions than a name may stand beside for the next one", () => {
+test("a notice belongs to all later decisions, but only to the next one if the case has too many decisions", () => {
   const noticesIn = (decisions: number) => caseWith(decisions).decisions.map(({ notices }) => notices.length);
   const few = Array.from({ length: CASE_NEIGHBOURS_MAX }, (_, index) => index + 1);
   expect(noticesIn(CASE_NEIGHBOURS_MAX)).toEqual(few);

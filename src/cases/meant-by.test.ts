@@ -5,7 +5,7 @@ import type { Fact } from "./fact.ts";
 import { type MeantBefore, meantBy, openedIn } from "./meant-by.ts";
 import { likest } from "./persons.ts";
 
-/** As it is said, with a list for each step. */
+/** The definition, word for word, with a list for each step. */
 const meantAsSaid = (
   fact: Fact,
   opened: ReadonlyMap<string, Fact>,
@@ -55,7 +55,7 @@ const anyFact = fc
 const IDS = ["0", "1", "2", "3", "4", "5"];
 const anyIds = fc.subarray(IDS).map((ids) => new Set(ids));
 
-test("what is meant is found in one pass as it is said step by step", () => {
+test("one pass finds the same as the definition step by step", () => {
   const known = { closed: anyIds, said: anyIds, isUntilThen: fc.boolean(), hasOthers: fc.boolean() };
   fc.assert(
     fc.property(
@@ -77,7 +77,7 @@ test("what is meant is found in one pass as it is said step by step", () => {
   );
 });
 
-test("a case of as many events as its names may hold is worked out, and each answer is of the notice before it", () => {
+test("a case with as many events as its names may hold is worked out, and each answer belongs to the notice before it", () => {
   const [decisions, each] = [120, 256];
   const facts = Array.from({ length: decisions * each }, (_, index): Fact => {
     const isShown = Math.floor(index / decisions) % 2 === 0;
@@ -95,5 +95,5 @@ test("a case of as many events as its names may hold is worked out, and each ans
   expect(notices).toHaveLength((decisions * each) / 2);
   for (const { shown, dismissed } of notices)
     expect(dismissed?.sequence).toBe((shown?.sequence ?? 0) + decisions);
-  // A list for each pair took 23 s here.
+  // This took 23 s with a list for each pair.
 }, 10_000);

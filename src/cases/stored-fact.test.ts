@@ -25,7 +25,7 @@ const anyFact: fc.Arbitrary<Fact> = fc.record(
   { requiredKeys: ["at", "id", "sequence", "type", "asset", "links", "says"] },
 );
 
-test("a fact comes back as it was stored, and is stored in the same words again", () => {
+test("a fact is read back as it was stored, and is stored as the same text again", () => {
   fc.assert(
     fc.property(anyFact, (fact) => {
       const text = JSON.stringify(storedFact(fact));
