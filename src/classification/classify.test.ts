@@ -41,7 +41,7 @@ describe("edge cases", () => {
     if (!found) throw new Error(`there is no case ${id}`);
     return found.input;
   };
-  test("an unknown domain is limited, never low, and said to be unknown", () => {
+  test("an unknown domain is limited, never low, and is reported as unknown", () => {
     const answer = classify({
       domain: "astrology",
       decision_autonomy: "none",
@@ -51,7 +51,7 @@ describe("edge cases", () => {
     expect([answer.risk_tier, answer.confidence]).toEqual(["limited", 0.3]);
     expect(answer.warnings.map(({ code, path }) => [code, path])).toEqual([["unknown_domain", "/domain"]]);
   });
-  test("a name in other spelling, or an alias, is the same domain", () => {
+  test("another spelling or an alias means the same domain", () => {
     for (const domain of ["hiring", "HIRING ", "employment-recruitment", "Employment Recruitment"])
       expect(classify({ domain }).normalized_input.domain).toBe("employment_recruitment");
     expect(classify({ domain: "Finance Credit-Evaluation" }).normalized_input.domain).toBe(
@@ -60,14 +60,14 @@ describe("edge cases", () => {
     for (const word of DOMAIN_WORDS)
       expect(Object.keys(DOMAINS)).toContain(classify({ domain: word }).normalized_input.domain);
   });
-  test("without an impact a chatbot is limited", () => {
+  test("a chatbot without a stated impact is limited", () => {
     const answer = classify({ domain: "general_chatbot", decision_autonomy: "none", ai_type: "llm" });
     expect([answer.risk_tier, answer.warnings.map(({ path }) => path)]).toEqual([
       "limited",
       ["/user_impact"],
     ]);
   });
-  test("only the laws that were asked for", () => {
+  test("only the requested laws are cited", () => {
     const only = (id: string, jurisdictions: (typeof JURISDICTIONS)[number][]) =>
       sets({ ...caseNamed(id), jurisdictions });
     expect(only("G01", ["kr"]).legal_bases).toEqual([
@@ -80,7 +80,7 @@ describe("edge cases", () => {
     expect(only("G02", ["kr"])).toMatchObject({ risk_tier: "limited", matched_rules: ["L6"] });
     expect(only("G07", ["us_nyc"])).toMatchObject({ risk_tier: "limited", legal_bases: ["nyc_ll144"] });
   });
-  test("duties only in the words of the laws that were asked for, and none that they do not ask for", () => {
+  test("duties cite only the requested laws, and only duties of these laws are listed", () => {
     const duties = (id: string, jurisdictions: (typeof JURISDICTIONS)[number][]) =>
       Object.fromEntries(
         classify({ ...caseNamed(id), jurisdictions }).obligations.map(({ code, clause, deadline }) => [
@@ -113,18 +113,18 @@ describe("edge cases", () => {
     ["G26", "explanation", "KR 3(2), 34(1)2; EU 86", null],
     ["G05", "explanation", "PIPA 37-2(2); KR 3(2), 34(1)2", "30 days"],
     ["G01", "incident_reporting", "EU 73, 26(5)", "15 days; 10 after a death; 2 for critical infrastructure"],
-    // No law by whose rules it has to be done says anything of it.
+    // No law that sets the rules for it mentions it.
     ["G11", "decision_logging", "KR 34(1)5", null],
     ["G28", "lifecycle_registration", "EU 49", null],
-  ])("%s: %s is cited from the laws by whose rules it has to be done", (id, code, clause, deadline) => {
+  ])("%s: %s cites the laws that set the rules for it", (id, code, clause, deadline) => {
     const { obligations } = classify(caseNamed(id));
     expect(obligations.find((each) => each.code === code)).toMatchObject({ clause, deadline });
   });
-  test("Colorado asks for human review, whatever other laws do", () => {
+  test("Colorado requires human review, whatever other laws require", () => {
     const { obligations } = classify({ ...caseNamed("G02"), jurisdictions: ["us_co"] });
     expect(obligations.find(({ code }) => code === "human_oversight")?.clause).toBe("CO SB 26-189");
   });
-  test("an unknown value is taken as the cautious one, with the nearest spelling", () => {
+  test("an unknown value counts as the cautious one, and the warning suggests the nearest spelling", () => {
     const answer = classify({
       domain: "hr",
       ai_type: "lm",
@@ -146,7 +146,7 @@ describe("edge cases", () => {
     );
     expect(answer.confidence).toBeLessThan(1);
   });
-  test("an inherited name is no alias", () => {
+  test("an inherited property name is not an alias", () => {
     for (const word of ["constructor", "__proto__", "toString"]) {
       const answer = classify({ domain: word, decision_autonomy: word, user_impact: word, ai_type: word });
       expect(answer.warnings.map(({ code }) => code).sort()).toEqual([
@@ -164,14 +164,14 @@ describe("edge cases", () => {
   });
 });
 
-describe("what the table says beside the tier", () => {
+describe("what the answer says besides the tier", () => {
   const refsOf = (request: ClassificationRequest): string =>
     classify(request)
       .cited_clauses.map(({ ref }) => ref)
       .join("; ");
   const grave = { decision_autonomy: "full_auto", user_impact: "high" } as const;
 
-  test("what can be taken for real is labelled, also from a chatbot", () => {
+  test("output that can be taken for real must be labelled, even a chatbot's", () => {
     const chatbot = {
       domain: "general_chatbot",
       ai_type: "llm",
@@ -183,7 +183,7 @@ describe("what the table says beside the tier", () => {
     expect([classify(chatbot).risk_tier, labelled.risk_tier]).toEqual(["low", "limited"]);
   });
 
-  test("emotion recognition is of its own point where the domain's needs a person", () => {
+  test("emotion recognition has its own point of Annex III if the domain's point needs a person", () => {
     const credit = { ...grave, domain: "finance_credit_evaluation", ai_type: "emotion_recognition" } as const;
     expect(refsOf(credit)).toContain("Annex III 1(c)");
     expect(refsOf(credit)).not.toContain("5(b)");
@@ -207,8 +207,8 @@ describe("each condition of a rule", () => {
 
   test.each<[what: string, request: ClassificationRequest, holds: readonly string[], not: readonly string[]]>(
     [
-      ["a narrow helper is carved out", { ...helper, domain: "education_admission" }, ["L4"], ["H1"]],
-      ["not where it profiles", { ...helper, ...person, domain: "education_admission" }, ["H1"], ["L4"]],
+      ["a narrow helper is exempt", { ...helper, domain: "education_admission" }, ["L4"], ["H1"]],
+      ["a profiling helper is not", { ...helper, ...person, domain: "education_admission" }, ["H1"], ["L4"]],
       [
         "a medium effect is significant in Korea",
         { ...alone, user_impact: "medium", domain: "critical_infrastructure_energy" },
@@ -216,24 +216,24 @@ describe("each condition of a rule", () => {
         ["L6"],
       ],
       [
-        "a low one is not",
+        "a low effect is not significant in Korea",
         { ...alone, user_impact: "low", domain: "critical_infrastructure_energy" },
         ["L6"],
         ["H2"],
       ],
       ["hiring judges persons", { ...alone, ...person, domain: "employment_recruitment" }, ["H2"], ["L6"]],
-      ["without persons it does not", { ...alone, domain: "employment_recruitment" }, ["L6"], ["H2"]],
+      ["hiring without personal data", { ...alone, domain: "employment_recruitment" }, ["L6"], ["H2"]],
       [
-        "a person's risk of an offence",
+        "a person's risk of an offence is assessed",
         { ...alone, ...person, domain: "law_enforcement_risk_assessment" },
         ["P3"],
         [],
       ],
-      ["nobody's risk", { ...alone, domain: "law_enforcement_risk_assessment" }, [], ["P3"]],
-      ["what generates content", { ...helper, domain: "other", generates_content: true }, ["L1"], []],
-      ["what does not", { ...helper, domain: "other" }, [], ["L1"]],
-      ["much computing", { ...helper, domain: "other", training_compute_flops: 1e25 }, ["X1"], []],
-      ["less computing", { ...helper, domain: "other", training_compute_flops: 9.9e24 }, [], ["X1"]],
+      ["a risk of no person", { ...alone, domain: "law_enforcement_risk_assessment" }, [], ["P3"]],
+      ["a system generates content", { ...helper, domain: "other", generates_content: true }, ["L1"], []],
+      ["a system generates no content", { ...helper, domain: "other" }, [], ["L1"]],
+      ["1e25 FLOPs", { ...helper, domain: "other", training_compute_flops: 1e25 }, ["X1"], []],
+      ["fewer FLOPs", { ...helper, domain: "other", training_compute_flops: 9.9e24 }, [], ["X1"]],
     ],
   )("%s", (_, request, holds, not) => {
     const { matched_rules } = classify(request);
@@ -241,7 +241,7 @@ describe("each condition of a rule", () => {
     for (const id of not) expect(matched_rules).not.toContain(id);
   });
 
-  test("Korea asks for ten times the computing that the EU asks for", () => {
+  test("Korea's threshold for computing is ten times the EU's", () => {
     const lawsAt = (training_compute_flops: number) =>
       classify({ ...helper, domain: "other", training_compute_flops }).legal_bases;
     expect([lawsAt(9.9e25), lawsAt(1e26)]).toEqual([
@@ -261,13 +261,13 @@ describe("each condition of a rule", () => {
     );
   });
 
-  test("where only Korea asks for an impact assessment it is an effort, though Annex III names the use", () => {
+  test("an impact assessment is an effort if only Korea asks for it, even if Annex III names the use", () => {
     const found = classify({ ...alone, domain: "critical_infrastructure_energy" });
     expect(found.matched_rules).toEqual(expect.arrayContaining(["H1", "H2"]));
     expect(found.obligations.find(({ code }) => code === "impact_assessment")?.force).toBe("should");
   });
 
-  test("of too many members without a meaning the first are warned about", () => {
+  test("only the first unknown members are warned about if there are too many", () => {
     const many = Object.fromEntries(
       Array.from({ length: 2 * WARNINGS_MAX }, (_, index) => [`x_${index}`, 1]),
     );
@@ -275,7 +275,7 @@ describe("each condition of a rule", () => {
   });
 });
 
-/** By the word that a clause begins with. */
+/** The jurisdiction by the word that a clause begins with. */
 const PLACES = {
   KR: "kr",
   PIPA: "kr",
@@ -336,7 +336,7 @@ describe("the whole grid", () => {
     for (const { id } of RULES.filter((rule) => rule.id !== "X1")) expect([...hits]).toContain(id);
   });
 
-  test("and so for any further member, in any selection of laws", () => {
+  test("personal data never lowers the tier and only requested laws are cited, for any input and any selection of laws", () => {
     const request = fc.record(
       {
         domain: fc.constantFrom(...DOMAIN_WORDS),
@@ -370,7 +370,7 @@ describe("the whole grid", () => {
   });
 });
 
-test("every obligation is asked for by some rule, and its evidence can be sent", () => {
+test("every event type that is evidence of an obligation can be sent", () => {
   for (const { eventTypes } of Object.values(OBLIGATIONS))
     for (const type of eventTypes) expect(EVENT_TYPES).toContain(type);
 });
