@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { reasonOf } from "./failure.ts";
 
-test("a reason stands within a sentence, and so ends none", () => {
+test("a reason has no full stop at its end, because it stands within a sentence", () => {
   expect(reasonOf(new Error("The log could not be followed: no answer."))).toBe(
     "The log could not be followed: no answer",
   );

@@ -16,7 +16,7 @@ const collecting = (isTerminal: boolean) => {
   return { err, written };
 };
 
-test("it tells count, rate, bytes and what is left, of this run alone", () => {
+test("progress shows count, rate, bytes and the remaining time, of this run alone", () => {
   const before = { count: 6000, bytes: 2_000_000 };
   const report = { count: 8000, bytes: 4_000_000, bytesOf: 10_000_000 };
   expect(progressText({ what: "sending", unit: "events", before }, report, 2)).toBe(
@@ -28,7 +28,7 @@ test("it tells count, rate, bytes and what is left, of this run alone", () => {
   expect(sizeText(308)).toBe("308 B");
 });
 
-test("a line every five seconds where there is no terminal, the last one always, and nothing of what is over at once", () => {
+test("without a terminal there is a line every five seconds and a last one, and none for a run that ends at once", () => {
   const { err, written } = collecting(false);
   let now = 0;
   const progress = createProgress({ err, what: "sending", elapsedMs: () => now });
@@ -47,7 +47,7 @@ test("a line every five seconds where there is no terminal, the last one always,
   expect(short.written).toEqual([]);
 });
 
-test("a bar on a terminal stays on its line", () => {
+test("a progress bar on a terminal stays on its line", () => {
   const { err, written } = collecting(true);
   let now = 0;
   const progress = createProgress({ err, what: "sending", unit: "events", elapsedMs: () => now });
@@ -60,7 +60,7 @@ test("a bar on a terminal stays on its line", () => {
   }
 });
 
-test("--quiet says nothing", () => {
+test("--quiet hides progress", () => {
   const { err, written } = collecting(true);
   let now = 0;
   const progress = createProgress({ err, what: "sending", isQuiet: true, elapsedMs: () => now });
@@ -69,7 +69,7 @@ test("--quiet says nothing", () => {
   expect(written).toEqual([]);
 });
 
-test("nothing where a program reads JSON there; a person at a terminal sees it all the same", () => {
+test("progress is hidden if a program reads JSON there, but a person at a terminal sees it", () => {
   for (const isTerminal of [false, true]) {
     const { err, written } = collecting(isTerminal);
     let now = 0;

@@ -19,7 +19,7 @@ const rows: readonly Row[] = [
   { id: "evt_22", name: "a name that is longer than what there is room for", count: 123 },
 ];
 
-test("without a terminal every value is whole", () => {
+test("values are not shortened without a terminal", () => {
   expect(createTable(columns, undefined).lines(rows)).toBe(
     [
       "ID      NAME                                               COUNT",
@@ -30,7 +30,7 @@ test("without a terminal every value is whole", () => {
   );
 });
 
-test("on a terminal lines fit, and what people copy is cut last", () => {
+test("lines fit the terminal, and the columns that people copy are shortened last", () => {
   expect(createTable(columns, 32).lines(rows)).toBe(
     [
       "ID      NAME               COUNT",
@@ -41,7 +41,7 @@ test("on a terminal lines fit, and what people copy is cut last", () => {
   );
 });
 
-test("rows that come later stand under the same headings", () => {
+test("later rows are aligned with the same headings", () => {
   const table = createTable(columns, undefined);
   const [first, second] = rows;
   if (!first || !second) throw new Error("there are rows");
@@ -49,7 +49,7 @@ test("rows that come later stand under the same headings", () => {
   expect(table.lines([first])).toBe("evt_1   a short one                                            7\n");
 });
 
-test("a name cannot pretend to be another line, nor talk to the terminal", () => {
+test("a name cannot look like another line or control the terminal", () => {
   const [line] = createTable(columns, undefined)
     .lines([{ id: "a\nevt_9", name: "\u001b[31mred", count: 1 }])
     .split("\n")
@@ -57,7 +57,7 @@ test("a name cannot pretend to be another line, nor talk to the terminal", () =>
   expect(line).toBe("a\\u{a}evt_9  \\u{1b}[31mred      1");
 });
 
-test("nor can a name that stands beside its value", () => {
+test("a name beside its value cannot control the terminal either", () => {
   const pairs = [
     ["\u001b[2J", "v\u001b[31m"],
     ["가", "w"],
@@ -66,7 +66,7 @@ test("nor can a name that stands beside its value", () => {
   expect(detailLines(pairs, undefined)).toBe("  \\u{1b}[2J  v\\u{1b}[31m\n  가         w\n");
 });
 
-test("whatever stands in the cells, no line is wider than the terminal that has room for the least", () => {
+test("no line is wider than the terminal, whatever the cells hold, if the terminal has the minimum width", () => {
   const cell = fc.string({ unit: "grapheme", maxLength: 60 });
   fc.assert(
     fc.property(

@@ -12,7 +12,7 @@ const stream = (id: number): Response =>
 const problem = (status: number, code: string): Response =>
   Response.json({ title: code, code, status, detail: code }, { status });
 
-/** What is asked with and printed, where the service answers so one after the other, and then that the key has ended. */
+/** What is asked for and printed if the service gives these answers, one by one, and then says that the key has ended. */
 const following = (...answers: readonly Response[]) => {
   const [seen, printed]: [unknown[], string[]] = [[], []];
   const left = [...answers, problem(401, "invalid_api_key")];
@@ -41,14 +41,14 @@ const following = (...answers: readonly Response[]) => {
   return { ended, seen, printed };
 };
 
-test("goes on behind the last event it printed, also where the service is away, and ends when the key does", async () => {
+test("tail continues after the last printed event, even if the service is away for a while, and ends when the key ends", async () => {
   const { ended, seen, printed } = following(stream(7), problem(503, "not_ready"), stream(9));
   await expect(ended).rejects.toMatchObject({ exitCode: EXIT.forbidden });
   expect(printed).toEqual(['{"n":7}\n', '{"n":9}\n']);
   expect(seen).toEqual([undefined, "7", "7", "9"]);
 });
 
-test("that is refused at once, or never reached, says so", async () => {
+test("tail reports it if it is refused at once or never reaches the service", async () => {
   await expect(following(problem(403, "insufficient_scope")).ended).rejects.toMatchObject({
     exitCode: EXIT.forbidden,
   });

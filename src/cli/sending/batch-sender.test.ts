@@ -1,4 +1,4 @@
-/** When an import goes on trying, and when it gives up: time and answers are handed in. */
+/** When an import retries and when it gives up. The test provides time and answers. */
 import { expect, test } from "bun:test";
 import type { Api } from "../api.ts";
 import { createBatchSender } from "./batch-sender.ts";
@@ -8,7 +8,7 @@ const RETRY_FOR_MS = 1000;
 
 const EVENTS = Array.from({ length: 6 }, (_, index) => JSON.stringify({ index }));
 
-/** Of each try takes the first so many, and says of the others that they may come again. Each takes as long. */
+/** Each try takes this many events and reports the others as retryable. Each try takes equally long. */
 const sending = (taken: readonly number[]) => {
   let now = 0;
   const asked: { readonly events: number; readonly isResent: boolean }[] = [];
@@ -52,19 +52,19 @@ const senderTo = (api: Pick<Api, "attempt">, elapsedMs = () => 0) =>
     onRetry: () => {},
   });
 
-test("what goes through is progress: the time for trying begins again, and only the rest is sent, as what may be stored", async () => {
+test("an accepted event is progress: the retry time starts again, and only the rest is sent, marked as possibly stored", async () => {
   const { asked, sent } = sending([1, 1, 1, 1, 1]);
   expect(await sent()).toMatchObject({ accepted: 6, rejected: [] });
   expect(asked).toEqual([6, 5, 4, 3, 2, 1].map((events, index) => ({ events, isResent: index > 0 })));
 });
 
-test("without any progress it is given up when the time is over", async () => {
+test("an import without progress is given up when the retry time is over", async () => {
   const { asked, sent } = sending([1, 0, 0, 0, 0, 0, 0]);
   await expect(sent()).rejects.toMatchObject({ document: { code: "gave_up" } });
   expect(asked.length).toBe(3);
 });
 
-test("an answer that does not account for each event is not believed: what it is silent about would pass for stored", async () => {
+test("an answer that does not account for each event is rejected, because a missing event would pass for stored", async () => {
   const error = (index: unknown) => ({ index, code: "invalid_event", message: "m" });
   for (const data of [
     { accepted: 0, rejected: 0, errors: [] },

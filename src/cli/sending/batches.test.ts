@@ -11,7 +11,7 @@ const batchesOf = async (lines: readonly string[]): Promise<readonly Batch[]> =>
   return Array.fromAsync(readBatches(chunks(), { offset: 0, line: 0 }));
 };
 
-test("a batch ends where it has as many events, or characters, as the service takes, and says where the input goes on", async () => {
+test("a batch ends at the service's limit of events or characters, and says where the input continues", async () => {
   const small = await batchesOf(Array.from({ length: BATCH_EVENTS_MAX + 1 }, () => "{}"));
   expect(small.map(({ entries, line }) => [entries.length, line])).toEqual([
     [BATCH_EVENTS_MAX, BATCH_EVENTS_MAX],
@@ -27,12 +27,12 @@ test("a batch ends where it has as many events, or characters, as the service ta
   ]);
 });
 
-test("lines without an event end a batch as well: a file of nothing but those is not held", async () => {
+test("lines without an event also end a batch, so that a file of only such lines is not held in memory", async () => {
   const blank = await batchesOf(Array.from({ length: 25 * BATCH_EVENTS_MAX }, () => ""));
   expect(blank.map(({ entries }) => entries.length)).toEqual([10, 10, 5].map((n) => n * BATCH_EVENTS_MAX));
 });
 
-test("who goes on behind any entry reads what follows it, with its places and lines", async () => {
+test("reading from behind any entry gives the entries that follow, with the same places and lines", async () => {
   const line = fc.oneof(
     fc.json().map((text) => text.replaceAll("\n", " ")),
     fc.constantFrom("", " ", "{bad", "\r", "é한", '{"a":1}'),

@@ -4,7 +4,7 @@ import { fillEvent } from "./fill.ts";
 
 const make = { eventId: () => "made", timestamp: () => "now" };
 
-test("what is missing is there, and what was written stays as it is, to the letter", () => {
+test("missing members are added, and the written text stays exactly as it is", () => {
   const name = fc.constantFrom("event_id", "timestamp", "asset_id", "__proto__", "{");
   const space = fc.constantFrom("", " ", "\t\r");
   fc.assert(
@@ -22,7 +22,7 @@ test("what is missing is there, and what was written stays as it is, to the lett
   );
 });
 
-test("what is no object is left alone", () => {
+test("text that is not an object is left alone", () => {
   for (const text of ["[]", "7", "null", '"{}"', '[{"event_id":1}]'])
     expect(fillEvent(text, make)).toBe(text);
 });

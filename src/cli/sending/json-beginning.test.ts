@@ -8,7 +8,7 @@ const canGoOn = (text: string): boolean => {
   return text.split("\n").every((line) => beginning.take(line));
 };
 
-test("lines can be the beginning of a value where the grammar breaks nowhere but at their end", () => {
+test("lines can begin a value if the grammar breaks only at their end", () => {
   const piece = fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom("{", "}", "[", "]", ",", ":", "\n", " ", '"a"', "1", "null") },
     fc.constantFrom("\r", "\t", "\u00a0", '"', '"\\', '"\\u00e', "-", "01", "1.", "1e5", "tru", "é"),
@@ -25,7 +25,7 @@ test("lines can be the beginning of a value where the grammar breaks nowhere but
   );
 });
 
-test("a value is begun by each of its first lines", () => {
+test("the first lines of a value, however many, are recognised as its beginning", () => {
   fc.assert(
     fc.property(fc.json(), (json) => {
       const lines = JSON.stringify(JSON.parse(json), null, 1).split("\n");

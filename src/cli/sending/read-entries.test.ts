@@ -5,7 +5,7 @@ import { createEntryReader, type Entry } from "./read-entries.ts";
 
 const LINE_BYTES_MAX = 200;
 
-/** The input in pieces of these lengths, the last one for the rest. */
+/** Gives the input in pieces of these lengths. The last piece is the rest. */
 const entriesOf = (bytes: Uint8Array, cuts: readonly number[] = []): readonly Entry[] => {
   const splitter = createLineSplitter({ offset: 0, line: 0 }, LINE_BYTES_MAX);
   const reader = createEntryReader({ isAtStart: true, objectBytesMax: LINE_BYTES_MAX });
@@ -25,7 +25,7 @@ const summary = (text: string) =>
     entry.kind === "broken" ? entry.code : entry.kind === "event" ? entry.text : "",
   ]);
 
-test("NDJSON is one event per line, with its text as it was; blank lines are passed over", () => {
+test("NDJSON is one event per line with its exact text, and blank lines are skipped", () => {
   expect(summary('{"a": 1}\n\n \t\r\n{"b":12345678901234567890}\r\n{"c":"\\u00e9"}')).toEqual([
     [1, '{"a": 1}'],
     [2, ""],
@@ -47,8 +47,8 @@ test.each([
   ["ends too soon", '{"a":'],
   ["ends too soon, and a blank one follows", '{"a":\n'],
   ["ends too soon, and so does the next", '{"a":\n{"a":'],
-  ["is of a program's own", "{warning: starting}"],
-  ["is of a program's own, and so is the next", "{warning: starting}\n{warning: started}"],
+  ["is a program's own output", "{warning: starting}"],
+  ["is a program's own output, and so is the next", "{warning: starting}\n{warning: started}"],
 ])("a first line that %s does not hold back the events of a pipe", (_, begin) => {
   const splitter = createLineSplitter({ offset: 0, line: 0 }, LINE_BYTES_MAX);
   const reader = createEntryReader({ isAtStart: true, objectBytesMax: LINE_BYTES_MAX });
@@ -73,7 +73,7 @@ test("a line that would add an event to the batch, or break it, is refused alone
   ]);
 });
 
-test("bytes that are no UTF-8, and lines longer than any event, are refused by their number", () => {
+test("bytes that are not UTF-8, and lines longer than any event, are refused with their line number", () => {
   const broken = new Uint8Array([...bytesOf('{"a":1}\n{"b":"'), 0xff, ...bytesOf('"}\n{"c":1}\n')]);
   expect(entriesOf(broken).map(({ kind, line }) => [kind, line])).toEqual([
     ["event", 1],
@@ -86,11 +86,11 @@ test("bytes that are no UTF-8, and lines longer than any event, are refused by t
   ]);
 });
 
-test("a byte order mark belongs to the file", () => {
+test("a byte order mark is not part of the first event", () => {
   expect(summary('\ufeff{"a":1}\n')).toEqual([[1, '{"a":1}']]);
 });
 
-test("however the input comes in pieces, the entries are the same, and each says where the next begins", () => {
+test("the entries are the same however the input is split, and each says where the next one begins", () => {
   const line = fc.oneof(
     fc.json().map((text) => text.replaceAll("\n", " ")),
     fc.constantFrom("", " ", "{", '{"a":', '  "b": 1', "}", "\r", "é한"),
@@ -106,7 +106,7 @@ test("however the input comes in pieces, the entries are the same, and each says
         const whole = entriesOf(bytes);
         expect(entriesOf(bytes, cuts)).toEqual(whole);
         expect(whole.at(-1)?.end ?? 0).toBe(bytes.length);
-        // Every event is one JSON value, and its text stands where it says.
+        // Every event is one JSON value, and its text is where the entry says.
         let offset = 0;
         for (const entry of whole) {
           if (entry.kind === "event") {
@@ -125,7 +125,7 @@ test("however the input comes in pieces, the entries are the same, and each says
   );
 });
 
-test("a line of as many bytes as may be held is held, and one with more is not, in whatever pieces it comes", () => {
+test("a line of the maximum number of bytes is kept, and a longer one is not, however the input is split", () => {
   for (const pieces of [["abcd\nabcde\nx"], ["ab", "cd\nabc", "de\n", "x"]]) {
     const splitter = createLineSplitter({ offset: 0, line: 0 }, 4);
     const lines = [
@@ -141,7 +141,7 @@ test("a line of as many bytes as may be held is held, and one with more is not, 
   }
 });
 
-test("an object whose lines begin with their commas is one event, however large it may be", () => {
+test("an object whose lines begin with commas is one event, up to the largest allowed size", () => {
   const objectBytesMax = 256 * 1024;
   const text = `{"event_id": "evt_1"\n,"metadata": {"rows": [\n${'{"n": 1}\n,\n'.repeat(20_000)}{"n": 2}\n]}}`;
   const splitter = createLineSplitter({ offset: 0, line: 0 }, objectBytesMax);

@@ -6,7 +6,7 @@ import type { Input } from "../command.ts";
 import type { Context } from "../context.ts";
 import { openRejections } from "./rejections.ts";
 
-test("each refused event stands on a line of its own, behind one that was cut off, its numbers as they were sent", async () => {
+test("each refused event is on its own line after a line that was cut off, with its numbers as they were sent", async () => {
   const folder = await mkdtemp(join(tmpdir(), "prooftrail-rejected-"));
   try {
     const path = join(folder, "rejected.ndjson");
