@@ -37,14 +37,14 @@ const valid = {
   event_type: "incident.detected",
 };
 
-test("the acceptor accepts exactly what TypeBox does, for any value of any member", () => {
+test("the acceptor accepts exactly what TypeBox accepts, for any value of any member", () => {
   const accepts = createAcceptor(schema);
   const compiled = TypeCompiler.Compile(schema);
   const members = fc.constantFrom(...Object.keys(schema.properties), "other");
   let accepted = 0;
   fc.assert(
     fc.property(fc.array(fc.tuple(members, anything), { maxLength: 3 }), (changes) => {
-      // As it comes from the wire: no undefined, no NaN.
+      // As it comes from the wire: without undefined and NaN.
       const event: unknown = JSON.parse(JSON.stringify({ ...valid, ...Object.fromEntries(changes) }));
       expect(accepts(event)).toBe(compiled.Check(event));
       if (accepts(event)) accepted++;
@@ -56,6 +56,6 @@ test("the acceptor accepts exactly what TypeBox does, for any value of any membe
   for (const missing of Object.keys(valid)) expect(accepts({ ...valid, [missing]: undefined })).toBe(false);
 });
 
-test("a kind that it does not know is refused when it is made", () => {
+test("an acceptor for a schema of an unknown kind cannot be made", () => {
   expect(() => createAcceptor(Type.Date())).toThrow("no acceptor for the kind Date");
 });

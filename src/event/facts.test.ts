@@ -23,17 +23,17 @@ const nothingElse = {
 };
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
-test("legal bases in metadata count beyond the ten that an event may have beside it", () => {
+test("metadata may name more legal bases than the ten that the event itself may name", () => {
   const legal_bases = Array.from({ length: 20 }, (_, index) => `law_${index}`);
   expect(eventFacts({ ...minimal, metadata: { legal_bases } })?.legalBases).toEqual(legal_bases);
 });
 
-test("no more legal bases of metadata count than are kept", () => {
+test("only as many legal bases from metadata count as are kept", () => {
   const legal_bases = Array.from({ length: METADATA_LEGAL_BASES_MAX + 1 }, (_, index) => `law_${index}`);
   expect(eventFacts({ ...minimal, metadata: { legal_bases } })?.legalBases).toEqual(legal_bases.slice(0, -1));
 });
 
-test("a number names something where it was read exactly, and what is too long for an identifier names nothing", () => {
+test("a number is a name if it was read exactly, and a text too long for an identifier is no name", () => {
   expect([7, -0.5, Number.MAX_SAFE_INTEGER].map((id) => metadataText({ id }, "id"))).toEqual([
     "7",
     "-0.5",
@@ -48,7 +48,7 @@ test("a number names something where it was read exactly, and what is too long f
   expect(metadataName({ id: `${longest}x` }, "id")).toBeUndefined();
 });
 
-test("an event with the required members only has no other facts", () => {
+test("an event with only the required members has no other facts", () => {
   expect(eventFacts(minimal)).toEqual({
     eventId: "evt_1",
     eventType: "decision.automated_decision_made",
@@ -58,7 +58,7 @@ test("an event with the required members only has no other facts", () => {
   });
 });
 
-test("an event without one of the required members has no facts", () => {
+test("an event that lacks a required member has no facts", () => {
   for (const name of Object.keys(minimal)) {
     for (const wrong of [undefined, null, 1, {}, ["x"]]) {
       expect(eventFacts({ ...minimal, [name]: wrong })).toBeUndefined();
@@ -67,7 +67,7 @@ test("an event without one of the required members has no facts", () => {
   expect(eventFacts({ ...minimal, timestamp: "yesterday" })).toBeUndefined();
 });
 
-test("a UUID is compared in lower case, and so is the hash of a person", () => {
+test("a UUID and the hash of a person are compared in lower case", () => {
   const facts = eventFacts({
     ...minimal,
     event_id: "0198C0DE-1111-7111-8111-11111111111A",
@@ -77,7 +77,7 @@ test("a UUID is compared in lower case, and so is the hash of a person", () => {
   expect(facts?.subjectHash).toBe(hash("a"));
 });
 
-test("legal bases and the hash of the person are found in metadata where clients in the field put them", () => {
+test("legal bases and the hash of the person are found under the metadata names that clients use", () => {
   const metadata = { legal_bases: ["pipa_37_2_kr"], user_id_hash: hash("1"), recipient_hash: hash("2") };
   expect(eventFacts({ ...minimal, metadata })).toMatchObject({
     legalBases: ["pipa_37_2_kr"],
@@ -87,13 +87,13 @@ test("legal bases and the hash of the person are found in metadata where clients
   expect(eventFacts({ ...minimal, metadata: recipientOnly })).toMatchObject({ subjectHash: hash("2") });
 });
 
-test("a conversation of OpenTelemetry's is the correlation, where the event names none of its own", () => {
+test("the conversation of OpenTelemetry is the correlation if the event names none of its own", () => {
   const metadata = { "gen_ai.conversation.id": "conv_1" };
   expect(eventFacts({ ...minimal, metadata })?.correlationId).toBe("conv_1");
   expect(eventFacts({ ...minimal, metadata, correlation_id: "case_1" })?.correlationId).toBe("case_1");
 });
 
-test("what stands at the top of the event comes before what stands in metadata", () => {
+test("a member of the event takes precedence over the same in metadata", () => {
   const metadata = { legal_bases: ["from_metadata"], user_id_hash: hash("1") };
   const event = { ...minimal, legal_bases: ["from_top"], subject_hash: hash("2"), metadata };
   expect(eventFacts(event)).toMatchObject({ legalBases: ["from_top"], subjectHash: hash("2") });
@@ -104,12 +104,12 @@ test("an empty list of legal bases, which typed clients send by default, does no
   expect(eventFacts(event)).toMatchObject({ legalBases: ["from_metadata"] });
 });
 
-test("legal bases are counted once, and what is no name of one is left out", () => {
+test("each legal basis counts once, and entries that are not names of one are left out", () => {
   const metadata = { legal_bases: ["a", "b", "a", 5, null, "Not A Name", "x".repeat(65)] };
   expect(eventFacts({ ...minimal, metadata })).toMatchObject({ legalBases: ["a", "b"] });
 });
 
-test("tags of every kind become texts", () => {
+test("tags of every type become texts", () => {
   const tags = { text: "", number: 1.5, big: 1e21, yes: true, no: false };
   expect(eventFacts({ ...minimal, tags })?.tags).toEqual([
     { key: "text", value: "" },
@@ -120,7 +120,7 @@ test("tags of every kind become texts", () => {
   ]);
 });
 
-test("a hash is read under the name that clients in the field give it, where its own is absent", () => {
+test("a hash is also read under the name that clients use, if its own member is absent", () => {
   const both = { output_hash: hash("1"), outcome_hash: hash("2"), input_hash: hash("3") };
   expect(hashMember(both, "outcome_hash")).toBe(hash("2"));
   expect(hashMember({ output_hash: hash("1") }, "outcome_hash")).toBe(hash("1"));
@@ -129,7 +129,7 @@ test("a hash is read under the name that clients in the field give it, where its
   expect(hashMember({ output_hash: "no hash" }, "outcome_hash")).toBeUndefined();
 });
 
-test("values of a wrong type count as absent, whatever JSON stands there", () => {
+test("a value of the wrong type counts as absent, whatever JSON it is", () => {
   const optional = [
     "risk_tier",
     "legal_bases",
@@ -155,7 +155,7 @@ test("values of a wrong type count as absent, whatever JSON stands there", () =>
   });
 });
 
-test("a text is shortened between two characters, and one that fits is not", () => {
+test("a text is shortened between two characters only if it is too long", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "binary", maxLength: 40 }),
@@ -169,6 +169,6 @@ test("a text is shortened between two characters, and one that fits is not", () 
       },
     ),
   );
-  // Half of a pair that was sent as such stays.
+  // Half of a surrogate pair that was sent alone stays.
   expect(shortened(`${"x".repeat(KEPT_TEXT_CHARACTERS_MAX - 1)}\ud83dx`)).toEndWith("\ud83d…");
 });

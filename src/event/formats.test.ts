@@ -48,7 +48,7 @@ describe("timestamp", () => {
     "+02026-11-20T10:00:00Z",
   ])("%j is refused", (text) => expect(isUtcTimestamp(text)).toBe(false));
 
-  test("keys sort as the times do, to the nanosecond", () => {
+  test("keys sort like the times, to the nanosecond", () => {
     const time = fc.record({
       seconds: fc.integer({ min: 0, max: 86_399 }),
       nanoseconds: fc.integer({ min: 0, max: 999_999_999 }),
@@ -66,7 +66,7 @@ describe("timestamp", () => {
     );
   });
 
-  test("one moment has one key, however it is spelled", () => {
+  test("a moment has one key, however it is spelled", () => {
     const spellings = ["2026-11-20T10:00:00Z", "2026-11-20t10:00:00.000z", "2026-11-20T10:00:00.0+00:00"];
     expect(new Set(spellings.map(timeKey))).toEqual(new Set(["2026-11-20T10:00:00"]));
     expect(timeKey("2026-11-20T10:00:10Z")).toBe("2026-11-20T10:00:10");
@@ -107,7 +107,7 @@ describe("event_id", () => {
 
   test.each(REFUSED)("%j is refused", (id) => expect(isEventId(id, prefixes)).toBe(false));
 
-  test("is told to the world by a pattern that accepts just the same, whether an engine counts code points or not", () => {
+  test("is described by a published pattern that accepts the same ids, whether or not an engine counts code points", () => {
     const all = [...prefixes, "obj_"];
     const patterns = ["u", ""].map((flags) => new RegExp(eventIdPattern(all), flags));
     const unit = fc.constantFrom(
@@ -157,7 +157,7 @@ describe("event_id", () => {
     expect(canonicalEventId("0190A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B")).toBe(
       "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
     );
-    // Of any version: a decision that an event names by it may have been named by another system.
+    // A UUID of any version: another system may have named the decision that an event refers to.
     expect(canonicalEventId("0190A1B2-C3D4-4E5F-8A9B-0C1D2E3F4A5B")).toBe(
       "0190a1b2-c3d4-4e5f-8a9b-0c1d2e3f4a5b",
     );
@@ -182,12 +182,12 @@ test.each([
   "2026-11-20T10:61:00+09:00",
   "2026-11-20T24:00:00+09:00",
   "2026-11-20T10:00:00+25:00",
-  // A leap second ends a month, in UTC.
+  // A leap second is at the end of a month, in UTC.
   "2017-01-01T08:58:60+09:00",
   "2017-01-01T23:59:60+09:00",
-])("%s is no instant", (text) => expect(instantKeyOf(text)).toBeUndefined());
+])("%s is not an instant", (text) => expect(instantKeyOf(text)).toBeUndefined());
 
-test("lengths count code points, lone surrogates included", () => {
+test("lengths are counted in code points, and a lone surrogate counts as one", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       expect(characterCount(text)).toBe([...text].length);
@@ -195,7 +195,7 @@ test("lengths count code points, lone surrogates included", () => {
   );
 });
 
-test("a hash is sha256: and 64 hex digits, a legal basis a name in lower case of at most 64 characters", () => {
+test("a hash is sha256: and 64 hex digits, and a legal basis is a name in lower case of at most 64 characters", () => {
   expect(isSha256(`sha256:${"aB".repeat(32)}`)).toBe(true);
   expect(isSha256(`SHA256:${"ab".repeat(32)}`)).toBe(false);
   expect(isSha256(`sha256:${"ab".repeat(31)}`)).toBe(false);

@@ -4,20 +4,20 @@ import { type ChecklistItem, metadataChecklist, metadataJson, metadataTexts } fr
 
 describe("texts", () => {
   test.each<[string, unknown, readonly string[]]>([
-    ["one", "art. 6", ["art. 6"]],
-    ["an array, each once and in its order", ["b", "a", "b"], ["b", "a"]],
-    ["what an answer of the classification cites", [{ legal_basis: "x", ref: "art. 2(4)" }], ["art. 2(4)"]],
-    ["of anything else nothing", [null, 7, "", {}, { title: "x" }, ["art. 6"]], []],
-    ["an object is no list", { a: 1 }, []],
+    ["one text", "art. 6", ["art. 6"]],
+    ["an array keeps its order without repeats", ["b", "a", "b"], ["b", "a"]],
+    ["the clauses that a classification cites", [{ legal_basis: "x", ref: "art. 2(4)" }], ["art. 2(4)"]],
+    ["anything else gives nothing", [null, 7, "", {}, { title: "x" }, ["art. 6"]], []],
+    ["an object is not a list", { a: 1 }, []],
   ])("%s", (_, clauses, expected) => expect(metadataTexts({ clauses }, "clauses")).toEqual(expected));
 
-  test("the first name that has any counts", () => {
+  test("the first name that has any texts counts", () => {
     expect(
       metadataTexts({ clauses: [], clause: "art. 6", other: "x" }, "clauses", "clause", "other"),
     ).toEqual(["art. 6"]);
   });
 
-  test("no more and none longer than a register keeps", () => {
+  test("there are no more texts, and none longer, than a register keeps", () => {
     const clauses = Array.from({ length: 1000 }, (_, index) => `${index} ${"x".repeat(1000)}`);
     const found = metadataTexts({ clauses }, "clauses");
     expect(found).toHaveLength(METADATA_LIST_ITEMS_MAX);
@@ -26,14 +26,14 @@ describe("texts", () => {
 });
 
 describe("JSON", () => {
-  test("an object or a text as it is, nothing else", () => {
+  test("an object or a text is kept as it is, and nothing else is", () => {
     expect(metadataJson({ input: { b: 1, a: ["kr"] } }, "input")).toBe('{"b":1,"a":["kr"]}');
     expect(metadataJson({ input: 7, inputs: "x" }, "input", "inputs")).toBe('"x"');
     for (const input of [null, true, [1], undefined])
       expect(metadataJson({ input }, "input")).toBeUndefined();
   });
 
-  test("all of it, or none where it is too long: a part would be another input", () => {
+  test("a value is kept whole or, if it is too long, not at all, because a part would be another input", () => {
     const fits = "x".repeat(METADATA_JSON_CHARACTERS_MAX - 2);
     expect(metadataJson({ input: fits }, "input")).toHaveLength(METADATA_JSON_CHARACTERS_MAX);
     expect(metadataJson({ input: `${fits}x` }, "input")).toBeUndefined();
@@ -43,7 +43,7 @@ describe("JSON", () => {
 describe("a checklist", () => {
   test.each<[string, unknown, readonly ChecklistItem[]]>([
     [
-      "an object by item",
+      "an object with a member for each item",
       { scope: true, risks: "drafted" },
       [
         { item: "risks", state: "drafted" },
@@ -64,21 +64,21 @@ describe("a checklist", () => {
     ],
     ["an object of objects", { scope: { done: true, by: "Kim" } }, [{ item: "scope", state: true }]],
     [
-      "a state that is none is not told",
+      "an invalid state is left out",
       { scope: null, risks: ["a"], "": true },
       [
         { item: "risks", state: null },
         { item: "scope", state: null },
       ],
     ],
-    ["a name of Object's own", JSON.parse('{"__proto__": true}'), [{ item: "__proto__", state: true }]],
-    ["of anything else nothing", 7, []],
+    ["a name that Object has", JSON.parse('{"__proto__": true}'), [{ item: "__proto__", state: true }]],
+    ["anything else gives nothing", 7, []],
     ["items without a name", [{ done: true }, null, 3], []],
   ])("%s", (_, checklist, expected) =>
     expect(metadataChecklist({ checklist }, "items", "checklist")).toEqual(expected),
   );
 
-  test("no more items than a register keeps, the first ones by name, each once", () => {
+  test("there are no more items than a register keeps: the first ones by name, each once", () => {
     const items = Array.from({ length: METADATA_LIST_ITEMS_MAX + 9 }, (_, index) => `item ${10 + index}`);
     const checklist = [...items.toReversed(), ...items].map((item, index) => ({ item, state: index }));
     expect(metadataChecklist({ checklist }, "checklist")).toEqual(

@@ -12,7 +12,7 @@ test.each([
   ["123456789012345678e3", Number("123456789012345678e3")],
   ['"12345678901234567891"', "12345678901234567891"],
   ["-0", -0],
-])("%s in tags, in metadata or as a decision's name beside them is read as %p", (sent, expected) => {
+])("%s in tags, in metadata or as the name of a decision is read as %p", (sent, expected) => {
   const text = `{"n":12345678901234567891,"decision_id":${sent},"tags":{"t":${sent}},"metadata":{"m":[{"x":${sent}}],"k":1}}`;
   expect(readEvent(text)).toEqual({
     n: Number("12345678901234567891"),
@@ -38,7 +38,7 @@ const asText = (_name: string, value: unknown): unknown =>
     ? String(value)
     : value;
 
-test("all else is read as JSON", () => {
+test("everything else is read as JSON", () => {
   fc.assert(
     fc.property(fc.record({ tags: anything, metadata: anything, other: anything }), (event) => {
       const text = JSON.stringify(event);
@@ -49,7 +49,7 @@ test("all else is read as JSON", () => {
 });
 
 test.each(["12345678901234567", "9007199254740993"])(
-  "many digits, %s, are found wherever they stand",
+  "a number of many digits, %s, is found at any position",
   (digits) => {
     for (let before = 0; before < 40; before++) {
       const text = `{"tags":{"${"x".repeat(before)}":${digits}}}`;
@@ -58,7 +58,7 @@ test.each(["12345678901234567", "9007199254740993"])(
   },
 );
 
-test("a text that is no JSON is an error, and one that is no object has no members", () => {
+test("a text that is not JSON is an error, and a value that is not an object has no members", () => {
   expect(() => readEvent("{")).toThrow();
   expect(Object.keys(readEvent("5"))).toEqual([]);
 });

@@ -40,7 +40,7 @@ test.each([
   expect("message" in read && read.message).toContain(expected);
 });
 
-test("equal questions look equal, and no text throws", () => {
+test("the order and spacing of words do not change a search, and no text throws", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "binary", maxLength: 8 }), { maxLength: 10 }), (parts) => {
       const read = readSearchText(parts.join(" "));

@@ -28,7 +28,7 @@ const full = {
   metadata: { anything: [null, { deep: "\u0000\ud800" }] },
 };
 
-/** A name of half a message, with what a pointer escapes, and as much of it as is shown. */
+/** A name of 200,000 characters that a pointer escapes, and the part of it that is shown. */
 const LONG = "/~".repeat(100_000);
 const LONG_SHOWN = "~1~0".repeat(32);
 
@@ -42,11 +42,11 @@ test("all 32 types of the specification are accepted", () => {
   for (const event_type of EVENT_TYPES) expect(problemsOf({ ...minimal, event_type })).toEqual([]);
 });
 
-test("every documented member is accepted, without a warning", () => {
+test("every documented member is accepted without a warning", () => {
   expect(validate(full)).toEqual({ kind: "valid", event: full, warnings: [] } as never);
 });
 
-describe("each rule names its field", () => {
+describe("each rule names its member", () => {
   const tags = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
   const cases: [string, unknown, string[]][] = [
@@ -95,7 +95,7 @@ describe("each rule names its field", () => {
   ];
   test.each(cases)("%s", (_, value, expected) => expect(problemsOf(value)).toEqual(expected));
 
-  test("16 tags, 10 bases and 256 characters of any plane are within the limits", () => {
+  test("16 tags, 10 legal bases and 256 characters of any plane are within the limits", () => {
     const bases = Array.from({ length: 10 }, (_, index) => `b${index}`);
     expect(
       problemsOf({ ...minimal, tags: tags(16), legal_bases: bases, asset_id: "😀".repeat(256) }),
@@ -103,7 +103,7 @@ describe("each rule names its field", () => {
   });
 });
 
-test("unknown members are kept and warned about, with the member that was probably meant", () => {
+test("unknown members are kept, and the warning names the member that was probably meant", () => {
   const result = validate({
     ...minimal,
     risk_teir: "high",
@@ -137,7 +137,7 @@ test("unknown members are kept and warned about, with the member that was probab
   ]);
 });
 
-test("a member that would be read as another is told apart where its value is none of that", () => {
+test("the warning about a member that is read as another is different if its value cannot be read", () => {
   const textOf = (member: string, value: unknown) => {
     const result = validate({ ...minimal, [member]: value });
     return result.kind === "valid" ? result.warnings.map(({ message }) => message) : result;
@@ -205,7 +205,7 @@ describe("a member of metadata that the views read", () => {
     [incident, { notified: true }, "send a text"],
     [change, { to: "high_risk" }, "a risk tier: low, limited, high, prohibited"],
     [change, { to: ["high"] }, "a risk tier"],
-  ] as const)("%p: %p is warned about in a form that means nothing to them", (members, metadata, says) => {
+  ] as const)("%p: %p has a warning, as its form means nothing here", (members, metadata, says) => {
     const [name] = Object.keys(metadata);
     const message = expect.stringContaining(says);
     expect(warnedOf(members, metadata)).toEqual([
@@ -217,7 +217,7 @@ describe("a member of metadata that the views read", () => {
     [{}, { legal_bases: [], source_sequence: 1, subject_hash: hash, recipient_hash: null, aware_at: 7 }],
     [{}, { extension_days: "30" }],
     [{}, { extension_days: 0 }],
-    // The event's own go before it.
+    // The event's own members take precedence.
     [{ legal_bases: ["pipa_37_2_kr"] }, { legal_bases: "pipa_37_2_kr" }],
     [{ subject_hash: hash }, { user_id_hash: "01012345678" }],
     [{}, { subject_hash: hash, user_id_hash: "01012345678" }],
@@ -232,9 +232,9 @@ describe("a member of metadata that the views read", () => {
     [decision, { outcome: 7 }],
     [change, { to: "High" }],
     [{ event_type: "asset.updated" }, { to: "the new team" }],
-  ])("%p: %p is not", (members, metadata) => expect(warnedOf(members, metadata)).toEqual([]));
+  ])("%p: %p has no warning", (members, metadata) => expect(warnedOf(members, metadata)).toEqual([]));
 
-  test("is warned about behind the members that have no meaning, as far as there is room", () => {
+  test("is warned about after the unknown members, as far as there is room", () => {
     const warned = warnedOf({ risk_teir: "high" }, { source_sequence: "1" });
     expect(warned).toMatchObject([{ path: "/risk_teir" }, { path: "/metadata/source_sequence" }]);
     const many = Object.fromEntries(Array.from({ length: WARNINGS_MAX }, (_, index) => [`x_${index}`, 1]));
@@ -242,25 +242,25 @@ describe("a member of metadata that the views read", () => {
   });
 });
 
-test("an event is named where it can be, and never by what is no event_id", () => {
+test("a refused event is named by its event_id, but never by an invalid one", () => {
   const refused = (event_id: unknown) => validate({ ...minimal, event_id, asset_id: 7 });
   expect(refused("evt_1")).toMatchObject({ kind: "invalid", eventId: "evt_1" });
   for (const wrong of ["hunter2", 7, undefined]) expect(refused(wrong)).not.toHaveProperty("eventId");
 });
 
-test("of too many unknown members the first are warned about", () => {
+test("only the first unknown members are warned about if there are too many", () => {
   const many = Object.fromEntries(Array.from({ length: WARNINGS_MAX + 50 }, (_, index) => [`x_${index}`, 1]));
   const result = validate({ ...minimal, ...many });
   expect(result.kind === "valid" && result.warnings.length).toBe(WARNINGS_MAX);
 });
 
-test("a misspelt type is answered with the nearest one", () => {
+test("the refusal of a misspelt type suggests the nearest one", () => {
   const result = validate({ ...minimal, event_type: "decision.decision_reverted" });
   const message = result.kind === "invalid" ? result.problems[0]?.message : "";
   expect(message).toBe('event_type is not a known type: did you mean "decision.decision_reversed"?');
 });
 
-test("what the operator adds is accepted", () => {
+test("event types and prefixes that the operator adds are accepted", () => {
   const wider = createEventValidator({
     eventTypes: [...EVENT_TYPES, "sdk.heartbeat"],
     eventIdPrefixes: ["evt_", "obj_"],
@@ -268,7 +268,7 @@ test("what the operator adds is accepted", () => {
   expect(wider({ ...minimal, event_type: "sdk.heartbeat", event_id: "obj_1" }).kind).toBe("valid");
 });
 
-test("problems never repeat what was sent, and are capped with the whole count told", () => {
+test("problems never repeat what was sent, and their list is cut at a limit while all are counted", () => {
   const tags = Object.fromEntries(
     Array.from({ length: 60 }, (_, index) => [`k${index}`, { secret: "hunter2" }]),
   );
@@ -281,7 +281,7 @@ test.each([
   ["tags", "Prooftrail.Text", Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [index, {}]))],
   ["legal_bases", "Prooftrail.LegalBasis", new Array<number>(30_000).fill(1)],
 ])(
-  "of 30,000 wrong %s all are counted, and TypeBox, which takes long to tell of each, is asked about the first",
+  "all of 30,000 wrong %s are counted, but TypeBox, which is slow to report each, checks only the first ones",
   (member, kind, value) => {
     const accepts = TypeRegistry.Get(kind);
     if (accepts === undefined) throw new Error(`there is no kind ${kind}`);

@@ -23,7 +23,7 @@ test.each([
   ["O'Brien", ["o", "brien", "o_brien"]],
 ])("%j has the words %j", (text, expected) => expect(words(text)).toEqual(expected));
 
-test("a letter in upper case is the letter in lower case, and a word cut again is that word", () => {
+test("upper case and lower case give the same word, and the words of a word are that word", () => {
   for (let code = 0; code <= 0x1ffff; code++) {
     const letter = code >= 0xd800 && code <= 0xdfff ? "" : String.fromCodePoint(code);
     const [upper, lower] = [letter.toUpperCase(), letter.toLowerCase()];
@@ -34,7 +34,7 @@ test("a letter in upper case is the letter in lower case, and a word cut again i
   }
 });
 
-test("a word is cut off after so many characters, of any size", () => {
+test("a word is cut at a number of characters, whatever their size", () => {
   for (const character of ["a", "가", "𝒜".normalize("NFKC"), "𐐨"]) {
     const [word = ""] = words(character.repeat(WORD_CHARACTERS_MAX + 1));
     expect([...word]).toHaveLength(WORD_CHARACTERS_MAX);
@@ -42,7 +42,7 @@ test("a word is cut off after so many characters, of any size", () => {
   }
 });
 
-test("of marks behind each other so many count as a word has characters: putting more in order takes a time that grows with their square", () => {
+test("only as many consecutive marks count as a word has characters, because ordering more takes quadratic time", () => {
   for (const [mark, before] of [
     ["\u0301", "\u0316"],
     ["\uff9e", "\u093c"],
@@ -61,7 +61,7 @@ test("no more words are made than are wanted", () => {
   }
 });
 
-test("of words in pairs only the pairs must match", () => {
+test("only the pairs must match if words are in pairs", () => {
   expect(wordsToMatch(words("dec_42"))).toEqual(["dec_42"]);
   expect(wordsToMatch(words("a.b.c d e-f"))).toEqual(["a_b", "b_c", "d", "e_f"]);
   expect(wordsToMatch(words("a b"))).toEqual(["a", "b"]);
@@ -97,7 +97,7 @@ const anyText = fc.oneof(
     .map((characters) => characters.join("")),
 );
 
-test("whatever the text: words are letters, digits and marks, pairs are two words, and case does not count", () => {
+test("words consist of letters, digits and marks, and pairs of two words, for any text in any Unicode form", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const found = words(text);
@@ -111,7 +111,7 @@ test("whatever the text: words are letters, digits and marks, pairs are two word
   );
 });
 
-test("the short way through simple texts gives what the long way gives", () => {
+test("the short way through simple texts gives the same as the long way", () => {
   const simple = fc.array(
     fc.oneof(
       fc.nat(0x7f),
@@ -123,14 +123,14 @@ test("the short way through simple texts gives what the long way gives", () => {
   fc.assert(
     fc.property(simple, (codes) => {
       const text = String.fromCharCode(...codes);
-      // With a letter apart that is not simple, the whole text goes the long way.
+      // One letter that is not simple makes the whole text go the long way.
       expect([...words(text), "é"]).toEqual([...words(`${text} é`)]);
     }),
     { numRuns: 1000 },
   );
 });
 
-test("no text has more words than it was said to have at most", () => {
+test("no text has more words than the stated maximum", () => {
   const dense = fc.array(fc.constantFrom("a", "B", "-", " ", "½", "\ufdfa", "ß", "대", "㈀"), {
     maxLength: 20,
   });
@@ -147,7 +147,7 @@ test("no text has more words than it was said to have at most", () => {
   expect(words("½½").length).toBeGreaterThan("½½".length);
 });
 
-test("a text of words is found by each of its words", () => {
+test("a text is found by each of its words", () => {
   const letters = fc.string({
     unit: fc.constantFrom("a", "Z", "9", "가", "é", "ß", "Ⅷ"),
     minLength: 1,
