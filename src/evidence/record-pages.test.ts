@@ -11,7 +11,7 @@ const message = (sequence: number) => ({
 const upTo = (count: number, step = 1, from = 1) =>
   Array.from({ length: count }, (_, index) => from + index * step);
 
-/** A log that says how it was asked. Who follows it waits for more until he stops. */
+/** A log that records how it was asked. A follower waits for more until it stops. */
 const logOf = (sequences: readonly number[]) => {
   const messages = sequences.map(message);
   const reads: number[] = [];
@@ -60,10 +60,10 @@ const read = async (log: RecordReader, sequences: readonly number[]) => {
 const expected = (sequences: readonly number[]) =>
   sequences.map(message).map(({ sequence, payload }) => ({ sequence, payload }));
 
-test("records that stand close together are followed, others read, a stretch at a time, and each is there once, in order", async () => {
+test("records close together are followed, others are read in stretches, and each comes once and in order", async () => {
   const dense = upTo(EVIDENCE_STRETCH_RECORDS, 2);
   const sparse = upTo(EVIDENCE_STRETCH_RECORDS, 30, 2_500);
-  // A last one alone.
+  // The last one stands alone.
   const last = 40_000;
   const log = logOf([...upTo(2_400), ...sparse, last]);
   const asked = [...dense, ...sparse, last];
@@ -73,7 +73,7 @@ test("records that stand close together are followed, others read, a stretch at 
   expect([log.signals.map(({ aborted }) => aborted), log.following()]).toEqual([[true], 0]);
 });
 
-test("a record that the log does not hold is an alarm, however it is looked for", async () => {
+test("a record that is missing in the log is an error, however it is looked for", async () => {
   for (const asked of [upTo(9), upTo(9, 100)]) {
     const log = logOf(asked.filter((_, index) => index !== 4));
     await expect(read(log, asked)).rejects.toThrow(`the log has no record at sequence ${asked[4]}`);
@@ -81,7 +81,7 @@ test("a record that the log does not hold is an alarm, however it is looked for"
   }
 });
 
-test("who takes no more of it follows the log no more", async () => {
+test("the log is no longer followed when the reader stops", async () => {
   const log = logOf(upTo(9));
   for await (const _ of recordPages(
     log,
@@ -91,14 +91,14 @@ test("who takes no more of it follows the log no more", async () => {
   expect([log.signals.map(({ aborted }) => aborted), log.following()]).toEqual([[true], 0]);
 });
 
-test("a log that gives no more ends the wait", async () => {
+test("the wait ends if the log gives no more", async () => {
   async function* follow() {
     yield upTo(4).map(message);
   }
   await expect(read({ ...logOf(upTo(4)), follow }, upTo(9))).rejects.toThrow(LogUnavailableError);
 });
 
-test("each bundle asks for so many bytes at once that all of them together do not have the broker cut everybody off", async () => {
+test("each bundle asks for a bounded number of bytes, so that all bundles together do not make the broker cut the connection", async () => {
   const log = logOf(upTo(100));
   await read(log, upTo(100));
   expect(log.bounds).toEqual([LOG_FOLLOWED_BYTES_MAX]);

@@ -4,7 +4,7 @@ import { formatRecordLine } from "../proof/evidence/record-line.ts";
 import { EMPTY_ROOT } from "../proof/rfc6962.ts";
 import { verifyText } from "./verify-text.ts";
 
-test("whoever checks a bundle by hand is told of every file in it, and of every member of its records", () => {
+test("the instructions for checking a bundle by hand name every file in it and every member of its records", () => {
   const text = verifyText({ tenant: "acme", serviceName: "prooftrail" });
   const place = { leafIndex: 0, sequence: 1, inclusionProof: [] };
   const lines = [

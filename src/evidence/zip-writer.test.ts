@@ -5,13 +5,13 @@ import { createZipWriter } from "./zip-writer.ts";
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Half a megabyte that can hardly be packed, so that it does not come out in one piece; what is at the end is small. */
+/** Half a megabyte that hardly compresses, so that it does not come out in one piece. The end is small. */
 const LINES = Array.from(
   { length: 10 },
   (_, index) => `${randomBytes(39_000).toString("base64")} é ${index}\n`,
 ).concat("é\n");
 
-test("files of many pieces are what was put in, packed and as they are, and go out while they are written", async () => {
+test("files of many pieces have the content that was put in, compressed or not, and go out while they are written", async () => {
   const zip = createZipWriter();
   const chunks: Uint8Array[] = [];
   const plain = Buffer.from(LINES.join(""));
