@@ -38,9 +38,9 @@ test.each([
   'application/json; charset="utf-8 "',
   "application/json; charset=utf_8",
   'application/json; charset="utf8\\n"',
-])("%p is not", (type) => expect(isJsonInUtf8(type)).toBe(false));
+])("%p is not JSON", (type) => expect(isJsonInUtf8(type)).toBe(false));
 
-test("a long header is read in one go", () => {
+test("a long header is read in one pass", () => {
   const startedAt = performance.now();
   for (const type of [
     `application/json;${" ".repeat(100_000)}x`,

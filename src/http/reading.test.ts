@@ -19,7 +19,7 @@ const createReplaced = () => {
 
 const awaiting = (msMax: number) => ({ sequence: 10, until: performance.now() + msMax });
 
-test("what was asked of a view that was replaced by one further back is asked again when that has come as far", async () => {
+test("a view is read again once it has caught up, if it was replaced meanwhile by one further behind", async () => {
   const { views, stand, replace } = createReplaced();
   const seen: number[] = [];
   const dropped: number[] = [];
@@ -28,7 +28,7 @@ test("what was asked of a view that was replaced by one further back is asked ag
     async () => {
       if (seen.length === 0) replace(7);
       seen.push(stand.position);
-      // It goes on meanwhile.
+      // The view continues meanwhile.
       stand.position = 12;
       return seen.length;
     },
@@ -37,7 +37,7 @@ test("what was asked of a view that was replaced by one further back is asked ag
   expect([answer, seen, dropped]).toEqual([2, [7, 12], [1]]);
 });
 
-test("a view that was replaced and does not come as far in time gives no answer", async () => {
+test("there is no answer from a replaced view that does not catch up in time", async () => {
   const { views, replace } = createReplaced();
   const answer = await onceSeen({ views, projections: ["events"], awaited: awaiting(50) }, async () => {
     replace(7);
@@ -46,7 +46,7 @@ test("a view that was replaced and does not come as far in time gives no answer"
   expect(answer).toBeUndefined();
 });
 
-test("who waits for nothing is answered at once", async () => {
+test("a reader that waits for no position is answered at once", async () => {
   const { views, replace } = createReplaced();
   const answer = await onceSeen({ views, projections: ["events"], awaited: undefined }, async () => {
     replace(7);
@@ -55,7 +55,7 @@ test("who waits for nothing is answered at once", async () => {
   expect(answer).toBe("as it is");
 });
 
-test("of long answers that are asked for at once each is made in a turn of the event loop of its own, so that others are heard between two", async () => {
+test("simultaneous long answers are each made in an own turn of the event loop, so that others get a turn in between", async () => {
   let turn = 0;
   let isOver = false;
   const counting = (async () => {
@@ -64,7 +64,7 @@ test("of long answers that are asked for at once each is made in a turn of the e
   const answer = async () => {
     await ownTurn();
     const begun = turn;
-    // As of SQLite: rows that are there at once, however often they are waited for.
+    // As with SQLite: the rows are there at once, however often they are awaited.
     for (let reads = 0; reads < 100; reads++) await Promise.resolve();
     return { begun, ended: turn };
   };

@@ -4,7 +4,7 @@ import { createUntakenAnswers } from "./untaken-answers.ts";
 const BOUNDS = { heldMax: 1000, perHolderMax: 500 };
 const TEXT = "é".repeat(150);
 
-test("an answer counts until its reader has taken it or gone, for its tenant, and apart where no key is needed", async () => {
+test("an answer counts for its tenant until its reader has taken it or gone, and separately if no key is needed", async () => {
   const untaken = createUntakenAnswers({ ofTenants: BOUNDS, ofClients: BOUNDS });
   const ask = (tenant: string | undefined, address = "192.0.2.1") =>
     untaken.body(
