@@ -1,4 +1,4 @@
-/** What is answered for what became of each record, without HTTP and without a broker: outcomes that a healthy broker does not give. */
+/** The answer for each outcome of a record, without HTTP and without a broker. A healthy broker does not give these outcomes. */
 import { expect, test } from "bun:test";
 import { EVENT_TYPES } from "../event/event-types.ts";
 import { createEventValidator } from "../event/validate.ts";
@@ -31,7 +31,7 @@ const setUp = () => {
   const ids = new Map<string, number>();
   const messages: StoredMessage[] = [];
   const told = { accepted: [] as number[], unknownFields: 0, admitted: [] as number[], reads: 0 };
-  /** What the next records are answered with; beyond it they are stored. */
+  /** The outcomes of the next records. Records after them are stored. */
   const scripted: Outcome[] = [];
   const state: { isAway: boolean; isAllowed: boolean; earlier: FoundEarlier } = {
     isAway: false,
@@ -109,16 +109,16 @@ const OVERLOADED: Outcome = { kind: "refused", reason: "overloaded", detail: "To
 const AWAY: Outcome = { kind: "refused", reason: "unavailable", detail: "Away." };
 const UNKNOWN: Outcome = { kind: "unknown", detail: "No answer." };
 
-test("a batch tells its highest sequence, also where a repeat of an older event stands last", async () => {
+test("the answer to a batch has its highest sequence, even if a repeat of an older event is last", async () => {
   const { batch, told } = setUp();
   await batch([event(1)]);
   expect(await batch([event(2), event(1)])).toMatchObject({ accepted: 2, duplicates: 1, sequence: 2 });
   expect(await batch([event(1), event(2)])).toMatchObject({ accepted: 2, duplicates: 2, sequence: 2 });
-  // What was stored before is not counted again.
+  // Events that were stored before are not counted again.
   expect(told.accepted).toEqual([1, 1]);
 });
 
-test("what is rejected stands in the order of the events, whoever rejected it, and all of them were asked of the rate", async () => {
+test("rejections are in the order of the events, whoever rejected them, and all events count for the rate limit", async () => {
   const { batch, told } = setUp();
   await batch([event(1)]);
   const answer = await batch([
@@ -137,7 +137,7 @@ test("what is rejected stands in the order of the events, whoever rejected it, a
   expect([told.admitted, told.unknownFields]).toEqual([[1, 3], 1]);
 });
 
-test("where something was stored the rest may be sent again; where nothing was, the whole request", async () => {
+test("the rest may be sent again if something was stored, and the whole request if nothing was", async () => {
   const { batch, scripted } = setUp();
   scripted.push({ kind: "appended", sequence: 7 }, OVERLOADED, UNKNOWN);
   expect(await batch([event(1), event(2), event(3)])).toMatchObject({
@@ -160,7 +160,7 @@ test("where something was stored the rest may be sent again; where nothing was, 
   }
 });
 
-test("while the log does not answer, repeats are not read back one after the other", async () => {
+test("repeats are not read back one by one while the log does not answer", async () => {
   const { batch, state, told } = setUp();
   const events = Array.from({ length: 200 }, (_, index) => event(index));
   await batch(events);
@@ -169,7 +169,7 @@ test("while the log does not answer, repeats are not read back one after the oth
   expect(told.reads).toBeLessThanOrEqual(16);
 });
 
-test("where another event stands than was stored there, as after the log was replaced, a repeat may be sent again and is no conflict", async () => {
+test("a repeat may be sent again, and is no conflict, if the log has another event there, as after it was replaced", async () => {
   const { batch, one, scripted } = setUp();
   await one(event(1));
   await one(event(1), { tenant: "other" });
@@ -192,7 +192,7 @@ test("where another event stands than was stored there, as after the log was rep
   expect(await one(event(1, { asset_id: "b" }))).toEqual({ kind: "conflict", identity: "event_id" });
 });
 
-test("of what may have been sent before nothing is stored while nobody can tell, and what the log holds is a repeat", async () => {
+test("a possible repeat is not stored while the view is behind, and an event that the log has is answered as a repeat", async () => {
   const { batch, one, state, told } = setUp();
   state.earlier = { kind: "view_behind" };
   expect(await batch([event(1)], { isResent: true })).toEqual({ kind: "view_behind" });
@@ -205,7 +205,7 @@ test("of what may have been sent before nothing is stored while nobody can tell,
     sequence: 1,
     duplicate: true,
   });
-  // Its event_id is what it is known by, whatever the key says.
+  // Its event_id identifies it, whatever the idempotency key is.
   expect(await one(event(1, { asset_id: "b" }), { isResent: true, idempotencyKey: "another" })).toEqual({
     kind: "conflict",
     identity: "event_id",
@@ -216,7 +216,7 @@ test("of what may have been sent before nothing is stored while nobody can tell,
   });
 });
 
-test("whose key has ended while it was looked for is not stored, and not told what the log holds", async () => {
+test("an event is not stored, and nothing in the log is revealed, if the key ended during the lookup", async () => {
   const { batch, one, state, told } = setUp();
   await one(event(1));
   state.isAllowed = false;
@@ -228,7 +228,7 @@ test("whose key has ended while it was looked for is not stored, and not told wh
   expect(told.accepted).toEqual([1]);
 });
 
-/** An event of exactly so many bytes, filled up with these characters. */
+/** An event of exactly this many bytes, filled with this character. */
 const eventOfBytes = (bytes: number, fill: string) => {
   const room = bytes - encoder.encode(JSON.stringify(event(1, { metadata: { x: "" } }))).length;
   const width = encoder.encode(fill).length;
@@ -237,7 +237,7 @@ const eventOfBytes = (bytes: number, fill: string) => {
 };
 
 test.each(["x", "\u00e9", "\uac00"])(
-  "an event of as many bytes as it may have is taken, and one of more is not (%s)",
+  "an event of the maximum number of bytes is accepted, and one byte more is refused (%s)",
   async (fill) => {
     const { one, batch } = setUp();
     expect((await one(eventOfBytes(EVENT_BYTES_MAX, fill))).kind).toBe("accepted");
@@ -249,7 +249,7 @@ test.each(["x", "\u00e9", "\uac00"])(
   },
 );
 
-test("an event may be as deep as it may be, and at any depth no member stands twice", async () => {
+test("an event of the maximum depth is accepted, and a repeated member is refused at any depth", async () => {
   const { raw } = setUp();
   const nested = (levels: number, inner: string) =>
     JSON.stringify(event(levels, { metadata: {} })).replace(
@@ -270,7 +270,7 @@ test("an event may be as deep as it may be, and at any depth no member stands tw
   });
 });
 
-test("a batch may have so many members beside its events, and its events once", async () => {
+test("a batch may have a limited number of members beside its events, and its events only once", async () => {
   const { raw } = setUp();
   const beside = (count: number) => Array.from({ length: count }, (_, index) => `"x${index}":1`).join();
   const events = `"events":[${JSON.stringify(event(1))}]`;
@@ -282,7 +282,7 @@ test("a batch may have so many members beside its events, and its events once", 
     expect(await raw(body)).toMatchObject({ kind: "invalid_request", problems: [{ path }] });
 });
 
-test("a batch of nothing but mistakes is told the first one of each event, of the first events all, and how many there are", async () => {
+test("the answer to a batch of only mistakes has one problem for each event, all of the first events, and the total number", async () => {
   const { batch } = setUp();
   const tags = Object.fromEntries(Array.from({ length: 59 }, (_, index) => [`k${index}`, null]));
   const answer = await batch(Array.from({ length: BATCH_EVENTS_MAX }, (_, id) => event(id, { tags })));
@@ -295,7 +295,7 @@ test("a batch of nothing but mistakes is told the first one of each event, of th
   for (const { message } of answer.rejected) expect(message).toBe("The event has 60 problems; see errors.");
 });
 
-test("while large repeats that are written otherwise are held against the log, others have their turn", async () => {
+test("others get a turn while large repeats that are written differently are compared with the log", async () => {
   const { raw, told } = setUp();
   const numbers = `{"a":[${new Array<string>(120_000).fill("1").join(",")}]}`;
   const body = (space: string) => {

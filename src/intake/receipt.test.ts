@@ -10,8 +10,8 @@ const envelope = {
 };
 const start = recordStart(envelope);
 
-test("a receipt is the hash of the record as it is stored, whatever its length and wherever its event stands in the body", () => {
-  // Around the length up to which memory is used again, and a short one after a long one.
+test("a receipt is the hash of the record as it is stored, for any length and any place of the event in the body", () => {
+  // Lengths around the limit up to which memory is reused, and a short one after a long one.
   for (const payloadLength of [4093, 4094, 4095, 4096, 4097, 9000, 300]) {
     const eventText = `{"note":"${"x".repeat(payloadLength - start.length - '{"note":""}}'.length)}"}`;
     const payload = Buffer.from(encodeRecord({ ...envelope, eventText }));

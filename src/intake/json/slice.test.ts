@@ -6,7 +6,7 @@ import { type JsonSlice, memberTexts, sliceBatch, sliceBody } from "./slice.ts";
 
 const white = fc.stringMatching(/^[ \t\n\r]{0,3}$/);
 
-/** JSON text in many spellings: white space anywhere, escapes, numbers that no double holds. */
+/** JSON text in many spellings: white space anywhere, escapes, and numbers that no double holds. */
 const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
@@ -37,7 +37,7 @@ const isJson = (text: string): boolean => {
   }
 };
 
-/** Texts that are nearly JSON: a valid one with a character put in, taken out or changed. */
+/** Texts that are nearly JSON: a valid one with a character inserted, removed or changed. */
 const nearJson = fc
   .tuple(
     jsonText,
@@ -51,14 +51,14 @@ const nearJson = fc
   });
 
 describe("a body", () => {
-  test("is accepted exactly when JSON.parse accepts it, and its text is kept to the character", () => {
+  test("is accepted exactly when JSON.parse accepts it, and its text is kept exactly", () => {
     fc.assert(
       fc.property(fc.oneof(jsonText, nearJson, fc.string()), white, (text, space) => {
         const sliced = sliceBody(space + text + space);
         expect(sliced.kind).toBe(isJson(text) ? "slice" : "invalid_json");
         if (sliced.kind !== "slice") return;
         expect(sliced.slice.text).toBe(text.replace(/^[ \t\n\r]+|[ \t\n\r]+$/g, ""));
-        // A text that was changed by one character may well hold a member twice.
+        // A text with one changed character may well have a repeated member.
         const exact = inspect(sliced.slice.text);
         expect(sliced.slice.duplicateMembers).toEqual(exact.kind === "valid" ? exact.duplicateMembers : []);
       }),
@@ -66,7 +66,7 @@ describe("a body", () => {
     );
   });
 
-  test("the exact reading agrees with the fast one", () => {
+  test("is judged the same by the exact reading and the fast one", () => {
     fc.assert(
       fc.property(fc.oneof(jsonText, nearJson, fc.string()), (text) => {
         expect(inspect(text).kind).toBe(isJson(text) ? "valid" : "invalid");
@@ -75,7 +75,7 @@ describe("a body", () => {
     );
   });
 
-  test("depth is counted, and a depth that would break recursion is only counted", () => {
+  test("has its depth counted, however deep it is", () => {
     const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
     for (const depth of [1, 64, 65, 100_000, 1_000_000]) {
       const sliced = sliceBody(nested(depth));
@@ -92,7 +92,7 @@ describe("a body", () => {
     ['{"a/b":1,"a/b":2}', ["/a~1b"]],
     ['{"__proto__":1,"__proto__":2}', ["/__proto__"]],
     ['{"__proto__":1,"a":[":"]}', []],
-  ])("%s: members that stand twice are named", (text, expected) => {
+  ])("%s: repeated members are named", (text, expected) => {
     const sliced = sliceBody(text);
     expect(sliced.kind === "slice" && sliced.slice.duplicateMembers).toEqual(expected);
   });
@@ -103,7 +103,7 @@ describe("a body", () => {
     ['{\n  "a" 1}', '":" expected at line 2, column 7'],
     ['{"a":1', '"," or "}" expected at line 1, column 7'],
     ["{} x", "the end expected at line 1, column 4"],
-  ])("%j is refused with the place where it breaks", (text, where) => {
+  ])("%j is refused with the place of the error", (text, where) => {
     const sliced = sliceBody(text);
     expect(sliced.kind === "invalid_json" && sliced.detail).toContain(where);
   });
@@ -116,7 +116,7 @@ const readBatch = async (text: string, eventsMax: number) => {
 };
 
 describe("a batch", () => {
-  test("gives the text of each event to the character", async () => {
+  test("gives the exact text of each event", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(white, jsonText, white)), white, async (items, space) => {
         const body = `${space}{${space}"events"${space}:${space}[${items.map((item) => item.join("")).join(",")}${space}]${space}}`;
@@ -129,7 +129,7 @@ describe("a batch", () => {
     );
   });
 
-  test("is never accepted where JSON.parse refuses the body", async () => {
+  test("is never accepted if JSON.parse refuses the body", async () => {
     const body = fc
       .array(fc.oneof(jsonText, nearJson), { maxLength: 3 })
       .map((items) => `{"events":[${items.join(",")}]}`);
@@ -159,7 +159,7 @@ describe("a batch", () => {
   );
 });
 
-test("the texts of an object's members are those that were written, and mean the same", () => {
+test("the texts of an object's members are exactly those that were written", () => {
   const members = fc.uniqueArray(fc.tuple(fc.string({ unit: "binary" }), white, jsonText, white), {
     maxLength: 5,
     selector: ([name]) => name,
