@@ -1,4 +1,4 @@
-/** What the broker of a cluster answers while the same id is on its way in another message: seldom, and for a moment. */
+/** What the broker of a cluster answers, rarely and briefly, while another message with the same id is being stored. */
 import { expect, test } from "bun:test";
 import { APPEND_ACK_MS_MAX } from "../limits.ts";
 import type { Acknowledgement } from "./ack-inbox.ts";
@@ -17,7 +17,7 @@ const IN_PROCESS: readonly Acknowledgement[] = [
   { kind: "duplicate", sequence: 0 },
 ];
 
-/** Answers in turn, the last one for ever; each takes so long. */
+/** Gives the answers in turn, the last one forever. Each takes this long. */
 const append = async (answers: readonly Acknowledgement[], answerMs = 0) => {
   let [asked, elapsedMs] = [0, 0];
   const single = async (): Promise<Acknowledgement> => {
@@ -30,25 +30,25 @@ const append = async (answers: readonly Acknowledgement[], answerMs = 0) => {
   return { outcome: await appendSingle(exchange, RECORD, () => elapsedMs), asked };
 };
 
-test.each(IN_PROCESS)("while the same id is being stored it is asked again: $kind", async (inProcess) => {
+test.each(IN_PROCESS)("a message is sent again while its id is being stored: $kind", async (inProcess) => {
   expect(await append([inProcess, { kind: "duplicate", sequence: 5 }])).toEqual({
     outcome: { kind: "duplicate", sequence: 5 },
     asked: 2,
   });
-  // The other one may have failed.
+  // The other message may have failed.
   const { outcome } = await append([inProcess, { kind: "stored", sequence: 6 }]);
   expect(outcome).toEqual({ kind: "appended", sequence: 6 });
 });
 
 test.each(IN_PROCESS)(
-  "and not for ever: then nobody knows whether it is stored: $kind",
+  "the retries end, and then it is unknown whether the message is stored: $kind",
   async (inProcess) => {
     const { outcome, asked } = await append([inProcess], APPEND_ACK_MS_MAX);
     expect([outcome.kind, asked]).toEqual(["unknown", 2]);
   },
 );
 
-test("what the broker refused is certainly not stored, and told so", async () => {
+test("a message that the broker refused is certainly not stored, and is reported as refused", async () => {
   const refusal: Acknowledgement = { kind: "error", code: 10_077, detail: "maximum messages exceeded" };
   const { outcome, asked } = await append([refusal]);
   expect([outcome.kind, asked]).toEqual(["refused", 1]);

@@ -6,7 +6,7 @@ import { encodeBatch, encodeSingle } from "./append-wire.ts";
 
 const few = (name: string) => fc.integer({ min: 0, max: 2 }).map((number) => name.repeat(1 + number));
 
-/** Subjects and beginnings of few kinds, so that neighbours often share one and often do not. */
+/** Few different subjects and beginnings, so that neighbours often share one and often do not. */
 const record: fc.Arbitrary<OutgoingRecord> = fc
   .record({
     subject: few("audit.a."),
@@ -24,7 +24,7 @@ const record: fc.Arbitrary<OutgoingRecord> = fc
     return { subject, messageId, start, event: { source, from, to: from + Buffer.byteLength(text) } };
   });
 
-/** One message as NATS has it (HPUB of the client protocol), put together as a text. */
+/** One message in NATS's format (HPUB of the client protocol), built as a text. */
 const message = (
   { subject, messageId, start, event }: OutgoingRecord,
   { reply, more }: { readonly reply: string; readonly more: string },
@@ -40,7 +40,7 @@ const message = (
 };
 
 describe("what goes over the wire", () => {
-  test("is one message for a record by itself", () => {
+  test("is a single message for a single record", () => {
     fc.assert(
       fc.property(record, (some) => {
         expect(Buffer.from(encodeSingle(some, "_INBOX.a.1"))).toEqual(
@@ -50,12 +50,12 @@ describe("what goes over the wire", () => {
     );
   });
 
-  test("is a batch of numbered messages, of which the last commits and asks for the answer", () => {
+  test("is a batch of numbered messages, and the last one commits and asks for the answer", () => {
     let spare: Buffer | undefined;
     fc.assert(
       fc.property(fc.array(record, { minLength: 1, maxLength: 12 }), (records) => {
         const entries = records.map((each) => ({ record: each }));
-        // In the memory of the one before, of which nothing may be left.
+        // It reuses the memory of the previous batch, of which nothing may be left.
         const bytes = encodeBatch(entries, { batchId: "b-7", reply: "_INBOX.a.2", spare });
         spare = bytes;
         const expected = records.map((each, index) => {

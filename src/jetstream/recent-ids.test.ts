@@ -5,7 +5,7 @@ import { createRecentIds } from "./recent-ids.ts";
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-test("knows the sequence of each id of a commit, asked before and after others", () => {
+test("the sequence of each id of a commit is known, whether asked before or after other commits", () => {
   const recent = createRecentIds(() => 0);
   recent.remember(ids("a", 1000), 501);
   expect(recent.sequenceOf("a0")).toBe(501);
@@ -15,7 +15,7 @@ test("knows the sequence of each id of a commit, asked before and after others",
   expect(recent.sequenceOf("a1000")).toBeUndefined();
 });
 
-test("forgets no later than the broker, whether or not anybody asks meanwhile", () => {
+test("an id is forgotten no later than by the broker, whether or not anybody asks meanwhile", () => {
   for (const age of [0, 0.2, 0.49, 0.51, 3]) {
     for (const pause of [0.01, 0.5, 0.9, 0.99]) {
       let windows = 0;
@@ -30,7 +30,7 @@ test("forgets no later than the broker, whether or not anybody asks meanwhile", 
   }
 });
 
-test("holds a bounded number of ids, the newest ones", () => {
+test("a bounded number of ids is kept, the newest ones", () => {
   const recent = createRecentIds(() => 0);
   for (let commit = 0; commit < 100; commit++) recent.remember(ids(`${commit}-`, 1000), commit * 1000 + 1);
   const known = Array.from({ length: 100 }, (_, commit) => recent.sequenceOf(`${commit}-0`)).filter(Boolean);

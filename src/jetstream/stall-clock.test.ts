@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { LOG_STALL_AGE_MS_MAX } from "../limits.ts";
 import { createStallClock } from "./stall-clock.ts";
 
-test("a row of failures lasts from the first to the last, until something is stored", () => {
+test("a series of failures lasts from the first to the last, until something is stored", () => {
   let now = 1000;
   const clock = createStallClock(() => now);
   expect(clock.stall()).toBeUndefined();
@@ -16,7 +16,7 @@ test("a row of failures lasts from the first to the last, until something is sto
   expect(clock.stall()).toBeUndefined();
 });
 
-test("failures far apart are no row: who sends rarely does not make a stall of two faults", () => {
+test("failures far apart are not a series, so two faults of a client that sends rarely are not a stall", () => {
   let now = 0;
   const clock = createStallClock(() => now);
   clock.failed();

@@ -24,7 +24,7 @@ Components: main
 Signed-By: ${KEYRING}
 `;
 
-test("the Debian mirror is found in the deb822 format, past security and foreign archives", () => {
+test("the Debian mirror is found in the deb822 format, after security and foreign archives", () => {
   const mirror = debianMirror(parseDeb822Sources(DEB822), "bookworm");
   expect(mirror).toEqual({ uri: "https://mirror.example.org/debian", keyring: KEYRING });
 });
@@ -42,7 +42,7 @@ deb https://mirror.example.org/debian bookworm main contrib # near
   expect(debianMirror(parseOneLineSources(signed), "bookworm")?.keyring).toBe(KEYRING);
 });
 
-test("what is not Debian's main archive is never asked", () => {
+test("an archive that is not Debian's main archive is never used", () => {
   const others = [
     "deb https://mirror.example.org/debian bookworm contrib",
     "deb https://mirror.example.org/debian-security bookworm-security main",
@@ -58,9 +58,9 @@ test("what is not Debian's main archive is never asked", () => {
 });
 
 test.each([
-  ["no line of it begins with a slash", " mDMEXxyz/AB"],
-  ["one does, as one of 64", " mDMEXxyz/AB\n /dDKLhYJKwYBBAHaRw8BAQdA"],
-])("a key written into the source file is not taken for a path: %s", (_, key) => {
+  ["no line begins with a slash", " mDMEXxyz/AB"],
+  ["one line begins with a slash", " mDMEXxyz/AB\n /dDKLhYJKwYBBAHaRw8BAQdA"],
+])("a key inside the source file is not mistaken for a path: %s", (_, key) => {
   const text = `Types: deb
 URIs: https://mirror.example.org/debian
 Suites: bookworm

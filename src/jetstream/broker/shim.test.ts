@@ -30,12 +30,12 @@ const ended = async (meanwhile: {
   return Number(status);
 };
 
-test("a server that could write ends in order, whatever an earlier one could not", async () => {
+test("a server that could write is stopped in order, even if an earlier one could not write", async () => {
   expect(await ended({})).toBe(IN_ORDER);
   expect(await ended({ inLogBefore: FAILURE, inLog: "[7] [INF] Initiating Shutdown...\n" })).toBe(IN_ORDER);
 });
 
-test("a server is killed that we say is wrong, or that has said so itself, before or after its log was rotated", async () => {
+test("a server is killed if we call it wrong or its log says so, before or after the log was rotated", async () => {
   expect(await ended({ said: "wrong\n" })).toBe(KILLED);
   expect(await ended({ inLogBefore: FAILURE, inLog: FAILURE })).toBe(KILLED);
   expect(await ended({ inRotatedLog: FAILURE })).toBe(KILLED);
