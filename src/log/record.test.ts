@@ -17,7 +17,7 @@ const records: fc.Arbitrary<readonly LogRecord[]> = fc.array(
   { maxLength: 8 },
 );
 
-test("records that follow each other are each decoded to what was encoded", () => {
+test("consecutive records are each decoded to what was encoded", () => {
   fc.assert(
     fc.property(records, (given) => {
       const payloads = given.map((record) => encoder.encode(encodeRecord(record)));
@@ -26,7 +26,7 @@ test("records that follow each other are each decoded to what was encoded", () =
   );
 });
 
-test("what begins as the record before it, and is none, is not taken for one", () => {
+test("a broken record that begins like the previous one is not decoded", () => {
   const record = { tenant: "acme", receivedAt: "2026-11-20T10:00:00.000Z", requestId: REQUEST };
   const whole = encodeRecord({ ...record, eventText: '{"n":1}' });
   for (const broken of [whole.slice(0, -1), whole.replace('{"n":1}', "1"), whole.replace('{"n":1}', "[{}")]) {

@@ -60,15 +60,15 @@ const different: readonly (readonly [string, string])[] = [
   ['"a"', '"a\\u0000"'],
 ];
 
-test.each(same)("%s says the same as %s", (a, b) => {
+test.each(same)("%s has the same content as %s", (a, b) => {
   expect([sameContent(a, b), sameContent(b, a)]).toEqual([true, true]);
 });
 
-test.each(different)("%s does not say the same as %s", (a, b) => {
+test.each(different)("%s does not have the same content as %s", (a, b) => {
   expect([sameContent(a, b), sameContent(b, a)]).toEqual([false, false]);
 });
 
-/** The same value written otherwise: members turned round, white space added, strings fully escaped. */
+/** The same value written differently: members in reverse order, white space added, strings fully escaped. */
 const rewrite = (value: unknown): string => {
   if (typeof value === "string") {
     const units = Array.from({ length: value.length }, (_, index) => value.charCodeAt(index));
@@ -83,7 +83,7 @@ const rewrite = (value: unknown): string => {
   return /^-?\d+$/.test(scalar) ? `${scalar}.00` : scalar;
 };
 
-test("however a value is written, it says the same", () => {
+test("a value has the same content however it is written", () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
       const text = JSON.stringify(value);
@@ -93,11 +93,11 @@ test("however a value is written, it says the same", () => {
   );
 });
 
-test("two values say the same exactly when they are equal", () => {
+test("two values have the same content exactly if they are equal", () => {
   const small = fc.jsonValue({ maxDepth: 2 });
   fc.assert(
     fc.property(small, small, (a, b) => {
-      // Through JSON, so that -0 is 0 on both sides.
+      // Written as JSON and read again, so that -0 is 0 on both sides.
       const [aText, bText] = [JSON.stringify(a), JSON.stringify(b)];
       expect(sameContent(aText, bText)).toBe(Bun.deepEquals(JSON.parse(aText), JSON.parse(bText), true));
     }),
@@ -105,7 +105,7 @@ test("two values say the same exactly when they are equal", () => {
   );
 });
 
-test("a long run of zeros is compared in time that grows with its length, not with its square", () => {
+test("comparing a long run of zeros takes time in proportion to its length, not to its square", () => {
   const zeros = "0".repeat(200_000);
   expect(sameContent(`1${zeros}1`, `1${zeros}2`)).toBe(false);
   expect(sameContent(`1${zeros}`, "1e200000")).toBe(true);
