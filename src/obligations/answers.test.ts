@@ -16,7 +16,7 @@ import { namedBases } from "./deadlines.ts";
 
 const personOf = ({ facts }: Objection): string | undefined => facts.find(({ subject }) => subject)?.subject;
 
-/** As it is said, all with all. */
+/** The definition, word for word: every fact with every objection. */
 const answersUndecided = ({ facts, objections, reviews }: Case) => {
   const whole = objections.filter(({ decisionId }) => decisionId === undefined);
   if (new Set(whole.flatMap((each) => personOf(each) ?? [])).size < 2) return () => true;
@@ -129,7 +129,7 @@ const anyFacts = fc
     }),
   );
 
-test("what answers an objection is found by time and person as it is said, all with all", () => {
+test("the search by time and person finds the same answers to an objection as comparing every fact with every objection", () => {
   fc.assert(
     fc.property(anyFacts, (facts) => {
       const is = caseOf(facts);

@@ -1,25 +1,25 @@
 import { expect, test } from "bun:test";
 import { auditedDates, dateInNewYork, joinedDates } from "./bias-audit.ts";
 
-test("a year ends on the same date, or on the last of February where there is none", () => {
+test("a year ends on the same date, or on the last day of February if that year has no such date", () => {
   expect(auditedDates("2025-03-01T12:00:00", undefined)).toEqual({ first: "2025-03-01", last: "2026-03-01" });
   expect(auditedDates("2024-02-29T12:00:00", undefined)).toEqual({ first: "2024-02-29", last: "2025-02-28" });
 });
 
-test("the first years and the last have four digits", () => {
+test("dates of the first years and of the last year have four digits", () => {
   expect(auditedDates("0099-03-02T12:00:00", undefined)).toEqual({ first: "0099-03-02", last: "0100-03-02" });
   expect(auditedDates("9999-03-02T12:00:00", undefined)).toEqual({ first: "9999-03-02", last: "9999-12-31" });
   expect(dateInNewYork("0000-01-01T00:00:00")).toBe("0000-01-01");
 });
 
-test("dates are those of New York, in winter and in summer", () => {
+test("dates are those of New York in winter and in summer", () => {
   expect(dateInNewYork("2026-01-02T04:59:59.999999999")).toBe("2026-01-01");
   expect(dateInNewYork("2026-01-02T05:00:00")).toBe("2026-01-02");
   expect(dateInNewYork("2026-07-02T03:59:59")).toBe("2026-07-01");
   expect(dateInNewYork("2026-07-02T04:00:00")).toBe("2026-07-02");
 });
 
-test("what was said of the end shortens the year and never makes it longer; what is no date says nothing", () => {
+test("a stated end can shorten the year but never extend it, and a text that is no date is ignored", () => {
   const lastOf = (validUntil: string) => auditedDates("2025-03-01T12:00:00", validUntil).last;
   expect(lastOf("2025-12-31")).toBe("2025-12-31");
   expect(lastOf("2030-01-01")).toBe("2026-03-01");
@@ -39,11 +39,11 @@ test.each([
   ["2025-12-31T23:59:60Z", "2025-12-30"],
   ["2026-03-02T05:00:00Z", "2026-03-01"],
   ["9999-12-31T23:59:59Z", "2026-03-01"],
-])("what is valid until %s is so on the days of New York that are over by then: %s", (validUntil, last) => {
+])("an audit valid until %s covers the days of New York that are over by then: %s", (validUntil, last) => {
   expect(auditedDates("2025-03-01T12:00:00", validUntil).last).toBe(last);
 });
 
-test("no date stands in two of the joined ranges, and one that ends before it begins in none", () => {
+test("no date is in two of the joined ranges, and a range that ends before it begins is dropped", () => {
   const joined = joinedDates([
     { first: "2026-01-01", last: "2027-01-01" },
     { first: "2024-01-01", last: "2025-01-01" },

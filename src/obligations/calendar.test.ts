@@ -71,21 +71,21 @@ test.each([
   expect(limitEnd(start, limit, in_(zone))).toBe(end);
 });
 
-test("a holiday is not counted among business days, and is among days", () => {
+test("a holiday is not a business day, but it counts as a day", () => {
   const start = "2026-12-24T09:00:00Z";
   const calendar = in_("UTC", "2026-12-25", "2026-12-28");
   expect(limitEnd(start, businessDays(1), calendar)).toBe("2026-12-29T23:59:59Z");
   expect(limitEnd(start, days(1), calendar)).toBe("2026-12-25T23:59:59Z");
 });
 
-test("a limit of business days ends with the calendar, also where its last day is a holiday", () => {
+test("a limit of business days ends at the end of the calendar, even if the calendar's last day is a holiday", () => {
   for (const zone of ["UTC", "Asia/Seoul", "America/New_York"])
     expect(limitEnd("9999-12-30T12:00:00Z", businessDays(3), in_(zone, "9999-12-31"))).toBe(
       "9999-12-31T23:59:59Z",
     );
 });
 
-test("a limit ends in the last second of a day of its zone, so many days after the first", () => {
+test("a limit ends in the last second of a day of its zone, the given number of days after the first", () => {
   const zones = [
     "Asia/Seoul",
     "Europe/Brussels",

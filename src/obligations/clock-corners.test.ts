@@ -1,4 +1,4 @@
-/** Where clocks are easily a day or an event off: the edges of laws, zones, limits and years, and what is said twice. */
+/** Where clocks are easily wrong by a day or an event: the edges of laws, zones, limits and years, and events that repeat others. */
 import { describe, expect, test } from "bun:test";
 import { fact, type Metadata } from "../../test/support/facts.ts";
 import { caseOf } from "../cases/case.ts";
@@ -25,7 +25,7 @@ const DENIED = { outcome: "denied" };
 
 const dayOf = (duty: Obligation | undefined): string | undefined => duty?.dueAt.slice(0, "2026-11-20".length);
 
-describe("a law applies from a day as its own zone counts days", () => {
+describe("the first day of a law is counted in the law's own zone", () => {
   const names = (law: string) => ({ legal_bases: [law] });
   test.each([
     ["EU73-GEN", "incident.detected", "2026-08-01T22:30:00Z", {}, "eu_ai_act_art_73", true],
@@ -63,7 +63,7 @@ describe("a law applies from a day as its own zone counts days", () => {
   test.each([
     ["2023-07-05T02:00:00Z", false],
     ["2023-07-05T04:00:00Z", true],
-  ])("a bias audit for a decision of %s", (at, isNeeded) => {
+  ])("a bias audit is required or not for a decision of %s", (at, isNeeded) => {
     const made = fact(`d decision.automated_decision_made ${at}`, {}, names("nyc_ll144"));
     expect(caseOf([made]).decisions.map(needsBiasAudit)).toEqual([isNeeded]);
   });
@@ -83,7 +83,7 @@ describe("an extension", () => {
       reason: "many",
     });
 
-  // Ten business days from Saturday, 10 January, end on Friday, 23 January.
+  // Ten business days after Saturday, 10 January, is Friday, 23 January.
   test.each([
     ["GDPR-12-3", "appeal", "gdpr_art_22", { count: 30, unit: "days" }, 60, "2026-04-09"],
     ["PIPA-EXPL", "explanation_request", "pipa_37_2_kr", { count: 1, unit: "months" }, 30, "2026-03-12"],
@@ -95,23 +95,23 @@ describe("an extension", () => {
       30,
       "2026-02-22",
     ],
-  ])("of %s has its own unit, whatever the operator's limit has", (id, type, law, limit, days, due) => {
+  ])("of %s has its own unit, not that of the operator's limit", (id, type, law, limit, days, due) => {
     const rules = rulesOf({ deadlines: { [id]: { limit } } });
     expect(dayOf(dutiesBy(rules, received(type, law), extended(days))[id])).toBe(due);
   });
 
-  test("is as long as was told, and no longer than the law allows", () => {
+  test("is as long as announced, but no longer than the law allows", () => {
     const gdpr = (days: number) =>
       dayOf(duties(received("appeal", "gdpr_art_22"), extended(days))["GDPR-12-3"]);
     expect([gdpr(5), gdpr(1000)]).toEqual(["2026-02-15", "2026-04-10"]);
   });
 
-  test("of half a day is none", () => {
+  test("of half a day does not count", () => {
     const found = duties(received("explanation_request", "pipa_37_2_kr"), extended(0.5))["PIPA-EXPL"];
     expect(found).toMatchObject({ extensions: 0, dueAt: "2026-02-09T14:59:59" });
   });
 
-  test("that is told after the answer makes no limit longer; one that is told with it does", () => {
+  test("that is announced after the answer extends nothing, but one announced with the answer does", () => {
     const asked = received("explanation_request", "pipa_37_2_kr");
     const answered = (at: string) =>
       fact(
@@ -133,7 +133,7 @@ describe("an extension", () => {
     });
   });
 
-  test("has a reason of its own, which is not the one of a denial", () => {
+  test("needs a reason of its own, which is not the reason of a denial", () => {
     const denied = (said: Metadata = {}) =>
       fact("r objection.resolved 2026-01-15T09:00:00Z", {
         objection_id: "o1",
@@ -150,7 +150,7 @@ describe("an extension", () => {
   });
 });
 
-describe("a notice before the use, by another limit, with clocks put forward on its last day", () => {
+describe("a notice before the use, with another limit and a clock change on its last day", () => {
   const rules = rulesOf({ deadlines: { "LL144-NOTICE": { limit: { count: 14, unit: "days" } } } });
   const law = { legal_bases: ["nyc_ll144"] };
   const used = (at: string) =>
@@ -160,13 +160,13 @@ describe("a notice before the use, by another limit, with clocks put forward on 
       fact(`d decision.automated_decision_made ${at}`, { decision_id: "d1" }, law),
     )["LL144-NOTICE"];
 
-  test("the day begins where its zone begins it", () => {
+  test("the day begins when it begins in its zone", () => {
     expect(used("2026-03-20T15:00:00Z")).toMatchObject({ status: "met", dueAt: "2026-03-08T05:00:00" });
     expect(used("2026-03-08T04:30:00Z")?.status).toBe("open");
   });
 });
 
-describe("of what is said several times", () => {
+describe("repeated events", () => {
   const received = (type: string) =>
     fact("o objection.received 2026-09-02T10:00:00Z", { objection_id: "o1", objection_type: type });
   const resolved = (id: string, at: string, says: Metadata) =>
@@ -175,13 +175,13 @@ describe("of what is said several times", () => {
   const refusedSilently = resolved("r1", "2026-09-05T10:00:00Z", { resolution: "denied" });
   const upheldLate = resolved("r2", "2026-11-20T10:00:00Z", { resolution: "upheld" });
 
-  test("the first answer stops a clock, whatever is resolved again later", () => {
+  test("the first answer stops a clock, whatever later resolutions say", () => {
     const review = duties(received("appeal"), refused, upheldLate)["PIPA-REVIEW"];
     expect(review).toMatchObject({ status: "met", stoppedBy: { id: "r1" } });
     expect(duties(received("explanation_request"), refused, upheldLate)["PIPA-EXPL"]?.status).toBe("met");
   });
 
-  test("a law that the refusal names takes the duty to say why away no more than the one to answer", () => {
+  test("a law that the denial names removes neither the duty to give a reason nor the duty to answer", () => {
     const refused = fact(
       "r objection.resolved 2026-09-20T10:00:00Z",
       { objection_id: "o", resolution: "denied" },
@@ -193,7 +193,7 @@ describe("of what is said several times", () => {
     expect(lawsOf(refused)).not.toContain("PIPA-DENY");
   });
 
-  test("a refusal without a reason still owes one after it was refused again, or upheld", () => {
+  test("a denial without a reason still requires one after a second denial or after the objection is upheld", () => {
     const again = resolved("r2", "2026-10-05T10:00:00Z", { resolution: "denied", reason: "no" });
     const denial = duties(received("appeal"), refusedSilently, again)["PIPA-DENY"];
     expect(denial).toMatchObject({ status: "met_late", startedBy: { id: "r1" } });
@@ -201,21 +201,21 @@ describe("of what is said several times", () => {
   });
 
   test.each(["objection.received", "decision.human_review_triggered", "decision.explanation_provided"])(
-    "a reason of %s is not the one of a refusal",
+    "the reason in %s is not the reason of a denial",
     (type) => {
       const later = fact(`l ${type} 2026-09-05T11:00:00Z`, { objection_id: "o1", reason: "its own" });
       expect(duties(received("appeal"), refusedSilently, later)["PIPA-DENY"]?.status).toBe("open");
     },
   );
 
-  test("an acknowledgement from before does not hide the one after", () => {
+  test("an acknowledgement before the objection does not hide one after it", () => {
     const early = fact("a objection.acknowledged 2026-09-02T09:59:59Z", { objection_id: "o1" });
     const after = fact("b objection.acknowledged 2026-09-02T11:00:00Z", { objection_id: "o1" });
     const found = duties(received("appeal"), early, after)["OBJ-ACK"];
     expect(found).toMatchObject({ status: "met", stoppedBy: { id: "b" } });
   });
 
-  test("an explanation that names another objection is no answer to this one", () => {
+  test("an explanation that names another objection does not answer this one", () => {
     const about = (id: string, objection: string, type: string, day: number) =>
       fact(`${id} ${type} 2026-09-0${day}T10:00:00Z`, {
         decision_id: "d1",
@@ -241,7 +241,7 @@ describe("of what is said several times", () => {
     ["1", "2"],
     ["2", "1"],
   ])(
-    "a review that is triggered and completed in one moment is closed, whatever the ids (%s, %s)",
+    "a review that is triggered and completed at the same time is closed, whatever the ids are (%s, %s)",
     (one, other) => {
       const about = { decision_id: "d1" };
       const triggered = fact(`${one} decision.human_review_triggered 2026-09-02T10:00:00Z`, about);
@@ -262,7 +262,7 @@ describe("of what is said several times", () => {
   });
 });
 
-describe("an answer counts from the moment of the question, and of two the first", () => {
+describe("an answer counts from the time of the request, and the first of two answers counts", () => {
   const about = { decision_id: "d1", objection_id: "o1" };
   const asked = (objection_type: string) =>
     fact("o objection.received 2026-09-02T10:00:00Z", { ...about, objection_type });
@@ -273,14 +273,14 @@ describe("an answer counts from the moment of the question, and of two the first
   const resolved = (at: string, metadata: Metadata = { resolution: "upheld" }) =>
     says("r", "objection.resolved", at, metadata);
 
-  test("in the same moment", () => {
+  test("an answer at the time of the request counts", () => {
     const found = duties(asked("explanation_request"), explained("2026-09-02T10:00:00Z"));
     expect(found["PIPA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "e" } });
     const refused = duties(asked("explanation_request"), resolved("2026-09-02T10:00:00Z", denied));
     expect(refused["PIPA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
   });
 
-  test("an explanation in time is not undone by a denial after the limit, nor the other way round", () => {
+  test("a late denial does not undo an explanation in time, and a late explanation does not undo a denial in time", () => {
     const [inTime, tooLate] = ["2026-09-10T10:00:00Z", "2026-12-01T10:00:00Z"];
     const first = duties(asked("explanation_request"), explained(inTime), resolved(tooLate, denied));
     expect(first["PIPA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "e" } });
@@ -288,18 +288,18 @@ describe("an answer counts from the moment of the question, and of two the first
     expect(second["PIPA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
   });
 
-  test("who refuses automation is answered when the decision was made again, not by what was told before", () => {
+  test("a refusal of automation is answered when the decision is made again, not by what was said before", () => {
     const reversed = says("v", "decision.decision_reversed", "2026-12-01T10:00:00Z");
     const found = duties(asked("automated_decision_refusal"), resolved("2026-09-10T10:00:00Z"), reversed);
     expect(found["PIPA-REFUSE"]).toMatchObject({ status: "met_late", stoppedBy: { id: "v" } });
   });
 
-  test("a denial with its reason answers who refuses automation", () => {
+  test("a denial with its reason answers a refusal of automation", () => {
     const found = duties(asked("automated_decision_refusal"), resolved("2026-09-10T10:00:00Z", denied));
     expect(found["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
   });
 
-  test("what is resolved need not be acknowledged, nor explained under the law of credit", () => {
+  test("a resolution makes an acknowledgement, and an explanation under the credit law, unnecessary", () => {
     const credit = fact(
       "o objection.received 2026-09-02T10:00:00Z",
       { ...about, objection_type: "appeal" },
@@ -310,12 +310,12 @@ describe("an answer counts from the moment of the question, and of two the first
     expect(found["CIA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
   });
 
-  test("a denial of what was never received owes its reason all the same", () => {
+  test("a denial needs a reason even if the objection was never received", () => {
     const found = duties(resolved("2026-09-10T10:00:00Z", { resolution: "denied" }));
     expect(found["PIPA-DENY"]).toMatchObject({ status: "open", startedBy: { id: "r" } });
   });
 
-  test("an extension that no calendar holds is one of the law's length", () => {
+  test("an extension too long for any calendar is as long as the law allows", () => {
     const told = says("x", "objection.acknowledged", "2026-09-10T10:00:00Z", {
       extension_days: 1e15,
       reason: "many",
@@ -326,7 +326,7 @@ describe("an answer counts from the moment of the question, and of two the first
     });
   });
 
-  test("an explanation from before an adverse decision is none of it", () => {
+  test("an explanation before an adverse decision does not explain it", () => {
     const made = fact(
       "d decision.automated_decision_made 2027-02-01T12:00:00Z",
       { decision_id: "d1", outcome: "declined" },
@@ -336,7 +336,7 @@ describe("an answer counts from the moment of the question, and of two the first
     expect(duties(before, made)["CO-ADVERSE"]).toMatchObject({ status: "open", startedBy: { id: "d" } });
   });
 
-  test("a report from before the awareness is one, and another is told first", () => {
+  test("a report before the awareness counts unless one in time follows", () => {
     const detected = fact("i incident.detected 2026-09-10T10:00:00Z", { incident_id: "i1" });
     const report = (id: string, at: string) =>
       fact(`${id} incident.reported_to_authority ${at}`, { incident_id: "i1" });
@@ -346,7 +346,7 @@ describe("an answer counts from the moment of the question, and of two the first
     expect(duties(detected, early, after)["EU73-GEN"]).toMatchObject({ stoppedBy: { id: "q" } });
   });
 
-  test("a refusal that was answered in time stays so when it is resolved once more", () => {
+  test("a refusal that was answered in time stays answered when it is resolved again", () => {
     const resolved = (id: string, at: string) =>
       fact(`${id} objection.resolved ${at}`, { ...about, resolution: "upheld" });
     const undone = fact("u decision.decision_reversed 2026-09-05T10:00:00Z", about);
@@ -354,7 +354,7 @@ describe("an answer counts from the moment of the question, and of two the first
     expect(duties(...once)["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "u" } });
     const again = duties(...once, resolved("s", "2026-11-20T10:00:00Z"));
     expect(again["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "u" } });
-    // Who was denied before hears the result only then.
+    // After a denial, the person learns the result only then.
     const denied = fact("n objection.resolved 2026-09-04T10:00:00Z", { ...about, resolution: "denied" });
     const heard = [
       asked("automated_decision_refusal"),
@@ -365,7 +365,7 @@ describe("an answer counts from the moment of the question, and of two the first
     expect(duties(...heard)["PIPA-REFUSE"]).toMatchObject({ status: "met_late", stoppedBy: { id: "s" } });
   });
 
-  test("a report that met it is not undone by a late one, also where the clocks of both senders differ a little", () => {
+  test("a late report does not undo a report in time, even if the clocks of both senders differ a little", () => {
     const report = (id: string, at: string, report_type: string) =>
       fact(`${id} incident.reported_to_authority ${at}`, { incident_id: "i1", report_type });
     const found = duties(
@@ -376,7 +376,7 @@ describe("an answer counts from the moment of the question, and of two the first
     expect(found["EU73-GEN"]).toMatchObject({ status: "met", stoppedBy: { id: "p" } });
   });
 
-  test("a report from before an awareness that is told later has met it, however late the next one is", () => {
+  test("a report before an awareness that is stated later meets the duty, however late the next report is", () => {
     const about = { incident_id: "i1" };
     const found = duties(
       fact("i incident.detected 2026-09-01T10:00:00Z", about),
@@ -393,7 +393,7 @@ describe("an answer counts from the moment of the question, and of two the first
     });
   });
 
-  test("a deployer who told the authority alone has not told the provider", () => {
+  test("a deployer who informed only the authority has not informed the provider", () => {
     const about = { incident_id: "i1", role: "deployer" };
     const found = duties(
       fact("i incident.detected 2028-03-10T10:00:00Z", about),
@@ -403,8 +403,8 @@ describe("an answer counts from the moment of the question, and of two the first
   });
 });
 
-describe("a law applies where anything of the case names it", () => {
-  test("though another event of the case names another law", () => {
+describe("a law applies if any event of the case names it", () => {
+  test("even if another event of the case names another law", () => {
     const about = { decision_id: "d1" };
     const made = fact("d decision.automated_decision_made 2026-09-01T10:00:00Z", about, {
       legal_bases: ["gdpr_art_22"],
@@ -428,14 +428,14 @@ describe("the notice before the use", () => {
     fact(`d decision.automated_decision_made ${at}`, about, { ...law, asset_id });
   const notice = fact("n transparency.notice_shown 2026-11-02T15:00:00Z", about, { asset_id: "portal" });
 
-  test("is a duty of the tool that was used, from the first second of the day on which it may be", () => {
+  test("is a duty of the tool that was used, from the first second of the first allowed day", () => {
     const first = duties(notice, used("2026-11-16T05:00:00Z", "scorer"))["LL144-NOTICE"];
     expect(first).toMatchObject({ status: "met", dueAt: "2026-11-16T05:00:00", asset: "scorer" });
     const early = duties(notice, used("2026-11-16T04:59:59Z", "scorer"))["LL144-NOTICE"];
     expect(early).toMatchObject({ status: "open", dueAt: "2026-11-16T04:59:59", asset: "scorer" });
   });
 
-  test("counts also in the moment of the use", () => {
+  test("counts even at the time of the use", () => {
     const found = duties(
       fact("n transparency.notice_shown 2026-11-16T15:00:00Z", about),
       used("2026-11-16T15:00:00Z", "a"),
@@ -444,7 +444,7 @@ describe("the notice before the use", () => {
   });
 });
 
-describe("where no decision is in the log", () => {
+describe("if no decision is in the log", () => {
   const of = { correlation_id: "c" };
   const received = (type: string) =>
     fact("o objection.received 2027-01-01T00:00:00Z", { objection_type: type }, of);
@@ -454,7 +454,7 @@ describe("where no decision is in the log", () => {
     expect(duties(received("explanation_request"), explained)["PIPA-EXPL"]?.status).toBe("met");
   });
 
-  test("what names a decision answers for that one alone", () => {
+  test("an event that names a decision answers only for that decision", () => {
     const explained = (decision_id: string) =>
       fact(`${decision_id} decision.explanation_provided 2027-01-05T00:00:00Z`, { decision_id }, of);
     const found = duties(received("explanation_request"), explained("d1"), explained("d2"));
@@ -467,7 +467,7 @@ describe("where no decision is in the log", () => {
   });
 
   test.each(["decision.decision_reversed", "decision.human_review_completed"])(
-    "%s that names another objection answers for that one alone",
+    "%s that names another objection answers only for that objection",
     (type) => {
       const refused = (objection_id: string) =>
         fact(
@@ -490,7 +490,7 @@ describe("where no decision is in the log", () => {
         ["o2", "met"],
       ];
       expect(statuses(redone({ objection_id: "o2" }))).toEqual(answeredAlone);
-      // What triggers a review may say of which objection it is.
+      // The event that triggers a review may name the objection.
       const triggered = fact(
         "t decision.human_review_triggered 2027-01-02T00:00:00Z",
         { objection_id: "o2" },
@@ -519,7 +519,7 @@ describe("where no decision is in the log", () => {
     expect(duties(received("appeal"), explained)).toHaveProperty("GDPR-12-3");
   });
 
-  test("of several persons in one correlation, an explanation answers one: its own, or who asked last and waits", () => {
+  test("an explanation answers one of several persons in a correlation: its own, or else the last one who waits", () => {
     const requests = [asked("oa", 1, "explanation_request", ANN), asked("ob", 2, "explanation_request", BEN)];
     const explained = (day: number, whom: Metadata = of) =>
       fact(`e${day} decision.explanation_provided 2027-01-0${day}T00:00:00Z`, {}, whom);
@@ -530,7 +530,7 @@ describe("where no decision is in the log", () => {
     expect(answered(explained(5, ANN), explained(6, BEN))).toEqual(["oa", "ob"]);
     const named = fact("e decision.explanation_provided 2027-01-05T00:00:00Z", { objection_id: "oa" }, of);
     expect(answered(named)).toEqual(["oa"]);
-    // Who asks for something else, or only later, does not wait for it.
+    // A person does not wait for it after asking for something else, or if the request is later.
     const [ann] = requests;
     for (const other of [asked("ob", 2, "appeal", BEN), asked("ob", 6, "explanation_request", BEN)])
       expect(answeredIn("PIPA-EXPL", ...(ann ? [ann] : []), other, explained(5))).toEqual(["oa"]);
@@ -541,7 +541,7 @@ describe("where no decision is in the log", () => {
     ["decision.decision_reversed", "automated_decision_refusal", "PIPA-REFUSE"],
     ["decision.human_review_completed", "automated_decision_refusal", "PIPA-REFUSE"],
   ])(
-    "of several persons in one correlation, %s is not for who was answered by name or denied with the reason before",
+    "if several persons share a correlation, %s does not go to one already answered by name or denied with a reason",
     (type, asks, deadline) => {
       const told = fact("t objection.resolved 2027-01-06T00:00:00Z", { objection_id: "oa" }, of);
       const answer = (day: number, says: Metadata = {}) =>
@@ -559,15 +559,15 @@ describe("where no decision is in the log", () => {
       expect(isAnnAnswered(answer(5))).toBe(false);
       expect(isAnnAnswered(answer(4, { objection_id: "ob" }), answer(5))).toBe(true);
       expect(isAnnAnswered(denied(4), answer(5))).toBe(true);
-      // What comes only later takes nobody out of the row.
+      // A later event takes nobody out of the queue.
       expect(isAnnAnswered(answer(5), answer(6, { objection_id: "ob" }))).toBe(false);
       expect(isAnnAnswered(answer(5), denied(6))).toBe(false);
-      // Asked again, Ben waits again.
+      // After a second request Ben waits again.
       expect(isAnnAnswered(denied(3), asked("ob2", 4, asks, BEN), answer(5))).toBe(false);
     },
   );
 
-  test("an objection that is received again without its person is that person's still, and an answer to who asked last meets it", () => {
+  test("an objection received again without its person still belongs to that person, and an answer to the last request meets it", () => {
     const again = fact(
       "r objection.received 2027-01-04T00:00:00Z",
       { objection_id: "oa", objection_type: "explanation_request" },
@@ -585,7 +585,7 @@ describe("where no decision is in the log", () => {
   });
 
   test.each(["decision.decision_reversed", "decision.human_review_completed"])(
-    "of several persons in one correlation, %s is for one",
+    "if several persons share a correlation, %s answers one of them",
     (type) => {
       const refused = [
         asked("oa", 1, "automated_decision_refusal", ANN),
@@ -599,7 +599,7 @@ describe("where no decision is in the log", () => {
       const redone = (whom: Metadata = of) => fact(`v ${type} 2027-01-05T00:00:00Z`, {}, whom);
       expect(answered(redone(ANN))).toEqual(["oa"]);
       expect(answered(redone())).toEqual(["ob"]);
-      // What triggers a review may say of whom it is, or of which objection.
+      // The event that triggers a review may name the person or the objection.
       const isReview = type !== "decision.decision_reversed";
       for (const [says, whom] of [
         [{}, ANN],
@@ -611,7 +611,7 @@ describe("where no decision is in the log", () => {
     },
   );
 
-  test("a review in the same case, and an answer, meet a refusal of automation", () => {
+  test("a review in the same case together with a resolution meets a refusal of automation", () => {
     const found = duties(
       received("automated_decision_refusal"),
       fact("t decision.human_review_triggered 2027-01-02T00:00:00Z", {}, of),
@@ -641,17 +641,17 @@ describe("times at the edge", () => {
     ["0001-01-01T00:00:00Z", "0001-01-11T23:59:59"],
     ["0000-01-01T00:00:00Z", "0000-01-11T23:59:59"],
     ["9999-12-31T00:00:00Z", "9999-12-31T23:59:59"],
-  ])("a limit from %s ends %s", (at, due) => {
+  ])("a limit from %s ends at %s", (at, due) => {
     expect(duties(triggered(at))["HR-CLOSE"]?.dueAt).toBe(due);
   });
 
-  test("awareness is told in any zone", () => {
+  test("the time of awareness may be in any zone", () => {
     const aware = { aware_at: "2026-09-01T19:00:00.5+09:00" };
     const found = duties(fact("i incident.detected 2026-09-10T10:00:00Z", aware))["EU73-GEN"];
     expect(found).toMatchObject({ startedAt: "2026-09-01T10:00:00.5", dueAt: "2026-09-16T21:59:59" });
   });
 
-  test("awareness that only a report tells of counts from then, and no report changes what was said when it was detected", () => {
+  test("a report may state the awareness if the detection did not, but never changes one that the detection stated", () => {
     const detected = (metadata: Metadata) =>
       fact("i incident.detected 2026-09-10T10:00:00Z", { incident_id: "i1", ...metadata });
     const reported = fact("r incident.reported_to_authority 2026-09-20T10:00:00Z", {
@@ -670,26 +670,26 @@ describe("times at the edge", () => {
     });
     const unread = detected({ aware_at: "on Thursday" });
     expect(duties(unread, reported)["EU73-GEN"]).toMatchObject({ startedAt: "2026-09-01T08:00:00" });
-    // Of several reports the last one that says a time.
+    // The last report that states a time counts.
     const again = (id: string, aware_at: string) =>
       fact(`${id} incident.reported_to_authority 2026-09-21T10:00:00Z`, { incident_id: "i1", aware_at });
     const reports = [reported, again("s", "2026-09-02T08:00:00Z"), again("t", "on Thursday")];
     expect(duties(detected({}), ...reports)["EU73-GEN"]?.startedAt).toBe("2026-09-02T08:00:00");
   });
 
-  test("awareness in a leap second is told in UTC in any of its ways", () => {
+  test("awareness in a leap second is accepted in any spelling of UTC", () => {
     const aware = { aware_at: "2026-12-31T23:59:60+00:00" };
     const found = duties(fact("i incident.detected 2027-01-10T10:00:00Z", aware))["EU73-GEN"];
     expect(found?.startedAt).toBe("2026-12-31T23:59:60");
   });
 
-  test("an operator's holiday is no business day of a limit", () => {
+  test("a holiday of the operator is not a business day", () => {
     const received = fact("o objection.received 2026-11-19T12:00:00Z", { objection_id: "o1" });
     const rules = rulesOf({ holidays: ["2026-11-20"] });
     expect(dayOf(dutiesBy(rules, received)["OBJ-ACK"])).toBe("2026-11-25");
   });
 
-  test("a holiday that is no date is refused", () => {
+  test("a holiday that is not a date is refused", () => {
     expect(readRules('{"holidays":["2026-12-25","2026-02-30"]}')).toEqual({
       kind: "invalid",
       errors: ["/holidays/1: there is no such date"],
@@ -697,7 +697,7 @@ describe("times at the edge", () => {
   });
 });
 
-describe("which law is meant", () => {
+describe("the laws that apply to a case", () => {
   const made = (legal_bases?: readonly string[]) =>
     fact(
       "d decision.automated_decision_made 2026-09-01T10:00:00Z",
@@ -713,17 +713,17 @@ describe("which law is meant", () => {
   test.each([
     ["nothing", undefined, undefined, ["PIPA-EXPL"]],
     ["a law without a clock", ["ai_basic_law_kr"], undefined, ["PIPA-EXPL"]],
-    ["a law that is not known here", undefined, ["our_own_rule"], ["PIPA-EXPL"]],
-    ["another law, by the decision", ["gdpr_art_22"], undefined, ["GDPR-12-3"]],
-    ["another law, by the request", undefined, ["gdpr_art_22"], ["GDPR-12-3"]],
-    ["both, one by each", ["pipa_37_2_kr"], ["gdpr_art_22"], ["GDPR-12-3", "PIPA-EXPL"]],
-    ["a law beside another", undefined, ["ai_basic_law_kr", "gdpr_art_22"], ["GDPR-12-3"]],
-  ])("where the case names %s", (_, ofDecision, ofRequest, expected) => {
+    ["a law that is unknown here", undefined, ["our_own_rule"], ["PIPA-EXPL"]],
+    ["another law in the decision", ["gdpr_art_22"], undefined, ["GDPR-12-3"]],
+    ["another law in the request", undefined, ["gdpr_art_22"], ["GDPR-12-3"]],
+    ["a law in each of the two events", ["pipa_37_2_kr"], ["gdpr_art_22"], ["GDPR-12-3", "PIPA-EXPL"]],
+    ["two laws, one with a clock", undefined, ["ai_basic_law_kr", "gdpr_art_22"], ["GDPR-12-3"]],
+  ])("are known if the case names %s", (_, ofDecision, ofRequest, expected) => {
     const found = Object.keys(duties(made(ofDecision), asked(ofRequest)));
     expect(found.filter((id) => id !== "OBJ-ACK").sort()).toEqual(expected);
   });
 
-  test("what another event of the case names takes no duty away", () => {
+  test("a law that another event of the case names removes no duty", () => {
     const label = fact(
       "l transparency.result_labeled 2026-12-04T10:00:00Z",
       { decision_id: "d1" },
@@ -740,7 +740,7 @@ describe("which law is meant", () => {
     expect(duties(detected, mitigated)).toHaveProperty("EU73-DEATH");
   });
 
-  test("letters of a vocabulary may be of either case", () => {
+  test("words of a vocabulary may be in upper or lower case", () => {
     const named = { decision_id: "d1", objection_id: "o1" };
     const found = duties(
       fact("o objection.received 2026-09-02T10:00:00Z", { ...named, objection_type: "Explanation_Request" }),
@@ -750,7 +750,7 @@ describe("which law is meant", () => {
     expect(Object.keys(found).sort()).toEqual(["EU73-DEATH", "OBJ-ACK", "PIPA-DENY", "PIPA-EXPL"]);
   });
 
-  test("what kind of objection it is may be said later", () => {
+  test("the type of an objection may be stated later", () => {
     const found = duties(
       fact("o objection.received 2026-09-02T10:00:00Z", { objection_id: "o1" }),
       fact("k objection.acknowledged 2026-09-03T10:00:00Z", {
@@ -762,7 +762,7 @@ describe("which law is meant", () => {
   });
 });
 
-test("a refusal is answered once the first of several reviews is completed and the person told", () => {
+test("a refusal is answered once the first of several reviews is completed and the person is told", () => {
   const review = (line: string, correlation_id: string) => fact(line, {}, { correlation_id });
   const objection = (line: string, correlation_id: string) =>
     fact(line, { objection_id: "o1", objection_type: "automated_decision_refusal" }, { correlation_id });
@@ -789,7 +789,7 @@ describe("an objection that is received again", () => {
   const statuses = (...facts: readonly Fact[]) =>
     Object.fromEntries(obligationsOf(caseOf(facts), STANDARD_RULES).map(({ id, status }) => [id, status]));
 
-  test("after it was resolved is open again, and has clocks of its own", () => {
+  test("after its resolution is open again and has new clocks", () => {
     const facts = [
       received("a", "2027-01-01T00:00:00Z"),
       resolved("ra", "2027-01-05T00:00:00Z"),
@@ -807,7 +807,7 @@ describe("an objection that is received again", () => {
     expect(late).toMatchObject({ "PIPA-REVIEW:a": "met", "PIPA-REVIEW:b": "met_late" });
   });
 
-  test("asks for what it asked for before, and what answered that answers it no more", () => {
+  test("asks for the same as before, and the earlier answer does not answer it again", () => {
     const facts = [
       received("a", "2027-01-01T00:00:00Z", REQUEST),
       explained,
@@ -817,7 +817,7 @@ describe("an objection that is received again", () => {
     expect(statuses(...facts)).toMatchObject({ "PIPA-EXPL:a": "met", "PIPA-EXPL:b": "open" });
   });
 
-  test("in the moment of its resolution, or before a resolution was one of it, is not open again", () => {
+  test("at the time of its resolution, or for the first time after it, is not open again", () => {
     const facts = [received("a", "2027-01-01T00:00:00Z"), resolved("b", "2027-01-05T00:00:00Z")];
     const inTheMoment = received("c", "2027-01-05T00:00:00Z");
     expect(caseOf([...facts, inTheMoment]).objections).toMatchObject([
@@ -829,7 +829,7 @@ describe("an objection that is received again", () => {
     ]);
   });
 
-  test("and once more while it is open again is the same", () => {
+  test("twice after its resolution has only one set of new clocks", () => {
     const facts = [
       received("a", "2027-01-01T00:00:00Z"),
       resolved("ra", "2027-01-05T00:00:00Z"),
@@ -844,7 +844,7 @@ describe("an objection that is received again", () => {
     ]);
   });
 
-  test("was denied without a reason before, which may be told of it now", () => {
+  test("after a denial without a reason may still get the reason of that denial", () => {
     const facts = [
       received("a", "2027-01-01T00:00:00Z"),
       resolved("ra", "2027-01-05T00:00:00Z", { resolution: "denied" }),
@@ -855,14 +855,14 @@ describe("an objection that is received again", () => {
     expect(statuses(...facts, told)).toMatchObject({ "PIPA-DENY:ra": "met_late" });
   });
 
-  test("while it is open is the same", () => {
+  test("while it is open keeps its clocks", () => {
     const facts = [received("a", "2027-01-01T00:00:00Z"), received("b", "2027-01-02T00:00:00Z")];
     expect(statuses(...facts)).toEqual({ "PIPA-REVIEW:a": "open", "OBJ-ACK:a": "open" });
     const [objection] = caseOf(facts).objections;
     expect(objection).toMatchObject({ received: { id: "a" } });
   });
 
-  test("is meant by what names none, like every one that waits", () => {
+  test("may be closed by an event that names none, like every open objection", () => {
     const of = { correlation_id: "c" };
     const received = (id: string, at: string) =>
       fact(`${id} objection.received ${at}`, { objection_id: "o" }, of);

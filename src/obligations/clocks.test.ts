@@ -32,11 +32,11 @@ describe("worked dates", () => {
     ["D6, the other kind", "widespread_infringement", "EU73-CRIT", "2026-09-03"],
   ])("%s an incident of the class %s: %s", (_, kind, deadline, day) => {
     const found = duties(fact("i incident.detected 2026-09-01T10:00:00Z", { incident_class: kind }));
-    // The day ends in Brussels, at summer time.
+    // The day ends in Brussels, in summer time.
     expect(found[deadline]?.dueAt).toBe(`${day}T21:59:59`);
   });
 
-  test("D9 an adverse decision is to be explained within 30 days of Denver", () => {
+  test("D9 an adverse decision must be explained within 30 days, counted in Denver", () => {
     const made = fact(
       "d decision.automated_decision_made 2027-02-01T12:00:00Z",
       { outcome: "denied" },
@@ -45,13 +45,13 @@ describe("worked dates", () => {
     expect(duties(made)["CO-ADVERSE"]?.dueAt).toBe("2027-03-04T06:59:59");
   });
 
-  test("D10 GDPR: a month that has no 31st", () => {
+  test("D10 GDPR: a limit of one month ends on the last day of a shorter month", () => {
     const found = duties(request("2026-01-31T12:00:00Z", "appeal", { legal_bases: ["gdpr_art_22"] }));
     expect(found["GDPR-12-3"]?.dueAt).toBe("2026-02-28T22:59:59");
     expect(found["PIPA-REVIEW"]).toBeUndefined();
   });
 
-  test("3 business days for the acknowledgement, over a weekend", () => {
+  test("an acknowledgement is due in 3 business days, not counting the weekend", () => {
     expect(duties(request("2026-11-19T12:00:00Z", "appeal"))["OBJ-ACK"]?.dueAt).toBe("2026-11-24T23:59:59");
   });
 });
@@ -65,7 +65,7 @@ describe("extensions", () => {
     return [duty?.dueAt.slice(0, 10), duty?.extensions];
   };
 
-  test("by as many days as told, at most 30 each and twice", () => {
+  test("last as many days as announced, at most 30 each, and count twice at most", () => {
     expect(dueWith(told("a", "2026-05-01T00:00:00Z", 10, "many"))).toEqual(["2026-05-28", 1]);
     expect(dueWith(told("a", "2026-05-01T00:00:00Z", 90, "many"))).toEqual(["2026-06-17", 1]);
     expect(
@@ -77,7 +77,7 @@ describe("extensions", () => {
     ).toEqual(["2026-07-17", 2]);
   });
 
-  test("not without a reason, not after the limit, not by the person who objects, not by nonsense", () => {
+  test("do not count without a reason, after the limit, from the person who objects, or with a nonsensical length", () => {
     expect(dueWith(told("a", "2026-05-01T00:00:00Z", 30))).toEqual(["2026-05-18", 0]);
     expect(dueWith(told("a", "2026-05-19T00:00:00Z", 30, "late"))).toEqual(["2026-05-18", 0]);
     for (const type of ["objection.received", "objection"])
@@ -107,7 +107,7 @@ describe("what starts and stops a clock", () => {
   const resolved = (day: number, says: Metadata) =>
     fact(`r objection.resolved ${at(day)}`, { objection_id: "o1", ...says });
 
-  test("an explanation is given to the person, or the reason why not", () => {
+  test("an explanation, or a denial with its reason, answers a request for an explanation", () => {
     const explanation = fact(`e decision.explanation_provided ${at(3)}`, { decision_id: "d1" });
     const asked = objection("explanation_request");
     expect(duties(decision, asked)["PIPA-EXPL"]?.status).toBe("open");
@@ -120,12 +120,12 @@ describe("what starts and stops a clock", () => {
       duties(decision, asked, resolved(4, { resolution: "denied", reason: "x" }))["PIPA-EXPL"]?.status,
     ).toBe("met");
     expect(duties(decision, asked, resolved(4, { resolution: "denied" }))["PIPA-EXPL"]?.status).toBe("open");
-    // An explanation from before the request is not the answer to it.
+    // An explanation before the request does not answer it.
     const before = fact(`e decision.explanation_provided ${at(1)}`, { decision_id: "d1" });
     expect(duties(decision, asked, before)["PIPA-EXPL"]?.status).toBe("open");
   });
 
-  test("a refusal needs the decision undone or made again by a person, and the result told", () => {
+  test("a refusal is met only if the decision is reversed or made again by a person and the result is told", () => {
     const asked = objection("automated_decision_refusal");
     const told = resolved(5, { resolution: "upheld" });
     const reversed = fact(`v decision.decision_reversed ${at(4)}`, { decision_id: "d1" });
@@ -137,7 +137,7 @@ describe("what starts and stops a clock", () => {
     });
   });
 
-  test("a denial tells its reason, at once or with a later event", () => {
+  test("a denial needs its reason, at once or in a later event", () => {
     expect(duties(objection("appeal"), resolved(4, { resolution: "denied" }))["PIPA-DENY"]?.status).toBe(
       "open",
     );
@@ -151,7 +151,7 @@ describe("what starts and stops a clock", () => {
     expect(duties(objection("appeal"), resolved(4, { resolution: "upheld" }))["PIPA-DENY"]).toBeUndefined();
   });
 
-  test("an incident is counted from when it was known of, and its first report stops the clock", () => {
+  test("the clock of an incident starts at the awareness and stops at the first report", () => {
     const detected = fact(`i incident.detected ${at(10)}`, {
       incident_id: "i1",
       aware_at: "2026-09-01T10:00:00Z",
@@ -163,7 +163,7 @@ describe("what starts and stops a clock", () => {
     expect(duty?.dueAt).toBe("2026-09-16T21:59:59");
   });
 
-  test("a deployer tells the provider on the same day", () => {
+  test("a deployer must inform the provider on the same day", () => {
     const detected = fact(`i incident.detected 2028-03-10T10:00:00Z`, {
       incident_id: "i1",
       role: "deployer",
@@ -177,7 +177,7 @@ describe("what starts and stops a clock", () => {
     expect(duties(fact(`i incident.detected 2028-03-10T10:00:00Z`))["EU26-5"]).toBeUndefined();
   });
 
-  test("an employer gives notice 10 business days before the tool is used", () => {
+  test("an employer must give notice 10 business days before the tool is used", () => {
     const bases = { legal_bases: ["nyc_ll144"] };
     const used = (day: string) =>
       fact(`d decision.automated_decision_made ${day}T15:00:00Z`, { decision_id: "d1" }, bases);
@@ -190,7 +190,7 @@ describe("what starts and stops a clock", () => {
     });
   });
 
-  test("a law that does not apply yet, or not here, starts nothing", () => {
+  test("a law that does not apply yet, or does not apply here, starts no clock", () => {
     const early = fact(
       "d decision.automated_decision_made 2026-12-31T12:00:00Z",
       { outcome: "denied" },
@@ -205,12 +205,12 @@ describe("what starts and stops a clock", () => {
   });
 });
 
-test("what is overdue or due soon depends on when one looks", () => {
+test("whether a duty is due soon or overdue depends on the time of the query", () => {
   const duty = { status: "open", dueAt: "2026-11-20T14:59:59", extensions: 0 } as const;
   expect(stateAt(duty, "2026-11-01T00:00:00")).toBe("open");
   expect(stateAt({ ...duty, extensions: 1 }, "2026-11-01T00:00:00")).toBe("extended");
   expect(stateAt(duty, "2026-11-14T00:00:00")).toBe("due_soon");
-  // The announcer looks again then, and must find that it is.
+  // The announcer looks again at that time and must find the duty due soon.
   expect(soonBefore(duty.dueAt)).toBe("2026-11-13T15:00:00");
   expect(stateAt(duty, "2026-11-13T14:59:59")).toBe("open");
   expect(stateAt(duty, soonBefore(duty.dueAt))).toBe("due_soon");

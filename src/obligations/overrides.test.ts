@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { DEADLINES } from "./deadlines.ts";
 import { fingerprintOf, readRules, rulesetVersion, STANDARD_RULES } from "./overrides.ts";
 
-test("an operator's own limits, zones and holidays take the place of the table's", () => {
+test("the operator's limits, zones and holidays replace those of the table", () => {
   const read = readRules(
     JSON.stringify({
       holidays: ["2026-12-25"],
@@ -22,7 +22,7 @@ test("an operator's own limits, zones and holidays take the place of the table's
   expect(read.version).toBeGreaterThan(0);
 });
 
-test("nothing said is the table as it is; other rules have another version", () => {
+test("empty rules are the table as it is, and different rules have different versions", () => {
   const plain = readRules("{}");
   expect(plain).toMatchObject({ kind: "rules", version: 0, rules: { deadlines: DEADLINES } });
   const versions = ["{}", '{"holidays":["2026-12-25"]}', '{"deadlines":{"OBJ-ACK":null}}'].map(readRules);
@@ -37,8 +37,8 @@ test("the same holidays in another order are the same rules", () => {
   expect(version(["2026-12-28", "2026-12-25"])).toBe(version(["2026-12-25", "2026-12-28"]));
 });
 
-test("a table that was changed has another version, and so have the rules of an operator", () => {
-  // Where this fails a row was changed: raise DEADLINES_VERSION, and put both values of now here.
+test("a changed table has another version, and so do the rules of an operator", () => {
+  // If this fails, a row was changed: raise DEADLINES_VERSION and put both new values here.
   expect([rulesetVersion(STANDARD_RULES), fingerprintOf(STANDARD_RULES).toString("hex").slice(0, 8)]).toEqual(
     ["2026-11-26", "09a045cc"],
   );
@@ -54,7 +54,7 @@ test.each([
   ['{"deadlines":{"NO-SUCH":null}}', "/deadlines/NO-SUCH"],
   ['{"deadlines":{"OBJ-ACK":{"limit":{"count":-1,"unit":"days"}}}}', "/deadlines/OBJ-ACK"],
   ['{"deadlines":{"OBJ-ACK":{"zone":"Mars/Olympus"}}}', "/deadlines/OBJ-ACK/zone"],
-])("%s is refused with the place", (text, place) => {
+])("%s is refused with the place of the error", (text, place) => {
   const read = readRules(text);
   expect(read.kind === "invalid" && read.errors.join()).toContain(place);
 });
@@ -70,11 +70,11 @@ test.each([
     `/deadlines/HRCLOSE: There is nothing of that name; there are ${DEADLINES.map(({ id }) => id).join(", ")}`,
   ],
   ['{"holidays":["25.12.2026"]}', "/holidays/0: Expected a date such as 2026-12-25"],
-])("%s is refused with what there is", (text, said) => {
+])("%s is refused with the names and values that exist", (text, said) => {
   expect(readRules(text)).toEqual({ kind: "invalid", errors: [said] });
 });
 
-test("what is wrong in a deadline is said, and what it may be", () => {
+test("errors in a deadline are reported with what is allowed", () => {
   const wrong = { "HR-CLOSE": { limit: { count: -5, unit: "weeks" } }, "CIA-EXPL": 5 };
   const read = readRules(JSON.stringify({ deadlines: wrong }));
   const said = read.kind === "invalid" ? [...read.errors].sort() : [];
