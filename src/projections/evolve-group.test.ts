@@ -5,7 +5,7 @@ import { evolveGroup } from "./evolve-group.ts";
 import { EVOLVE_BYTES_PER_STEP, EVOLVE_RECORDS_PER_STEP } from "./limits.ts";
 import type { RecordProjection } from "./projection.ts";
 
-/** The sequences that a projection was given at a time. */
+/** The sequences that a projection was given in each step. */
 const stepsOf = async (texts: readonly string[]): Promise<readonly (readonly number[])[]> => {
   const steps: (readonly number[])[] = [];
   const projection: RecordProjection = {
@@ -26,7 +26,7 @@ const stepsOf = async (texts: readonly string[]): Promise<readonly (readonly num
   return steps;
 };
 
-test("of large events a projection takes few at a time, so that requests have a turn between; none is left out", async () => {
+test("a projection reads few large events in a step, so that requests get a turn in between, and misses none", async () => {
   const large = "x".repeat(EVENT_BYTES_MAX / 2);
   const steps = await stepsOf(["", ...new Array<string>(40).fill(large), "", ""]);
   expect(steps.flat()).toEqual(Array.from({ length: 43 }, (_, index) => index + 1));
@@ -35,7 +35,7 @@ test("of large events a projection takes few at a time, so that requests have a 
   expect(steps.length).toBeLessThan(5);
 });
 
-test("of small events it takes as many as ever", async () => {
+test("a projection reads the full number of small events in a step", async () => {
   const steps = await stepsOf(new Array<string>(2 * EVOLVE_RECORDS_PER_STEP + 1).fill(""));
   expect(steps.map(({ length }) => length)).toEqual([EVOLVE_RECORDS_PER_STEP, EVOLVE_RECORDS_PER_STEP, 1]);
   expect(await stepsOf([])).toEqual([]);

@@ -35,10 +35,10 @@ const looking = () => {
   return { stand, check, lookFirst: madeViews.lookFirst };
 };
 
-/** At the first look of a process. */
+/** The answer at the first look of a process. */
 const firstLook = (position: number, last: number): Promise<string> => looking().check(position, last);
 
-test("a view is being made that lacks half of the log, or as much as makes the process not ready, and more than is made in no time", async () => {
+test("a view is being built if it lacks half of the log or too much for readiness, unless only a little is missing", async () => {
   const small = VIEW_MADE_RECORDS_MIN;
   expect(await firstLook(0, 0)).toBe("made");
   expect(await firstLook(0, small)).toBe("made");
@@ -53,7 +53,7 @@ test("a view is being made that lacks half of the log, or as much as makes the p
   expect(await firstLook(949_999, 1_000_000)).toContain("at record 949999 of 1000000");
 });
 
-test("it is read when it has come to where the log ended at the first look, and looked at no more", async () => {
+test("a view is ready once it reaches the end that the log had at the first look, and is not looked at again", async () => {
   const { stand, check } = looking();
   expect(await check(0, 5000)).toContain("at record 0 of 5000");
   expect(await check(4999, 9000)).toContain("at record 4999 of 5000");
@@ -63,7 +63,7 @@ test("it is read when it has come to where the log ended at the first look, and 
   expect(stand.looks).toBe(looks);
 });
 
-test("the first look says where the log ended, also where views are being made, and nothing while the log is away", async () => {
+test("the first look gives the end of the log, even while views are being built, and nothing if the log is away", async () => {
   const { stand, lookFirst } = looking();
   Object.assign(stand, { last: 5000 });
   expect(await lookFirst(["events"])).toBe(5000);
@@ -71,7 +71,7 @@ test("the first look says where the log ended, also where views are being made, 
   expect(await lookFirst(["events"])).toBeUndefined();
 });
 
-test("the first look says where the log ended also where the database of the views went away since it was opened", async () => {
+test("the first look gives the end of the log even if the database of the views was lost after it was opened", async () => {
   const madeViews = createMadeViews({
     views: {
       load: () => Promise.reject(new ViewsUnavailableError("the connection was lost")),
@@ -82,14 +82,14 @@ test("the first look says where the log ended also where the database of the vie
   expect(await madeViews.lookFirst(["events"])).toBe(5000);
 });
 
-test("of a log that was put back from a copy meanwhile it need not have more than there is", async () => {
+test("a view needs only the records that exist if the log was restored from a copy meanwhile", async () => {
   const { check } = looking();
   expect(await check(0, 5000)).toContain("at record 0 of 5000");
   expect(await check(2000, 3000)).toContain("at record 2000 of 3000");
   expect(await check(3000, 3000)).toBe("made");
 });
 
-test("while the log is away what the views have is read, and looked at again when it is back", async () => {
+test("views are readable while the log is away, and are looked at again when it is back", async () => {
   const { stand, check } = looking();
   stand.isAway = true;
   expect(await check(0, 5000)).toBe("made");
@@ -97,7 +97,7 @@ test("while the log is away what the views have is read, and looked at again whe
   expect(await check(0, 5000)).toContain("at record 0 of 5000");
 });
 
-test("a view that was being made when the log went away is not read meanwhile either, until it has come so far", async () => {
+test("a view that was being built when the log went away is not readable before it reaches its end", async () => {
   const { stand, check } = looking();
   expect(await check(0, 5000)).toContain("at record 0 of 5000");
   stand.isAway = true;
@@ -105,13 +105,13 @@ test("a view that was being made when the log went away is not read meanwhile ei
   expect(await check(5000, 9000)).toBe("made");
 });
 
-test("all that are asked for are looked at, also behind one that is being made", async () => {
+test("every requested view is looked at, even after one that is being built", async () => {
   const { check } = looking();
   expect(await check(0, 5000, ["events", "cases"])).toContain("The view events is at record 0 of 5000");
   expect(await check(5000, 20_000, ["cases"])).toBe("made");
 });
 
-/** Processes on one database, one after the other or beside each other. */
+/** Processes on one database, one after the other or at the same time. */
 const processes = async () => {
   const database = createSqliteDatabase();
   const views = database.connect();
@@ -153,7 +153,7 @@ const processes = async () => {
         kind: "committed",
       });
     },
-    /** Who looks does not wait for what he writes. */
+    /** A process that looks does not wait for its write. */
     goals: async () => {
       await Promise.allSettled(writes);
       return views.load(VIEW_GOALS, [{ name: "events" }]);
@@ -165,7 +165,7 @@ const processes = async () => {
   };
 };
 
-test("a view whose making was cut short is made where the log ended at the start that found it so, and not where the next one believes it near", async () => {
+test("a view whose build was interrupted must reach the end seen at the first start, not be merely near the end at the next", async () => {
   await using at = await processes();
   at.grow(5000);
   expect(await (await at.start())()).toContain("at record 0 of 5000");
@@ -176,11 +176,11 @@ test("a view whose making was cut short is made where the log ended at the start
   await at.move(5000);
   expect([await next(), await at.goals()]).toEqual(["made", []]);
   at.grow(6000);
-  // Then it is only behind.
+  // Now the view is only behind.
   expect(await (await at.start())()).toBe("made");
 });
 
-test("one that the log has left far behind meanwhile is made where the log ends by then", async () => {
+test("a view that the log has left far behind must reach the end of the log at the later start", async () => {
   await using at = await processes();
   at.grow(5000);
   const first = await at.start();
@@ -198,7 +198,7 @@ test("one that the log has left far behind meanwhile is made where the log ends 
   ]);
 });
 
-test("of several processes beside each other the furthest end is kept until the view is there, whichever of them sees its own reached first", async () => {
+test("the furthest end of several processes is kept until the view reaches it, whichever process reaches its own end first", async () => {
   await using at = await processes();
   at.grow(5000);
   const first = await at.start();
@@ -211,14 +211,14 @@ test("of several processes beside each other the furthest end is kept until the 
   await at.move(5000);
   expect([await first(), await at.goals()]).toEqual(["made", [{ name: "events", position: 20_000 }]]);
   await at.move(12_000);
-  // The second was killed. For whoever starts now the view alone would be near.
+  // The second process was killed. For a new process the view alone would seem near the end.
   const next = await at.start();
   expect(await next()).toContain("at record 12000 of 20000");
   await at.move(20_000);
   expect([await next(), await at.goals()]).toEqual(["made", []]);
 });
 
-test("of a log that was put back from a copy between two starts it need not have more than there is", async () => {
+test("a view needs only the records that exist if the log was restored from a copy between two starts", async () => {
   await using at = await processes();
   at.grow(5000);
   await at.start();
@@ -231,7 +231,7 @@ test("of a log that was put back from a copy between two starts it need not have
   expect([await next(), await at.goals()]).toEqual(["made", []]);
 });
 
-test("where the database takes no writes it is told alike, and kept as soon as it does", async () => {
+test("a view's end is the same if the database takes no writes, and it is stored once the database takes them", async () => {
   await using at = await processes();
   at.grow(5000);
   at.fill(true);
@@ -247,7 +247,7 @@ test("where the database takes no writes it is told alike, and kept as soon as i
   expect([await (await at.start())(), await at.goals()]).toEqual(["made", []]);
 });
 
-test("who asks does not wait until it is kept where a view has to come: somebody may hold the database for long, and then one write waits and not one of each who asks", async () => {
+test("a request does not wait until a view's end is stored, and only one write waits if the database is locked for long", async () => {
   let writes = 0;
   const madeViews = createMadeViews({
     views: {

@@ -13,7 +13,7 @@ const THINGS = {
 const upsert = (row: Row): Write => ({ kind: "upsert", table: THINGS, row });
 const remove = (key: string): Write => ({ kind: "delete", table: THINGS, key: { key } });
 
-test("what was looked for in vain is written as new, what was not looked for or stands there is not", async () => {
+test("only a row that was looked for and not found is written as new", async () => {
   const overlay = createOverlay(async () => [{ key: "there", count: 1 }]);
   await overlay.fetch(["there", "absent", "again"].map((key) => ({ table: THINGS, key: { key } })));
   overlay.apply(["unasked", "there", "absent", "again"].map((key) => upsert({ key, count: 2 })));
@@ -27,7 +27,7 @@ test("what was looked for in vain is written as new, what was not looked for or 
   ]);
 });
 
-test("what is likely new stays so however often the group writes it, and goes together behind what is new", async () => {
+test("a row that is likely new stays so after more writes, and such rows are written together after the new ones", async () => {
   const overlay = createOverlay(async () => []);
   await overlay.fetch([{ table: THINGS, key: { key: "absent" } }]);
   const likely = (key: string, count: number): Write => ({
@@ -50,7 +50,7 @@ test("what is likely new stays so however often the group writes it, and goes to
   ]);
 });
 
-test("what is added to one row becomes one sum, and rows that were handed over stay as they were", () => {
+test("additions to one row become one sum, and the given rows stay unchanged", () => {
   const overlay = createOverlay(async () => []);
   const COUNTS = {
     name: "counts",

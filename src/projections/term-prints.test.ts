@@ -4,7 +4,7 @@ import { createTermPrints } from "./term-prints.ts";
 
 const terms = fc.array(fc.string({ maxLength: 8 }), { maxLength: 12 });
 
-test("terms told one by one, in any order, give the print of the set", () => {
+test("terms added one by one, in any order, give the print of the whole set", () => {
   const shuffled = terms.chain((some) =>
     fc.tuple(fc.constant(some), fc.shuffledSubarray([...new Set(some)], { minLength: new Set(some).size })),
   );
@@ -20,7 +20,7 @@ test("terms told one by one, in any order, give the print of the set", () => {
   );
 });
 
-test("one term more, less or other gives another print", () => {
+test("one term more, less or different gives another print", () => {
   fc.assert(
     fc.property(terms, fc.string(), (some, other) => {
       fc.pre(!some.includes(other));

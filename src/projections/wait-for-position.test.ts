@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { until } from "../../test/support/until.ts";
 import { waitForPosition } from "./wait-for-position.ts";
 
-test("reads that wait for a view look at its position together, and each gets what it asked for", async () => {
+test("reads that wait for a view ask for its position together, and each gets its own answer", async () => {
   const view = { position: 0, asked: 0 };
   const views = {
     position: async () => {

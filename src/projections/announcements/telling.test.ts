@@ -4,7 +4,7 @@ import { tellingOf } from "./telling.ts";
 const OPEN = { state: "open", dueAt: "2026-12-01T23:59:59" } as const;
 const MET = { ...OPEN, state: "met" } as const;
 
-test("what was begun is told again under its number, and what became otherwise under one that nothing had", () => {
+test("an unfinished announcement is repeated under its number, and a later change gets an unused number", () => {
   const begun = { ...MET, number: 3 };
   expect(tellingOf(MET, { before: OPEN, begun, tellings: 3 })).toEqual({
     transitions: ["met"],
@@ -21,7 +21,7 @@ test("what was begun is told again under its number, and what became otherwise u
   }
 });
 
-test("nothing is told where nothing changed, and nothing was begun", () => {
+test("nothing is announced if nothing changed and no announcement is unfinished", () => {
   const telling = tellingOf(OPEN, { before: OPEN, begun: undefined, tellings: 1 });
   expect(telling).toEqual({ transitions: [], number: 1, opens: false, isNew: false });
 });

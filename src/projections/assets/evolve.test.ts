@@ -22,7 +22,7 @@ const recordOf = (sequence: number): StoredRecord => {
   return { sequence, tenant: "acme", record, eventId: event.event_id, facts, told };
 };
 
-/** The row that comes of the record, where the asset has this one. */
+/** The row that follows from the record if the asset has this row. */
 const rowAfter = (sequence: number, asset: Row | undefined): Row => {
   const states: States = {
     isNamed: () => true,
@@ -35,7 +35,7 @@ const rowAfter = (sequence: number, asset: Row | undefined): Row => {
   return row;
 };
 
-test("what is tried again goes on from what the row says, not from what the try before made of it", () => {
+test("a retry starts from the stored row, not from the result of the earlier try", () => {
   const first = rowAfter(1, undefined);
   expect(rowAfter(9, first)).toMatchObject({ events: 2, version: "9.0" });
   const second = rowAfter(2, first);

@@ -1,4 +1,4 @@
-/** Names that hang together one by one make one large case: what is in it must not be looked for by a look at all of it for each thing. */
+/** Names that connect events one by one make one large case. Finding something in it must not take a look at all of it each time. */
 import { expect, test } from "bun:test";
 import type { Fact } from "../../cases/fact.ts";
 import { STANDARD_RULES } from "../../obligations/overrides.ts";
@@ -10,7 +10,7 @@ type Said = Pick<Fact, "type" | "links"> & Partial<Pick<Fact, "says" | "subject"
 
 const idAt = (index: number): string => `evt_${String(index).padStart(6, "0")}`;
 
-/** A second behind each other. */
+/** One second apart. */
 const factsOf = (said: readonly Said[]): readonly Fact[] =>
   said.map(({ type, links, says = {}, ...more }, index) => ({
     at: new Date(Date.UTC(2026, 10, 20) + index * 1000).toISOString().slice(0, -1),
@@ -23,7 +23,7 @@ const factsOf = (said: readonly Said[]): readonly Fact[] =>
     ...more,
   }));
 
-/** Rows of each register, of which the first and the last must be like this. */
+/** Checks that a register has this many rows and that the first and the last are like this one. */
 const rowsIn = (facts: readonly Fact[]) => {
   const view = caseView("acme", facts, STANDARD_RULES);
   const rows = new Map(REGISTERS.map((register) => [register.table.name, register.rowsOf(view)]));
@@ -34,7 +34,7 @@ const rowsIn = (facts: readonly Fact[]) => {
   };
 };
 
-test("a case of more than a hundred thousand events is as many times the work as they are", () => {
+test("the work for a case of more than a hundred thousand events is proportional to their number", () => {
   const parts = 10_000;
   const partOf = (part: number): readonly Said[] => {
     const [correlation, decision, incident] = [`c${part}`, `d${part}`, `i${part}`];
@@ -52,7 +52,7 @@ test("a case of more than a hundred thousand events is as many times the work as
       { type: "decision.human_review_completed", links: { decision } },
       { type: "incident.detected", links: { incident } },
       { type: "incident.mitigated", links: { incident } },
-      // In a correlation where nothing is made.
+      // In a correlation without decisions.
       { type: "decision.explanation_provided", links: { correlation: `n${part}`, decision } },
       { type: "watermark_applied", links: { correlation: `n${part}` } },
       { type: "watermark_applied", links: { correlation: `n${part}` } },
@@ -67,7 +67,7 @@ test("a case of more than a hundred thousand events is as many times the work as
   expectRows("notices", parts, { acknowledged_at: null });
 });
 
-test("so is one of objections to no decision, and of incidents that only their events name", () => {
+test("the work is also proportional if the objections are to no decision and only their events name the incidents", () => {
   const parts = 13_000;
   const partOf = (part: number): readonly Said[] => {
     const objection = `o${part}`;
@@ -85,7 +85,7 @@ test("so is one of objections to no decision, and of incidents that only their e
   expectRows("incidents", parts, { state: "mitigated" });
 });
 
-test("so is one of many persons who object to no decision, and are answered without a name", () => {
+test("the work is also proportional if many persons object to no decision and are answered without a name", () => {
   const parts = 6000;
   const partOf = (part: number): readonly Said[] => {
     const [subject, correlation] = [`p${part}`, `c${Math.floor(part / 50)}`];
@@ -96,7 +96,7 @@ test("so is one of many persons who object to no decision, and are answered with
         says: { objection_type: "explanation_request" },
         subject,
       },
-      // In a correlation where nobody objected.
+      // In a correlation without objections.
       { type: "objection.acknowledged", links: { correlation: `x${part}` } },
       { type: "decision.explanation_provided", links: { correlation }, subject },
       { type: "objection.resolved", links: { correlation }, subject },
@@ -111,10 +111,10 @@ test("so is one of many persons who object to no decision, and are answered with
     acknowledged_at: expect.any(String),
   });
   expectRows("human_reviews", parts, { state: "completed" });
-  // Looked at in pairs it took 51 s.
+  // This took 51 s when pairs were compared.
 }, 10_000);
 
-test("so is one whose events name a legal basis of their own each", () => {
+test("the work is also proportional if each event names a different legal basis", () => {
   const parts = 600;
   const partOf = (part: number): readonly Said[] => [
     { type: "objection.received", links: { correlation: "c", objection: `o${part}` } },
@@ -123,12 +123,12 @@ test("so is one whose events name a legal basis of their own each", () => {
   ];
   const expectRows = rowsIn(factsOf(Array.from({ length: parts }, (_, part) => partOf(part)).flat()));
   expectRows("objections", parts, { state: "received" });
-  // PIPA, GDPR and the operator's own.
+  // The duties of PIPA, of GDPR and of the operator's own policy.
   expectRows("obligations", 3 * parts, { status: "open" });
-  // Where the names were put together for each clock it took 43 s.
+  // This took 43 s when the names were collected for each clock.
 }, 10_000);
 
-test("an objection that is received again is in the registers what its clock takes it for, whatever was said of it the time before", () => {
+test("the registers show an objection that is received again as its clock sees it, whatever was said of it the time before", () => {
   const links = { decision: "d", objection: "o" };
   const expectRows = rowsIn(
     factsOf([
@@ -137,7 +137,7 @@ test("an objection that is received again is in the registers what its clock tak
       { type: "objection.received", links },
     ]),
   );
-  // The first one, and the one to acknowledge it.
+  // The clock of the first receipt, and the one to acknowledge the second.
   expectRows("obligations", 4, {
     obligation_id: expect.stringMatching(/^(PIPA-EXPL:evt_000000|OBJ-ACK:evt_000002)$/),
   });

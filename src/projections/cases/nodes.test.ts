@@ -1,4 +1,4 @@
-/** What a case remembers where it has too many events, and some of them have expired. */
+/** What a case remembers if it has too many events and some of them have expired. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { fact } from "../../../test/support/facts.ts";
@@ -16,13 +16,13 @@ const full = (): Node => {
   return node;
 };
 
-/** Of a full case the first ones have expired. */
+/** A full case of which the first events have expired. */
 const expired = (): Node =>
   withoutFacts(full(), ({ at }) => (at < timeAt(CASE_FACTS_MAX - 2).slice(0, 19) ? 1 : undefined));
 
 const idsIn = ({ facts }: Node): readonly string[] => facts.map(({ id }) => id);
 
-test("what has expired keeps its place: a later event finds no room that it would not have found before", () => {
+test("an expired event keeps its place, so that a later event finds no more room than before", () => {
   const node = expired();
   expect(idsIn(node)).toEqual([`evt_${CASE_FACTS_MAX - 2}`, `evt_${CASE_FACTS_MAX - 1}`]);
   const later = withFact(node, factAt(CASE_FACTS_MAX));
@@ -30,7 +30,7 @@ test("what has expired keeps its place: a later event finds no room that it woul
   expect(later.events).toBe(CASE_FACTS_MAX + 1);
 });
 
-test("an earlier event takes the place of the last one, as it would have before", () => {
+test("an earlier event replaces the last one, as it would have before the expiry", () => {
   const between = fact(
     `evt_between decision.explanation_provided ${timeAt(CASE_FACTS_MAX - 2).replace(".000", ".500")}`,
   );
@@ -43,13 +43,13 @@ const TYPES = [
   "objection.received",
   "ai_inference",
 ] as const;
-/** Some at equal times. */
+/** Some events have equal times. */
 const anyArrival = fc
   .array(fc.constantFrom(...TYPES), { minLength: CASE_FACTS_MAX + 60, maxLength: CASE_FACTS_MAX + 60 })
   .map((types) => types.map((type, index) => fact(`evt_${index} ${type} ${timeAt(index >> 1)}`)))
   .chain((facts) => fc.shuffledSubarray(facts, { minLength: facts.length }));
 
-test("what is kept follows from what came, in any order: the first decision and the first notice, and of the rest what weighs most, the earliest", () => {
+test("the kept events do not depend on the order of arrival: the first decision and notice, then by weight and time", () => {
   fc.assert(
     fc.property(anyArrival, (arrival) => {
       const ordered = [...arrival].sort(inOrder);

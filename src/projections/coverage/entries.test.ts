@@ -5,13 +5,13 @@ test.each<[required: number, inTime: number, late: number, isStale: boolean, sta
   [0, 0, 0, false, "not_applicable"],
   [0, 0, 0, true, "not_applicable"],
   [2, 2, 0, false, "covered"],
-  // What covered everything needs new evidence all the same.
+  // New evidence is needed even if everything was covered.
   [2, 2, 0, true, "stale"],
   [2, 0, 0, true, "stale"],
   [2, 1, 0, false, "partial"],
   [2, 0, 1, false, "partial"],
   [2, 1, 1, false, "partial"],
   [2, 0, 0, false, "missing"],
-])("of %i required, %i in time and %i late, stale: %p, is %s", (required, in_time, late, isStale, state) => {
+])("%i required, %i in time and %i late, stale: %p, give %s", (required, in_time, late, isStale, state) => {
   expect(stateOf({ required, in_time, late }, isStale)).toBe(state);
 });

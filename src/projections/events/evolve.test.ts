@@ -13,7 +13,7 @@ const stateOf = (view: InMemoryView) => ({
   labels: new Map(view.labels()),
 });
 
-/** Rows after `given` and then `when`, each taken as one group, and the dead letters of `when`. */
+/** Rows after `given` and then `when`, each read as one group, and the dead letters of `when`. */
 const project = async (given: readonly StoredMessage[], when: readonly StoredMessage[]) => {
   const view = createInMemoryView(eventsProjection);
   await view.take(given);
@@ -55,7 +55,7 @@ test("an event becomes one row with everything it can be searched by, and its te
   ]);
 });
 
-test("the words of an event are indexed with its row, once and in no case again", async () => {
+test("the words of an event are indexed once with its row, and no repeat or conflict indexes them again", async () => {
   const { view } = await project(
     [],
     [messageOf(1, { event: simpleEvent("evt_1", { tags: { team: "Credit" } }) })],
@@ -105,13 +105,13 @@ const first = messageOf(1, {
 const rewritten =
   '{ "n": 1.0, "event_type": "objection", "asset_id": "\\u0061", "timestamp": "2026-11-20T09:00:00Z", "event_id": "evt_1" }';
 
-test("the same event again, however it is written, changes nothing", async () => {
+test("a repeat of an event changes nothing, however it is written", async () => {
   const { before, after, deadLetters } = await project([first], [messageOf(2, { event: rewritten })]);
   expect(after).toEqual(before);
   expect(deadLetters).toEqual([]);
 });
 
-test("another content under the same event_id is a conflict: the first stays, the second is a dead letter", async () => {
+test("other content under the same event_id is a conflict: the first event stays, and the second is a dead letter", async () => {
   const other = messageOf(2, { event: rewritten.replace("1.0", "2") });
   const { before, after, deadLetters } = await project([first], [other]);
   expect(after).toEqual(before);
@@ -128,7 +128,7 @@ test("another content under the same event_id is a conflict: the first stays, th
   ]);
 });
 
-test("repetitions and conflicts are seen within one group too", async () => {
+test("repeats and conflicts are also found within one group", async () => {
   const messages = [
     first,
     messageOf(2, { event: rewritten }),
@@ -141,7 +141,7 @@ test("repetitions and conflicts are seen within one group too", async () => {
   ]);
 });
 
-test("a UUID in other case is the same event_id; a text id in other case is another", async () => {
+test("a UUID in other case is the same event_id, but a text id in other case is a different one", async () => {
   const uuid = "0198c0de-1111-7111-8111-11111111111a";
   const at = async (one: string, other: string) => {
     const { view, deadLetters } = await project(
@@ -164,7 +164,7 @@ test("two tenants may use the same event_id", async () => {
   expect(deadLetters).toEqual([]);
 });
 
-test("a record whose event lacks what a row needs is a dead letter, and the others are taken", async () => {
+test("a record whose event lacks what a row needs is a dead letter, and the other records are read", async () => {
   const messages = [
     messageOf(1, { event: {} }),
     messageOf(2, { event: { ...simpleEvent("evt_2"), timestamp: "yesterday" } }),
@@ -188,7 +188,7 @@ const anyEvents = fc.uniqueArray(
   { selector: ({ id }) => id, maxLength: 20 },
 );
 
-test("taking every record a second time changes nothing", async () => {
+test("reading every record a second time changes nothing", async () => {
   await fc.assert(
     fc.asyncProperty(anyEvents, async (events) => {
       const messages = events.map(({ id, ...rest }, index) =>

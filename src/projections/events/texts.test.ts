@@ -36,7 +36,7 @@ test("an event is found by its names, its tags and the values of its metadata at
   ]);
 });
 
-test("of more words than are kept the first are, and before them all of names", () => {
+test("if there are too many words, those of names are kept first, then the first others", () => {
   const note = Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(" ");
   const names = Array.from({ length: 16 }, (_, index) => [`k${index}`, `a-b-c-d-e-${index}`] as const);
   const found = wordsOf({ metadata: { note, last: "lost" }, tags: Object.fromEntries(names) });
@@ -46,19 +46,19 @@ test("of more words than are kept the first are, and before them all of names", 
   expect(found).not.toContain("lost");
 });
 
-test("few characters may be more words than are kept", () => {
-  // Each is cut into two words, one of them its own, and stands in two pairs: in compatibility form ㏂ is `a.m.`.
+test("a text of few characters can have more words than are kept", () => {
+  // Each is cut into two words, one of them unique, and is in two pairs: ㏂ is `a.m.` in compatibility form.
   const note = Array.from({ length: 100 }, (_, index) => `${String.fromCharCode(0x4e00 + index)}㏂`).join("");
   expect(note.length).toBeLessThan(EVENT_WORDS_MAX);
   expect(new Set(words(note)).size).toBeGreaterThan(EVENT_WORDS_MAX);
   expect(new Set(wordsOf({ metadata: { note } })).size).toBe(EVENT_WORDS_MAX);
 });
 
-test("repetitions do not take the place of other words", () => {
+test("repeated words do not take the place of other words", () => {
   expect(wordsOf({ metadata: { note: "again ".repeat(1000), last: "kept" } })).toContain("kept");
 });
 
-test("even more names than there may be are all found", () => {
+test("all names are found, even if they have more words than are kept", () => {
   const tags = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${index}`, `v${index}`]));
   const found = wordsOf({ tags, metadata: { note: "lost" } });
   for (let index = 0; index < 300; index++) expect(found).toContain(`v${index}`);

@@ -7,7 +7,7 @@ import { LEDGER } from "./tables.ts";
 
 const at = (hour: string, minutes: string) => `2026-11-20T${hour}:${minutes}:00.000Z`;
 
-/** Records of two tenants and two hours between each other, some of them repeats, one that has no event_id. */
+/** Records of two tenants and two hours in mixed order: some are repeats, and one has no event_id. */
 const MESSAGES = [
   messageOf(1, { event: simpleEvent("evt_1"), receivedAt: at("10", "58") }),
   messageOf(2, { event: simpleEvent("evt_1"), receivedAt: at("10", "58"), tenant: "globex" }),
@@ -30,7 +30,7 @@ const hour = (
   ...{ records, repeated, malformed, first_sequence: first, last_sequence: last },
 });
 
-test.each([1, 2, 3, 8])("every record counts in its hour, also in groups of %d", async (size) => {
+test.each([1, 2, 3, 8])("every record counts in its hour, in groups of %d too", async (size) => {
   const view = createInMemoryView(eventsProjection, ledgerProjection);
   for (let start = 0; start < MESSAGES.length; start += size)
     await view.take(MESSAGES.slice(start, start + size));

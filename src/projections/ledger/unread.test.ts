@@ -18,7 +18,7 @@ const balance = (hour: string, state: HourBalance["state"]): HourBalance => ({
   isComplete: true,
 });
 
-/** In which the record behind the position was received then. */
+/** A log whose record after the position was received at this time. */
 const logWith = (receivedAt: string) => ({
   read: async (sequence: number) =>
     sequence === 8 ? messageOf(8, { event: simpleEvent("evt_8"), receivedAt }) : undefined,
@@ -27,7 +27,7 @@ const logWith = (receivedAt: string) => ({
 const BEHIND = { position: 7, end: 9 };
 const statesOf = (balances: readonly ToldBalance[]) => balances.map(({ state }) => state);
 
-test("an hour that the views have not read to its end is behind, and names only what is known", async () => {
+test("an hour that the views have not read to its end is behind, and names only known differences", async () => {
   const log = logWith("2026-11-20T10:30:00.000Z");
   const [read, behind] = await tellUnread(log, BEHIND, [
     balance("2026-11-20T09", "missing_in_log"),
@@ -41,14 +41,14 @@ test("an hour that the views have not read to its end is behind, and names only 
   });
 });
 
-test("records of two front ends stand in the log in the order of their times but for seconds", async () => {
+test("an hour is still behind if the next record is a second later, because front ends differ by seconds", async () => {
   const hour = [balance("2026-11-20T09", "missing_in_log")];
   expect(statesOf(await tellUnread(logWith("2026-11-20T10:00:01.000Z"), BEHIND, hour))).toEqual([
     "view_behind",
   ]);
 });
 
-test("what is balanced or refused stays so, and where nothing is unread, or nobody can read it, nothing is excused", async () => {
+test("balanced and refused hours stay so, and a difference is reported if nothing is unread or the next record is unreadable", async () => {
   const log = logWith("2026-11-20T10:30:00.000Z");
   const lacking = [balance("2026-11-20T10", "missing_in_log"), balance("2026-11-20T10", "not_projected")];
   const others = [balance("2026-11-20T10", "more_stored"), balance("2026-11-20T10", "refused")];

@@ -5,7 +5,7 @@ import { eventsProjection } from "../events/evolve.ts";
 import { modelsProjection } from "./evolve.ts";
 import { MODEL_VERSIONS, MODELS } from "./tables.ts";
 
-/** What is said at an hour, of a model where one is named. */
+/** An event at an hour, about a model if one is named. */
 type Said = readonly [hour: string, type: string, name?: string];
 
 const modelsAfter = async (...said: readonly Said[]) => {
@@ -26,7 +26,7 @@ const modelsAfter = async (...said: readonly Said[]) => {
   return { models: view.rows(MODELS), versions: view.rows(MODEL_VERSIONS) };
 };
 
-/** In every order of arrival. */
+/** All orders of arrival. */
 const orders = (said: readonly Said[]): readonly (readonly Said[])[] =>
   said.length < 2
     ? [said]
@@ -44,7 +44,7 @@ test.each([
     [{ name: "m", state: "deployed", degradations: 2, at: "2026-11-20T08:00:00" }],
   ],
   [
-    "the only model, where it is spoken of first without its name",
+    "the only model, even if its name comes later",
     [
       ["07", "performance_degraded"],
       ["08", "model_deployed", "m"],
@@ -67,13 +67,13 @@ test.each([
       { name: "n", state: "deployed", degradations: 0 },
     ],
   ],
-] as const)("in any order, what names no model is about %s", async (_, said, expected) => {
+] as const)("an event that names no model is about %s, in any order", async (_, said, expected) => {
   const { versions } = await modelsAfter(...said);
   for (const order of orders(said))
     expect(await modelsAfter(...order)).toMatchObject({ models: [...expected], versions });
 });
 
-test("what is deployed and retired in one moment is retired", async () => {
+test("a model that is deployed and retired at the same time is retired", async () => {
   const { models } = await modelsAfter(["08", "model_deployed", "m"], ["08", "model_retired", "m"]);
   expect(models).toMatchObject([{ state: "retired" }]);
 });

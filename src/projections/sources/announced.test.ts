@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { type Announced, beyond, withAnnounced } from "./announced.ts";
 import { type Gap, gapAtEnd, type Numbers, takeNumber } from "./gaps.ts";
 
-/** What one event of a source says: that it is this number, or that there are so many. */
+/** What one event of a source says: that it has this number, or that there are this many events. */
 interface Word {
   readonly kind: "number" | "announcement";
   readonly number: number;
@@ -14,7 +14,7 @@ const anyWords = fc.array(
   fc.record<Word>({
     kind: fc.constantFrom("number", "announcement"),
     number: fc.integer({ min: 1, max: 12 }),
-    // Four days, six times on each.
+    // Four days with six times each.
     at: fc.integer({ min: 0, max: 23 }).map((time) => new Date(Date.UTC(2027, 1, 1, 4 * time)).toISOString()),
   }),
   { maxLength: 30 },
@@ -38,7 +38,7 @@ const heard = (words: readonly Word[]) => {
 
 const earliest = (words: readonly Word[]): string => words.map(({ at }) => at).sort()[0] ?? "";
 
-/** The same from the whole set, number by number. */
+/** The same result from the whole set, number by number. */
 const gapsOf = (words: readonly Word[]): readonly Gap[] => {
   const came = (number: number): readonly Word[] =>
     words.filter((word) => word.kind === "number" && word.number === number);
@@ -60,7 +60,7 @@ const gapsOf = (words: readonly Word[]): readonly Gap[] => {
   return gaps;
 };
 
-test("numbers that did not come are gaps, up to the highest that was announced, whatever came first", () => {
+test("missing numbers up to the highest announced one are gaps, whatever arrived first", () => {
   fc.assert(
     fc.property(
       anyWords.chain((words) =>
@@ -79,14 +79,14 @@ test("numbers that did not come are gaps, up to the highest that was announced, 
   );
 });
 
-test("heartbeats without end of a source whose events never come take one entry a day", () => {
+test("endless heartbeats of a source whose events never arrive take one entry a day", () => {
   let announced: readonly Announced[] = [];
   for (let hour = 0; hour < 72; hour++)
     announced = withAnnounced(announced, hour + 1, new Date(Date.UTC(2027, 1, 1, hour)).toISOString());
   expect(announced.map(([number]) => number)).toEqual([24, 48, 72]);
 });
 
-test("nor does it take longer for each the more days there are", () => {
+test("more days do not make each heartbeat slower", () => {
   const days = 20_000;
   let announced: readonly Announced[] = [];
   for (let day = 0; day < days; day++) {
@@ -95,5 +95,5 @@ test("nor does it take longer for each the more days there are", () => {
   }
   expect(announced).toHaveLength(days);
   expect(announced.at(-1)).toEqual([days, "1954-10-04T00:00:00.000Z"]);
-  // Where all days were put in order for each it took 15 s.
+  // This took 15 s when all days were sorted for each heartbeat.
 }, 10_000);

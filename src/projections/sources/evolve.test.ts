@@ -28,7 +28,7 @@ const sourcesAfter = async (...said: readonly Said[]) => {
   return view.rows(SOURCES);
 };
 
-test("a source was heard of last at its latest time, and only heartbeats tell how it is", async () => {
+test("a source was last heard of at its latest time, and only heartbeats give its state", async () => {
   const rows = await sourcesAfter(
     ["10", "sdk.heartbeat", { queue_depth: 3 }],
     ["12", MADE, { queue_depth: 9, last_source_sequence: 5 }],
@@ -44,7 +44,7 @@ test("a source was heard of last at its latest time, and only heartbeats tell ho
   ]);
 });
 
-test("a heartbeat shows texts and numbers, and nothing where it says something else or what no double holds", async () => {
+test("a heartbeat shows texts and numbers, but no other values and no numbers too large for a double", async () => {
   const view = createInMemoryView(eventsProjection, sourcesProjection);
   const metadata = `{"source_id":"s","queue_depth":1e400,"outbox_depth":"none","dropped":true,"circuit_state":2}`;
   const event = `{"event_id":"evt_1","event_type":"sdk.heartbeat","timestamp":"2026-11-20T10:00:00Z","asset_id":"a","metadata":${metadata}}`;
@@ -52,14 +52,14 @@ test("a heartbeat shows texts and numbers, and nothing where it says something e
   expect(view.rows(SOURCES)).toMatchObject([{ heartbeat: '{"outbox_depth":"none","circuit_state":2}' }]);
 });
 
-test("what is no number of an event counts for none", async () => {
+test("a value that cannot be an event's number is ignored", async () => {
   const wrong = [0, -1, 1.5, 2 ** 53, "1", null].map(
     (source_sequence): Said => ["10", MADE, { source_sequence }],
   );
   expect(await sourcesAfter(...wrong)).toMatchObject([{ last_number: 0, received: 0, missing: 0 }]);
 });
 
-test("a number that was announced and has come says nothing of those behind it", async () => {
+test("an announced number that has arrived says nothing about the numbers after it", async () => {
   const rows = await sourcesAfter(
     ["10", "sdk.heartbeat", { last_source_sequence: 5 }],
     ["11", MADE, { source_sequence: 5 }],

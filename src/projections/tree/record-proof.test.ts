@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { awaitHead } from "./record-proof.ts";
 
-test("who waits for the tree heads of one tenant asks for them together, and gives up in time", async () => {
+test("requests that wait for the tree heads of one tenant ask for them together and give up in time", async () => {
   const asked: string[] = [];
   const checkpoints = {
     last: async (tenant: string) => {
