@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 
-test("base64 is that of RFC 4648, of any length, and back", () => {
+test("base64 is encoded and decoded as in RFC 4648, for any length", () => {
   const bytes = fc.oneof(
     fc.uint8Array(),
     fc.nat({ max: 40_000 }).map((length) => new Uint8Array(length).fill(251)),
@@ -16,7 +16,7 @@ test("base64 is that of RFC 4648, of any length, and back", () => {
   );
 });
 
-test("bytes have one text: what is read is written the same way", () => {
+test("bytes have only one text, and no other text is decoded", () => {
   const text = fc.string({ unit: fc.constantFrom(..."AQgw/+-_= \nzZ09é"), maxLength: 12 });
   fc.assert(
     fc.property(text, (text) => {

@@ -7,7 +7,7 @@ const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, "he
 const ZEROS = "00".repeat(30);
 const ONES = "ff".repeat(30);
 
-test("the public key of every seed is a point, and with its last bit turned it is the other point of that height", () => {
+test("the public key of every seed is a point, and remains one if its sign bit is flipped", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (seed) => {
       const { publicKey } = createSigningKey(seed);
@@ -19,16 +19,16 @@ test("the public key of every seed is a point, and with its last bit turned it i
   );
 });
 
-test("what is no point, and a point that is written otherwise than RFC 8032 has it, is none", () => {
+test("bytes that are not a point, or not its encoding of RFC 8032, are refused", () => {
   const cases = [
     [`0200${ZEROS}`, false],
-    // y = 0, 1 and -1; the last two have x = 0, which has no sign.
+    // y = 0, 1 and -1. The last two have x = 0, which has no sign.
     [`0000${ZEROS}`, true],
     [`0100${ZEROS}`, true],
     [`01${ZEROS}80`, false],
     [`ec${ONES}7f`, true],
     [`ec${ONES}ff`, false],
-    // 0 and 1 again, as the prime and one more.
+    // 0 and 1 again, as the prime and the prime plus one.
     [`ed${ONES}7f`, false],
     [`ee${ONES}7f`, false],
     [`ff${ONES}ff`, false],
@@ -36,7 +36,7 @@ test("what is no point, and a point that is written otherwise than RFC 8032 has 
   for (const [hex, isPoint] of cases) expect([hex, isCurvePoint(bytesOf(hex))]).toEqual([hex, isPoint]);
 });
 
-test("some heights have points and some have none: of the first sixteen those that Deno's node:crypto takes (measured on 2.9.6)", () => {
+test("of the first sixteen values of y, those are points that Deno's node:crypto accepts (measured on 2.9.6)", () => {
   const heights = Array.from({ length: 16 }, (_, y) => y);
   const hexOf = (y: number): string => `${y.toString(16).padStart(2, "0")}00${ZEROS}`;
   expect(heights.filter((y) => isCurvePoint(bytesOf(hexOf(y))))).toEqual([0, 1, 3, 4, 5, 6, 9, 10, 14, 15]);

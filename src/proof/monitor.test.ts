@@ -26,7 +26,7 @@ const ring = (() => {
   return read.ring;
 })();
 
-/** One tree head for each record; `forgedAt`: the size at which it has another root. */
+/** One tree head for each record. `forgedAt` is the size at which it has another root. */
 const headsOf = (count: number, forgedAt?: number) => {
   const origin = originOf("prooftrail", "acme");
   const range = createCompactRange();
@@ -39,23 +39,23 @@ const headsOf = (count: number, forgedAt?: number) => {
 };
 
 interface Watching {
-  /** Records of the log; as many as there are heads, where that is not said. */
+  /** Records of the log. By default as many as there are tree heads. */
   readonly records?: number;
-  /** Records that come before each look at the end of the log. */
+  /** Records that arrive before each look at the end of the log. */
   readonly growth?: number;
-  /** Records that the log gives at once, where it does not give as many as are asked for. */
+  /** Records that the log gives at once. By default as many as are asked for. */
   readonly groupMax?: number;
   /** A record that the log does not give. */
   readonly missing?: number;
-  /** How far the view has come, in which no tile is. */
+  /** The position of the view, which has no tiles. */
   readonly viewPosition?: number | ((seen: { readonly rests: number }) => number);
-  /** Whose the records are by turns. */
+  /** The tenants of the records, in turn. */
   readonly tenants?: readonly string[];
-  /** What the view has in the place of a tile. */
+  /** What the view has instead of a tile. */
   readonly tile?: (width: number) => Uint8Array;
 }
 
-/** A log of as many records as there are heads, watched until `isOver` holds of how many heads and records were read. */
+/** A log with as many records as there are tree heads, watched until `isOver` is true for the number of tree heads and records read. */
 const watching = async (
   heads: ReturnType<typeof headsOf>,
   isOver: (seen: { readonly heads: number; readonly records: number; readonly rests: number }) => boolean,
@@ -121,7 +121,7 @@ const watching = async (
     },
     pause: async (durationMs) => {
       seen.pauses++;
-      // Of a whole second, as no pause between groups is: all is read, or the view is waited for.
+      // Only this pause is a whole second, unlike those between groups: everything is read, or the monitor waits for the view.
       if (durationMs === 1000) seen.rests++;
       look();
     },
@@ -130,13 +130,13 @@ const watching = async (
   return { ...seen, alarms, details };
 };
 
-test("tree heads are read as far as the log is, so that memory does not grow with how many were signed", async () => {
+test("tree heads are read only as far as the log, so that memory does not grow with the number of signed ones", async () => {
   const { headsAheadMax, alarms } = await watching(headsOf(HEADS), ({ records }) => records === HEADS);
   expect(headsAheadMax).toBe(CHECKPOINTS_PER_READ);
   expect(alarms).toEqual([]);
 });
 
-test("each of many tree heads is held against the log", async () => {
+test("every one of many tree heads is compared with the log", async () => {
   for (const forgedAt of [1, CHECKPOINTS_PER_READ, CHECKPOINTS_PER_READ + 1, HEADS]) {
     const heads = headsOf(HEADS, forgedAt);
     const { alarms } = await watching(heads, (seen) => seen.heads === HEADS && seen.records === HEADS);
@@ -144,7 +144,7 @@ test("each of many tree heads is held against the log", async () => {
   }
 });
 
-test("a tree head behind one that covers more is told: the log would have gone back, or there would be two of it", async () => {
+test("a tree head after one that covers more is reported: the log has gone back, or there are two logs", async () => {
   for (const size of [1, HEADS - 2]) {
     const heads = headsOf(HEADS);
     const { note = "" } = headsOf(size, size).at(-1) ?? {};
@@ -154,7 +154,7 @@ test("a tree head behind one that covers more is told: the log would have gone b
   }
 });
 
-test("a tree head that is signed again, as for another key, is none", async () => {
+test("a tree head that is signed again, for example for another key, is not reported", async () => {
   const heads = headsOf(HEADS);
   const last = heads.at(-2);
   const again = last ? heads.with(HEADS - 1, { ...last, revision: HEADS }) : heads;
@@ -169,20 +169,20 @@ test("a service that stops does not wait until all tree heads are read", async (
 
 const isAllRead = ({ rests }: { readonly rests: number }): boolean => rests > 0;
 
-test("where all is read it rests, and is level with log and heads by then", async () => {
+test("the monitor rests once everything is read, and is then level with the log and the tree heads", async () => {
   const { heads, records, pauses } = await watching(headsOf(MONITOR_HEADS_PER_TURN), isAllRead);
   expect({ heads, records }).toEqual({ heads: MONITOR_HEADS_PER_TURN, records: MONITOR_HEADS_PER_TURN });
-  // Signatures take as long as records: between them it rests too.
+  // Signatures take as long as records, so the monitor also rests between them.
   expect(pauses).toBe(2);
 });
 
-test("more that was signed than the log holds is told, once, when all that the log holds is read", async () => {
+test("a log shorter than its tree heads is reported once, after all of it is read", async () => {
   const { alarms } = await watching(headsOf(5), isAllRead, { records: 3 });
   expect(alarms).toEqual(["shorter_than_signed"]);
   expect((await watching(headsOf(5), isAllRead, { groupMax: 2 })).alarms).toEqual([]);
 });
 
-test("and of a log that grows with each look all the same", async () => {
+test("a log shorter than its tree heads is reported even if it grows with each look", async () => {
   const many = 200;
   const tenants = Array.from({ length: many + 1 }, (_, sequence) => (sequence <= 3 ? "acme" : "globex"));
   const isOver = ({ records }: { readonly records: number }): boolean => records === many;
@@ -190,7 +190,7 @@ test("and of a log that grows with each look all the same", async () => {
   expect(alarms).toEqual(["shorter_than_signed"]);
 });
 
-test("of several tree heads that are wrong in one way the first is told", async () => {
+test("only the first of several tree heads that are wrong in the same way is reported", async () => {
   const others = headsOf(4, 4).slice(3);
   const [first, second, third] = headsOf(3);
   const forged = [first, second, third].flatMap((head) =>
@@ -203,12 +203,12 @@ test("of several tree heads that are wrong in one way the first is told", async 
   expect((await watching(differing, isAllRead)).alarms).toEqual(["root_differs"]);
 });
 
-test("a record that the log does not give is told", async () => {
+test("a record that the log does not give is reported", async () => {
   const { alarms } = await watching([], isAllRead, { records: 3, missing: 2 });
   expect(alarms).toEqual(["hole"]);
 });
 
-test("a tile is looked for as soon as the view has seen its last record, and not before", async () => {
+test("a tile is looked for once the view has read its last record, and not before", async () => {
   for (const [viewPosition, expected] of [
     [TILE_WIDTH - 1, []],
     [TILE_WIDTH, ["tile_differs"]],
@@ -218,7 +218,7 @@ test("a tile is looked for as soon as the view has seen its last record, and not
   }
 });
 
-test("a view that is far behind is waited for, so that memory does not grow with the log, and all of it is looked at then", async () => {
+test("the monitor waits for a view that is far behind, so that memory does not grow with the log, and then checks all of it", async () => {
   const records = 2 * TILE_WIDTH * TILE_WIDTH;
   let readBefore = 0;
   const isOver = (seen: { readonly records: number; readonly rests: number }): boolean => {
@@ -233,8 +233,8 @@ test("a view that is far behind is waited for, so that memory does not grow with
   expect(alarms).toEqual(Array(records / TILE_WIDTH + tilesAbove).fill("tile_differs"));
 });
 
-test("of all tenants together so many leaves are held until a tree head comes, and what it says is told all the same", async () => {
-  // Of none so many that they are a tile.
+test("a bounded number of leaves of all tenants is held until a tree head arrives, and errors are still reported", async () => {
+  // Each tenant has too few for a tile.
   const each = 200;
   const tenants = Array.from(
     { length: (2 * MONITOR_LEAVES_UNSIGNED_MAX) / each },
@@ -251,13 +251,13 @@ test("of all tenants together so many leaves are held until a tree head comes, a
     tile: (width) => new Uint8Array(width * HASH_BYTES),
   });
   expect(alarms).toEqual(tenants.map(() => "shorter_than_signed"));
-  // The first leaf of those that are held is told.
+  // The report names the first leaf that is held.
   const held = details.map((detail) => each - Number(/leaf (\d+)$/.exec(String(detail))?.[1]));
   expect(held.reduce((sum, leaves) => sum + leaves, 0)).toBeLessThanOrEqual(MONITOR_LEAVES_UNSIGNED_MAX);
   expect(Math.min(...held)).toBeGreaterThan(0);
 });
 
-test("what is wrong is told also where the views go away while they are asked what they have there", async () => {
+test("errors are reported even if the views are away when they are asked for their tiles", async () => {
   let asked = 0;
   const tile = (): Uint8Array => {
     asked++;
@@ -268,7 +268,7 @@ test("what is wrong is told also where the views go away while they are asked wh
   asked = 0;
   const { alarms } = await watching([], isAllRead, { records: TILE_WIDTH, viewPosition: TILE_WIDTH, tile });
   expect(alarms).toEqual(["tile_differs"]);
-  // What can never be read keeps it from nothing else.
+  // A tile that can never be read keeps the monitor from nothing else.
   let looks = 0;
   const unreadable = (): Uint8Array => {
     looks++;

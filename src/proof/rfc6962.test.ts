@@ -19,15 +19,15 @@ import {
 } from "./rfc6962.ts";
 
 const SIZE_MAX = 600;
-/** To here every proof there is; above it some. */
+/** All proofs are checked up to this size, and some above it. */
 const ALL_PROOFS_SIZE_MAX = 130;
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
-/** A text of all of them: one comparison of texts instead of one of lists, of which there are 30,000. */
+/** One text of all hashes, so that one text is compared instead of a list. There are 30,000 lists. */
 const inOne = (hashes: readonly Uint8Array[]): string => hashes.map(hex).join(" ");
 const fromHex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "hex"));
 
-/** Hashes of perfect subtrees by their definition: halves joined. Remembered, and with our hashes. */
+/** Hashes of perfect subtrees by their definition: two halves joined. They are remembered, and use our hash functions. */
 const subtreeHashesOver = (leaves: readonly Uint8Array[]): SubtreeHash => {
   const remembered = new Map<string, Hash>();
   const hashOf: SubtreeHash = ({ level, index }) => {
@@ -56,15 +56,15 @@ const naive = createNaiveTree((index) => leaves[index] ?? new Uint8Array());
 const roots = Array.from({ length: SIZE_MAX + 1 }, (_, size) => naive.mth(0, size));
 const rootAt = (size: number): Hash => roots[size] ?? new Uint8Array();
 
-/** 0 … size - 1, or some of them, the edges always. */
+/** 0 … size - 1, or some of them and always the edges. */
 const sampled = (size: number): readonly number[] => {
   if (size <= ALL_PROOFS_SIZE_MAX) return Array.from({ length: size }, (_, index) => index);
   const powers = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].filter((power) => power < size);
   return [...new Set([0, size - 1, size - 2, (size * 7919) % size, (size * 31) % 97, ...powers])];
 };
 
-describe("against the definitions of RFC 6962 §2.1, every size to 600", () => {
-  test("the root of a tree is that of the definition, and growing leaf by leaf gives the same", () => {
+describe("the definitions of RFC 6962 §2.1, for every size up to 600", () => {
+  test("the root of a tree is as defined, also if the tree grows leaf by leaf", () => {
     const range = createCompactRange();
     for (let size = 0; size <= SIZE_MAX; size++) {
       if (size > 0) range.append(leafOf(size - 1));
@@ -75,7 +75,7 @@ describe("against the definitions of RFC 6962 §2.1, every size to 600", () => {
     }
   });
 
-  test("a tree goes on from its nodes as if it had never stopped", () => {
+  test("a tree that continues from its nodes is the same as one that never stopped", () => {
     for (const size of [0, 1, 2, 3, 7, 8, 255, 256, 300]) {
       const range = createCompactRange(size, subtreesOf(size).map(hashOf));
       for (let index = size; index < SIZE_MAX; index++) range.append(leafOf(index));
@@ -85,7 +85,7 @@ describe("against the definitions of RFC 6962 §2.1, every size to 600", () => {
     expect(() => createCompactRange(1, [new Uint8Array(31)])).toThrow(RangeError);
   });
 
-  test("every inclusion proof is that of the definition, and verifies", () => {
+  test("every inclusion proof is as defined and verifies", () => {
     for (let size = 1; size <= SIZE_MAX; size++)
       for (const index of sampled(size)) {
         const proof = inclusionProof(index, size, hashOf);
@@ -94,7 +94,7 @@ describe("against the definitions of RFC 6962 §2.1, every size to 600", () => {
       }
   });
 
-  test("every consistency proof is that of the definition, and verifies", () => {
+  test("every consistency proof is as defined and verifies", () => {
     for (let to = 1; to <= SIZE_MAX; to++)
       for (const from of [...sampled(to).filter((from) => from > 0), to]) {
         const proof = consistencyProof(from, to, hashOf);
@@ -103,14 +103,14 @@ describe("against the definitions of RFC 6962 §2.1, every size to 600", () => {
       }
   });
 
-  test("a long leaf is hashed as a short one is", () => {
+  test("a long leaf is hashed like a short one", () => {
     for (const length of [0, 1, 4095, 4096, 4097, 100_000]) {
       const data = new Uint8Array(length).fill(7);
       expect(hex(leafHash(data))).toBe(
         createHash("sha256").update(Uint8Array.of(0)).update(data).digest("hex"),
       );
     }
-    // The longer one before it leaves nothing behind.
+    // The longer leaf before it leaves nothing behind.
     expect(hex(leafHash(new Uint8Array(0)))).toBe(hex(rootOf(1, subtreeHashesOver([new Uint8Array(0)]))));
   });
 });
@@ -157,7 +157,7 @@ describe("the published vectors of Certificate Transparency", () => {
   const LEFT = "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7";
   const RIGHT = "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4";
 
-  test("leaf hashes, and the roots of trees of every size, are those of the vectors", () => {
+  test("leaf hashes, and the roots of trees of every size, equal the vectors", () => {
     expect(inputs.map((input) => hex(leafHash(input)))).toEqual(LEAVES);
     expect(ROOTS.map((_, size) => hex(rootOf(size, vectorHashOf)))).toEqual(ROOTS);
     expect(hex(EMPTY_ROOT)).toBe(ROOTS[0] ?? "");
@@ -177,7 +177,7 @@ describe("the published vectors of Certificate Transparency", () => {
     [1, 5, [LEAVES[0], PAIRS[1], LEAVES[4]]],
   ];
 
-  test.each(INCLUSION)("inclusion of leaf %i in a tree of %i", (index, size, path) => {
+  test.each(INCLUSION)("the inclusion proof of leaf %i in a tree of %i is right", (index, size, path) => {
     expect(inclusionProof(index, size, vectorHashOf).map(hex)).toEqual(path.map(String));
   });
 
@@ -195,17 +195,17 @@ describe("the published vectors of Certificate Transparency", () => {
     ],
   ];
 
-  test.each(CONSISTENCY)("consistency of trees of %i and %i", (from, to, path) => {
+  test.each(CONSISTENCY)("the consistency proof of trees of %i and %i is right", (from, to, path) => {
     expect(consistencyProof(from, to, vectorHashOf).map(hex)).toEqual(path.map(String));
   });
 });
 
-describe("what is not so is refused", () => {
+describe("wrong proofs are refused", () => {
   const flipped = (bytes: Uint8Array, position: number): Uint8Array =>
     bytes.map((byte, index) => (index === position ? byte ^ (1 << (position % 8)) : byte));
   const positions = Array.from({ length: HASH_BYTES }, (_, position) => position);
 
-  /** Every way to damage a list of hashes by one step. */
+  /** Every way to damage a list of hashes in one step. */
   const damaged = (proof: readonly Hash[]): readonly (readonly Hash[])[] => [
     ...proof.flatMap((hash, at) => positions.map((position) => proof.with(at, flipped(hash, position)))),
     ...proof.map((_, at) => proof.toSpliced(at, 1)),
@@ -218,7 +218,7 @@ describe("what is not so is refused", () => {
     [new Uint8Array(HASH_BYTES), ...proof],
   ];
 
-  /** Sizes of trees with more levels, whose paths are longer. */
+  /** Sizes of trees with more levels and longer paths. */
   const deeperThan = (size: number): readonly number[] => {
     const full = 2 ** Math.ceil(Math.log2(size));
     return [full + 1, 2 * full, 2 * full + 1, 2 ** 40];
@@ -242,7 +242,7 @@ describe("what is not so is refused", () => {
         for (let other = 0; other < size + 3; other++)
           if (other !== index) expect(verifyInclusion({ ...given, index: other })).toBe(false);
         for (const other of deeperThan(size)) expect(verifyInclusion({ ...given, size: other })).toBe(false);
-        // Otherwise a size is not bound by the path: leaf 0 of 3 and leaf 0 of 4 have one of the same shape. The root binds it.
+        // The path does not bind every other size: leaf 0 of 3 and leaf 0 of 4 have paths of the same shape. The root binds the size.
         for (let other = index + 1; other <= SIZE_MAX; other++)
           if (other !== size)
             expect(verifyInclusion({ ...given, size: other, root: rootAt(other) })).toBe(false);
@@ -268,7 +268,7 @@ describe("what is not so is refused", () => {
         for (let other = 1; other <= SIZE_MAX; other++) {
           if (other !== from)
             expect(verifyConsistency({ ...given, from: other, fromRoot: rootAt(other) })).toBe(
-              // From the same size there is nothing to show, and an empty proof shows it.
+              // An empty proof is enough for trees of the same size.
               other === to && proof.length === 0,
             );
           if (other !== to)
@@ -281,13 +281,13 @@ describe("what is not so is refused", () => {
     );
   });
 
-  test("the root of a larger tree as that of a smaller one", () => {
+  test("the root of a larger tree instead of a smaller one", () => {
     const root = rootAt(2);
     expect(verifyInclusion({ leaf: leafOf(1), index: 0, size: 1, proof: [leafOf(0)], root })).toBe(false);
     expect(verifyInclusion({ leaf: leafOf(1), index: 1, size: 2, proof: [leafOf(0)], root })).toBe(true);
   });
 
-  test("hashes of another length beside a right proof", () => {
+  test("hashes of another length with a right proof", () => {
     for (const length of [0, 31, 33, 64]) {
       const other = new Uint8Array(length);
       const proof = inclusionProof(2, 7, hashOf);
@@ -314,7 +314,7 @@ describe("what is not so is refused", () => {
       }
   });
 
-  test("from an empty tree nothing needs showing, but its root is known", () => {
+  test("from an empty tree no proof is needed, but its root must be right", () => {
     const given = { from: 0, to: 5, fromRoot: EMPTY_ROOT, toRoot: rootAt(5), proof: [] };
     expect(consistencyProof(0, 5, hashOf)).toEqual([]);
     expect(verifyConsistency(given)).toBe(true);
@@ -325,14 +325,14 @@ describe("what is not so is refused", () => {
     expect(verifyConsistency({ ...given, to: 0, fromRoot: rootAt(1), toRoot: rootAt(1) })).toBe(false);
   });
 
-  test("between equal sizes only equal roots and no proof", () => {
+  test("for equal sizes anything but equal roots and an empty proof", () => {
     const given = { from: 5, to: 5, fromRoot: rootAt(5), toRoot: rootAt(5), proof: [] };
     expect(verifyConsistency(given)).toBe(true);
     expect(verifyConsistency({ ...given, toRoot: rootAt(4) })).toBe(false);
     expect(verifyConsistency({ ...given, proof: [rootAt(5)] })).toBe(false);
   });
 
-  test("nonsense, without an exception", () => {
+  test("nonsense, without throwing", () => {
     const count = fc.oneof(
       fc.integer({ min: -3, max: 40 }),
       fc.constantFrom(0.5, Number.NaN, Number.POSITIVE_INFINITY, -0, 2 ** 53, 2 ** 53 - 1, 2 ** 32, 2 ** 31),
@@ -352,7 +352,7 @@ describe("what is not so is refused", () => {
     );
   });
 
-  test("leaves and trees that do not exist, by the makers of proofs", () => {
+  test("leaves and trees that do not exist, when proofs are made", () => {
     for (const [index, size] of [
       [0, 0],
       [5, 5],
@@ -369,9 +369,9 @@ describe("what is not so is refused", () => {
 });
 
 /**
- * 1. All leaves are alike but one, so that a subtree's hash follows from its width and from where the odd one lies in it.
- * 2. The definition can then be followed for any size, in steps instead of leaves.
- * 3. A wrong place in a path would show, because the odd leaf is where it should not be.
+ * 1. All leaves except one are equal, so a subtree's hash follows from its width and from the place of the odd leaf in it.
+ * 2. So the definition can be followed for any size, in steps instead of leaves.
+ * 3. A wrong place in a path would show, because the odd leaf would be in the wrong place.
  */
 describe("trees beyond 32 bits", () => {
   const alike = leafHash(Uint8Array.of(1));
@@ -408,7 +408,7 @@ describe("trees beyond 32 bits", () => {
   const below = (bound: number, share: number): number => Math.min(bound - 1, Math.floor(bound * share));
   const share = fc.double({ min: 0, max: 1, noNaN: true });
 
-  test("roots, inclusion and consistency hold to 2^53 - 1", () => {
+  test("roots, inclusion proofs and consistency proofs are right up to 2^53 - 1", () => {
     fc.assert(
       fc.property(size, share, share, (size, oddShare, fromShare) => {
         const index = below(size, oddShare);
@@ -432,7 +432,7 @@ describe("trees beyond 32 bits", () => {
     );
   });
 
-  test("a tree grows past 2^32", () => {
+  test("a tree grows beyond 2^32", () => {
     const begin = 2 ** 32 - 2;
     const hashOf = hashesWith(2 ** 32);
     const range = createCompactRange(begin, subtreesOf(begin).map(hashOf));

@@ -46,7 +46,7 @@ describe("the examples of Go's sumdb/note and of C2SP signed-note", () => {
     expect(signNote(TEXT, [signer(PETER_SIGNER)])).toBe(SIGNED);
   });
 
-  test("Go's notes open: with one known signature, with two, with an unknown one between", () => {
+  test("Go's notes open with one known signature, with two, and with an unknown one in between", () => {
     expect(openNote(SIGNED, [peter])).toEqual({ kind: "opened", text: TEXT, verifiers: [peter] });
     const both = `${SIGNED}${ENOCH_LINE}`;
     expect(openNote(both, [peter, enoch])).toEqual({
@@ -66,7 +66,7 @@ describe("the examples of Go's sumdb/note and of C2SP signed-note", () => {
     expect(openNote(`${text}\n${line}\n`, [key])).toMatchObject({ kind: "opened", text });
   });
 
-  test("keys are read and written as Go writes them", () => {
+  test("keys are read and written as by Go", () => {
     const seed = decodeBase64("gQoUAtUUbI2E8kQzMPVAgOv5juF9nHT2JS/F1ccoMXM=") ?? new Uint8Array();
     expect(formatSignerKey({ name: "PeterNeumann", seed })).toBe(PETER_SIGNER);
     expect(formatVerifierKey(createSigningKey(seed).signerNamed("PeterNeumann"))).toBe(PETER);
@@ -75,10 +75,10 @@ describe("the examples of Go's sumdb/note and of C2SP signed-note", () => {
   });
 });
 
-describe("what opens a note", () => {
+describe("opening a note", () => {
   const stranger = createSigningKey(new Uint8Array(32).fill(9));
 
-  test("no known signature: unknown_key, also under a known name or a known id", () => {
+  test("fails with unknown_key without a known signature, even under a known name or a known id", () => {
     expect(openNote(SIGNED, [])).toEqual(failed("unknown_key"));
     expect(openNote(SIGNED, [enoch])).toEqual(failed("unknown_key"));
     const sameName = signNote(TEXT, [stranger.signerNamed("PeterNeumann")]);
@@ -87,7 +87,7 @@ describe("what opens a note", () => {
     expect(openNote(sameId, [peter])).toEqual(failed("unknown_key"));
   });
 
-  test("a wrong signature by a known key fails the note, however many right ones there are", () => {
+  test("fails if a known key has a wrong signature, however many right ones there are", () => {
     const forged = signNote(TEXT, [{ ...stranger.signerNamed("EnochRoot"), keyId: enoch.keyId }]);
     const forgedLine = forged.slice(TEXT.length + 1);
     for (const note of [`${SIGNED}${forgedLine}`, `${TEXT}\n${forgedLine}${PETER_LINE}`]) {
@@ -97,14 +97,14 @@ describe("what opens a note", () => {
     expect(openNote(`${SIGNED}${forgedLine}${ENOCH_LINE}`, [peter, enoch])).toEqual(failed("bad_signature"));
   });
 
-  test("a signature of another length by a known key is a wrong one", () => {
+  test("fails if a signature by a known key has the wrong length", () => {
     const short = { ...peter, sign: () => new Uint8Array(63) };
     const long = { ...peter, sign: () => new Uint8Array(65) };
     expect(openNote(signNote(TEXT, [short]), [peter])).toEqual(failed("bad_signature"));
     expect(openNote(signNote(TEXT, [long]), [peter])).toEqual(failed("bad_signature"));
   });
 
-  test("signatures of other kinds, longer or shorter, are ignored", () => {
+  test("ignores signatures of other kinds, whether longer or shorter", () => {
     const others: Signer[] = [1, 63, 76, 2420].map((length, at) => ({
       ...stranger.signerNamed(`witness.example/${at}`),
       sign: () => new Uint8Array(length).fill(at),
@@ -113,17 +113,17 @@ describe("what opens a note", () => {
     expect(openNote(note, [peter])).toMatchObject({ kind: "opened", verifiers: [peter] });
   });
 
-  test("a signature that stands twice is one signature", () => {
+  test("counts a repeated signature once", () => {
     expect(openNote(`${SIGNED}${PETER_LINE}`, [peter])).toMatchObject({ kind: "opened", verifiers: [peter] });
   });
 
-  test("a text may have empty lines; the last one before the signatures parts them", () => {
+  test("gives a text with empty lines, because the last empty line before the signatures is the separator", () => {
     const text = "\n\nfirst\n\n— not a signature\n\n";
     const note = signNote(text, [signer(PETER_SIGNER)]);
     expect(openNote(note, [peter])).toMatchObject({ kind: "opened", text });
   });
 
-  test("as many signatures as are allowed, and not one more", () => {
+  test("accepts the maximum number of signatures and not one more", () => {
     const line = signNote(TEXT, [stranger.signerNamed("other")]).slice(TEXT.length + 1);
     const note = (others: number): string => SIGNED + line.repeat(others);
     expect(openNote(note(NOTE_SIGNATURES_MAX - 1), [peter])).toMatchObject({ kind: "opened" });
@@ -131,7 +131,7 @@ describe("what opens a note", () => {
   });
 });
 
-describe("what is no note", () => {
+describe("text that is not a note", () => {
   const base64 = PETER_LINE.split(" ")[2]?.trim() ?? "";
 
   test.each([
@@ -152,7 +152,7 @@ describe("what is no note", () => {
     ["no space after the dash", SIGNED.replace("— ", "—")],
     ["two spaces", SIGNED.replace("— ", "—  ")],
     ["two spaces before the signature", SIGNED.replace(" x08", "  x08")],
-    ["a word more", SIGNED.replace("AM=\n", "AM= more\n")],
+    ["an extra word", SIGNED.replace("AM=\n", "AM= more\n")],
     ["a space at the end", SIGNED.replace("AM=\n", "AM= \n")],
     ["no name", SIGNED.replace("PeterNeumann ", "")],
     ["a plus in a name", SIGNED.replace("PeterNeumann", "Peter+Neumann")],
@@ -169,7 +169,7 @@ describe("what is no note", () => {
     expect(openNote(note, [peter])).toEqual(failed("malformed"));
   });
 
-  test("signatures without a text, even right ones of nothing", () => {
+  test("signatures without a text, even valid ones of an empty text", () => {
     const { sign, ...key } = signer(PETER_SIGNER);
     const ofNothing = { ...key, sign: () => sign(new Uint8Array()) };
     const lines = signNote(TEXT, [ofNothing]).slice(TEXT.length + 1);
@@ -177,7 +177,7 @@ describe("what is no note", () => {
       expect(openNote(note, [peter])).toEqual(failed("malformed"));
   });
 
-  test("no byte of the text, of the key id or of the signature can change", () => {
+  test("no byte of the text, of the key id or of the signature can be changed", () => {
     fc.assert(
       fc.property(fc.nat({ max: SIGNED.length - 1 }), fc.nat({ max: 0xffff }), (at, code) => {
         const changed = `${SIGNED.slice(0, at)}${String.fromCharCode(code)}${SIGNED.slice(at + 1)}`;
@@ -187,7 +187,7 @@ describe("what is no note", () => {
     );
   });
 
-  test("nothing that is no note throws", () => {
+  test("no text throws, even if it is not a note", () => {
     const pieces = fc.array(
       fc.constantFrom("\n", "— ", "PeterNeumann", " ", base64, "text", "+", "=", "\ud800"),
     );
@@ -205,13 +205,13 @@ describe("what is no note", () => {
     );
   });
 
-  test("a text that cannot stand in a note is not signed", () => {
+  test("a text that a note cannot contain is not signed", () => {
     for (const text of ["", "no newline", "tab\t\n", "\r\n", "\ud800\n"])
       expect(() => signNote(text, [signer(PETER_SIGNER)])).toThrow(RangeError);
     expect(() => signNote(TEXT, [])).toThrow(RangeError);
   });
 
-  test("every text that may be signed opens as it was", () => {
+  test("every text that can be signed opens unchanged", () => {
     const text = fc.string({ unit: "grapheme" }).map((text) => `${text.replace(/\p{Cc}/gu, "")}\n`);
     fc.assert(
       fc.property(text, (text) => {
@@ -223,7 +223,7 @@ describe("what is no note", () => {
 });
 
 describe("keys", () => {
-  test("names: no space of any script, no plus, nothing that cannot stand in a note", () => {
+  test("a name has no space of any script, no plus, and no character that a note cannot contain", () => {
     for (const name of ["example.com/log42", "ä", "日本", "a:b", "—"]) expect(isKeyName(name)).toBe(true);
     for (const name of [
       "",
@@ -258,7 +258,7 @@ describe("keys", () => {
     `${PETER}AAAA`,
     `${PETER}\n`,
     PETER_SIGNER,
-  ])("%p is no verifier's key", (text) => {
+  ])("%p is not a verifier's key", (text) => {
     expect(parseVerifierKey(text)).toBeUndefined();
   });
 
@@ -269,11 +269,11 @@ describe("keys", () => {
     PETER_SIGNER.replace("Neumann", "neumann"),
     PETER_SIGNER.replace("+AYEK", "+AoEK"),
     PETER_SIGNER.slice(0, -4),
-  ])("a signer's key that was changed is refused (%#)", (text) => {
+  ])("a changed signer's key is refused (%#)", (text) => {
     expect(parseSignerKey(text)).toBeUndefined();
   });
 
-  test("one seed signs under many names, each with its own id, and both texts of its keys are read back", () => {
+  test("one seed signs under many names with an id for each, and both forms of its keys are read back", () => {
     const name = fc.stringMatching(/^[a-z0-9./-]{1,30}$/);
     const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
     fc.assert(
@@ -292,7 +292,7 @@ describe("keys", () => {
     );
   });
 
-  test("a public key that is no point of the curve opens nothing and throws nothing", () => {
+  test("a public key that is not a point of the curve opens nothing and does not throw", () => {
     for (let byte = 0; byte < 256; byte++) {
       const publicKey = new Uint8Array(32).fill(byte);
       const text = `n+00000000+${encodeBase64(Uint8Array.of(1, ...publicKey))}`;

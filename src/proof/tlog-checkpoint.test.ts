@@ -3,16 +3,16 @@ import fc from "fast-check";
 import { createSigningKey, createVerifier, signNote } from "./signed-note.ts";
 import { type Checkpoint, formatCheckpoint, openCheckpoint, parseCheckpoint } from "./tlog-checkpoint.ts";
 
-/** The note text of the specification's example. */
+/** The text of the note in the specification's example. */
 const EXAMPLE = "example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n";
 
-test("the specification's example is read, and written again the same", () => {
+test("the specification's example is read and written unchanged", () => {
   const checkpoint = parseCheckpoint(EXAMPLE);
   expect(checkpoint).toMatchObject({ origin: "example.com/behind-the-sofa", size: 20852163 });
   expect(checkpoint && formatCheckpoint(checkpoint)).toBe(EXAMPLE);
 });
 
-test("every checkpoint is read back as it was", () => {
+test("every checkpoint is read back unchanged", () => {
   const line = fc.string({ minLength: 1, unit: "grapheme" }).filter((text) => !text.includes("\n"));
   fc.assert(
     fc.property(
@@ -29,7 +29,7 @@ test("every checkpoint is read back as it was", () => {
   );
 });
 
-test("a checkpoint has one text: what is read is written the same way", () => {
+test("a checkpoint has only one text, and no other text is read", () => {
   const inserted = fc.constantFrom("0", "\n", "\r", " ", "A", "=", "+", "٣", "line\n");
   fc.assert(
     fc.property(fc.nat({ max: EXAMPLE.length }), fc.nat({ max: 2 }), inserted, (at, removed, inserted) => {
@@ -64,11 +64,11 @@ test.each([
   ["a long root", "o\n1\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2IA\n"],
   ["a root without padding", "o\n1\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I\n"],
   ["a root with bits left over", "o\n1\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2J=\n"],
-])("%s is no checkpoint", (_, text) => {
+])("%s is not a checkpoint", (_, text) => {
   expect(parseCheckpoint(text)).toBeUndefined();
 });
 
-test("what cannot be a checkpoint is not written", () => {
+test("a value that cannot be a checkpoint is not written", () => {
   const checkpoint: Checkpoint = { origin: "o", size: 1, root: new Uint8Array(32) };
   for (const wrong of [
     { origin: "" },
@@ -91,17 +91,17 @@ describe("opening a signed checkpoint", () => {
   const one = { origin: "log.example/one", verifiers: [verifierOf("log.example/one")] };
   const two = { origin: "log.example/two", verifiers: [verifierOf("log.example/two")] };
 
-  test("gives the checkpoint of the log that was asked for", () => {
+  test("gives the checkpoint of the requested log", () => {
     expect(openCheckpoint(note, one)).toEqual({ kind: "opened", checkpoint, verifiers: one.verifiers });
     expect(openCheckpoint(note, two)).toEqual({ kind: "failed", reason: "unknown_key" });
   });
 
-  test("one log's checkpoint cannot be passed off as another's, though one key signs for both", () => {
+  test("refuses another log's checkpoint, even if one key signs for both logs", () => {
     const relabelled = signNote(formatCheckpoint(checkpoint), [key.signerNamed("log.example/two")]);
     expect(openCheckpoint(relabelled, two)).toEqual({ kind: "failed", reason: "wrong_origin" });
   });
 
-  test("a signed text that is no checkpoint is malformed", () => {
+  test("fails with malformed if the signed text is not a checkpoint", () => {
     const other = signNote("log.example/one\n7\n", [key.signerNamed("log.example/one")]);
     expect(openCheckpoint(other, one)).toEqual({ kind: "failed", reason: "malformed" });
     expect(openCheckpoint("", one)).toEqual({ kind: "failed", reason: "malformed" });

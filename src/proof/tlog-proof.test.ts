@@ -22,7 +22,7 @@ const failed = <Reason extends string>(reason: Reason) => ({ kind: "failed" as c
 const verify = (proof: string, index: number) =>
   verifyTlogProof({ proof, leaf: leafHash(data(index)), origin, verifiers });
 
-test("the file is the specification's: header, index, hashes, empty line, checkpoint", () => {
+test("the file follows the specification: header, index, hashes, empty line, checkpoint", () => {
   const proof = proofOf(2, 3);
   const sibling = Buffer.from(tree.mth(0, 2)).toString("base64");
   expect(formatTlogProof(proof)).toBe(`c2sp.org/tlog-proof@v1\nindex 2\n${sibling}\n\n${proof.checkpoint}`);
@@ -31,7 +31,7 @@ test("the file is the specification's: header, index, hashes, empty line, checkp
   );
 });
 
-test("every proof of a tree verifies from its file alone, for its leaf and no other", () => {
+test("every proof verifies from its file alone, for its own leaf and no other", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2000 }), fc.nat(), fc.uint8Array(), (size, chance, extra) => {
       const index = chance % size;
@@ -49,7 +49,7 @@ test("every proof of a tree verifies from its file alone, for its leaf and no ot
 const TEXT = formatTlogProof({ ...proofOf(5, 9), extra: Uint8Array.of(1, 2, 3) });
 const [HASH = ""] = /^[\w+/]{43}=$/m.exec(TEXT) ?? [];
 
-describe("no proof", () => {
+describe("text that is not a proof", () => {
   test.each([
     ["nothing", ""],
     ["another version", TEXT.replace("@v1", "@v2")],
@@ -60,7 +60,7 @@ describe("no proof", () => {
     ["an empty index", TEXT.replace("index 5", "index ")],
     ["a leading zero", TEXT.replace("index 5", "index 05")],
     ["two spaces", TEXT.replace("index 5", "index  5")],
-    ["a space behind", TEXT.replace("index 5", "index 5 ")],
+    ["a space after the index", TEXT.replace("index 5", "index 5 ")],
     ["a negative index", TEXT.replace("index 5", "index -5")],
     ["an index that no number holds", TEXT.replace("index 5", "index 9007199254740992")],
     ["capitals", TEXT.replace("index", "Index")],
@@ -80,7 +80,7 @@ describe("no proof", () => {
     expect(verify(text, 5)).toEqual(failed("malformed"));
   });
 
-  test("what cannot be a proof is not written", () => {
+  test("a value that cannot be a proof is not written", () => {
     for (const wrong of [
       { index: -1 },
       { index: 2 ** 53 },
@@ -90,7 +90,7 @@ describe("no proof", () => {
       expect(() => formatTlogProof({ ...proofOf(5, 9), ...wrong })).toThrow(RangeError);
   });
 
-  test("no character can be changed but in the extra data, which nothing vouches for", () => {
+  test("no character can be changed except in the extra data, which nothing covers", () => {
     const codes = fc.oneof(fc.nat({ max: 127 }), fc.nat({ max: 0xffff }));
     fc.assert(
       fc.property(fc.nat({ max: TEXT.length - 1 }), codes, (at, code) => {
@@ -103,10 +103,10 @@ describe("no proof", () => {
   });
 });
 
-describe("why a proof fails", () => {
+describe("the reason why a proof fails", () => {
   const { checkpoint, ...path } = proofOf(5, 9);
 
-  test("the checkpoint is what is wrong", () => {
+  test("names what is wrong with the checkpoint", () => {
     const of = (checkpoint: string) => verify(formatTlogProof({ ...path, checkpoint }), 5);
     expect(of(checkpoint)).toMatchObject({ kind: "verified" });
     expect(of(checkpoint.replace("\n9\n", "\n8\n"))).toEqual(failed("bad_signature"));
@@ -119,7 +119,7 @@ describe("why a proof fails", () => {
     expect(of(signNote(other, [key.signerNamed(origin)]))).toEqual(failed("wrong_origin"));
   });
 
-  test("the path is what is wrong", () => {
+  test("is not_included if the path is wrong", () => {
     const of = (changed: Partial<TlogProof>) =>
       verify(formatTlogProof({ ...path, checkpoint, ...changed }), 5);
     expect(of({ index: 4 })).toEqual(failed("not_included"));

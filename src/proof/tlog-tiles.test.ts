@@ -31,7 +31,7 @@ import {
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
 describe("paths of tiles", () => {
-  test("the specification's example, and the edges", () => {
+  test("the specification's example and the edge cases are written correctly", () => {
     const path = (level: number, index: number, width = TILE_WIDTH) =>
       formatTilePath({ level, index, width });
     expect(path(0, 1234067)).toBe("0/x001/x234/067");
@@ -55,11 +55,11 @@ describe("paths of tiles", () => {
     width: fc.integer({ min: 1, max: 256 }),
   });
 
-  test("each path is read back as the tile it was written for", () => {
+  test("each path is read back as the same tile", () => {
     fc.assert(fc.property(tile, (tile) => expect(parseTilePath(formatTilePath(tile))).toEqual(tile)));
   });
 
-  test("a tile has one path: what is read is written the same way", () => {
+  test("a tile has only one path, and no other path is read", () => {
     const near = fc
       .tuple(tile, fc.nat(), fc.constantFrom("", "0", "x", "/", ".p/", "000", "x000/", " ", "\n", "1"))
       .map(([tile, at, inserted]) => {
@@ -118,11 +118,11 @@ describe("paths of tiles", () => {
     "0/x009/x007/x199/x254/x740/992",
     "0/x999/x999/x999/x999/x999/x999/x999/999",
     "entries/000",
-  ])("%p is not one", (path) => {
+  ])("%p is not a path of a tile", (path) => {
     expect(parseTilePath(path)).toBeUndefined();
   });
 
-  test("what cannot be a tile is not written", () => {
+  test("a value that cannot be a tile is not written", () => {
     for (const wrong of [
       { level: 64 },
       { level: -1 },
@@ -136,7 +136,7 @@ describe("paths of tiles", () => {
   });
 });
 
-describe("which tiles there are", () => {
+describe("the tiles of a tree", () => {
   const tilesOf = (size: number): Record<string, number> => {
     const widths: Record<string, number> = {};
     for (let level = 0; tileWidth({ level, index: 0 }, size) > 0; level++)
@@ -149,7 +149,7 @@ describe("which tiles there are", () => {
     return widths;
   };
 
-  test("as the specification counts them for 70,000 leaves, and for 256", () => {
+  test("are as the specification counts them for 70,000 leaves and for 256", () => {
     expect(tilesOf(70_000)).toEqual({
       "0 full": 273,
       "0 of 112": 1,
@@ -161,7 +161,7 @@ describe("which tiles there are", () => {
     expect(tilesOf(0)).toEqual({});
   });
 
-  test("a tree of nearly 2^53 leaves has seven levels", () => {
+  test("have seven levels for nearly 2^53 leaves", () => {
     const size = Number.MAX_SAFE_INTEGER;
     expect(tileWidth({ level: 6, index: 0 }, size)).toBe(31);
     expect(tileWidth({ level: 7, index: 0 }, size)).toBe(0);
@@ -177,7 +177,7 @@ describe("which tiles there are", () => {
     ]);
   });
 
-  test("a subtree lies in one tile, and the tile says where", () => {
+  test("hold each subtree in one tile at a known place", () => {
     expect(tileOf({ level: 0, index: 0 })).toEqual({ level: 0, index: 0, first: 0, count: 1 });
     expect(tileOf({ level: 0, index: 511 })).toEqual({ level: 0, index: 1, first: 255, count: 1 });
     expect(tileOf({ level: 7, index: 3 })).toEqual({ level: 0, index: 1, first: 128, count: 128 });
@@ -192,11 +192,11 @@ describe("which tiles there are", () => {
 });
 
 /**
- * 1. 200,000 leaves, which make three levels, are hashed and cut into tiles as the specification says: level by level, each hash the root of a full tile below.
- * 2. Of random trees within them the root, an inclusion and a consistency proof are made from tiles alone, and compared with the definition.
- * 3. Nothing but the tiles that were said to be needed is there to be read.
+ * 1. 200,000 leaves, which make three levels, are hashed and cut into tiles as the specification says: level by level, each hash being the root of a full tile below.
+ * 2. The root, an inclusion proof and a consistency proof of random trees within them are made from tiles alone and compared with the definition.
+ * 3. Only the tiles that were said to be needed can be read.
  */
-describe("proofs from tiles, of trees to 200,000 leaves", () => {
+describe("proofs from tiles, for trees of up to 200,000 leaves", () => {
   const LEAVES = 200_000;
   const encoder = new TextEncoder();
   const leafData = (index: number): Uint8Array => encoder.encode(String(index));
@@ -226,7 +226,7 @@ describe("proofs from tiles, of trees to 200,000 leaves", () => {
   };
   const key = ({ level, index }: Omit<Tile, "width">): string => `${level}/${index}`;
 
-  /** Only these tiles, only as wide as they were named; and what of them was read. */
+  /** Only these tiles, only as wide as stated, and which of them were read. */
   const onlyThese = (tiles: readonly Tile[]) => {
     const loaded = new Map(tiles.map((tile) => [key(tile), load(tile)]));
     expect(loaded.size).toBe(tiles.length);
@@ -240,7 +240,7 @@ describe("proofs from tiles, of trees to 200,000 leaves", () => {
     return { hashOf: subtreeHashFrom(lookup), read: () => read, needed: new Set(loaded.keys()) };
   };
 
-  test("the tiles are those of the specification", () => {
+  test("the tiles follow the specification", () => {
     for (const [level, n, i] of [
       [0, 0, 0],
       [0, 781, 63],
@@ -262,7 +262,7 @@ describe("proofs from tiles, of trees to 200,000 leaves", () => {
     fc.constantFrom(1, 255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 131_072, 70_000, LEAVES),
   );
 
-  test("root, inclusion and consistency come from exactly the tiles named", () => {
+  test("root, inclusion proof and consistency proof need exactly the named tiles", () => {
     fc.assert(
       fc.property(size, fc.nat(), fc.nat(), (size, indexChance, fromChance) => {
         const root = naive.mth(0, size);
@@ -289,7 +289,7 @@ describe("proofs from tiles, of trees to 200,000 leaves", () => {
     );
   });
 
-  test("tiles of a larger tree do as well, missing and short ones are said to be missing", () => {
+  test("tiles of a larger tree also work, and a missing or short tile is reported as not loaded", () => {
     const tiles = tilesForInclusion(700, 70_000);
     const whole = new Map(tiles.map((tile) => [key(tile), load({ ...tile, width: TILE_WIDTH })]));
     const hashes = inclusionProof(
