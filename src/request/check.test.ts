@@ -28,12 +28,12 @@ test.each([
   expect(expectationOf(schema)).toBe(expected);
 });
 
-test("a pattern without words stops the program at its start, however deep it stands", () => {
+test("a pattern without a description stops the program at its start, however deep it is", () => {
   const silent = Type.Object({ list: Type.Array(Type.Object({ name: Type.String({ pattern: "^a$" }) })) });
   expect(() => createRequestCheck(silent)).toThrow("nobody can put into words");
 });
 
-test("what is right comes back as it is; of what is wrong at most fifty places are named", () => {
+test("a valid request is returned as it is, and at most fifty places of an invalid one are named", () => {
   const check = createRequestCheck(Type.Object({ n: Type.Integer() }, { additionalProperties: false }));
   expect(check({ n: 7 })).toEqual({ kind: "ok", request: { n: 7 } });
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`x${index}`, 1]));
