@@ -25,7 +25,7 @@ const facts = (change: Partial<RetentionFacts> = {}): RetentionFacts => ({
   ...change,
 });
 
-describe("what the laws and the tiers ask for", () => {
+describe("the minimum ages of laws and tiers", () => {
   const cases: readonly (readonly [readonly string[], string | null, number | null, string])[] = [
     [["ai_basic_law_kr"], "low", 1827, "27(2)"],
     [["eu_ai_act_art_50"], "low", 366, ""],
@@ -42,13 +42,13 @@ describe("what the laws and the tiers ask for", () => {
     [["ai_basic_law_kr"], "prohibited", null, ""],
   ];
   test.each(cases)("%j with tier %p: %p days", (bases, tier, days, clause) => {
-    // Of a policy that asks for less than any of them.
+    // The policy asks for less than any of them.
     const floor = ageOf({ maximum_days: 1 }, classOf(bases, tier));
     expect([floor.days, floor.reason.clause === null]).toEqual([days, clause === ""]);
     if (clause !== "") expect(floor.reason.clause).toContain(clause);
   });
 
-  test("every floor names its article, and none is below that of every event", () => {
+  test("every legal floor names its article, and none is below the general floor", () => {
     for (const name of FLOOR_NAMES) {
       expect(LEGAL_FLOORS[name].days).toBeGreaterThanOrEqual(GENERAL_FLOOR.days);
       expect(LEGAL_FLOORS[name].clause.length).toBeGreaterThan(10);
@@ -58,13 +58,13 @@ describe("what the laws and the tiers ask for", () => {
     );
   });
 
-  test("a law that is named by its beginning holds for each of its articles, and is named as the reason", () => {
+  test("a law named by its prefix applies to all its articles, and is given as the reason", () => {
     for (const basis of ["eu_ai_act_art_6", "eu_ai_act_of_tomorrow"])
       expect(legalFloor(classOf([basis], "high")).reason.clause).toBe(LEGAL_FLOORS["eu_ai_act_*"].clause);
     expect(classOf(["eu_ai_actor", "ai_basic_law_kr_2"], "high").floor).toBeUndefined();
   });
 
-  test("spans are never shorter than the calendar makes them", () => {
+  test("a floor is never shorter than its months in the calendar", () => {
     const spans = [
       [GENERAL_FLOOR.days, 6],
       [LEGAL_FLOORS.colorado_sb26_189.days, 36],
@@ -84,7 +84,7 @@ describe("what the laws and the tiers ask for", () => {
   });
 });
 
-describe("what a policy makes of it", () => {
+describe("the age under a policy", () => {
   const cases: readonly (readonly [
     string,
     RetentionPolicy,
@@ -93,22 +93,22 @@ describe("what a policy makes of it", () => {
     number | null,
     string,
   ])[] = [
-    ["nothing said", {}, "low", [], null, "no_maximum"],
+    ["an empty policy", {}, "low", [], null, "no_maximum"],
     ["only a minimum", { minimum_days: 400 }, "low", [], null, "no_maximum"],
     ["a maximum above the tier's age", { maximum_days: 500 }, "low", [], 500, "policy_maximum"],
     ["a maximum below the tier's age", { maximum_days: 200 }, "low", [], 366, "tier_default"],
-    ["a tier named", { tiers: { low: { maximum_days: 200 } } }, "low", [], 200, "policy_maximum"],
+    ["a maximum for the tier", { tiers: { low: { maximum_days: 200 } } }, "low", [], 200, "policy_maximum"],
     [
-      "a tier named beside a shorter maximum for all",
+      "a maximum for the tier beside a shorter general one",
       { maximum_days: 400, tiers: { low: { maximum_days: 900 } } },
       "low",
       [],
       900,
       "policy_maximum",
     ],
-    ["another tier named", { tiers: { low: { maximum_days: 200 } } }, "high", [], null, "no_maximum"],
+    ["a maximum for another tier", { tiers: { low: { maximum_days: 200 } } }, "high", [], null, "no_maximum"],
     [
-      "a tier named, but a law",
+      "a maximum for the tier below a legal floor",
       { tiers: { low: { maximum_days: 200 } } },
       "low",
       ["ai_basic_law_kr"],
@@ -117,30 +117,30 @@ describe("what a policy makes of it", () => {
     ],
     ["prohibited", { maximum_days: 4000 }, "prohibited", [], null, "tier_default"],
     [
-      "prohibited, released",
+      "a maximum for the prohibited tier",
       { tiers: { prohibited: { maximum_days: 4000 } } },
       "prohibited",
       [],
       4000,
       "policy_maximum",
     ],
-    ["a minimum above all", { maximum_days: 2000, minimum_days: 1900 }, "low", [], 2000, "policy_maximum"],
+    ["a large minimum", { maximum_days: 2000, minimum_days: 1900 }, "low", [], 2000, "policy_maximum"],
     [
-      "a minimum of the tier",
+      "a minimum for the tier",
       { maximum_days: 300, tiers: { low: { minimum_days: 300 } } },
       "low",
       [],
       366,
       "tier_default",
     ],
-    ["at the floor", { tiers: { unknown: { maximum_days: 184 } } }, null, [], 184, "law"],
+    ["a maximum at the general floor", { tiers: { unknown: { maximum_days: 184 } } }, null, [], 184, "law"],
   ];
   test.each(cases)("%s", (_, policy, tier, bases, days, code) => {
     const age = ageOf(policy, classOf(bases, tier));
     expect([age.days, age.reason.code]).toEqual([days, code as typeof age.reason.code]);
   });
 
-  test("the age counts from the later of both times, and a leap second or a fraction is never cut off", () => {
+  test("counts from the later of both times and is never shortened by a leap second or a fraction", () => {
     const policy: RetentionPolicy = { tiers: { unknown: { maximum_days: 184 } } };
     const at = (change: Partial<RetentionFacts>) => expiresAt(facts(change), policy, []).at?.toISOString();
     expect(at({})).toBe("2026-07-04T00:00:01.000Z");
@@ -151,7 +151,7 @@ describe("what a policy makes of it", () => {
     expect(at({ occurred: "9999-12-31T23:59:59" })).toBe("+010000-07-03T00:00:00.000Z");
   });
 
-  test("a hold keeps what it names and nothing else, until it is released", () => {
+  test("a hold keeps exactly the events that it names until it is released", () => {
     const policy: RetentionPolicy = { tiers: { unknown: { maximum_days: 184 } } };
     const kept = (hold: Hold, change: Partial<RetentionFacts> = {}) =>
       expiresAt(facts(change), policy, [hold]).reason.code === "hold";
@@ -193,10 +193,10 @@ const anyTime = fc
   .date({ min: new Date("2000-01-01"), max: new Date("2030-01-01"), noInvalidDate: true })
   .map((date) => date.toISOString().slice(0, -1));
 
-describe("whatever the policy and the event", () => {
+describe("for any policy and any event", () => {
   const DAY_MS = 86_400_000;
 
-  test("nothing goes below the floor of any of its laws, nor before the policy's minimum", () => {
+  test("no event expires before the floor of any of its laws or the policy's minimum", () => {
     fc.assert(
       fc.property(
         anyPolicy,
@@ -220,7 +220,7 @@ describe("whatever the policy and the event", () => {
     );
   });
 
-  test("more laws never make it shorter, and their order does not matter", () => {
+  test("more laws never shorten the age, and their order does not matter", () => {
     fc.assert(
       fc.property(anyPolicy, anyTier, anyBases, anyBases, (policy, tier, bases, more) => {
         const days = (some: readonly string[]) =>
@@ -231,7 +231,7 @@ describe("whatever the policy and the event", () => {
     );
   });
 
-  test("a hold always wins", () => {
+  test("a hold always keeps the event", () => {
     fc.assert(
       fc.property(
         anyPolicy,
@@ -248,7 +248,7 @@ describe("whatever the policy and the event", () => {
     );
   });
 
-  test("what is due is always found by its class", () => {
+  test("an event that is due is always found by its class", () => {
     fc.assert(
       fc.property(
         anyPolicy,

@@ -1,4 +1,4 @@
-/** The rules of policies and holds without a broker. */
+/** The rules of policies and holds, without a broker. */
 import { expect, test } from "bun:test";
 import { actor, createMemoryRecorder } from "../../test/support/recorder.ts";
 import type { Principal } from "../access/authenticate.ts";
@@ -61,7 +61,7 @@ const createMemory = () => {
     });
   return {
     retention: create(),
-    /** Of another front end. */
+    /** This is another front end. */
     another: create(),
     recorder,
     setConflicts: (count: number) => {
@@ -78,7 +78,7 @@ const createMemory = () => {
 
 const request = { asset_id: "a", reason: "r" };
 
-test("a tenant may have so many holds that are not released; released ones do not count", async () => {
+test("a tenant may have a limited number of holds, and released ones do not count", async () => {
   const { retention } = createMemory();
   let first = "";
   for (let count = 0; count < HOLDS_PER_TENANT_MAX; count++) {
@@ -96,7 +96,7 @@ test("a tenant may have so many holds that are not released; released ones do no
   expect((await retention.placeHold({ by: actor(principal), request })).kind).toBe("hold");
 });
 
-test("the holds of another tenant take no room", async () => {
+test("the holds of another tenant do not count", async () => {
   const { retention } = createMemory();
   const other = actor({ ...principal, tenant: "other" });
   for (let count = 0; count < HOLDS_PER_TENANT_MAX; count++)
@@ -104,7 +104,7 @@ test("the holds of another tenant take no room", async () => {
   expect((await retention.placeHold({ by: actor(principal), request })).kind).toBe("hold");
 });
 
-test("a hold is released once: again is answered the same, and told to nobody", async () => {
+test("a hold is released once: a repeated request gets the same answer and is not recorded", async () => {
   const { retention, recorder } = createMemory();
   const placed = await retention.placeHold({ by: actor(principal), request });
   const id = placed.kind === "hold" ? placed.hold.id : "";
@@ -121,12 +121,12 @@ test.each([
   [{ minimum_days: 400, tiers: { low: { maximum_days: 400 } } }, "policy"],
   [{ minimum_days: 401, tiers: { low: { maximum_days: 400 } } }, "invalid"],
   [{ minimum_days: 401, tiers: { low: { maximum_days: 400, minimum_days: 400 } } }, "policy"],
-])("%j is answered with %s: no maximum is below the minimum that holds beside it", async (policy, kind) => {
+])("%j is answered with %s: a maximum must not be below its minimum", async (policy, kind) => {
   const { retention } = createMemory();
   expect(await retention.setPolicy({ by: actor(principal), request: policy })).toMatchObject({ kind });
 });
 
-test("a release that somebody else crosses is tried again; three times in a row it is given up", async () => {
+test("a release is tried again after a conflict, and given up after three in a row", async () => {
   const { retention, setConflicts } = createMemory();
   const placed = await retention.placeHold({ by: actor(principal), request });
   const id = placed.kind === "hold" ? placed.hold.id : "";
@@ -136,7 +136,7 @@ test("a release that somebody else crosses is tried again; three times in a row 
   expect((await retention.releaseHold({ by: actor(principal), id })).kind).toBe("hold");
 });
 
-test("of two policies that are said at once the one counts that the log tells last of those that were carried out", async () => {
+test("of two simultaneous policies, the one recorded last among those carried out applies", async () => {
   const { retention, another, recorder, beforeNextPut } = createMemory();
   const set = (maximum_days: number, by = retention) =>
     by.setPolicy({ by: actor(principal), request: { maximum_days } });
@@ -153,7 +153,7 @@ test("of two policies that are said at once the one counts that the log tells la
   });
 });
 
-test("policies that one front end is told at once are said one after another", async () => {
+test("policies that reach one front end at the same time are recorded one after another", async () => {
   const { retention, recorder } = createMemory();
   const days = [400, 500, 600, 700, 800, 900];
   const answers = await Promise.all(
@@ -163,7 +163,7 @@ test("policies that one front end is told at once are said one after another", a
   expect(recorder.recorded.map(({ result }) => result)).toEqual(days.map(() => "written"));
 });
 
-test("a policy that others cross three times in a row is given up", async () => {
+test("a policy is tried again after a conflict, and given up after three in a row", async () => {
   const { retention, setConflicts } = createMemory();
   const request = { maximum_days: 400 };
   setConflicts(3);
@@ -172,7 +172,7 @@ test("a policy that others cross three times in a row is given up", async () => 
   expect((await retention.setPolicy({ by: actor(principal), request })).kind).toBe("policy");
 });
 
-test("what the store did not write is never answered as done", async () => {
+test("a change is never answered as done if the store did not write it", async () => {
   const { retention, setAnswer } = createMemory();
   setAnswer({ kind: "unavailable", detail: "away" });
   expect((await retention.placeHold({ by: actor(principal), request })).kind).toBe("unavailable");
