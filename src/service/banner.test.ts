@@ -18,7 +18,7 @@ const told = (adminKey: AdminKeySetup, variables: Readonly<Record<string, string
   return banner({ service, config: read.config, version: "0.0.0", startedMs: 1 });
 };
 
-test("of an earlier admin key it speaks only where there was one", () => {
+test("the banner mentions an earlier admin key only if there was one", () => {
   const ADMIN_API_KEY = "chosen-by-the-operator";
   const atTheFirstStart = told({ kind: "replaced", hadOne: false }, { ADMIN_API_KEY });
   expect(atTheFirstStart).toContain("the one in ADMIN_API_KEY");
@@ -27,13 +27,13 @@ test("of an earlier admin key it speaks only where there was one", () => {
   expect(inPlaceOfAnother).toContain("the one in ADMIN_API_KEY; the earlier one no longer works");
 });
 
-test("the first event is sent with a key that works: from its copy where there is one, else as the operator has it", () => {
+test("the example of the banner uses a key that works: its copy if there is one, else the operator's variable", () => {
   const ADMIN_API_KEY = "chosen-by-the-operator";
   const path = "/data/admin.key";
   expect(told({ kind: "made", key: "ptk_x", path })).toContain("Bearer $(cat /data/admin.key)");
   expect(told({ kind: "kept", path })).toContain("as before; a copy is in /data/admin.key");
   expect(told({ kind: "kept", path })).toContain("Bearer $(cat /data/admin.key)");
-  // A folder may have any name, and within the quotation marks a shell reads $(…) by itself.
+  // A folder may have any name, and a shell expands $(…) even within quotation marks.
   expect(told({ kind: "kept", path: "/my data/it's/admin.key" })).toContain(
     `Bearer $(cat '/my data/it'\\''s/admin.key')"`,
   );

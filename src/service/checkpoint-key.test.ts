@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CheckpointKeyError, checkpointKeyPath, loadCheckpointKeys } from "./checkpoint-key.ts";
 
-test("a signing key that cannot be read ends the start with its path: a container makes a folder where the file of a mount is missing", async () => {
+test("an unreadable signing key stops the start and names its path, for example a folder that a container made for a missing mount", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "prooftrail-key-"));
   const path = checkpointKeyPath(dataDir);
   await mkdir(path);
@@ -14,7 +14,7 @@ test("a signing key that cannot be read ends the start with its path: a containe
   await rm(dataDir, { recursive: true });
 });
 
-test("a signing key whose file is empty ends the start with what belongs there", async () => {
+test("an empty file of the signing key stops the start and says what belongs there", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "prooftrail-key-"));
   await writeFile(checkpointKeyPath(dataDir), "");
   const failure = await loadCheckpointKeys({ dataDir, configured: undefined }).catch((error) => error);

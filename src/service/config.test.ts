@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 
-test("nothing set means the documented defaults", () => {
+test("without any settings the documented defaults apply", () => {
   expect(readConfig({ PATH: "/bin" })).toMatchObject({
     kind: "valid",
     config: {
@@ -18,7 +18,7 @@ test("nothing set means the documented defaults", () => {
   });
 });
 
-test("without the role api it listens only where it is told to", () => {
+test("without the role api the service listens only if a port is set", () => {
   const portOf = (variables: Record<string, string>) => {
     const result = readConfig(variables);
     return result.kind === "valid" ? result.config.port : "invalid";
@@ -28,7 +28,7 @@ test("without the role api it listens only where it is told to", () => {
   expect(portOf({ ROLES: "projector,api" })).toBe(8080);
 });
 
-test("every malformed value is named at once, with what to set instead, and no secret is repeated", () => {
+test("all malformed values are named at once, with what is allowed instead, and no secret is repeated", () => {
   const result = readConfig({
     PORT: "65536",
     HOST: "",
@@ -62,7 +62,7 @@ test("every malformed value is named at once, with what to set instead, and no s
   expect(errors.join()).not.toContain("hunter2");
 });
 
-test("an ADMIN_API_KEY that could be guessed or not be sent is refused", () => {
+test("an ADMIN_API_KEY that can be guessed or cannot be sent is refused", () => {
   for (const text of [
     "",
     "short",
@@ -77,7 +77,7 @@ test("an ADMIN_API_KEY that could be guessed or not be sent is refused", () => {
     });
 });
 
-test("what no pattern sees is named beside a malformed value, which is blamed for nothing else", () => {
+test("errors that no pattern finds are reported beside malformed values, unless a malformed value may explain them", () => {
   const named = (variables: Record<string, string>) => {
     const result = readConfig(variables);
     return result.kind === "invalid" ? result.errors.map((error) => error.split(" ")[0]) : [];
@@ -88,7 +88,7 @@ test("what no pattern sees is named beside a malformed value, which is blamed fo
   expect(named({ ...wrong, NATS_URL: "http://h" })).toEqual(["PORT", "NATS_URL", "HOST"]);
 });
 
-test("more copies than one need a cluster, which a broker of our own is not", () => {
+test("more than one replica needs a cluster, and a broker of our own is a single server", () => {
   const result = readConfig({ STREAM_REPLICAS: "3" });
   expect(result).toEqual({
     kind: "invalid",
@@ -100,7 +100,7 @@ test("more copies than one need a cluster, which a broker of our own is not", ()
   expect(readConfig({ STREAM_REPLICAS: "1" }).kind).toBe("valid");
 });
 
-test("nobody adds event types of the groups that Prooftrail keeps for itself and for types of one word", () => {
+test("extra event types may not be in the reserved groups system and legacy", () => {
   for (const types of ["system.key_created", "sdk.heartbeat,system.x", "legacy.objection"]) {
     const result = readConfig({ EXTRA_EVENT_TYPES: types });
     const [error = ""] = result.kind === "invalid" ? result.errors : [];
@@ -110,7 +110,7 @@ test("nobody adds event types of the groups that Prooftrail keeps for itself and
   expect(readConfig({ EXTRA_EVENT_TYPES: "system,systems.started,sdk.system" }).kind).toBe("valid");
 });
 
-test("HOST is an address without a port, and a colon one of IPv6", () => {
+test("HOST is an address without a port, and may contain colons only in IPv6", () => {
   for (const host of ["0.0.0.0:80", "localhost:8080", "1.2.3.4::5", "[::1]:80"])
     expect(readConfig({ HOST: host })).toEqual({
       kind: "invalid",
@@ -137,7 +137,7 @@ test.each([
   "nats://user:47/hunter2@host",
   "nats://host?hunter2",
   "nats://:hunter2@host",
-])("a NATS URL that cannot be read stops the start with the setting's name: %s", (url) => {
+])("an invalid NATS URL stops the start and names the setting: %s", (url) => {
   const result = readConfig({ NATS_URL: url });
   const [error = ""] = result.kind === "invalid" ? result.errors : [];
   expect(error).toStartWith("NATS_URL must be nats://user:password@host:port");
@@ -146,7 +146,7 @@ test.each([
     expect(readConfig({ NATS_URL: right }).kind).toBe("valid");
 });
 
-test("a list of NATS servers has TLS for all of them or for none", () => {
+test("a list of NATS servers uses TLS for all of them or for none", () => {
   for (const url of ["nats://a:4222,tls://b:4222", "tls://a:4222,nats://b:4222"]) {
     const result = readConfig({ NATS_PROVISION_URL: url });
     const [error = ""] = result.kind === "invalid" ? result.errors : [];
@@ -156,7 +156,7 @@ test("a list of NATS servers has TLS for all of them or for none", () => {
     expect(readConfig({ NATS_URL: url }).kind).toBe("valid");
 });
 
-test("a list in a setting is taken apart at its commas", () => {
+test("a list in a setting is split at its commas", () => {
   const result = readConfig({
     ROLES: "projector,api",
     EXTRA_EVENT_TYPES: "sdk.heartbeat,ping",
@@ -168,7 +168,7 @@ test("a list in a setting is taken apart at its commas", () => {
   expect(config?.vocabulary.eventIdPrefixes).toEqual(["evt_", "obj_", "rev_"]);
 });
 
-test("an interval of tree heads that is too long for its unit is told how long one may be", () => {
+test("the refusal of an interval of tree heads that is too long names the longest one", () => {
   for (const longest of ["999999ms", "999999s", "9999m"])
     expect(readConfig({ CHECKPOINT_INTERVAL: longest }).kind).toBe("valid");
   for (const wrong of ["1000000ms", "1000000s", "10000m", "2h", "0s"])
@@ -180,7 +180,7 @@ test("an interval of tree heads that is too long for its unit is told how long o
     });
 });
 
-test("who names the server to make streams on, and no server for events, is not given a broker that nobody meant", () => {
+test("NATS_PROVISION_URL without NATS_URL is refused instead of starting a broker of our own", () => {
   const result = readConfig({ NATS_PROVISION_URL: "nats://provisioner:hunter2@h:4222" });
   expect(result.kind === "invalid" && result.errors).toEqual([
     "NATS_PROVISION_URL must not be set without NATS_URL: a broker of our own would be started, and take the events. Set NATS_URL to the same server, or leave both out.",
@@ -189,7 +189,7 @@ test("who names the server to make streams on, and no server for events, is not 
   expect(readConfig(both).kind).toBe("valid");
 });
 
-test("of a secret that is not repeated it is said where white space or a line break around it is what is wrong", () => {
+test("the refusal of a secret does not repeat it, but mentions white space or a line break around it", () => {
   const values = {
     ADMIN_API_KEY: "hunter2-hunter2-hunter2\n",
     CHECKPOINT_KEY: `${"ab".repeat(32)}\n`,
@@ -209,7 +209,7 @@ test("of a secret that is not repeated it is said where white space or a line br
   expect(result.kind === "invalid" && result.errors.join()).not.toContain("white space");
 });
 
-test("a setting that is there and empty is said to be empty, of secrets too", () => {
+test("an empty setting is reported as empty, even if it is a secret", () => {
   for (const name of ENVIRONMENT_NAMES) {
     const result = readConfig({ [name]: "" });
     expect([name, result.kind === "invalid" && result.errors.join()]).toEqual([

@@ -9,7 +9,7 @@ import { createMadeViews } from "../projections/made-views.ts";
 import { VIEWS_MISSING, ViewsMissingError } from "../views/unavailable.ts";
 import { createReadiness } from "./health.ts";
 
-/** Connected, and never asked itself. */
+/** Connected, and never asked directly. */
 const connection: BrokerConnection = {
   get nats(): never {
     throw new Error("readiness asks the broker by the reader alone");
@@ -23,7 +23,7 @@ const connection: BrokerConnection = {
   [Symbol.asyncDispose]: async () => {},
 };
 
-test("whatever keeps the log from being written is told, all of it, also where views do not matter", async () => {
+test("readiness names every reason why the log cannot be written, even if views do not matter", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   let problems: { readonly streams?: string; readonly logKeeper?: string; readonly logGuard?: string } = {};
@@ -61,14 +61,14 @@ test("whatever keeps the log from being written is told, all of it, also where v
     "The event log could not be read.",
   ];
   looks = 0;
-  // Who asks meanwhile is told what is asked already: a database that is away must not gather questions.
+  // Simultaneous requests share one look, so that questions do not pile up while a database is away.
   expect([await Promise.all([reasons(), reasons()]), looks]).toEqual([[all, all], 1]);
   expect((await reasonsWithoutViews()).toSorted()).toEqual(
     [...all, "The event log does not say in time where it ends."].toSorted(),
   );
 });
 
-test("a view that is made anew is waited for up to where the log ended, and one that is only behind is not", async () => {
+test("a view that is being built must reach the end that the log had, but a view that is only behind need not", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   const view = (name: string) => ({
@@ -121,7 +121,7 @@ test("a view that is made anew is waited for up to where the log ended, and one 
   const again = (name: string) =>
     `The view ${name} is at record 0 of 40000, and is read when it has the last of them.`;
   await move(behind, 30_000);
-  // The database was emptied, and another process makes them.
+  // The database was emptied, and another process makes the views.
   isEmptied = true;
   expect(await reasons()).toEqual([VIEWS_MISSING]);
   await views.drop(made.name);

@@ -4,7 +4,7 @@ import { until } from "../../test/support/until.ts";
 import { LOG_STALL_AGE_MS_MAX, LOG_STALL_MS_MAX } from "../limits.ts";
 import { keepStoring } from "./log-keeper.ts";
 
-test("a stall makes the instance not ready only while it is fresh: without requests nothing else could ever end it", () => {
+test("an instance is not ready only while its stall is recent, because without requests nothing else could end the stall", () => {
   let stall: { lastedMs: number; agoMs: number } | undefined;
   using keeper = keepStoring({
     stream: "The event log",
@@ -22,7 +22,7 @@ test("a stall makes the instance not ready only while it is fresh: without reque
   expect(keeper.problem()).toBeUndefined();
 });
 
-/** A keeper of a stream that stands so, with a broker of its own that says what is asked of it. */
+/** A keeper of a stream in this state, with a broker of its own that records what is asked of it. */
 const keeping = (state: {
   stall: { lastedMs: number; agoMs: number } | undefined;
   isAwaited?: boolean;
@@ -55,7 +55,7 @@ const keeping = (state: {
   return { keeper, seen };
 };
 
-test("a stall is told once, and its broker is revived until that helps, one time after another", async () => {
+test("a stall is reported once, and the broker is revived again and again until it stores", async () => {
   const state: Parameters<typeof keeping>[0] = { stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 } };
   const { keeper, seen } = keeping(state);
   using _ended = keeper;
@@ -76,7 +76,7 @@ test("a stall is told once, and its broker is revived until that helps, one time
   await until("another stall is told of", () => seen.errors === 2);
 });
 
-test("a broker is distrusted at the end after a single failure or while it owes an answer, and not where it stores", () => {
+test("a broker is distrusted at the end after one failure or while it owes an answer, but not if it stores", () => {
   for (const [state, distrusted] of [
     [{ stall: undefined }, 0],
     [{ stall: { lastedMs: 0, agoMs: 0 } }, 1],
@@ -88,7 +88,7 @@ test("a broker is distrusted at the end after a single failure or while it owes 
   }
 });
 
-test("no broker is revived for a log whose settings may be why it stores nothing, nor for what failed while they were", async () => {
+test("the broker is not revived if the log's settings may be the reason, nor for failures from that time", async () => {
   const state: Parameters<typeof keeping>[0] = {
     stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 },
     refusal: "AUDIT.max_msgs must be -1, is 1",
@@ -102,7 +102,7 @@ test("no broker is revived for a log whose settings may be why it stores nothing
   expect(keeper.problem()).toContain("Its settings may be why: AUDIT.max_msgs must be -1, is 1.");
   await lookedAgain();
   expect(seen).toMatchObject({ errors: 1, revived: [] });
-  // Longer ago than anything was seen here.
+  // The stall is older than anything seen here.
   Object.assign(state, { stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 60_000 }, refusal: undefined });
   await lookedAgain();
   expect(seen.revived).toEqual([]);

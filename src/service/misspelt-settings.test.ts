@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { misspeltSettings } from "./misspelt-settings.ts";
 
-test("a variable that has nearly the name of a setting is named where that is not set, and no other", () => {
+test("a variable with nearly the name of a setting is named if that setting is not set, and no other variable is", () => {
   expect(
     misspeltSettings({ DATADIR: "/srv", DATABASE_URI: "postgres://user:hunter2@host/db", port: "90" }),
   ).toEqual([

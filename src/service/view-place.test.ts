@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ViewsUnavailableError } from "../views/unavailable.ts";
 import { viewsRefused } from "./view-place.ts";
 
-test("of a database that stayed away until the start gave up it is said what to look at", () => {
+test("the error for a database that cannot be opened at the start says what to check", () => {
   const place = { databaseUrl: "postgres://user:hunter2@host/db", dataDir: "data" };
   const { message } = viewsRefused(new ViewsUnavailableError('database "db" does not exist'), place);
   expect(message).toContain(
