@@ -3,7 +3,7 @@ import { createLineWriter } from "./line-writer.ts";
 
 const refusal = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Takes what `answers` say, one after the other, and then everything. */
+/** Takes what `answers` say, one by one, and then everything. */
 const openPipe = (answers: (number | Error)[] = []) => {
   const taken: string[] = [];
   const write = (_fd: number, bytes: Uint8Array): number => {
@@ -23,7 +23,7 @@ const openPipe = (answers: (number | Error)[] = []) => {
   };
 };
 
-test("lines are kept until they are flushed, or are many", () => {
+test("lines are kept until they are flushed or there are many", () => {
   const { taken, lines } = openPipe();
   lines.write("one\n");
   expect(taken).toEqual([]);
@@ -35,7 +35,7 @@ test("lines are kept until they are flushed, or are many", () => {
   expect(taken).toEqual(["one\n", "four\nfive\n"]);
 });
 
-test("a pipe that is full gets the rest when it has room", () => {
+test("the rest is written once a full pipe has room", () => {
   const { taken, lines } = openPipe([2, refusal("EAGAIN"), 1]);
   lines.write("three\n");
   expect(lines.flush()).toBe(false);
@@ -44,7 +44,7 @@ test("a pipe that is full gets the rest when it has room", () => {
   expect(taken).toEqual(["th", "r", "ee\n", "four\n"]);
 });
 
-test("a pipe that stays full keeps nobody waiting: what has no place is counted, and no line is torn", () => {
+test("a pipe that stays full makes nobody wait: lines without room are counted, and no line is cut", () => {
   const { taken, lines } = openPipe([2, ...new Array<Error>(6).fill(refusal("EAGAIN"))]);
   for (const line of ["first\n", "second line\n", "third line\n", "fourth\n"]) {
     lines.write(line);
@@ -54,9 +54,9 @@ test("a pipe that stays full keeps nobody waiting: what has no place is counted,
   expect(taken.join("")).toBe("first\nsecond line\n-2\n");
 });
 
-test("how many lines were dropped is told where they would stand, also where others find a place before all is out", () => {
+test("the number of dropped lines is written in their place, even if later lines find room first", () => {
   const full = refusal("EAGAIN");
-  // The reader takes the first line when the third was dropped, and then stands still once more.
+  // The reader takes the first line when the third was dropped, and then stops once more.
   const { taken, lines } = openPipe([full, full, full, 6, full, full]);
   for (const line of ["first\n", "second\n", "the third\n", "fourth\n"]) {
     lines.write(line);
@@ -67,7 +67,7 @@ test("how many lines were dropped is told where they would stand, also where oth
   expect(taken.join("")).toBe("first\nsecond\n-1\nfourth\n");
 });
 
-test("at the end a slow reader is waited for, and one that takes nothing no longer than told", () => {
+test("at the end a slow reader is waited for, but a reader that takes nothing only for the given time", () => {
   const slow = openPipe([1, refusal("EAGAIN"), refusal("EAGAIN")]);
   slow.lines.write("last\n");
   slow.lines.finish(60_000);
@@ -79,7 +79,7 @@ test("at the end a slow reader is waited for, and one that takes nothing no long
 });
 
 test.each(["EPIPE", "ENOSPC", "EIO"])(
-  "what fails with %s is dropped, and the next line is tried, on a line of its own",
+  "a line that fails with %s is dropped, and the next one is tried on a line of its own",
   (code) => {
     const { taken, lines } = openPipe([1, refusal(code)]);
     lines.write("lost\n");

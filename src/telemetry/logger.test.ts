@@ -11,12 +11,12 @@ const written = (pretty: boolean): string => {
   return spawnSync(process.execPath, ["-e", program], { encoding: "utf8" }).stdout;
 };
 
-test("a line for a person cannot steer the terminal, whatever a name in it would do", () => {
+test("a line for people cannot control the terminal, whatever a name in it contains", () => {
   const line = written(true);
   expect(line).toContain("evt_1\\u009b2K\\u202e\\u001b[2J\\u2028\\udb40\\udc41\\rend");
   expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
 });
 
-test("a line for programs says what was said", () => {
+test("a line for programs contains the exact values", () => {
   expect(JSON.parse(written(false))).toMatchObject(LINE);
 });

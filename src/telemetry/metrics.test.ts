@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { until } from "../../test/support/until.ts";
 import { createMetrics } from "./metrics.ts";
 
-test("two services in one process have what the process has, each its own numbers, and nothing that is found by going through the heap", async () => {
+test("two services in one process share the process metrics, count separately, and have no metric that walks the heap", async () => {
   const [one, other] = [createMetrics(), createMetrics()];
   one.countOutcomes([{ kind: "appended" }]);
   const [text, otherText] = await Promise.all([one.registry.metrics(), other.registry.metrics()]);
@@ -16,11 +16,11 @@ test("two services in one process have what the process has, each its own number
   expect(otherText).toContain('prooftrail_append_outcomes_total{outcome="appended"} 0');
 });
 
-test("what the loop was late by is a number for whoever asks, however soon again, and the last one where nothing was measured since", async () => {
+test("the event loop lag is always a number: the last one if nothing was measured since", async () => {
   const { registry } = createMetrics();
   const read = async () =>
     (await registry.metrics()).split("\n").filter((line) => line.startsWith("nodejs_eventloop_lag_m"));
-  // A delay may be measured between any two reads.
+  // A delay may be measured between two reads.
   const repeated = await until("two reads in a row gave the same", async () => {
     const once = await read();
     return once.length > 0 && isDeepStrictEqual(await read(), once) && once;

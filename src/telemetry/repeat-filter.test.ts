@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createRepeatFilter } from "./repeat-filter.ts";
 
-test("a text is told once a minute, each other at once, and however many there are none is kept back for them", () => {
+test("a text is reported once a minute and a different one at once, and many texts hold none back", () => {
   let ms = 0;
   const isNews = createRepeatFilter(() => ms);
   expect(["a", "a", "b", "a"].map(isNews)).toEqual([true, false, true, false]);
