@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { textWidth, wrappedLines } from "./text-width.ts";
 
-test("what is not wrapped is whole, spaces at its beginning included, and so are the longest events", () => {
+test("a text without a width limit stays whole, with its leading spaces, even if it is as long as the longest event", () => {
   expect(wrappedLines("  two  words ", Number.POSITIVE_INFINITY)).toEqual(["  two  words "]);
   const text = "a ".repeat(128 * 1024);
   expect(wrappedLines(text, Number.POSITIVE_INFINITY)).toEqual([text]);
 });
 
-test("lines have the words of the text, and are no wider than they may be but for a word that is", () => {
+test("lines have the words of the text, and only a line of one long word is wider than the limit", () => {
   const word = fc.string({ unit: "grapheme", maxLength: 12 }).map((text) => text.replaceAll(" ", "_"));
   fc.assert(
     fc.property(fc.array(word), fc.integer({ min: 1, max: 20 }), (words, width) => {
