@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createTurnsAbout } from "./turns-about.ts";
 
-test("work about one thing never overlaps, and beyond the bound none is begun until a turn is over", async () => {
+test("work on one subject never overlaps, and work beyond the limit is refused until a turn is over", async () => {
   const turns = createTurnsAbout();
   const gate = Promise.withResolvers<void>();
   const began: string[] = [];
