@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { reportJson, reportText } from "./report.ts";
 
-test("neither a file's name nor what a bundle says of itself makes a terminal show another verdict", () => {
+test("neither a file's name nor a bundle's content can make a terminal show another verdict", () => {
   const path = "evidence.zip\u001b[1A\u001b[2K\rVALID  evidence.zip";
   const invalid = reportText(path, {
     kind: "invalid",
@@ -12,7 +12,7 @@ test("neither a file's name nor what a bundle says of itself makes a terminal sh
   expect(invalid).toStartWith("INVALID  evidence.zip\\u{1b}[1A");
 });
 
-test("a name cannot begin a line of its own, also not by Unicode's separators of lines and paragraphs", () => {
+test("a name cannot begin a new line, even with Unicode's separators of lines and paragraphs", () => {
   const text = reportText("bundle.zip", {
     kind: "invalid",
     finding: { code: "outside_filter", detail: "it is none", eventId: "evt\u2028VALID\u2029x\u0085y" },
@@ -20,7 +20,7 @@ test("a name cannot begin a line of its own, also not by Unicode's separators of
   expect(text).toContain("evt\\u{2028}VALID\\u{2029}x\\u{85}y");
 });
 
-test("programs are told in the spelling of the API", () => {
+test("the report for programs uses the API's spelling", () => {
   const finding = {
     code: "not_in_log",
     detail: "it is none",
