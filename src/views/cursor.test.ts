@@ -4,7 +4,7 @@ import { readCursor, writeCursor } from "./cursor.ts";
 
 const anyPlace = fc.array(fc.oneof(fc.maxSafeNat(), fc.string({ unit: "grapheme" })), { maxLength: 3 });
 
-test("a cursor leads back to where the page ended, for the question it was given for", () => {
+test("a cursor leads back to the end of its page for the same query", () => {
   fc.assert(
     fc.property(anyPlace, fc.string({ unit: "binary" }), (place, scope) => {
       const text = writeCursor({ place, scope });
@@ -14,7 +14,7 @@ test("a cursor leads back to where the page ended, for the question it was given
   );
 });
 
-test("a cursor of another question is refused", () => {
+test("a cursor of another query is refused", () => {
   fc.assert(
     fc.property(anyPlace, fc.string(), fc.string(), (place, scope, other) => {
       fc.pre(scope !== other);
@@ -23,7 +23,7 @@ test("a cursor of another question is refused", () => {
   );
 });
 
-test("any other text is refused and nothing is thrown", () => {
+test("any other text is refused without throwing", () => {
   const good = writeCursor({ place: [42], scope: "s" });
   const forged = Buffer.from(`[2,"${"A".repeat(12)}",1e3]`).toString("base64url");
   for (const text of [

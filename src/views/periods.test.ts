@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { timeKey } from "../event/formats.ts";
 import { periodsBetween, periodsOf } from "./periods.ts";
 
-test("a time lies in its year, month, day, hour and minute", () => {
+test("a time is in its year, month, day, hour and minute", () => {
   expect(periodsOf("2026-11-20T10:04:59.5")).toEqual([
     "2026",
     "2026-11",
@@ -15,7 +15,7 @@ test("a time lies in its year, month, day, hour and minute", () => {
   expect(periodsOf("2050-01-01T00:00:00")).toEqual(periodsOf("9999-01-01T00:00:00"));
 });
 
-test("a range is its largest periods, from its first minute to its last", () => {
+test("a range is split into its largest periods, from its first minute to its last", () => {
   const between = (from?: string, to?: string) => periodsBetween({ name: "at", from, to }).slice(1);
   expect(between("2026-10-01T00:00:00", "2026-10-02T00:00:00")).toEqual(["2026-10-01"]);
   expect(between("2026-11-30T22:58:30", "2026-12-01T01:01:00.5")).toEqual([
@@ -41,12 +41,12 @@ test("a range is its largest periods, from its first minute to its last", () => 
   expect(between("2026-10-02T00:00:00", "2026-10-01T00:00:00")).toEqual([]);
 });
 
-test("the longest question is as long as it is said to be", () => {
+test("the longest query has the stated number of periods", () => {
   const [from, to] = ["2026-11-20T00:01:00", "2026-11-21T23:59:00.5"];
   expect(periodsBetween({ name: "at", from, to })).toHaveLength(166);
 });
 
-test("every time of a range lies in one of its periods, and there are never many", () => {
+test("every time of a range is in one of its periods, and the number of periods is bounded", () => {
   const anyTime = fc
     .oneof(
       fc.date({ min: new Date("1990-01-01"), max: new Date("2110-01-01"), noInvalidDate: true }),

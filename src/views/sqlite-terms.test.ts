@@ -8,7 +8,7 @@ import { LABEL_CHARACTERS_MAX, labelTerm, wordTerm } from "./text-index.ts";
 
 type Entry = Parameters<typeof sqliteTermsOf>[0];
 
-/** As those say it who decide what words, labels and periods are. */
+/** The terms according to the modules that define words, labels and periods. */
 const expected = ({ tenant, texts, labels, times }: Entry): readonly string[] => [
   ...wordsOfAll(texts).map((word) => wordTerm(tenant, word)),
   ...labels.map((label) => labelTerm(tenant, label)),
@@ -49,11 +49,11 @@ const entry: fc.Arbitrary<Entry> = fc.record({
   ),
 });
 
-test("the terms of a row are those of its words, labels and periods, one after the other", () => {
+test("the terms of a row are those of its words, labels and periods, in this order", () => {
   fc.assert(fc.property(entry, (given) => expect(sqliteTermsOf(given)).toEqual([...expected(given)])));
 });
 
-test("terms are read before the next ones are written, and take as much room as they need", () => {
+test("terms use as much memory as they need, and must be read before the next ones are written", () => {
   const long = "word ".repeat(20_000);
   const row = { tenant: "acme", texts: [long], labels: [], times: [] };
   expect(sqliteTermsOf(row)).toEqual(Array.from({ length: 20_000 }, () => "acme/.word"));

@@ -13,7 +13,7 @@ const TABLE = {
 
 const ROW = { tenant: "acme", class: "k", sequence: 1, note: null, count: null };
 
-test("a row that its table cannot hold is refused, and the refusal does not repeat the value", () => {
+test("a row that does not fit its table is refused, and the refusal does not repeat the value", () => {
   expect(() => checkRow(TABLE, ROW)).not.toThrow();
   const { count, ...short } = ROW;
   for (const [wrong, named] of [
@@ -36,7 +36,7 @@ test("a row that its table cannot hold is refused, and the refusal does not repe
   }
 });
 
-test("a key has the columns of the key and no others, in its order", () => {
+test("a key has exactly the columns of the table's key, in their order", () => {
   const key = { tenant: "acme", class: "k" };
   expect(() => checkKey(TABLE, key)).not.toThrow();
   expect(storedKey(TABLE, key)).toEqual(["k", "acme"]);
@@ -46,7 +46,7 @@ test("a key has the columns of the key and no others, in its order", () => {
   }
 });
 
-test("values are added in the order of the description, whatever the order of the row, as text that a database can hold", () => {
+test("values are added in the table's order, whatever the row's order, as text that a database can store", () => {
   const text = fc.string({ unit: "binary" });
   const rows = fc.record({
     count: fc.option(fc.maxSafeInteger()),
@@ -69,7 +69,7 @@ test("values are added in the order of the description, whatever the order of th
   expect(storedKey(TABLE, { tenant: "a\0b", class: "\ud800" })).toEqual(["\u001b800", "a\u001b000b"]);
 });
 
-test("a description cannot carry a program", () => {
+test("a table's description cannot contain a program", () => {
   const columns = { tenant: TEXT, "x; throw 1": TEXT };
   expect(() => checkRow({ ...TABLE, columns, primaryKey: ["tenant"] }, { tenant: "acme" })).toThrow(
     "a name that SQL cannot take",

@@ -11,7 +11,7 @@ const TABLE = {
   ],
 } as const satisfies Table;
 
-test("a description becomes plain SQL, and rows without a value stay out of the index on it", () => {
+test("a table's description becomes plain SQL, and rows without a value are left out of the index on it", () => {
   expect(tableDdl(TABLE)).toEqual([
     'CREATE TABLE "things" ("tenant" text NOT NULL, "key" text NOT NULL, "sequence" bigint NOT NULL, "note" text, PRIMARY KEY ("tenant", "key"))',
     'CREATE INDEX "things_by_tenant_sequence" ON "things" ("tenant", "sequence")',
@@ -19,7 +19,7 @@ test("a description becomes plain SQL, and rows without a value stay out of the 
   ]);
 });
 
-test("what stands in an index behind its order keeps no row out of it", () => {
+test("a column after the order column of an index leaves no row out", () => {
   const [, ...indexes] = tableDdl({
     ...TABLE,
     indexes: [
@@ -33,13 +33,13 @@ test("what stands in an index behind its order keeps no row out of it", () => {
   ]);
 });
 
-test("a description cannot carry SQL", () => {
+test("a table's description cannot contain SQL", () => {
   const table = { ...TABLE, name: 'things" (x); DROP TABLE "views' };
   expect(() => tableDdl(table)).toThrow();
   expect(() => tableDdl({ ...TABLE, primaryKey: ["nowhere"] })).toThrow("no such column");
 });
 
-test("different keys never look alike", () => {
+test("different keys never have the same text", () => {
   const keys = [
     { tenant: "a", key: "b 1:c" },
     { tenant: "a 1:b", key: "c" },
@@ -50,7 +50,7 @@ test("different keys never look alike", () => {
   expect(new Set(keys.map((key) => keyText(TABLE, key))).size).toBe(keys.length);
 });
 
-test("the name of an index always fits, and two that begin alike stay apart", () => {
+test("the name of an index always fits, and names that begin alike stay different", () => {
   const name = "things__made_again_beside_those_that_are_shown_now";
   const ddl = tableDdl({
     ...TABLE,

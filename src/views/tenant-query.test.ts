@@ -21,14 +21,14 @@ const parts: SearchParts<typeof THINGS> = {
   rowsMax: 10,
 };
 
-test("a query cannot be built without a tenant, at compile time nor at run time", () => {
+test("a query without a tenant cannot be built, neither at compile time nor at run time", () => {
   const { tenant: _tenant, ...rest } = parts;
   // @ts-expect-error the tenant is missing
   expect(() => tenantQuery(rest)).toThrow("a query has a tenant");
   expect(() => tenantQuery({ ...parts, tenant: "" })).toThrow("a query has a tenant");
 });
 
-test("every table of a query is held to the tenant, in every combination of conditions", () => {
+test("every table of a query is restricted to the tenant, in every combination of conditions", () => {
   const conditions = [
     { kind: "equals", column: "colour", value: "red" },
     { kind: "within", index: WORDS, column: "colour", from: "a", to: "b" },
@@ -60,7 +60,7 @@ test("every table of a query is held to the tenant, in every combination of cond
   }
 });
 
-test("another table that a condition names is held to the tenant too", () => {
+test("another table named by a condition is restricted to the tenant too", () => {
   const others = { ...THINGS, name: "others" };
   const where = [{ kind: "among", column: "colour", table: others, from: "a", to: "b" }] as const;
   for (const { sql, params } of [
@@ -74,7 +74,7 @@ test("another table that a condition names is held to the tenant too", () => {
   }
 });
 
-test("a reading that begins above a sequence has one bound at each end, so that an index begins there", () => {
+test("a query above a sequence has one bound at each end, so that an index starts there", () => {
   const bounds = (order: "asc" | "desc", after: number | undefined): string => {
     const { sql, params } = tenantQuery({ ...parts, order, after, above: 0 });
     const found = [...sql.matchAll(/"sequence" ([<>]) \?/g)].map(([, sign]) => sign);
@@ -104,7 +104,7 @@ test("a text index is read before the table, and a table of labels before the wo
     expect(() => tenantCount({ tenant: "acme", table: THINGS, where })).toThrow("searches by sequence");
 });
 
-test("what a client sent is a parameter and never part of the SQL text", () => {
+test("a client's value is a parameter and never part of the SQL text", () => {
   const hostile = `x' OR "tenant" = 'globex'; --`;
   const { sql, params, byTables } = tenantQuery({
     ...parts,
@@ -118,7 +118,7 @@ test("what a client sent is a parameter and never part of the SQL text", () => {
   expect(params.filter((param) => param === hostile)).toHaveLength(2);
 });
 
-test("a name that the table does not have is refused", () => {
+test("a column that the table does not have is refused", () => {
   // @ts-expect-error no such column
   expect(() => tenantQuery({ ...parts, columns: ["size"] })).toThrow("no such column");
   // @ts-expect-error no such column
@@ -126,7 +126,7 @@ test("a name that the table does not have is refused", () => {
   expect(() => tenantQuery({ ...parts, where })).toThrow("no such column");
 });
 
-test("a page without rows, or a cursor that is no sequence, is refused", () => {
+test("a page without rows is refused, and so is a cursor that is not a sequence", () => {
   for (const rowsMax of [0, -1, 1.5, Number.NaN]) expect(() => tenantQuery({ ...parts, rowsMax })).toThrow();
   for (const after of [1.5, Number.NaN]) expect(() => tenantQuery({ ...parts, after })).toThrow();
 });

@@ -23,7 +23,7 @@ const inSqlite = (match: Partial<TextMatch>): string =>
   sqliteMatchText({ ...ASKED, ...match }, () => undefined);
 const inPostgres = (match: Partial<TextMatch>): string => postgresMatchText({ ...ASKED, ...match });
 
-test("each term has its tenant, in rows and in questions", () => {
+test("each term contains its tenant, in rows and in queries", () => {
   expect(termsText("acme", ["a", "dec_42", "대출"])).toBe("acme/.a acme/_dec_42 acme/.대출");
   expect(termsText("acme", [])).toBe("");
   const match = { words: ["a"], prefixes: ["대"] };
@@ -31,7 +31,7 @@ test("each term has its tenant, in rows and in questions", () => {
   expect(inPostgres(match)).toBe("'acme/.a' & ('acme/.대':* | 'acme/:대':*)");
 });
 
-test("labels and times are terms beside the words, and are asked for with them", () => {
+test("labels and times are terms beside the words, and are searched together with them", () => {
   const labels: readonly Label[] = [
     ["type", "a.b"],
     ["tag", "Te am", "é"],
@@ -47,7 +47,7 @@ test("labels and times are terms beside the words, and are asked for with them",
   );
 });
 
-test("a prefix is asked for as the words that begin so, where these are known", () => {
+test("a prefix is searched as the words that begin with it, if these are known", () => {
   const match = { ...ASKED, words: ["x"], prefixes: ["de"] };
   const wordsWith = (beginning: string) => [`${beginning}c`, `${beginning}d`];
   expect(sqliteMatchText(match, wordsWith)).toBe(
@@ -56,14 +56,14 @@ test("a prefix is asked for as the words that begin so, where these are known", 
   expect(sqliteMatchText(match, () => [])).toBe('"acme/.x" AND ("acme/.de" * OR "acme/:de" *)');
 });
 
-test("words of letters are asked for one by one, however many ids begin as they do", () => {
+test("words of letters are searched one by one, however many ids have the same prefix", () => {
   const wordsWith = (beginning: string) => (beginning.includes(":") ? undefined : [`${beginning}cision`]);
   expect(sqliteMatchText({ ...ASKED, prefixes: ["de"] }, wordsWith)).toBe(
     '(("acme/.decision") OR "acme/:de" *)',
   );
 });
 
-test("a prefix asks for those kinds of words that can begin so", () => {
+test("a prefix is searched only among the kinds of words that can begin with it", () => {
   for (const [prefix, expected] of [
     ["de", '("acme/.de" * OR "acme/:de" *)'],
     ["d4", '("acme/:d4" *)'],
@@ -73,7 +73,7 @@ test("a prefix asks for those kinds of words that can begin so", () => {
     expect(inSqlite({ prefixes: [prefix] })).toBe(expected);
 });
 
-test("different labels are different terms, however long, and none is a word or part of another", () => {
+test("different labels are different terms of any length, and none is a word or a part of another", () => {
   const part = fc.oneof(
     fc.string({ unit: "binary", maxLength: 4 }),
     fc.constantFrom("=", "~", "a=b", "~61~", "x".repeat(300), "X".repeat(300)),
@@ -89,7 +89,7 @@ test("different labels are different terms, however long, and none is a word or 
   );
 });
 
-test("what is no word is refused, in rows and in questions", () => {
+test("text that is not a word is refused, in rows and in queries", () => {
   for (const word of ["a/b", 'a"', "a'", "a*", "a:b", "A", "\0", "-", "(", "\\"]) {
     expect(() => termsText("acme", ["x", word])).toThrow("of ASCII");
     for (const match of [
@@ -106,7 +106,7 @@ test("what is no word is refused, in rows and in questions", () => {
   expect(() => termsText("", ["a"])).toThrow("has a tenant");
 });
 
-test("different tenants have different terms, whatever they are called", () => {
+test("different tenants have different terms, whatever their names are", () => {
   const name = fc.string({ unit: "binary", minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(name, name, (one, other) => {

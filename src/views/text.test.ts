@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { isEventId } from "../event/formats.ts";
 import { fromStoredText, toStoredText } from "./text.ts";
 
-/** Any UTF-16 units, with the difficult ones often. */
+/** Any UTF-16 units, often the difficult ones. */
 const anyText = fc
   .array(
     fc.oneof(
@@ -14,7 +14,7 @@ const anyText = fc
   )
   .map((units) => String.fromCharCode(...units));
 
-test("every text comes back as it was, and what is stored fits any database, in four bytes a character at the most", () => {
+test("every text is read back unchanged, and its stored form fits any database with at most four bytes per character", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const stored = toStoredText(text);
@@ -27,7 +27,7 @@ test("every text comes back as it was, and what is stored fits any database, in 
   );
 });
 
-test("the text of a JSON document is stored as it is", () => {
+test("the text of a JSON document is stored unchanged", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       fc.pre(text.isWellFormed());
@@ -36,7 +36,7 @@ test("the text of a JSON document is stored as it is", () => {
   );
 });
 
-test("an event_id is stored as it is, so that what was told of duties is found again, however other texts are written", () => {
+test("an event_id is stored unchanged, so that announcements are found again even if other texts are stored differently", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const id = `evt_${text}`;
