@@ -1,4 +1,4 @@
-/** What must hold between the numbers, whoever changes one of them. */
+/** The relations between the limits, whoever changes one of them. */
 import { expect, test } from "bun:test";
 import {
   APPEND_BYTES_IN_FLIGHT_MAX,
@@ -30,32 +30,32 @@ import {
   VIEWS_DRAIN_MS_MAX,
 } from "./limits.ts";
 
-/** So long a connection is open for certain while nothing goes over it. */
+/** A connection without traffic certainly stays open for this long. */
 const QUIET_MS = CONNECTION_IDLE_MS_MAX - CONNECTION_IDLE_STEP_MS;
 
 test.each<[string, number, number]>([
   ["an event fits into its request", EVENT_BYTES_MAX, SINGLE_BODY_BYTES_MAX - 1],
   ["a batch may be larger than one event", SINGLE_BODY_BYTES_MAX, BATCH_BODY_BYTES_MAX - 1],
-  ["a full batch fits among the bytes on their way", BATCH_BODY_BYTES_MAX, APPEND_BYTES_IN_FLIGHT_MAX],
-  ["a full batch fits among the records on their way", BATCH_EVENTS_MAX, APPEND_RECORDS_IN_FLIGHT_MAX],
+  ["a full batch fits into the bytes in flight", BATCH_BODY_BYTES_MAX, APPEND_BYTES_IN_FLIGHT_MAX],
+  ["a full batch fits into the records in flight", BATCH_EVENTS_MAX, APPEND_RECORDS_IN_FLIGHT_MAX],
   ["a record fits into a commit", EVENT_BYTES_MAX + RECORD_OVERHEAD_BYTES_MAX, COMMIT_BYTES_MAX],
-  ["JetStream takes no window above max_age (error 10052)", DUPLICATE_WINDOW_MS, SANDBOX_AGE_MS_MAX],
+  ["the window is at most max_age (JetStream error 10052)", DUPLICATE_WINDOW_MS, SANDBOX_AGE_MS_MAX],
   [
-    "one lost answer makes no instance not ready",
+    "one lost answer does not make an instance not ready",
     KEY_STATE_CHECK_MS + KEY_REQUEST_MS_MAX,
     KEY_STATE_AGE_MS_MAX - 1,
   ],
-  ["after the last request there is more to stop", REQUEST_DRAIN_MS_MAX, STOP_MS_MAX - 1],
-  ["who waits for the views is answered before that", VIEWS_DRAIN_MS_MAX, REQUEST_DRAIN_MS_MAX - 1],
+  ["the last requests end before the stop does", REQUEST_DRAIN_MS_MAX, STOP_MS_MAX - 1],
+  ["requests that wait for views end before the others", VIEWS_DRAIN_MS_MAX, REQUEST_DRAIN_MS_MAX - 1],
   ["the debt of the largest batch is kept", BATCH_EVENTS_MAX * 1000, RATES_AGE_MS_MAX - 1],
   ["a quiet stream does not look like a dead connection", STREAM_KEEP_ALIVE_MS, QUIET_MS - 1],
   [
-    "a body that does not come is answered before its connection is closed",
+    "a request without its body is answered before its connection is closed",
     BODY_MS_MAX + BODY_MS_MAX / BODY_LOOKS,
     QUIET_MS - 1,
   ],
   [
-    "who waits for a proof is answered before the connection is closed",
+    "a request that waits for a proof is answered before its connection is closed",
     MIN_SEQUENCE_WAIT_MS_MAX + PROOF_WAIT_SECONDS_MAX * 1000,
     QUIET_MS - 1,
   ],
