@@ -1,4 +1,4 @@
-/** What only a database with several connections shows of duties that are told of: somebody waits in the middle of a commit. */
+/** Announcements of duties that only a database with several connections can test: one process waits in the middle of a commit. */
 import { expect, test } from "bun:test";
 import postgres from "postgres";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
@@ -75,7 +75,7 @@ const tellsWhatIsTaken = async (): Promise<void> => {
   });
   const deadLetters = [refusedLetter(CASES.name, explained, "no room", time)];
   await views.commit({ views: VIEWS, from: 1, to: 2, ...found, deadLetters });
-  // It is overdue now: who tells that waits in the middle of recording it, and the letter is taken meanwhile.
+  // The duty is overdue now: the announcer waits in the middle of recording that, and the dead letter is replayed meanwhile.
   time = "2026-06-02T00:00:00Z";
   const holder = postgres(database.url, { max: 1, onnotice: () => {} });
   await holder.unsafe("BEGIN; SELECT * FROM obligations_told FOR UPDATE");
@@ -108,6 +108,6 @@ const tellsWhatIsTaken = async (): Promise<void> => {
 };
 
 const title =
-  "a letter that is taken while an announcer records what it saw before: the duty is told of again";
+  "if a dead letter is replayed while an announcer records an older state, the duty is announced again";
 if (noPostgresReason === undefined) test(title, tellsWhatIsTaken, 20_000);
 else test.skip(`${title}: ${noPostgresReason}`, () => undefined);

@@ -1,4 +1,4 @@
-/** Any events of two tenants as the log would hold them. */
+/** Any events of two tenants, as the log would hold them. */
 import fc from "fast-check";
 import { EVENT_TYPES } from "../../src/event/event-types.ts";
 import { messageOf } from "./records.ts";
@@ -7,7 +7,7 @@ const few = (prefix: string) => fc.integer({ min: 1, max: 3 }).map((number) => `
 const sometimes = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 const hash = few("").map((digit) => `sha256:${digit.repeat(64)}`);
 
-/** Few names and few times, so that events meet. */
+/** There are few names and few times, so that events are connected. */
 const anyMetadata = fc.record({
   decision_id: sometimes(few("dec_")),
   objection_id: sometimes(few("obj_")),
@@ -46,7 +46,7 @@ const anyEvent = fc.record(
       .integer({ min: 0, max: 80 })
       .map((halfDays) => new Date(Date.UTC(2027, 1, 1, 12 * halfDays)).toISOString()),
     asset_id: few("asset_"),
-    // Heartbeats often enough to meet each other.
+    // Heartbeats are frequent enough that several concern one source.
     event_type: fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom(...EVENT_TYPES) },
       { weight: 1, arbitrary: fc.constant("sdk.heartbeat") },

@@ -1,4 +1,4 @@
-/** What every projection promises: its rows depend on the set of events and their times, not on the order or the groups in which they arrived. */
+/** The promise of every projection: its rows depend on the set of events and their times, not on the order or the groups in which they arrived. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { StoredMessage } from "../../src/log/event-log.ts";
@@ -9,13 +9,13 @@ import type { Row, Table } from "../../src/views/tables.ts";
 import { anyHistory } from "./any-history.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 
-/** All but those that tell of arrival and nothing else: the one that counts records, and the tree that proves their order. */
+/** All views but those that record only arrival: the one that counts records, and the tree that proves their order. */
 const PROJECTIONS = ALL.filter(({ name }) => name !== "ledger" && name !== "tree");
 const TABLES = PROJECTIONS.flatMap(({ tables, besideLog = [] }) =>
   tables.filter((table) => !besideLog.includes(table)),
 );
 
-/** All that they have beside their key is added up. */
+/** Every column of these tables, except the key, is a sum. */
 const COUNTING = new Set<Table>([
   LABELING,
   ...REGISTERS.flatMap(({ kind, table }) => (kind === "counts" ? [table] : [])),
@@ -30,7 +30,7 @@ const viewOf = async (groups: readonly (readonly StoredMessage[])[]) => {
   for (const group of groups) expect(await view.take(group)).toEqual([]);
   return TABLES.map((table) => ({
     table: table.name,
-    // A sum that is nothing again says as much as no row.
+    // A sum that is back at zero means the same as no row.
     rows: view.rows(table).filter((row) => !isNothing(table, row)),
   }));
 };
@@ -56,7 +56,7 @@ test("every view is the same for any order of arrival, and for groups of any siz
   );
 });
 
-test("events that come a second time change no view", async () => {
+test("repeated events change no view", async () => {
   await fc.assert(
     fc.asyncProperty(anyHistory, async (messages) => {
       const again = messages.map((message) => ({ ...message, sequence: message.sequence + 1000 }));

@@ -1,5 +1,5 @@
 /**
- * A log in an array that can be told to fail at an exact place, for orders of faults that a broker gives only by luck.
+ * A log in an array that can be told to fail at an exact place, for orders of faults that a broker produces only by chance.
  * The runner is tested on the real broker as well.
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,9 +7,9 @@ import { type LogReader, LogUnavailableError, type StoredMessage } from "../../s
 
 export interface ArrayLog extends LogReader {
   append(...messages: readonly StoredMessage[]): void;
-  /** The next time that this sequence is due, what happens instead. Once each. */
+  /** What happens the next time that this sequence is due, instead of delivering it. Each happens once. */
   failAt(sequence: number, fault: "unavailable" | "skipped" | "repeated"): void;
-  /** Where each reading began. */
+  /** The sequence at which each read began. */
   readonly starts: readonly number[];
 }
 

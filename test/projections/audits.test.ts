@@ -1,4 +1,4 @@
-/** The bias audits of an asset, of which there may be any number. */
+/** The bias audits of an asset; there may be any number. */
 import { expect, test } from "bun:test";
 import { findBiasAudits } from "../../src/projections/audits/queries.ts";
 import { AUDIT_ROWS_PER_READ } from "../../src/projections/limits.ts";
@@ -7,7 +7,7 @@ import { messageOf, simpleEvent } from "./records.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
 test.each(["of one name", "of a name each"])(
-  "requests have their turns while audits %s are read, and all are found",
+  "requests get a turn while audits %s are read, and all audits are found",
   async (named) => {
     const count = 4 * AUDIT_ROWS_PER_READ;
     const messages = Array.from({ length: count }, (_, index) =>

@@ -1,4 +1,4 @@
-/** One careless name must not make everything one case, nor make a row grow for ever; and where a limit is reached arrival does not show either. */
+/** One careless name must not join everything into one case, nor make a row grow without end; and even at a limit the order of arrival must not matter. */
 import { expect, test } from "bun:test";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX, KEPT_LEGAL_BASES_MAX } from "../../src/limits.ts";
 import { COVERAGE } from "../../src/projections/cases/registers/coverage.ts";
@@ -36,12 +36,12 @@ const viewOf = async (events: readonly object[], seed?: number) => {
     obligations: view.rows(OBLIGATIONS),
     reviews: view.rows(HUMAN_REVIEWS),
     nodes: view.rows(CASE_NODES),
-    // What counts nothing again is as if it had never been.
+    // A count that is back at zero is as if it had never been.
     coverage: view.rows(COVERAGE).filter(({ required }) => required !== 0),
   };
 };
 
-test("a correlation that few decisions share connects them; one that a whole batch shares does not", async () => {
+test("a correlation connects a few decisions that share it, but not a whole batch", async () => {
   const share = (count: number) => [
     ...Array.from({ length: count }, (_, index) =>
       decision(index + 10, { correlation_id: "run-7", metadata: { decision_id: `dec_${index}` } }),
@@ -64,7 +64,7 @@ test("a correlation that few decisions share connects them; one that a whole bat
   for (const seed of [1, 2]) expect(await viewOf(share(CASE_NEIGHBOURS_MAX + 40), seed)).toEqual(many);
 });
 
-test("a name that every event bears keeps the earliest facts and counts them all", async () => {
+test("a name that every event has keeps the earliest facts and counts all of them", async () => {
   const events = Array.from({ length: CASE_FACTS_MAX + 60 }, (_, index) =>
     decision(index, { metadata: { decision_id: "dec_same", outcome: index === 0 ? "denied" : "approved" } }),
   );
@@ -77,7 +77,7 @@ test("a name that every event bears keeps the earliest facts and counts them all
   for (const seed of [1, 2]) expect(await viewOf(events, seed)).toEqual(view);
 });
 
-/** What a person asks, and what is answered; and then, from before all of it, so many of something else. */
+/** A person's request and the answer; before both, this many events of another kind. */
 const withBefore = (crowd: number, event_type: string, named: object) => {
   const metadata = { objection_type: "explanation_request", outcome: "denied", resolution: "upheld" };
   const say = (type: string, minute: number) => ({
@@ -99,23 +99,20 @@ const withBefore = (crowd: number, event_type: string, named: object) => {
 test.each([
   ["answers of a model", "ai_inference", {}, 0],
   ["notices", "disclosure_shown", {}, 0],
-  // Of those that are kept beside the six events of the objection all but the first.
+  // All but the first of those that are kept beside the six events of the objection.
   ["decisions of one name", "decision.automated_decision_made", { decision_id: "d" }, CASE_FACTS_MAX - 7],
-])(
-  "however many %s there were before, what is said of an objection is heard",
-  async (_, type, named, again) => {
-    const { objections, obligations, reviews, decisions } = await viewOf(withBefore(1, type, named));
-    expect(objections).toMatchObject([{ state: "resolved" }]);
-    expect(new Set(obligations.map(({ status }) => status))).toEqual(new Set(["met"]));
-    const events = withBefore(CASE_FACTS_MAX + 40, type, named);
-    const view = await viewOf(events);
-    const decided = decisions.map((row) => ({ ...row, made_again: again }));
-    expect(view).toMatchObject({ objections, obligations, reviews, decisions: decided });
-    expect(await viewOf(events, 1)).toEqual(view);
-  },
-);
+])("however many %s came before, the events of an objection take effect", async (_, type, named, again) => {
+  const { objections, obligations, reviews, decisions } = await viewOf(withBefore(1, type, named));
+  expect(objections).toMatchObject([{ state: "resolved" }]);
+  expect(new Set(obligations.map(({ status }) => status))).toEqual(new Set(["met"]));
+  const events = withBefore(CASE_FACTS_MAX + 40, type, named);
+  const view = await viewOf(events);
+  const decided = decisions.map((row) => ({ ...row, made_again: again }));
+  expect(view).toMatchObject({ objections, obligations, reviews, decisions: decided });
+  expect(await viewOf(events, 1)).toEqual(view);
+});
 
-test("a decision and its first notice stay beside however many answers", async () => {
+test("a decision and its first notice are kept beside any number of answers", async () => {
   const named = { metadata: { decision_id: "d" } };
   const events = [
     ...Array.from({ length: CASE_FACTS_MAX + 40 }, (_, index) => ({
@@ -130,7 +127,7 @@ test("a decision and its first notice stay beside however many answers", async (
   expect(await viewOf(events, 1)).toEqual(view);
 });
 
-test("a name is written when something about it changed, and not whenever an event has it", async () => {
+test("a name is written only when something about it changed, not whenever an event has it", async () => {
   const view = createInMemoryView(...PROJECTIONS);
   const members = { correlation_id: "visit", metadata: { decision_id: "dec_1" } };
   const take = async (index: number) => {
@@ -144,7 +141,7 @@ test("a name is written when something about it changed, and not whenever an eve
   expect(after.get("decision:dec_1")).not.toBe(before.get("decision:dec_1"));
 });
 
-test("a decision counts under so many legal bases, however many its notices name, and under those that are known", async () => {
+test("a decision counts under a limited number of legal bases, known ones first, however many its notices name", async () => {
   const known = ["gdpr_art_22", "pipa_37_2_kr"];
   const others = Array.from({ length: 2 * KEPT_LEGAL_BASES_MAX }, (_, index) => `a_law_${100 + index}`);
   const notice = (index: number, legal_bases: readonly string[]) => ({

@@ -1,4 +1,4 @@
-/** Several groups of records in one transaction, as SQLite has it. */
+/** Several groups of records in one transaction, as SQLite supports it. */
 import { expect, test } from "bun:test";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
@@ -42,7 +42,7 @@ const keyOf = (sequence: number) => ({ tenant: "acme", event_id: `evt_${sequence
 const sequencesIn = async ({ load }: Pick<ViewStore, "load">, ...sequences: readonly number[]) =>
   (await load(EVENTS, sequences.map(keyOf))).map((row) => rowInteger(row, "sequence"));
 
-test("commits go together: the next one sees them, others see them when all stand", async () => {
+test("of commits in one transaction each sees those before it, and others see them only when all have succeeded", async () => {
   await using at = await setUp();
   const { store } = at;
   const seen: unknown[] = [];
@@ -58,7 +58,7 @@ test("commits go together: the next one sees them, others see them when all stan
   expect(await store.position("events")).toBe(3);
 });
 
-test("of commits that go together none stands where one does not, or what is done between them throws", async () => {
+test("if one of several commits in one transaction fails, or an action between them throws, none is kept", async () => {
   await using at = await setUp();
   const { store } = at;
   const together = (last: (commit: ViewStore["commit"]) => Promise<CommitResult>) =>
@@ -77,7 +77,7 @@ test("of commits that go together none stands where one does not, or what is don
   expect(await store.commit(commitOf(0, 1))).toEqual({ kind: "committed" });
 });
 
-test("another writer waits until all that go together stand, and then comes too late", async () => {
+test("another writer waits until the whole transaction has ended, and is then too late", async () => {
   await using at = await setUp();
   await using other = at.another();
   let late: Promise<CommitResult> | undefined;
@@ -90,7 +90,7 @@ test("another writer waits until all that go together stand, and then comes too 
   expect(await sequencesIn(other, 1, 2, 3)).toEqual([1, 3]);
 });
 
-/** Two groups, and a bit. */
+/** Two full groups and a few more. */
 const LAST = 2 * PROJECTION_RECORDS_PER_GROUP_MAX + 5;
 const LOG = Array.from({ length: LAST }, (_, index) =>
   messageOf(index + 1, { event: simpleEvent(`evt_${index + 1}`) }),
@@ -117,9 +117,9 @@ const read = async (
   return { stopped, progress, letters };
 };
 
-test("who is behind takes several groups together, each with what the ones before it wrote", async () => {
+test("a projector that is behind takes several groups at once, and each sees the writes of those before it", async () => {
   await using at = await setUp();
-  // The last one has the event_id of the first, which is two groups before.
+  // The last event has the event_id of the first, which is two groups earlier.
   const repeat = messageOf(LAST, { event: simpleEvent("evt_1", { asset_id: "another" }) });
   const log = createArrayLog([...LOG.slice(0, -1), repeat]);
   const { stopped, progress, letters } = await read({ log, views: at.store }, eventsProjection);
@@ -129,7 +129,7 @@ test("who is behind takes several groups together, each with what the ones befor
   expect(await at.store.position("events")).toBe(LAST);
 });
 
-test("who is behind takes no more at once than the database has room for, and all of it when it has", async () => {
+test("a projector that is behind takes only as much at once as the database has room for, and takes everything when it can", async () => {
   await using at = await setUp();
   const few = 5000;
   let isTight = true;
@@ -146,10 +146,10 @@ test("who is behind takes no more at once than the database has room for, and al
   expect(progress.map(({ records }) => records)).toEqual([few, few, LAST - 2 * few]);
 });
 
-test("a row that no table takes costs one record, also among groups that go together", async () => {
+test("a row that no table accepts costs one record, even if several groups are committed at once", async () => {
   await using at = await setUp();
   const bad = PROJECTION_RECORDS_PER_GROUP_MAX + 3;
-  // The database refuses it: the row of the first event, which is not among the rows asked for.
+  // The database refuses the row of the first event, which is not among the rows that were requested.
   const clash = (write: Write): Write =>
     write.kind === "insert" && write.row.sequence === bad
       ? { ...write, row: { ...write.row, event_id: "evt_1" } }
@@ -168,7 +168,7 @@ test("a row that no table takes costs one record, also among groups that go toge
   expect(await at.store.position("events")).toBe(LAST);
 });
 
-test("who is stopped ends with the group at work, and keeps it", async () => {
+test("a projector that is stopped finishes and keeps the current group", async () => {
   await using at = await setUp();
   const stop = new AbortController();
   const stopping: RecordProjection = {
@@ -184,7 +184,7 @@ test("who is stopped ends with the group at work, and keeps it", async () => {
   expect(await at.store.position("events")).toBe(group);
 });
 
-test("who has no more time begins nothing more, so that others have their turn", async () => {
+test("a projector whose time is over begins no further group, so that others get a turn", async () => {
   await using at = await setUp();
   const whole = createArrayLog(LOG);
   const log: ArrayLog = { ...whole, follow: (asked) => whole.follow({ ...asked, messagesMax: 3 }) };
@@ -192,7 +192,7 @@ test("who has no more time begins nothing more, so that others have their turn",
   expect([stopped, progress]).toEqual([{ kind: "reached" }, [{ position: 3, records: 3 }]]);
 });
 
-test("who is superseded works nothing out a second time", async () => {
+test("a projector that is superseded does not compute its records again", async () => {
   await using at = await setUp();
   await at.store.commit(commitOf(0, LAST));
   let workedOut = 0;

@@ -1,4 +1,4 @@
-/** Coverage as it is answered, of records in a database, and what must be true of every entry. */
+/** Coverage as the service answers it, of records in a database, and what must be true of every entry. */
 import { expect } from "bun:test";
 import { PAGE_ROWS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
@@ -14,7 +14,7 @@ export const COVERAGE_VIEWS = PROJECTIONS.filter(({ name }) =>
   ["events", "assets", "cases", "assessments", "audits", "outcomes"].includes(name),
 );
 
-/** Made anew, group by group. */
+/** Made from an empty view, group by group. */
 export const project = async (
   views: ViewStore,
   messages: readonly StoredMessage[],
@@ -41,7 +41,7 @@ export const project = async (
   }
 };
 
-/** All pages. */
+/** The rows of all pages. */
 export const coverageAt = async (
   views: ViewStore,
   tenant: string,

@@ -22,7 +22,7 @@ if (noPostgresReason === undefined) {
   earlierEventsSuite("PostgreSQL", createPostgresDatabase);
 } else test.skip(`searching events in PostgreSQL: ${noPostgresReason}`, () => undefined);
 
-/** A file that holds many events. PostgreSQL plans by its statistics, so of all combinations only SQLite's plans are looked at. */
+/** A file with many events. PostgreSQL plans by its statistics, so only SQLite's plans are checked for all combinations. */
 const manyEvents = async () => {
   const database = createSqliteDatabase();
   await using views = database.connect();
@@ -45,16 +45,16 @@ const filters: readonly Partial<EventFilter>[] = [
   { text: { words: ["dec_42"], prefixes: ["cred"] } },
 ];
 
-/** All pairs, and all together. */
+/** Every pair of filters, and all filters together. */
 const combinations: readonly Partial<EventFilter>[] = [
   ...filters.flatMap((one) => filters.map((other) => ({ ...one, ...other }))),
   Object.assign({}, ...filters),
 ];
 
-/** `M` in FTS5's plan: a MATCH; `=`, `<`, `>`: what is asked of the rowid beside it. Above 0, because below stands what has expired. */
+/** In FTS5's plan `M` is a MATCH; `=`, `<` and `>` are conditions on the rowid. The lower bound is 0, because expired events are below it. */
 const TEXT_STEP = /^SCAN text0 VIRTUAL TABLE INDEX \d+:M\d([<>]+)$/;
 
-test("every search reads an index in the order of the answer, and of the events only those that it finds: no table scan, no sorting", async () => {
+test("every search reads an index in the order of the answer, and only the matching events: no table scan, no sorting", async () => {
   await using at = await manyEvents();
   using database = new DatabaseSync(at.path, { readOnly: true });
   const planOf = ({ sql, params }: TenantQuery): string[] =>
@@ -85,20 +85,20 @@ test("every search reads an index in the order of the answer, and of the events 
     expect(planOf(query)).toEqual([expect.stringContaining("(tenant=? AND event_id=?)")]);
 });
 
-/** FTS5 takes a bound that is no integer for none, and goes through all rows before it. */
-test("a bound of a search is an integer to the database", () => {
+/** FTS5 ignores a bound that is not an integer, and reads all rows before it. */
+test("the database gets the bound of a search as an integer", () => {
   using database = new DatabaseSync(":memory:");
   for (const bound of [5, 2 ** 53 - 1])
     expect(database.prepare("SELECT typeof(?) AS kind").get(sqliteParameter(bound))?.kind).toBe("integer");
 });
 
-/** One a minute. */
+/** One event per minute. */
 const minutes = Array.from({ length: 3000 }, (_, minute) => {
   const time = new Date(Date.parse("2026-11-01T00:00:00Z") + minute * 60_000).toISOString();
   return { event: { ...base, event_id: `evt_${minute}`, timestamp: time }, receivedAt: time };
 });
 
-/** Asks a PostgreSQL that holds them, and knows it unless it has no statistics yet, how it answers. */
+/** Asks a PostgreSQL that holds these events for its plan, with statistics or without. */
 const withPlansOfMinutes = async (
   ask: (planOf: (query: TenantQuery) => Promise<string>) => Promise<void>,
   { hasStatistics } = { hasStatistics: true },
@@ -124,7 +124,7 @@ const withPlansOfMinutes = async (
 };
 
 test.skipIf(noPostgresReason !== undefined)(
-  "PostgreSQL looks up a short time in an index, alone and beside other filters, wherever in the log it is",
+  "PostgreSQL uses an index for a short period, alone and with other filters, anywhere in the log",
   () =>
     withPlansOfMinutes(async (planOf) => {
       const short = { from: "2026-11-02T10:00:00Z", to: "2026-11-02T10:02:00Z" };
@@ -147,7 +147,7 @@ test.skipIf(noPostgresReason !== undefined)(
 );
 
 test.skipIf(noPostgresReason !== undefined)(
-  "PostgreSQL looks for words and labels no further than the stretch of the log that fills the page",
+  "PostgreSQL searches words and labels only in the stretch of the log that fills the page",
   () =>
     withPlansOfMinutes(async (planOf) => {
       for (const order of ["asc", "desc"] as const) {
@@ -169,7 +169,7 @@ test.skipIf(noPostgresReason !== undefined)(
 );
 
 test.skipIf(noPostgresReason !== undefined)(
-  "PostgreSQL fetches what words and labels have found row by row, also before it has statistics",
+  "PostgreSQL fetches the matches of words and labels row by row, even before it has statistics",
   () =>
     withPlansOfMinutes(
       async (planOf) => {

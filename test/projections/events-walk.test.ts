@@ -40,7 +40,7 @@ const eventRow = ({ sequence, tenant, text }: Given): RowOf<typeof EVENTS> => ({
   event: text,
 });
 
-/** A view that holds these events and has seen everything up to `position`. */
+/** A view that holds these events and has processed everything up to `position`. */
 const viewAt = async (position: number, events: readonly Given[]) => {
   const database = createSqliteDatabase();
   const views = database.connect();
@@ -79,7 +79,7 @@ const walkTo = async (views: ViewStore, end: number, conditions = all) => {
   return pages;
 };
 
-test("every match up to the end comes once, in order, and none beyond it", async () => {
+test("every match up to the end is returned once, in order, and none beyond it", async () => {
   const rows = Array.from({ length: 3000 }, (_, index) =>
     given(index + 1, {
       tenant: index % 3 === 0 ? "acme" : "other",
@@ -97,7 +97,7 @@ test("every match up to the end comes once, in order, and none beyond it", async
   );
 });
 
-test("pages become smaller where events are large, and larger again", async () => {
+test("pages become smaller for large events, and larger again afterwards", async () => {
   const large = "x".repeat(200_000);
   const rows = Array.from({ length: 1000 }, (_, index) =>
     given(index + 1, index < 100 ? { text: large } : {}),
@@ -108,7 +108,7 @@ test("pages become smaller where events are large, and larger again", async () =
   expect(Math.max(...sizes)).toBeGreaterThan(250);
 });
 
-test("a page is bounded also where large events stand behind many small ones: who opens streams and takes nothing has one wait for each", async () => {
+test("a page is bounded even if large events follow many small ones, so an unread stream keeps only one page in memory", async () => {
   const rows = Array.from({ length: 2500 }, (_, index) =>
     given(index + 1, index < 2000 ? {} : { text: "x".repeat(20_000) }),
   );
@@ -124,13 +124,13 @@ test("a page is bounded also where large events stand behind many small ones: wh
   expect(sequences).toEqual(rows.map(({ sequence }) => sequence));
 });
 
-test("a page looks through a bounded stretch of the log", async () => {
+test("a page searches a bounded stretch of the log", async () => {
   const last = 3 * WALK_SEQUENCES_MAX + 10;
   await using at = await viewAt(last, [given(7), given(last)]);
   expect(await walkTo(at.views, last)).toEqual([[7], [], [], [last]]);
 });
 
-test("a view that was made again meanwhile is noticed: its missing rows are no end", async () => {
+test("a view that was made again meanwhile is noticed: its missing rows do not count as the end", async () => {
   await using at = await viewAt(10, [given(7)]);
   const walk = walkEvents({ views: at.views, tenant: "acme", conditions: all, after: 0 });
   at.direct.exec("DELETE FROM events; UPDATE views SET position = 0");
@@ -138,9 +138,9 @@ test("a view that was made again meanwhile is noticed: its missing rows are no e
   expect(walk.position()).toBe(0);
 });
 
-test("events that a view lacks for a moment, which was just made again from further back, are neither passed over nor taken for none", async () => {
+test("events that a just remade view does not have yet are neither skipped nor taken as absent", async () => {
   await using at = await viewAt(10, [given(9)]);
-  /** Another takes its place before the rows are read, and has come as far when they have been. */
+  /** Another view replaces it before the rows are read, and has caught up when they have been. */
   const behindOnce = (): Pick<ViewStore, "select" | "position" | "load"> => {
     let isBehind = true;
     return {
@@ -164,7 +164,7 @@ test("events that a view lacks for a moment, which was just made again from furt
   expect(await createQuietStretches(at.views).isQuiet("acme", { after: 0, upTo: 8 })).toBe(true);
 });
 
-test("a page reads the index of its filter, between its two ends", async () => {
+test("a page reads the index of its filter between two bounds", async () => {
   await using at = await viewAt(0, []);
   const planOf = (conditions: Partial<EventConditions>) => {
     const filter = { ...all, ...conditions, order: "asc" } as const;

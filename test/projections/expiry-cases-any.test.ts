@@ -1,4 +1,4 @@
-/** Whatever happens and whenever it expires: the views are what the log says without what has gone, and in the end nothing of it is left. */
+/** Whatever happens and whenever it expires: the views show the log without the expired events, and in the end nothing of those is left. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
@@ -7,13 +7,13 @@ import { CASES, createScene, SHORT, YEAR_MS } from "../suites/expiry.ts";
 import { anyHistory } from "./any-history.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
-/** Some events come, then so many years have passed and what is due expires; and so on. */
+/** Some events arrive, then some years pass and events that are due expire; and so on. */
 const anySteps = fc.array(
   fc.record({ events: fc.integer({ min: 1, max: 9 }), years: fc.constantFrom(0, 0.6, 1, 4) }),
   { minLength: 1, maxLength: 5 },
 );
 
-test("cases that expire between any events are no difference to the log, and at last none is left", async () => {
+test("cases that expire between any events leave the views equal to the log, and in the end none is left", async () => {
   const lastly = { events: Number.POSITIVE_INFINITY, years: 100 };
   await fc.assert(
     fc.asyncProperty(anyHistory, anySteps, async (history, steps) => {
@@ -27,7 +27,7 @@ test("cases that expire between any events are no difference to the log, and at 
         scene.log.append(...some);
         await scene.project();
         scene.setNow(years * YEAR_MS);
-        // A worker of its own each time: no hour has passed for it.
+        // Each look has its own worker, for which no hour has passed.
         expect(await scene.worker().look(new AbortController().signal)).toMatchObject({ kind: "finished" });
         expect(await scene.differences()).toEqual([]);
       }

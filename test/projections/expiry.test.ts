@@ -16,7 +16,7 @@ for (const suite of [expirySuite, caseExpirySuite]) {
 }
 if (noPostgresReason !== undefined) test.skip(`expiry in PostgreSQL: ${noPostgresReason}`, () => undefined);
 
-test("all cases are looked at in the order of their key, page by page", async () => {
+test("all cases are checked in the order of their key, page by page", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   await views.open(CASES);
@@ -30,7 +30,7 @@ test("all cases are looked at in the order of their key, page by page", async ()
   }
 });
 
-test("what is due is read from its index, page by page, without what is not", async () => {
+test("events that are due are read from their index, page by page, without other events", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   await views.open(eventsProjection);

@@ -1,4 +1,4 @@
-/** Registers, clocks and figures against the answers that the generator of the histories knows. */
+/** Registers, clocks and figures, compared with the answers that the generator of the histories knows. */
 import { describe, expect, test } from "bun:test";
 import { ACTIVITY, ACTIVITY_OF_ALL, HOURS } from "../../src/projections/activity/tables.ts";
 import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
@@ -34,7 +34,7 @@ const projected = async (history: History, seed: number) => {
   return view;
 };
 
-/** When the registers are read. */
+/** The time at which the registers are read. */
 const NOW = new Date("2026-12-15T12:00:00Z");
 const AT = "2026-12-15T12:00:00";
 
@@ -66,7 +66,7 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
     }
   };
 
-  test("happens as told: there is something of everything", () => {
+  test("the history contains every kind of event", () => {
     expect(history.events.length).toBeGreaterThan(800);
     expect(history.objections.length).toBeGreaterThan(50);
     expect(new Set(history.duties.map(({ status }) => status)).size).toBe(3);
@@ -74,9 +74,9 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
       new Set(history.duties.map(({ obligation_id }) => obligation_id.split(":")[0])).size,
     ).toBeGreaterThan(6);
   });
-  test("the register of decisions holds each that was made, and what became of it", () =>
+  test("the register of decisions holds each decision with its outcome", () =>
     expectSame(entriesOf(decisionList), "decision_id", history.decisions));
-  test("the register of objections holds each with its state, its time and its extensions", () => {
+  test("the register of objections holds each objection with its state, its times and its extensions", () => {
     expectSame(entriesOf(objectionList), "objection_id", history.objections);
     for (const late of [true, false])
       for (const isResolved of [true, false])
@@ -84,23 +84,23 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
           expect.objectContaining({ late, days: isResolved ? expect.any(Number) : null }),
         );
   });
-  test("the register of notices holds each with what was answered to it", () => {
+  test("the register of notices holds each notice with its answer", () => {
     expectSame(entriesOf(noticeList), "notice_id", history.notices);
     expect(new Set(history.notices.map(({ state }) => state)).size).toBe(4);
     const shownIn = Map.groupBy(history.notices, ({ correlation_id }) => correlation_id);
     expect([...shownIn.keys()].filter((name) => shownIn.get(name)?.length === 2).length).toBeGreaterThan(5);
   });
-  test("the register of human reviews holds each with its outcome and its hours", () =>
+  test("the register of human reviews holds each review with its outcome and its hours", () =>
     expectSame(entriesOf(humanReviewList), "review_id", history.reviews));
-  test("every duty falls due when its law says, and is met, met late or open as it happened", () =>
+  test("every duty falls due when its law says, and is met, met late or open as the history says", () =>
     expectSame(rows(OBLIGATIONS), "obligation_id", history.duties));
-  test("the register of incidents holds each with its reports", () =>
+  test("the register of incidents holds each incident with its reports", () =>
     expectSame(entriesOf(incidentList), "incident_id", history.incidents));
   test("the history of risk holds every change of tier with its reasons", () =>
     expectSame(entriesOf(riskChangeList), "event_id", history.riskChanges));
-  test("the register of assessments holds each with its checklist and its validity", () =>
+  test("the register of assessments holds each assessment with its checklist and its validity", () =>
     expectSame(entriesOf(assessmentList), "assessment_id", history.assessments));
-  test("the register of models holds each version, until when it was used and how often it got worse", () => {
+  test("the register of models holds each version, the end of its use and the number of its degradations", () => {
     const named = (model: { readonly asset_id?: unknown; readonly version?: unknown }) => ({
       ...model,
       name: `${model.asset_id} ${model.version}`,
@@ -108,7 +108,7 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
     expectSame(entriesOf(modelList).map(named), "name", history.models.map(named));
     expect(new Set(history.models.map(({ state }) => state)).size).toBe(2);
   });
-  test("the register of assets holds what was said of each last", () => {
+  test("the register of assets holds the last statement about each asset", () => {
     const entries = view.rows(ASSETS).map((row) => assetEntry(row, AT));
     expectSame(entries, "asset_id", history.assets);
     for (const { asset_id, assessed_at, retired_at, archived_at } of history.assets) {
@@ -120,7 +120,7 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
       ]);
     }
   });
-  test("coverage counts what was done in time, late and not at all, whenever it is asked for", async () => {
+  test("coverage counts what was done in time, late or not at all, at any time of asking", async () => {
     await using database = createSqliteDatabase();
     await using store = database.connect();
     await project(store, messagesOf(history, seed + 100), 500);
@@ -135,7 +135,7 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
     const labeling = [...history.coverage].filter(([name]) => name.endsWith("labeling"));
     expect(labeling.some(([, { required, in_time }]) => in_time > 0 && in_time < required)).toBe(true);
   });
-  test("of senders that number their events exactly the numbers that never came are missing", () => {
+  test("for senders that number their events, exactly the numbers that never arrived are missing", () => {
     const found = rows(SOURCE_GAPS).map(({ source_id, first_number, last_number, since }) => ({
       source_id,
       first: first_number,
@@ -150,7 +150,7 @@ describe.each([1, 2, 3])("history %i", async (seed) => {
       expect(missing).toBe(gaps.reduce((sum, { first, last }) => sum + last - first + 1, 0));
     }
   });
-  test("activity counts every event of a day, in all tables alike", () => {
+  test("all tables of activity count every event of a day, and agree", () => {
     const totals = (table: Table) => {
       const events = new Map<string, number>();
       for (const row of rows(table)) {

@@ -1,4 +1,4 @@
-/** What projections make of messages, without a database: given, when, then. */
+/** The rows that projections make of messages, without a database: given, when, then. */
 import { wordsOfAll } from "../../src/event/words.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
@@ -9,11 +9,11 @@ import type { DeadLetter, ViewStore, Write } from "../../src/views/view-store.ts
 export interface InMemoryView {
   /** Takes the messages as one group. */
   take(messages: readonly StoredMessage[]): Promise<readonly DeadLetter[]>;
-  /** In the order of their keys. */
+  /** Rows in the order of their keys. */
   rows(table: Table): readonly Row[];
-  /** What the text indexes hold, by index and sequence, words in the order of their characters and once. */
+  /** The content of the text indexes, by index and sequence; each word once, in the order of characters. */
   words(): ReadonlyMap<string, readonly string[]>;
-  /** The same of labels and times, each as its parts with `=` between them. */
+  /** The same for labels and times, each as its parts with `=` between them. */
   labels(): ReadonlyMap<string, readonly string[]>;
 }
 

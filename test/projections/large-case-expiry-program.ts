@@ -1,4 +1,4 @@
-/** Expires a case of as many events as it is told, in this folder, and prints how many nodes it was of and how many of them lost their facts. */
+/** Expires a case of the given number of events in this folder, and prints how many nodes it had and how many of them lost their facts. */
 import { join } from "node:path";
 import process from "node:process";
 import type { Fact } from "../../src/cases/fact.ts";

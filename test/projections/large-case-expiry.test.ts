@@ -1,4 +1,4 @@
-/** A case that hangs together one by one may be of any size, and goes as a whole. */
+/** A case whose events are connected one by one may have any size, and expires as a whole. */
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { RUNTIMES } from "../support/process.ts";
 
 const PROGRAM = resolve(import.meta.dir, "large-case-expiry-program.ts");
-/** More than V8 takes arguments of one call. */
+/** More than V8 accepts as arguments of one call. */
 const EVENTS = 140_000;
 
 test("a case of more than a hundred thousand events expires, on Deno too", () => {

@@ -73,7 +73,7 @@ const LISTS: readonly (readonly [string, List, readonly Condition[]])[] = [
   ["gaps of sources", sourceGapList, []],
 ];
 
-test.each(LISTS)("%s: no scan of the table and no sorting", (_, list, always) => {
+test.each(LISTS)("the list of %s needs no table scan and no sorting", (_, list, always) => {
   for (const filters of subsets(list.filters)) {
     const where = [...always, ...filters.map((column) => ({ kind: "equals", column, value: "x" }) as const)];
     for (const order of ["asc", "desc"] as const) {
@@ -89,7 +89,7 @@ test.each(LISTS)("%s: no scan of the table and no sorting", (_, list, always) =>
   }
 });
 
-test("of several filters the one with the later index decides which rows are read", () => {
+test("if there are several filters, the one with the later index decides which rows are read", () => {
   const readBy = (list: List, ...columns: readonly string[]): string => {
     const where = columns.map((column) => ({ kind: "equals", column, value: "x" }) as const);
     return planOf(listQuery("acme", list, { where, order: "desc", rowsMax: 51 }));
@@ -105,7 +105,7 @@ test("of several filters the one with the later index decides which rows are rea
   expect(readBy(obligationList, "status", "law", "asset_id")).toContain("(tenant=? AND asset_id=?)");
 });
 
-test("what the announcer asks for is read from the place where it stopped, over all tenants", () => {
+test("the announcer's question is read from the place where it stopped, over all tenants", () => {
   const row = { at: "2026", owner: "acme", obligation_id: "o1" };
   const change = { tenant: "acme", obligationId: "o1", sequence: 7 };
   for (const after of [undefined, row]) {
@@ -120,7 +120,7 @@ test("what the announcer asks for is read from the place where it stopped, over 
   }
 });
 
-test("activity is summed from one range of an index, or that of an asset from a place in it for each day", () => {
+test("activity is summed from one range of an index; an asset's activity from one place in it for each day", () => {
   const range = { from: "2026-11-20T10", to: "2026-12-20T10", rowsMax: 10 };
   const days = "(tenant=? AND start>? AND start<?)";
   for (const bucket of ["hour", "day"] as const) {
@@ -136,7 +136,7 @@ test("activity is summed from one range of an index, or that of an asset from a 
   }
 });
 
-test("what was said of assessments is read from one place of an index for each, in order", () => {
+test("statements about assessments are read in order, each from one place of an index", () => {
   for (const after of [undefined, ["a", "2026", "evt_1"]]) {
     const plan = planOf(assessmentsQuery("acme", ["a", "b"], after));
     expect(plan).toMatch(/^SEARCH main USING (INDEX|PRIMARY KEY) .*\(tenant=\? AND assessment_id=\?/);
@@ -144,7 +144,7 @@ test("what was said of assessments is read from one place of an index for each, 
   }
 });
 
-test("evidence of an asset is read from one place of an index, the newest first", () => {
+test("evidence of an asset is read from one place of an index, newest first", () => {
   const one = { assetId: "a", rowsMax: 10 };
   const queries = [
     auditedQuery("acme", "a"),

@@ -1,4 +1,4 @@
-/** Pages of a register: where they end, and which cursors are taken. */
+/** Pages of a register: where they end, and which cursors are accepted. */
 import { expect, test } from "bun:test";
 import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
 import { listRows, readList } from "../../src/projections/list.ts";
@@ -17,7 +17,7 @@ const decided = [1, 2, 3].map((day) =>
   }),
 );
 
-test("a page that holds the last row is the last, and a cursor is for its own tenant, list and kind of place", async () => {
+test("a page with the last row has no cursor, and a cursor is valid only for its tenant, list and kind of place", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   await project(views, decided, 3);
@@ -37,7 +37,7 @@ test("a page that holds the last row is the last, and a cursor is for its own te
     expect(await forged(...place)).toBe("invalid_cursor");
 });
 
-test("who reads every row of a list lets others have their turn between its pages", async () => {
+test("reading every row of a list gives other requests a turn between pages", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   await project(views, decided, 3);

@@ -1,4 +1,4 @@
-/** Names that hang together one by one make one large case; what it costs to go on with it must not grow with its square. */
+/** Names that are connected one by one make one large case; the cost of continuing it must not grow with its square. */
 import { expect, test } from "bun:test";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
@@ -6,7 +6,7 @@ import type { Row } from "../../src/views/tables.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf } from "./records.ts";
 
-test("events of one large case are taken together as one by one", async () => {
+test("taking the events of one large case together gives the same rows as taking them one by one", async () => {
   const events = Array.from({ length: 120 }, (_, index) => ({
     event_id: `evt_${index}`,
     timestamp: "2026-11-20T10:00:00Z",
@@ -46,7 +46,7 @@ test("a case of ten thousand names is walked once for all events of a step", asy
   expect(view.rows(CASE_NODES)).toHaveLength(names + 1);
 });
 
-test("requests have their turns while the chain of names of one event is walked", async () => {
+test("requests get a turn while the chain of names of one event is walked", async () => {
   const event = (index: number) => ({
     event_id: `evt_${index}`,
     timestamp: "2026-11-20T10:00:00Z",
@@ -67,6 +67,6 @@ test("requests have their turns while the chain of names of one event is walked"
   let counting = setImmediate(count);
   expect(await view.take(messages.slice(-1))).toEqual([]);
   clearImmediate(counting);
-  // Two where only what is evolved has turns.
+  // It would be two if only the evolving gave turns.
   expect(turns).toBeGreaterThan(4);
 });

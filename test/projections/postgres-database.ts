@@ -13,11 +13,11 @@ export const createPostgresDatabase: CreateDatabase = async (opened) => {
   };
 };
 
-/** One in which views are open. */
+/** A database in which views are open. */
 interface OpenedDatabase {
   readonly database: TestDatabase;
   readonly tables: readonly number[];
-  /** What of it no row changes, but those of its views. */
+  /** The parts that no row changes, except those of its views. */
   readonly shape: string;
 }
 
@@ -36,7 +36,7 @@ const takeOpened = async (views: readonly ViewDefinition[]): Promise<ViewDatabas
     connect: () => createPostgresViews({ url: database.url }),
     [Symbol.asyncDispose]: async () => {
       await database.run(emptyBut(opened.tables));
-      // Those of views that were rebuilt or made again are others.
+      // The tables of views that were rebuilt or made again are different ones.
       if ((await shapeOf(database)) === opened.shape) kept.push(opened);
       else await database[Symbol.asyncDispose]();
     },
@@ -64,7 +64,7 @@ const shapeOf = async (database: TestDatabase): Promise<string> =>
     `),
   );
 
-/** Nobody else is connected, other views and their tables go, and all rows of these. */
+/** Closes all other connections, drops other views and their tables, and deletes all rows of these. */
 const emptyBut = (tables: readonly number[]): string => `
   SELECT pg_terminate_backend(pid, 10_000) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid();

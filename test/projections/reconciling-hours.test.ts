@@ -1,4 +1,4 @@
-/** The reconciler where views were behind for hours, and where the log holds what no version of the program wrote. */
+/** The reconciler, if views were behind for hours, and if the log holds records that no version of the program wrote. */
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import type { Hour } from "../../src/log/accepted-counts.ts";
@@ -20,10 +20,10 @@ const project = async (log: ArrayLog, views: ViewStore, end: number): Promise<vo
   await allStandAt(views, end);
 };
 
-test("every hour is reconciled once, also those that ended while the views were behind or no reconciler ran", async () => {
+test("every hour is reconciled once, even if it ended while the views were behind or no reconciler ran", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
-  // Of those that ended before anybody reconciled, the last 24 count.
+  // Of the hours that ended before the first reconciler, the last 24 count.
   const hours: readonly Hour[] = [
     "2026-11-19T10",
     "2026-11-19T11",
@@ -69,13 +69,13 @@ test("every hour is reconciled once, also those that ended while the views were 
   expect(await foundAt("20T15:03", AbortSignal.abort())).toEqual(["reconciled"]);
   expect(await foundAt("20T13:05")).toEqual(["nothing_new"]);
   expect(await foundAt("20T15:03")).toEqual(["reconciled", ...others.slice(3, 5)]);
-  // By a clock that goes a little behind that of the one before, and one that goes days ahead.
+  // First a clock that is a little behind the one before, then one that is days ahead.
   expect(await foundAt("20T14:59")).toEqual(["nothing_new"]);
   expect(await foundAt("25T00:00")).toEqual(["reconciled", ...others.slice(5)]);
   expect(await foundAt("20T16:03")).toEqual(["reconciled", ...others]);
 });
 
-test("metrics show the tenants of the last hour alone, also where that had none, and one state of each that was there", async () => {
+test("metrics show only the tenants of the last hour, even if it had none, and one state for each tenant that had events", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   const tenants = ["acme", "globex"];
@@ -121,7 +121,7 @@ test("metrics show the tenants of the last hour alone, also where that had none,
   expect(await shownAt("13:03")).toEqual([hours("acme"), hours("globex")]);
 });
 
-test("what a view has lost is named beside a record whose event is no JSON", async () => {
+test("an event that a view has lost is named even if another record's event is not JSON", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   const poison = `{"tenant":"acme","received_at":"2026-11-20T10:00:00.000Z","request_id":"0","event":{secret}}`;
@@ -140,7 +140,7 @@ test("what a view has lost is named beside a record whose event is no JSON", asy
   expect(balance?.differing.map(({ sequence }) => sequence)).toContain(3);
 });
 
-test("a record that is refused and has no row is named once, by what its dead letter says", async () => {
+test("a refused record without a row is named once, with the code of its dead letter", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   const log = createArrayLog([
@@ -161,7 +161,7 @@ test("a record that is refused and has no row is named once, by what its dead le
   ]);
 });
 
-test("what is missing is named as far as the log goes, where the view has seen more of the hour than the log holds", async () => {
+test("if the view has processed more of the hour than the log holds, missing events are named as far as the log goes", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   const messages = [1, 2, 3].map((sequence) =>
@@ -185,7 +185,7 @@ test("what is missing is named as far as the log goes, where the view has seen m
   ]);
 });
 
-test("of hours that overlap in the log each has its own refused records, however many the other has", async () => {
+test("hours that overlap in the log each show their own refused records, however many the other hour has", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   const [nine, ten, eleven] = ["2026-11-20T09", "2026-11-20T10", "2026-11-20T11"] as const;
@@ -220,7 +220,7 @@ test("of hours that overlap in the log each has its own refused records, however
   ).toEqual([
     { deadLetters: 0, state: "balanced", isComplete: true, codes: [] },
     { deadLetters: 1, state: "refused", isComplete: true, codes: codes(1) },
-    // With the one of the other hour that lies behind those that are named.
+    // One more: the record of the other hour that lies behind those that are named.
     { deadLetters: refusedAtEleven + 1, state: "refused", isComplete: false, codes: codes(100) },
   ]);
 });

@@ -7,7 +7,7 @@ export interface RecordParts {
   readonly tenant?: string;
   readonly receivedAt?: string;
   readonly requestId?: string;
-  /** JSON text, or an object to be written as one. */
+  /** JSON text, or an object that is written as JSON text. */
   readonly event: string | object;
 }
 
@@ -24,7 +24,7 @@ export const messageOf = (sequence: number, parts: RecordParts): StoredMessage =
   ),
 });
 
-/** Something in the log that no version of the program wrote. */
+/** A message in the log that no version of the program wrote. */
 export const poisonMessage = (sequence: number, text = "no record"): StoredMessage => ({
   sequence,
   subject: "audit.acme.x.y.z",

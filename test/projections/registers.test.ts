@@ -1,4 +1,4 @@
-/** What registers say where histories do not reach: several laws at once, notices between several decisions, lists without end. */
+/** What histories do not cover in registers: several laws at once, notices between several decisions, lists without end. */
 import { describe, expect, test } from "bun:test";
 import { METADATA_LIST_ITEMS_MAX } from "../../src/limits.ts";
 import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
@@ -19,7 +19,7 @@ const DATE_CHARACTERS = "2027-01-01".length;
 /** The entries of a register after some events, which are named `evt_0`, `evt_1`… */
 const entriesAfter = async (list: List, events: readonly Sent[], now = "2027-06-01T00:00:00") => {
   const messages = events.map(([event_type, time, metadata = {}, members = {}], index) => {
-    // A date, or a date and an hour, is its beginning.
+    // A date, or a date and an hour, stands for its beginning.
     const timestamp = `${time}${"T00:00:00".slice(time.length - DATE_CHARACTERS)}Z`;
     return messageOf(index + 1, {
       event: simpleEvent(`evt_${index}`, { event_type, timestamp, metadata, ...members }),
@@ -46,13 +46,13 @@ describe("objections", () => {
   const explained: Sent = ["decision.explanation_provided", "2027-01-20", { decision_id: "d1" }];
   const resolved: Sent = ["objection.resolved", "2027-03-02", { ...about, resolution: "upheld" }];
 
-  test("an explanation in time is an answer in time, also where the objection is resolved long after", async () => {
+  test("an explanation in time is an answer in time, even if the objection is resolved long after", async () => {
     const [entry] = await entriesAfter(objectionList, [request("pipa_37_2_kr"), explained, resolved]);
     expect(entry).toMatchObject({ due_at: "2027-01-31T14:59:59Z", days: 60, late: false });
     expect(entry).not.toContainAnyKeys(["answered_late", "open_due_at", "at"]);
   });
 
-  test("of several laws each limit counts, also one that ends after the first is met", async () => {
+  test("under several laws each limit counts, even one that ends after the first is met", async () => {
     const both = request("pipa_37_2_kr", "gdpr_art_22");
     const late = async (events: readonly Sent[], now: string) =>
       (await entriesAfter(objectionList, events, now)).map((entry) => entry.late);
@@ -63,7 +63,7 @@ describe("objections", () => {
     expect(await late([both, explained, inTime], "2027-06-01T00:00:00")).toEqual([false]);
   });
 
-  test("where no law sets a limit nobody is late, and what was never received took no time", async () => {
+  test("an objection without a legal limit is never late, and one that was never received has no duration", async () => {
     const [entry] = await entriesAfter(objectionList, [resolved]);
     expect(entry).toMatchObject({ state: "orphan", due_at: null, days: null, late: null });
   });
@@ -74,7 +74,7 @@ describe("objections", () => {
     expect(entry).toMatchObject({ resolved_at: "2026-12-31T00:00:00Z", days: null, late: true });
   });
 
-  test("each extension has its reason; what was told without one, or too late, is none", async () => {
+  test("each extension has its reason; one that was told without a reason, or too late, does not count", async () => {
     const extend = (time: string, metadata: object): Sent => [
       "objection.acknowledged",
       time,
@@ -94,14 +94,14 @@ describe("objections", () => {
     });
   });
 
-  test("a denial that owes its reason has the limit of the answer, and not that of the reason", async () => {
+  test("a denial that needs a reason has the time limit of the answer, not that of the reason", async () => {
     const denied: Sent = ["objection.resolved", "2027-01-05", { ...about, resolution: "denied" }];
     const appeal: Sent = ["objection.received", "2027-01-01", { ...about, objection_type: "appeal" }];
     const [entry] = await entriesAfter(objectionList, [appeal, denied]);
     expect(entry).toMatchObject({ due_at: "2027-01-31T14:59:59Z", state: "resolved", late: false });
   });
 
-  test("one that was escalated is resolved when it is, and is of the case of its decision", async () => {
+  test("an escalated objection is resolved by its resolution, and belongs to the case of its decision", async () => {
     const [entry] = await entriesAfter(objectionList, [
       ["decision.automated_decision_made", "2026-12-01", { decision_id: "d1" }, { correlation_id: "c1" }],
       request("pipa_37_2_kr"),
@@ -112,7 +112,7 @@ describe("objections", () => {
   });
 });
 
-test("a decision has its first notice until then, its first explanation, its duties that are open, and the person", async () => {
+test("a decision shows its first notice before it, its first explanation, its open duties, and the person", async () => {
   const about = { decision_id: "d1" };
   const person = { subject_hash: `sha256:${"a".repeat(64)}` };
   const events: readonly Sent[] = [
@@ -138,7 +138,7 @@ test("a decision has its first notice until then, its first explanation, its dut
   ]);
 });
 
-test("an incident is complete with a report that is not called initial, and ends when it is mitigated", async () => {
+test("an incident is complete when it has a report that is not called initial, and ends when it is mitigated", async () => {
   const about = { incident_id: "i1" };
   const events: readonly Sent[] = [
     ["incident.detected", "2027-01-01", about],
@@ -157,7 +157,7 @@ test("an incident is complete with a report that is not called initial, and ends
   ).toMatchObject([{ state: "mitigated" }]);
 });
 
-test("a human review changed something where the final outcome is another than that of the system, and both are known", async () => {
+test("a human review changed something if its final outcome differs from the system's, and both are known", async () => {
   const review: readonly Sent[] = [
     ["decision.human_review_triggered", "2027-01-02", { decision_id: "d1" }],
     [
@@ -179,7 +179,7 @@ test("a human review changed something where the final outcome is another than t
   ]);
 });
 
-test("a human review that says the same word in other letters changed nothing, and each stands as it was sent", async () => {
+test("a human review with the same outcome in other letter case changed nothing, and both outcomes stay as they were sent", async () => {
   const entries = await entriesAfter(humanReviewList, [
     ["decision.automated_decision_made", "2027-01-01", { decision_id: "d1", outcome: "Denied" }],
     ["decision.human_review_triggered", "2027-01-02", { decision_id: "d1" }],
@@ -188,7 +188,7 @@ test("a human review that says the same word in other letters changed nothing, a
   expect(entries).toMatchObject([{ decision_outcome: "Denied", final_outcome: "denied", changed: false }]);
 });
 
-test("a human review has its hours to the hundredth, with any precision of its times", async () => {
+test("a human review shows its hours to the hundredth, for any precision of its times", async () => {
   const times = async (triggered: string, completed: string) => {
     const [entry] = await entriesAfter(humanReviewList, [
       ["decision.human_review_triggered", triggered, { decision_id: "d1" }],
@@ -216,7 +216,7 @@ describe("notices", () => {
     );
   const c1 = { correlation_id: "c1" };
 
-  test("an answer means the last notice until then of the same decision, before those of the correlation", async () => {
+  test("an answer belongs to the last notice before it of the same decision, else to that of the correlation", async () => {
     expect(
       await told(
         shown("2027-01-01T10", { decision_id: "d1" }, c1),
@@ -234,7 +234,7 @@ describe("notices", () => {
     });
   });
 
-  test("of several answers the first counts, and one to a later notice is none to an earlier one", async () => {
+  test("of several answers the first counts, and an answer to a later notice is none to an earlier one", async () => {
     const at = (hour: number, type: string): Sent => [type, `2027-01-01T${hour}`, {}, c1];
     expect(
       await told(
@@ -251,7 +251,7 @@ describe("notices", () => {
     });
   });
 
-  test("one that names nothing is in the register, and an answer that names nothing means none", async () => {
+  test("a notice that names nothing is in the register, and an answer that names nothing belongs to no notice", async () => {
     expect(
       await told(shown("2027-01-01T10", {}), ["transparency.notice_dismissed", "2027-01-01T11"]),
     ).toEqual({
@@ -261,7 +261,7 @@ describe("notices", () => {
   });
 });
 
-test("a checklist is what its events said last of each item, and of too many items the first by name", async () => {
+test("a checklist shows the last statement about each item, and if there are too many items, the first by name", async () => {
   const all = Array.from({ length: METADATA_LIST_ITEMS_MAX + 8 }, (_, index) => `item ${10 + index}`);
   const say = (type: string, day: number, checklist: unknown): Sent => [
     `assessment.impact_assessment_${type}`,
@@ -282,7 +282,7 @@ test("a checklist is what its events said last of each item, and of too many ite
   );
 });
 
-test("a change of the risk tier that says nothing more is there with what it says", async () => {
+test("a change of the risk tier without further details is listed with what it says", async () => {
   const changes = await entriesAfter(riskChangeList, [
     ["assessment.risk_classification_changed", "2027-01-01"],
     [

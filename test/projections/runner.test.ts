@@ -27,7 +27,7 @@ const events = (from: number, to: number): StoredMessage[] =>
     messageOf(from + index, { event: simpleEvent(`evt_${from + index}`) }),
   );
 
-/** A runner at work, and everything it told the logger and the metrics. */
+/** A running runner, and everything it told the logger and the metrics. */
 const startRunner = (parts: {
   log: LogReader;
   views: ViewStore;
@@ -106,7 +106,7 @@ const sequencesIn = async (views: ViewStore, table: typeof EVENTS | typeof DEAD_
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-test("no commit holds both what was in the log at the start and what came later", async () => {
+test("no commit holds both records that were in the log at the start and later ones", async () => {
   await using at = await setUp();
   await using runner = startRunner({ log: createArrayLog(events(1, 10)), views: at.views, logEnd: 6 });
   await reached(at.views, 10);
@@ -127,7 +127,7 @@ test("records become rows in order, and new records follow", async () => {
   expect(runner.counted).toMatchObject({ records: 8, deadLetters: 0 });
 });
 
-test("a new runner goes on at the view's own position", async () => {
+test("a new runner continues at the view's own position", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, 5));
   const first = startRunner({ log, views: at.views });
@@ -144,7 +144,7 @@ test("a new runner goes on at the view's own position", async () => {
 test("no transaction takes more records than its limit", async () => {
   await using at = await setUp();
   const last = PROJECTION_RECORDS_PER_COMMIT_MAX * 2 + 1;
-  // Nothing is written: it is the records that count.
+  // Nothing is written: only the number of records counts.
   const idle: RecordProjection = { ...eventsProjection, stateKeys: () => [], evolve: () => ({ writes: [] }) };
   const log = createArrayLog(events(1, last));
   await using runner = startRunner({ log, views: at.views, projection: idle });
@@ -153,7 +153,7 @@ test("no transaction takes more records than its limit", async () => {
   expect(runner.counted.commits).toBe(3);
 });
 
-test("a record that cannot be taken becomes a dead letter with the reason and blocks nothing", async () => {
+test("a record that cannot be projected becomes a dead letter with the reason, and blocks nothing", async () => {
   await using at = await setUp();
   const log = createArrayLog([
     ...events(1, 1),
@@ -179,7 +179,7 @@ test("a record that cannot be taken becomes a dead letter with the reason and bl
   expect(JSON.stringify(runner.lines)).not.toContain("secret");
 });
 
-test("a rule that throws, or that makes rows nobody can store, costs only the record it did so for", async () => {
+test("a rule that throws, or that makes rows nobody can store, costs only the record that caused it", async () => {
   await using at = await setUp();
   const faulty: RecordProjection = {
     ...eventsProjection,
@@ -192,7 +192,7 @@ test("a rule that throws, or that makes rows nobody can store, costs only the re
       if (has(3)) throw new TypeError("quotes a secret");
       if (has(4)) return { writes: [{ kind: "upsert", table: EVENTS, row: { tenant: "acme" } }] };
       const { writes } = eventsProjection.evolve(states, records);
-      // The database refuses this one: the row of sequence 1, which is not among the rows asked for.
+      // The database refuses this row, which is that of sequence 1, and not among the rows that were requested.
       const clash = (write: Write): Write =>
         write.kind === "insert" && write.row.sequence === 6
           ? { ...write, row: { ...write.row, event_id: "evt_1" } }
@@ -222,7 +222,7 @@ test("a rule that throws, or that makes rows nobody can store, costs only the re
   expect(JSON.stringify(runner.lines)).not.toContain("secret");
 });
 
-test("when the log goes away midway, reading goes on where the view stands", async () => {
+test("if the log goes away midway, the runner continues reading at the view's position", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, 9));
   log.failAt(1, "unavailable");
@@ -237,7 +237,7 @@ test("when the log goes away midway, reading goes on where the view stands", asy
 });
 
 test.each(["skipped", "repeated"] as const)(
-  "a sequence that is %s is an alarm, and the log is read again: nothing is left out or taken twice",
+  "a sequence that is %s raises an alarm, and the log is read again: nothing is left out or taken twice",
   async (fault) => {
     await using at = await setUp();
     const log = createArrayLog(events(1, 9));
@@ -253,7 +253,7 @@ test.each(["skipped", "repeated"] as const)(
   },
 );
 
-test("a sequence that never comes is never stepped over", async () => {
+test("a sequence that never arrives is never skipped", async () => {
   await using at = await setUp();
   const lacking = [...events(1, 3), ...events(5, 9)];
   const log = createArrayLog(lacking);
@@ -265,7 +265,7 @@ test("a sequence that never comes is never stepped over", async () => {
   expect(await at.views.position("events")).toBe(3);
 });
 
-test("a view that has seen more than the log holds is an alarm and not taken for up to date", async () => {
+test("a view that has processed more than the log holds raises an alarm, and does not count as up to date", async () => {
   await using at = await setUp();
   const first = startRunner({ log: createArrayLog(events(1, 9)), views: at.views });
   await reached(at.views, 9);
@@ -275,7 +275,7 @@ test("a view that has seen more than the log holds is an alarm and not taken for
   expect(second.alarms[0]).toBe("ahead_of_log");
 });
 
-test("a log that was brought back from a copy and has grown again is not taken for the one that the view has seen", async () => {
+test("a log that was restored from a copy and has grown again is not taken for the log that the view has processed", async () => {
   await using at = await setUp();
   const first = startRunner({ log: createArrayLog(events(1, 9)), views: at.views });
   await reached(at.views, 9);
@@ -297,12 +297,12 @@ test("a log that was brought back from a copy and has grown again is not taken f
   expect(third.alarms).toEqual([]);
 });
 
-test("a log that lacks the record where a view stands is not its log; one that grew while it was asked for is", async () => {
+test("a log without the record at a view's position is not its log; one that grew during the question is", async () => {
   const messages = events(1, 12);
   const ninth = messageOf(9, { event: simpleEvent("evt_9") });
   const end = async (held: readonly StoredMessage[], arriving: readonly StoredMessage[] = []) => {
     const log = createArrayLog(held);
-    // Of the view, which has taken what arrived meanwhile.
+    // The view's position, with the records that arrived meanwhile.
     const position = async () => {
       log.append(...arriving);
       return 9;
@@ -317,7 +317,7 @@ test("a log that lacks the record where a view stands is not its log; one that g
   expect(await end(messages.slice(0, 8))).toBeUndefined();
 });
 
-test("views that were all brought back from a copy are moved on, also while no event comes", async () => {
+test("views that were all restored from a copy catch up, even while no event arrives", async () => {
   const database = createSqliteDatabase();
   await using _ = { [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
   await using views = database.connect();
@@ -355,7 +355,7 @@ test("two runners on one view write every record once, and one takes over when t
   expect(standBys.length).toBeLessThanOrEqual(2);
 });
 
-test("a runner of an older version leaves the view of a newer one alone, and says once that it stands by", async () => {
+test("a runner of an older version leaves a newer version's view alone, and says once that it is standing by", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, 3));
   await using older = startRunner({ log, views: at.views });
@@ -376,7 +376,7 @@ test("a runner of an older version leaves the view of a newer one alone, and say
   expect(await sequencesIn(newerViews)).toEqual(range(1, 5));
 });
 
-test("a database that fails is tried again", async () => {
+test("a failing database is tried again", async () => {
   await using at = await setUp();
   let failures = 3;
   const failing =
@@ -391,7 +391,7 @@ test("a database that fails is tried again", async () => {
   expect(runner.lines.filter(({ level }) => level === "error")).toHaveLength(3);
 });
 
-test("what has no room for many records takes a few at a time, and more again as soon as it has", async () => {
+test("if the database has no room for many records, the runner takes a few at a time, and more as soon as there is room", async () => {
   await using at = await setUp();
   const last = 2 * PROJECTION_RECORDS_PER_COMMIT_MAX;
   const idle: RecordProjection = { ...eventsProjection, stateKeys: () => [], evolve: () => ({ writes: [] }) };
@@ -413,7 +413,7 @@ test("what has no room for many records takes a few at a time, and more again as
   expect(Math.max(...taken)).toBe(PROJECTION_RECORDS_PER_GROUP_MAX);
 });
 
-test("records whose rows somebody changed before they were committed are taken again at once", async () => {
+test("if somebody changed the rows before the commit, the records are taken again at once", async () => {
   await using at = await setUp();
   let commits = 0;
   const views: ViewStore = {
@@ -426,7 +426,7 @@ test("records whose rows somebody changed before they were committed are taken a
   expect(runner.lines.filter(({ level }) => level !== "info" && level !== "debug")).toEqual([]);
 });
 
-test("and so is one of which the database does not say whose table it breaks", async () => {
+test("a record is also taken again if the database does not say whose table it breaks", async () => {
   await using at = await setUp();
   const results: ("unwritable" | "outdated")[] = ["unwritable", "outdated"];
   const views: ViewStore = {
@@ -443,7 +443,7 @@ test("and so is one of which the database does not say whose table it breaks", a
   expect(await sequencesIn(at.views)).toEqual([1]);
 });
 
-test("stopping ends the runner after its running commit, whatever it waits for", async () => {
+test("stopping ends the runner after its current commit, whatever it waits for", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, PROJECTION_RECORDS_PER_GROUP_MAX * 2));
   let finishCommit = (): void => undefined;
@@ -492,7 +492,7 @@ test("a read that waits for a sequence gets it when another process has projecte
   expect(await waiting).toBe(true);
 });
 
-/** Counts the events of the one asset there is. */
+/** Counts the events of the only asset. */
 const COUNTS = {
   name: "counts",
   columns: { tenant: TEXT, asset_id: TEXT, count: INTEGER },
@@ -519,7 +519,7 @@ const counting = (name: string, version = 1): Projection => {
 const countIn = async (views: ViewStore, name: string) =>
   (await views.load({ ...COUNTS, name }, [{ tenant: "acme", asset_id: "credit_model" }]))[0]?.count;
 
-test("a repeated event counts once, in the group of the first one and long after it", async () => {
+test("a repeated event counts once, both within the group of the first one and long after it", async () => {
   await using at = await setUp();
   const again = (sequence: number, id: string) => messageOf(sequence, { event: simpleEvent(id) });
   const log = createArrayLog([...events(1, 3), again(4, "evt_2")]);
@@ -535,7 +535,7 @@ test("a repeated event counts once, in the group of the first one and long after
   expect(await countIn(at.views, "counts")).toBe(4);
 });
 
-test("a new view catches up while the others go on, and then moves with them", async () => {
+test("a new view catches up while the others move on, and then moves with them", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, 2500));
   const first = startRunner({ log, views: at.views });
@@ -543,7 +543,7 @@ test("a new view catches up while the others go on, and then moves with them", a
   await first.end();
   log.append(...events(2501, 2600));
   const projections = [eventsProjection, counting("early"), counting("late")] as const;
-  // One of them has seen something already: three positions at once.
+  // One of them has processed some records already, so there are three positions at once.
   await at.views.open(projections[1]);
   await at.views.commit({ views: [projections[1]], from: 0, to: 700, writes: [], deadLetters: [] });
   await using second = startRunner({ log, views: at.views, projections });
@@ -559,7 +559,7 @@ test("a new view catches up while the others go on, and then moves with them", a
   expect(second.alarms).toEqual([]);
 });
 
-test("while a new view catches up, the leading one has its turns, and takes none of the other's while events come", async () => {
+test("while a new view catches up, the leading view gets its turns, and does not overtake the other's turns while events arrive", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, 1000));
   const first = startRunner({ log, views: at.views });
@@ -573,7 +573,7 @@ test("while a new view catches up, the leading one has its turns, and takes none
   const views: ViewStore = {
     ...at.views,
     commit: async (commit) => {
-      // What failed is tried again with a few records, so that each turn is short.
+      // After a failure it tries a few records at a time, so that each turn is short.
       if (failures-- > 0) throw new Error("no room");
       for (const { name } of commit.views) moved.push([name, commit.to]);
       if (commit.views[0]?.name === "events") {
@@ -597,7 +597,7 @@ test("while a new view catches up, the leading one has its turns, and takes none
   expect(beyond).toEqual([]);
 });
 
-test("no view is moved beyond the leading one, which is made again", async () => {
+test("if the leading view is made again, no view moves beyond it", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, 2500));
   const counts = counting("counts");
@@ -612,7 +612,7 @@ test("no view is moved beyond the leading one, which is made again", async () =>
   expect(await countIn(at.views, "counts")).toBe(2520);
 });
 
-test("a database that is away comes back by itself, which is no error; that it cannot be written is one", async () => {
+test("the runner recovers when the database is back: an unreachable database is a warning, an unwritable one an error", async () => {
   await using at = await setUp();
   const failures: Error[] = [
     new ViewsUnavailableError("connect ECONNREFUSED"),

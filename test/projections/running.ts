@@ -1,4 +1,4 @@
-/** A runner over an array of records, and waiting for what it moves. */
+/** A runner over an array of records, and functions that wait for the views it moves. */
 import type { Projection } from "../../src/projections/projection.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { createRunner } from "../../src/projections/runner.ts";
@@ -11,7 +11,7 @@ export type Projections = typeof PROJECTIONS;
 
 export const now = (): Date => new Date("2026-11-20T12:00:00Z");
 
-/** Until it is ended or disposed. */
+/** Runs until it is ended or disposed. */
 export const run = (log: ArrayLog, views: ViewStore, projections: Projections = PROJECTIONS) => {
   const stop = new AbortController();
   const metrics = { progressed: () => {}, alarmed: () => {} };

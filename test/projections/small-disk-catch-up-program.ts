@@ -1,6 +1,6 @@
 /**
- * Makes all views from a log that is there already, in this folder, then one of them again, for which there is no room, and takes
- * what comes after that. Prints what the rebuild came to, and how many MiB the WAL still has when the views are closed.
+ * Makes all views from an existing log in this folder, then rebuilds one of them without enough room, and takes
+ * the records that come after that. Prints the result of the rebuild, and how many MiB the WAL still has when the views are closed.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, statSync } from "node:fs";

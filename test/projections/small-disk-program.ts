@@ -1,8 +1,8 @@
 /**
- * Changes rows of a view in this folder without moving it, as expiry does, until several times the disk has gone through the WAL. Then it writes rows until no
- * more go while somebody looks at the view, and goes on when nobody does, until the disk is full, gives a third of the disk back,
- * and writes until it is full again. Prints how many changes failed, the size of the view's file in MiB at both times, and what
- * is left of the disk: it is told where the disk can be seen, which is in this process and not in the test's.
+ * Changes rows of a view in this folder without moving it, as expiry does, until several times the disk's size has gone through the WAL. Then writes rows until
+ * no more fit while a reader looks at the view, continues without the reader until the disk is full, frees a third of the disk,
+ * and writes until it is full again. Prints how many changes failed, the size of the view's file in MiB at both times, and how much
+ * of the disk is left: this process sees the disk, and the test's process does not.
  */
 import { randomUUID } from "node:crypto";
 import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const ROWS_AT_ONCE = 1000;
 const REVISED_ROWS = 5000;
 const REVISIONS = 40;
 const MIB = 1024 * 1024;
-/** As a runner does, which tries until it is told to stop. */
+/** Like a runner, which tries until it is told to stop. */
 const TRIES = 20;
 
 const folder = process.argv[2] ?? "";
@@ -53,7 +53,7 @@ const fill = async (): Promise<number> => {
   return Math.round(statSync(path).size / MIB);
 };
 
-/** A row that is written as it stands would change no page. */
+/** Writing a row unchanged would change no page. */
 const reviseMany = async (): Promise<number> => {
   const ids = newIds(REVISED_ROWS);
   const revise = (writes: readonly Write[]) => views.revise({ views: [VIEW], expected: [], writes });

@@ -1,6 +1,6 @@
 /**
- * In a folder whose disk is nearly full, makes a view again that fills most of it, and writes a row. Then what a killed start had moved aside stands in the place of
- * what was freed, and rows are written for which there is no room before that has gone. Prints what became of each.
+ * In a folder whose disk is nearly full, makes a view again that fills most of the disk, and writes a row. Then the leftovers of a killed start take up the
+ * freed room, and rows are written for which there is no room before those are gone. Prints the result of each step.
  */
 import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const THINGS = {
 } as const satisfies Table;
 const viewOf = (version: number) => ({ name: "things", version, tables: [THINGS] });
 const KIB = 1024;
-/** Enough to change what is there, and not for a larger file (checkFits). */
+/** Enough to change existing pages, but not for a larger file (checkFits). */
 const LEFT_KIB = 2048;
 const TRIES = 200;
 
@@ -41,7 +41,7 @@ const rowsOf = (count: number): readonly Write[] =>
 const commit = (views: ViewStore, version: number, rows: number): Promise<CommitResult> =>
   views.commit({ views: [viewOf(version)], from: 0, to: 1, writes: rowsOf(rows), deadLetters: [] });
 
-/** As a runner does, which goes on until it is told to stop. */
+/** Like a runner, which continues until it is told to stop. */
 const commitInTries = async (views: ViewStore, version: number, rows: number): Promise<string> => {
   for (let tries = 0; tries < TRIES; tries++)
     try {

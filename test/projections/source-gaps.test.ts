@@ -1,4 +1,4 @@
-/** Which numbers of a source are missing, as the views tell it: the same from the whole set of numbers, however they came. */
+/** Which numbers of a source are missing, as the views say it: the result depends only on the set of numbers, however they arrived. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { StoredMessage } from "../../src/log/event-log.ts";
@@ -19,7 +19,7 @@ interface Numbered {
   readonly source: string;
   readonly number: number;
   readonly second: number;
-  /** By a heartbeat: the event with that number is another. */
+  /** Named by a heartbeat: the event with that number is another one. */
   readonly isAnnounced?: true;
 }
 
@@ -57,7 +57,7 @@ const gapsIn = (views: ViewStore): Promise<readonly Row[]> =>
     return found;
   });
 
-/** The same from the numbers themselves. */
+/** The same, computed from the numbers themselves. */
 const gapsOf = (all: readonly Numbered[]): readonly Row[] => {
   const gaps: Row[] = [];
   for (const source of new Set(all.map((each) => each.source))) {
@@ -86,7 +86,7 @@ const withViews = async (test: (views: ViewStore) => Promise<void>): Promise<voi
   await test(views);
 };
 
-test("gaps are those of the whole set of numbers, in any order and in groups of any size", async () => {
+test("gaps depend only on the set of numbers, for any order and for groups of any size", async () => {
   const anyNumbers = fc.array(
     fc.record<Numbered>({
       source: fc.constantFrom("one", "two"),
@@ -116,7 +116,7 @@ test("gaps are those of the whole set of numbers, in any order and in groups of 
   );
 });
 
-test("a number that came long after its gap began is verified as it was taken", async () => {
+test("a view that took a number long after its gap began is verified without differences", async () => {
   const others = Array.from({ length: 8000 }, (_, index) => ({
     source: "other",
     number: index + 1,
@@ -135,7 +135,7 @@ test("a number that came long after its gap began is verified as it was taken", 
   });
 });
 
-test("a source that leaves out every other number has its gaps, however many, and none when they have come", async () => {
+test("a source that leaves out every other number has all its gaps, however many, and none when the numbers have arrived", async () => {
   const count = 12_000;
   const every = (first: number): readonly Numbered[] =>
     Array.from({ length: count }, (_, index) => ({
@@ -144,9 +144,9 @@ test("a source that leaves out every other number has its gaps, however many, an
       second: index,
     }));
   const odd = every(1);
-  // Neither in order nor at random: neighbours come in different groups.
+  // Neither in order nor at random: neighbours arrive in different groups.
   const even = every(2).toSorted((one, other) => (one.number % 997) - (other.number % 997));
-  // More than comes, so that there is a gap at the end all the while.
+  // More than the numbers that arrive, so that there is a gap at the end all the while.
   const heartbeat: Numbered = { source: "one", number: 2 * count + 5, second: 0, isAnnounced: true };
   const first = [heartbeat, ...odd];
   await withViews(async (views) => {

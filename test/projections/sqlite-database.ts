@@ -1,4 +1,4 @@
-/** A SQLite file in a folder of its own, gone at the end. */
+/** A SQLite file in its own folder, removed at the end. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -21,7 +21,7 @@ const THINGS = {
   indexes: [],
 } as const satisfies Table;
 const VIEW = { name: "things", version: 1, tables: [THINGS] };
-/** More than half of a page of 8192 bytes, so that each row has its own. */
+/** More than half of a page of 8192 bytes, so that each row has its own page. */
 const TEXT_BYTES = 4_500;
 
 const insert = (number: number): Write => ({
@@ -48,7 +48,7 @@ const writtenAhead = (path: string) => {
   return writer;
 };
 
-test("pages are moved when enough of them wait, and whoever closes waits for it", async () => {
+test("pages are moved when enough of them wait, and closing waits for the move", async () => {
   await using database = createSqliteDatabase();
   const { path } = database;
   using _writer = writtenAhead(path);
@@ -63,7 +63,7 @@ test("pages are moved when enough of them wait, and whoever closes waits for it"
   expect(bytes()).toBeGreaterThan(1_000 * TEXT_BYTES);
 });
 
-test("after it is closed nothing is moved", async () => {
+test("after closing, nothing is moved", async () => {
   await using database = createSqliteDatabase();
   const wal = createWalMover(database.path, waiting(VIEW_WAL_PAGES), thread);
   await wal.close();
@@ -72,7 +72,7 @@ test("after it is closed nothing is moved", async () => {
   expect(existsSync(database.path)).toBe(false);
 });
 
-test("a store has what it commits moved into its file while others are written, and loses none of them", async () => {
+test("a store's commits are moved into its file while others are written, and none is lost", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   await views.open(VIEW);
@@ -94,7 +94,7 @@ test("a store has what it commits moved into its file while others are written, 
   expect(await views.load(THINGS, keys)).toHaveLength(end);
 });
 
-/** The words that the program beside this file prints, which sees the folder as a disk of its own. */
+/** The words that the program beside this file prints; to it the folder is a separate disk. */
 const onSmallDisk = async (program: string, mib: number): Promise<readonly string[]> => {
   await using folder = await dataFolder();
   await using disk = await mountDisk(folder.path, mib);
@@ -108,15 +108,15 @@ const onSmallDisk = async (program: string, mib: number): Promise<readonly strin
 const SMALL_DISK_MIB = 80;
 
 test.skipIf(!(await canMountDisk()))(
-  "on a small disk the WAL leaves its room to the rows, whatever writes them and whoever looks at them for long, and the rows leave some to the broker; what was freed of a full one is written to again",
+  "on a small disk the WAL leaves room for the rows, whoever writes or reads for long, the rows leave some for the broker, and freed room is used again",
   async () => {
     const printed = await onSmallDisk("small-disk-program.ts", SMALL_DISK_MIB);
     const [failed, full = 0, freed = 0, left] = printed.map(Number);
     expect(failed).toBe(0);
-    // A third of it is taken by something else until it is full.
+    // Something else fills a third of the disk until it is full.
     expect(full).toBeGreaterThan(SMALL_DISK_MIB / 2);
     expect(freed).toBeGreaterThan(0.8 * SMALL_DISK_MIB);
-    // For the broker.
+    // Room for the broker.
     expect(left).toBeGreaterThan(4);
   },
   60_000,
@@ -126,7 +126,7 @@ test.skipIf(!(await canMountDisk()))(
 const NARROW_DISK_MIB = 30;
 
 test.skipIf(!(await canMountDisk()))(
-  "a projector that is far behind writes no more at once to a small disk than the file has room for, and goes on after a rebuild that finds none",
+  "a projector far behind on a small disk writes only as much at once as fits, and continues after a rebuild that found no room",
   async () => {
     expect(await onSmallDisk("small-disk-catch-up-program.ts", NARROW_DISK_MIB)).toEqual(["failed", "0"]);
   },
@@ -134,7 +134,7 @@ test.skipIf(!(await canMountDisk()))(
 );
 
 test.skipIf(!(await canMountDisk()))(
-  "on a disk that is nearly full a view is made again in the room of the one of before, and one that was moved aside by a start that was killed makes room",
+  "on a nearly full disk a view is made again in the room of the old one, and leftovers of a killed start make room",
   async () => {
     const printed = await onSmallDisk("small-disk-remake-program.ts", NARROW_DISK_MIB);
     expect(printed).toEqual(["made_again", "committed", "kept", "committed"]);
@@ -142,7 +142,7 @@ test.skipIf(!(await canMountDisk()))(
   60_000,
 );
 
-test("a thread that ends, or cannot start, is told of once and started again, later each time, until pages are moved", async () => {
+test("a thread that ends or cannot start is reported once and started again, later each time, until pages are moved", async () => {
   await using database = createSqliteDatabase();
   const { path } = database;
   using _writer = writtenAhead(path);
@@ -177,7 +177,7 @@ test("a thread that ends, or cannot start, is told of once and started again, la
   expect(told).toEqual([expect.stringContaining("no memory")]);
 });
 
-test("a thread that never starts is asked for again once a minute at least, and told of once", async () => {
+test("a thread that never starts is retried at least once a minute, and reported once", async () => {
   await using database = createSqliteDatabase();
   using _writer = writtenAhead(database.path);
   const told: string[] = [];
@@ -190,7 +190,7 @@ test("a thread that never starts is asked for again once a minute at least, and 
     elapsedMs: () => now,
     onEnded: (detail) => told.push(detail),
   });
-  // Longer each time, as far as a minute.
+  // The pause grows each time, up to a minute.
   for (let tries = 1; tries <= 10; tries++) {
     wal.committed();
     expect(starts).toBe(tries);
@@ -200,7 +200,7 @@ test("a thread that never starts is asked for again once a minute at least, and 
   expect(told).toHaveLength(1);
 });
 
-test("what a failed commit left in the WAL is given back before the next one, and it is asked for once", async () => {
+test("the room that a failed commit took in the WAL is freed before the next commit, and is requested once", async () => {
   await using database = createSqliteDatabase();
   const { path } = database;
   using _writer = writtenAhead(path);

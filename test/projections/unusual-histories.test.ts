@@ -1,4 +1,4 @@
-/** Histories that are rare and not wrong: things without a name, one name for everything, equal times, far times, old versions. */
+/** Histories that are rare but not wrong: things without a name, one name for everything, equal times, far times, old versions. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { CASE_NEIGHBOURS_MAX, IDENTIFIER_CHARACTERS_MAX, KEPT_LEGAL_BASES_MAX } from "../../src/limits.ts";
@@ -46,7 +46,7 @@ const entriesAfter = async (
 ) =>
   (await viewAfter(events, order)).rows(list.table).map((row) => entryOf(list, row, "2027-06-01T00:00:00"));
 
-describe("what names nothing stands in its register", () => {
+describe("an event that names nothing is in its register", () => {
   test.each<[List, string, string]>([
     [humanReviewList, "decision.human_review_triggered", "open"],
     [humanReviewList, "decision.human_review_completed", "orphan"],
@@ -60,7 +60,7 @@ describe("what names nothing stands in its register", () => {
   });
 });
 
-describe("one name for everything says nothing, in any order of arrival", () => {
+describe("one name for everything has no meaning, in any order of arrival", () => {
   test.each<[List, string, string]>([
     [objectionList, "objection.received", "objection_id"],
     [incidentList, "incident.detected", "incident_id"],
@@ -84,7 +84,7 @@ test.each<[List, string, string, string]>([
   [objectionList, "objection.received", "objection.resolved", "objection_id"],
   [incidentList, "incident.detected", "incident.mitigated", "incident_id"],
 ])(
-  "%#: what a register names by the event that opened it is meant by that name, beside its decision",
+  "%#: a name that a register takes from the opening event refers to the entry, also beside its decision",
   async (list, opens, closes, name) => {
     const named = (id: string, decision: number) => ({ [name]: id, decision_id: `d${decision}` });
     const many = Array.from(
@@ -94,7 +94,7 @@ test.each<[List, string, string, string]>([
     const closed: readonly Sent[] = [
       [closes, "2027-01-02T00:00:00Z", named("event:evt_5", 5)],
       [closes, "2027-01-02T00:00:00Z", named("evt_6", 6)],
-      // One of its own that is named, and one that is not.
+      // One more with its own name, and one without a name.
       [opens, "2027-01-01T00:00:00Z", named("o1", 7)],
       [closes, "2027-01-02T00:00:00Z", named("o1", 7)],
       [opens, "2027-01-01T00:00:00Z", { decision_id: "d8" }],
@@ -113,7 +113,7 @@ test.each<[List, string, string, string]>([
   },
 );
 
-test("whatever is named by one name for everything, registers follow from the set of events, and no event is left out", async () => {
+test("whatever kind of name everything shares, registers depend only on the set of events, and no event is left out", async () => {
   const kinds = ["decision_id", "objection_id", "incident_id", "correlation_id"] as const;
   const types = [
     ...["objection.received", "objection.acknowledged", "objection.resolved"],
@@ -137,7 +137,7 @@ test("whatever is named by one name for everything, registers follow from the se
         if (kind === hub && isOfAll) return [[kind, "none"]];
         const name = names[at] ?? 0;
         if (name >= 50) return [];
-        // What opened something is also referred to by its id, and by the name that a register has for it then.
+        // An opening event is also referred to by its id, and by the name that a register then gives it.
         const events = [`evt_${name * 3}`, `event:evt_${name * 3}`];
         return [[kind, events[name % 5] ?? `${kind}-${name}`]];
       });
@@ -160,7 +160,7 @@ test("whatever is named by one name for everything, registers follow from the se
   await fc.assert(property, { numRuns: 12 });
 });
 
-describe("what is named by the id of an event is one thing, in any order of arrival", () => {
+describe("references to an event's id lead to one entry, in any order of arrival", () => {
   const orders: readonly ((messages: StoredMessage[]) => StoredMessage[])[] = [
     (messages) => messages,
     (messages) => messages.toReversed(),
@@ -170,7 +170,7 @@ describe("what is named by the id of an event is one thing, in any order of arri
   test.each<[List, string, string, string]>([
     [objectionList, "objection.acknowledged", "objection.resolved", "objection_id"],
     [incidentList, "incident.reported_to_authority", "incident.mitigated", "incident_id"],
-  ])("%#: that of %s, which opens nothing", async (list, type, next, name) => {
+  ])("%#: the id of %s, which opens nothing", async (list, type, next, name) => {
     for (const about of [{}, { correlation_id: "c" }, { decision_id: "d" }])
       for (const order of orders) {
         const found = await entriesAfter(
@@ -187,7 +187,7 @@ describe("what is named by the id of an event is one thing, in any order of arri
       }
   });
 
-  test("that of one of many objections to one decision", async () => {
+  test("the id of one of many objections to one decision", async () => {
     const objections = Array.from({ length: CASE_NEIGHBOURS_MAX + 2 }, (_, index): Sent => {
       return ["objection.received", `2027-01-01T01:00:00.${100 + index}Z`, { decision_id: "d" }];
     });
@@ -204,7 +204,7 @@ describe("what is named by the id of an event is one thing, in any order of arri
     for (const other of others) expect(other).toEqual(found ?? []);
   });
 
-  test("that of what names no objection, and an incident by a name for everything", async () => {
+  test("the id of an event that names no objection, and an incident by a name for everything", async () => {
     const incidents = Array.from({ length: CASE_NEIGHBOURS_MAX + 1 }, (_, index): Sent => {
       return ["incident.detected", "2027-01-01T00:00:00Z", { incident_id: "none", decision_id: `d${index}` }];
     });
@@ -217,7 +217,7 @@ describe("what is named by the id of an event is one thing, in any order of arri
     expect(found).toMatchObject([{ objection_id: "evt_0", acknowledged_at: "2027-01-02T00:00:00Z" }]);
   });
 
-  test("in any case of its letters, where it is a UUID", async () => {
+  test("the id in any letter case, if it is a UUID", async () => {
     const id = "0198C0DE-AAAA-7000-8000-00000000000A";
     const events: readonly Sent[] = [
       ["decision.automated_decision_made", "2027-01-01T00:00:00Z", {}, { event_id: id }],
@@ -233,7 +233,7 @@ describe("what is named by the id of an event is one thing, in any order of arri
   });
 });
 
-test("what resolves an objection to one decision is not taken for the answer to another", async () => {
+test("a resolution for one decision does not answer an objection to another", async () => {
   const about = { correlation_id: "c" };
   const found = await entriesAfter(objectionList, [
     ["decision.automated_decision_made", "2027-01-01T00:00:00Z", { decision_id: "d1" }, about],
@@ -267,7 +267,7 @@ test.each(["pipa_37_2_kr", "gdpr_art_22", "eu_ai_act_art_86"])(
   },
 );
 
-test("a word of a customer that every object has as a member is a word like any other", async () => {
+test("a customer's word that is also a member of every object is treated like any other word", async () => {
   for (const word of ["constructor", "__proto__", "toString"]) {
     const said = (name: string) => JSON.parse(`{"${name}":"${word}"}`);
     const view = await viewAfter([
@@ -279,7 +279,7 @@ test("a word of a customer that every object has as a member is a word like any 
   }
 });
 
-test("where no decision is named, each correlation has reviews of its own", async () => {
+test("if no decision is named, each correlation has its own reviews", async () => {
   const c1 = { correlation_id: "c1" };
   const c2 = { correlation_id: "c2" };
   const objection = { objection_id: "o" };
@@ -303,7 +303,7 @@ test("where no decision is named, each correlation has reviews of its own", asyn
   expect(alone).toMatchObject([{ review_id: "evt_1", state: "completed" }]);
 });
 
-test("a dismissal from before every notice means none of them", async () => {
+test("a dismissal before every notice belongs to none of them", async () => {
   const about = { correlation_id: "c" };
   const found = await entriesAfter(noticeList, [
     ["transparency.notice_dismissed", "2027-01-01T09:00:00Z", {}, about],
@@ -315,7 +315,7 @@ test("a dismissal from before every notice means none of them", async () => {
   ]);
 });
 
-test("a review that is triggered twice is one, and one that is triggered after it was completed another", async () => {
+test("a review that is triggered twice is one review, and one that is triggered after its completion is another", async () => {
   const about = { decision_id: "d" };
   const states = async (...days: readonly (readonly [string, number])[]) => {
     const events = days.map(
@@ -327,14 +327,14 @@ test("a review that is triggered twice is one, and one that is triggered after i
   expect(await states(["triggered", 1], ["completed", 2], ["triggered", 3])).toEqual(["completed", "open"]);
 });
 
-describe("an asset", () => {
+describe("assets", () => {
   const assetAfter = async (...events: readonly Sent[]) => {
     const [row] = (await viewAfter(events)).rows(assetList.table);
     return row && assetEntry(row, "2027-06-01T00:00:00");
   };
   const of = (asset_version: string) => ({ asset_version });
 
-  test("goes on when an old version of its model is retired after the next one was deployed", async () => {
+  test("an asset stays active when an old version of its model is retired after the next one was deployed", async () => {
     const deployed: readonly Sent[] = [
       ["model.model_deployed", "2027-01-01T00:00:00Z", {}, of("1")],
       ["model.model_deployed", "2027-02-01T00:00:00Z", {}, of("2")],
@@ -364,7 +364,7 @@ describe("an asset", () => {
     expect(await assetAfter(...deployed, retired("1", 2), archived)).toMatchObject({ status: "archived" });
   });
 
-  test("that was archived stays so when an old version of its model is retired", async () => {
+  test("an archived asset stays archived when an old version of its model is retired", async () => {
     const events: readonly Sent[] = [
       ["asset.created", "2027-01-01T00:00:00Z"],
       ["model.model_deployed", "2027-01-02T00:00:00Z", {}, of("1")],
@@ -379,7 +379,7 @@ describe("an asset", () => {
     expect(await assetAfter(...events, anew)).toMatchObject({ status: "active" });
   });
 
-  test("was created once, however often a program says so, and when it was archived in between", async () => {
+  test("an asset has one creation time, even if it was created several times and archived in between", async () => {
     const events: readonly Sent[] = [
       ["asset.created", "2027-01-01T00:00:00Z", { name: "Credit scoring" }],
       ["asset.archived", "2027-02-01T00:00:00Z"],
@@ -393,7 +393,7 @@ describe("an asset", () => {
       });
   });
 
-  test("that was retired stays so however many old versions of its model are retired then", async () => {
+  test("a retired asset stays retired, however many old versions of its model are retired later", async () => {
     const others = Array.from({ length: 20 }, (_, index): Sent => {
       return ["model.model_retired", `2027-03-02T00:00:${10 + index}Z`, {}, of(`v${index}`)];
     });
@@ -407,7 +407,7 @@ describe("an asset", () => {
     }
   });
 
-  test("that was retired stays so however many versions were retired before", async () => {
+  test("a retired asset stays retired, however many versions were retired earlier", async () => {
     const found = await assetAfter(
       ...Array.from({ length: 140 }, (_, index): Sent => {
         return ["model.model_retired", `2027-01-01T00:00:00.${100 + index}Z`, {}, of(`v${index}`)];
@@ -419,7 +419,7 @@ describe("an asset", () => {
     expect(found).toMatchObject({ status: "retired", version: "20" });
   });
 
-  test("is described by what is said of it and its models, and not by what is said of an assessment", async () => {
+  test("an asset is described by events about it and its models, and not by those about an assessment", async () => {
     const found = await assetAfter(
       ["asset.created", "2027-01-01T00:00:00Z", { owner: "credit", version: "2" }],
       [
@@ -431,7 +431,7 @@ describe("an asset", () => {
     expect(found).toMatchObject({ owner: "credit", version: "2", assessed_at: "2027-01-02T00:00:00Z" });
   });
 
-  test("keeps the first legal bases by name of very many, in any order", async () => {
+  test("an asset with very many legal bases keeps the first by name, in any order of arrival", async () => {
     const bases = Array.from({ length: KEPT_LEGAL_BASES_MAX + 6 }, (_, index) => `law_${100 + index}`);
     const events = Array.from({ length: 7 }, (_, part): Sent => {
       const legal_bases = bases.filter((_, index) => index % 7 === part);
@@ -443,14 +443,14 @@ describe("an asset", () => {
       });
   });
 
-  test("and its models have the same versions, wherever events name them", async () => {
+  test("an asset and its models have the same versions, wherever events name them", async () => {
     const named = { asset_version: "2" };
     const view = await viewAfter([["model.model_deployed", "2027-01-01T00:00:00Z", named]]);
     expect(view.rows(modelList.table)).toMatchObject([{ version: "2" }]);
     expect(view.rows(assetList.table)).toMatchObject([{ version: "2" }]);
   });
 
-  test("has no tier that nobody could ask for", async () => {
+  test("an asset has no risk tier that no question could name", async () => {
     const changed = (to: string): Sent => [
       "assessment.risk_classification_changed",
       "2027-01-02T00:00:00Z",
@@ -461,7 +461,7 @@ describe("an asset", () => {
     expect(await assetAfter(changed("Prohibited"))).toMatchObject({ risk_tier: "prohibited" });
   });
 
-  test("is at the tier of its last classification, whatever tier events are sent with, and else at the tier sent last", async () => {
+  test("an asset has the tier of its last classification, whatever tier events have, and else the tier sent last", async () => {
     const sent = (timestamp: string, risk_tier: string): Sent => [
       "ai_inference",
       timestamp,
@@ -484,7 +484,7 @@ describe("an asset", () => {
     expect(await assetAfter(low, prohibited, high, limited)).toMatchObject({ risk_tier: "prohibited" });
   });
 
-  test("keeps its name when a model tells its own", async () => {
+  test("an asset keeps its name when a model gives its own name", async () => {
     const found = await assetAfter(
       ["asset.created", "2027-01-01T00:00:00Z", { name: "Credit scoring" }],
       ["model.model_deployed", "2027-01-02T00:00:00Z", { name: "xgboost-7" }],
@@ -493,7 +493,7 @@ describe("an asset", () => {
   });
 });
 
-test("an assessment whose name is a UUID is one in any case of its letters", async () => {
+test("an assessment whose name is a UUID is one assessment in any letter case", async () => {
   const id = "0198c0de-0000-7000-8000-00000000abcd";
   const found = await entriesAfter(assessmentList, [
     ["assessment.impact_assessment_started", "2026-01-01T00:00:00Z", { assessment_id: id.toUpperCase() }],
@@ -502,8 +502,8 @@ test("an assessment whose name is a UUID is one in any case of its letters", asy
   expect(found).toMatchObject([{ assessment_id: id, state: "completed" }]);
 });
 
-describe("an assessment that is named by its asset", () => {
-  test("is under way when it was started again after it was completed", async () => {
+describe("assessments that are named by their asset", () => {
+  test("an assessment that is started again after its completion is in progress", async () => {
     const found = await entriesAfter(assessmentList, [
       ["assessment.impact_assessment_started", "2026-01-01T00:00:00Z"],
       ["assessment.impact_assessment_completed", "2026-02-01T00:00:00Z"],
@@ -512,14 +512,14 @@ describe("an assessment that is named by its asset", () => {
     expect(found).toMatchObject([{ state: "started" }]);
   });
 
-  test("of a leap day has its year on the 28th", async () => {
+  test("an assessment completed on a leap day is valid for a year, until the 28th", async () => {
     const found = await entriesAfter(assessmentList, [
       ["assessment.impact_assessment_completed", "2028-02-29T10:00:00Z", { assessment_type: "bias_audit" }],
     ]);
     expect(found).toMatchObject([{ valid_until: "2029-02-28" }]);
   });
 
-  test("is over when it was started and completed in one moment", async () => {
+  test("an assessment that was started and completed at the same time is completed", async () => {
     const found = await entriesAfter(assessmentList, [
       ["assessment.impact_assessment_completed", "2026-02-01T00:00:00Z"],
       ["assessment.impact_assessment_started", "2026-02-01T00:00:00Z"],
@@ -527,7 +527,7 @@ describe("an assessment that is named by its asset", () => {
     expect(found).toMatchObject([{ state: "completed" }]);
   });
 
-  test("that is renewed before it ends is valid from then on", async () => {
+  test("an assessment that is renewed before it ends is valid from the renewal on", async () => {
     const of = { assessment_type: "bias_audit" };
     const completed = "assessment.impact_assessment_completed";
     const first: Sent = [completed, "2026-02-01T00:00:00Z", { ...of, valid_until: "2027-02-01" }];
@@ -538,7 +538,7 @@ describe("an assessment that is named by its asset", () => {
     const ends = { valid_until: "2027-11-30" };
     const updated: Sent = ["assessment.impact_assessment_updated", "2027-01-10T00:00:00Z", ends];
     expect(await validUntil(first, updated, next)).toEqual(["2027-11-30"]);
-    // What was said before the first one was completed is the end of that one, though it lies behind the next.
+    // An end that was given before the first completion belongs to that completion, though it lies behind the next one.
     const before: Sent = ["assessment.impact_assessment_updated", "2026-01-10T00:00:00Z", ends];
     const plain: Sent = [completed, "2026-02-01T00:00:00Z", of];
     expect(await validUntil(before, plain)).toEqual(["2027-11-30"]);
@@ -550,7 +550,7 @@ describe("an assessment that is named by its asset", () => {
   });
 
   test.each(["completed", "updated"])(
-    "is not valid until a day before it was completed (%s)",
+    "an assessment never ends before its completion, whatever an older event gives as its end (%s)",
     async (said) => {
       const of = { assessment_type: "bias_audit" };
       const found = await entriesAfter(assessmentList, [
@@ -589,7 +589,7 @@ const auditsAfter = async (...events: readonly Sent[]) => {
   return await findBiasAudits(views, "acme", "credit_model");
 };
 
-test("an audit stays one when another assessment of the asset begins, what was said later made none of it, and all of them are found", async () => {
+test("an audit stays an audit when another assessment of the asset begins, a later start makes no audit, and all audits are found", async () => {
   const began = (type: string, at: string): Sent => [
     "assessment.impact_assessment_started",
     at,
@@ -602,7 +602,7 @@ test("an audit stays one when another assessment of the asset begins, what was s
   expect(await auditsAfter(completed, audit, began("fria", "2026-01-15T00:00:00Z"))).toHaveLength(0);
   expect(await auditsAfter(completed, began("bias_audit", "2026-03-01T00:00:00Z"))).toHaveLength(0);
   expect(await auditsAfter(completed, began("bias_audit", "2026-02-01T00:00:00Z"))).toHaveLength(1);
-  // A decision may be of any year, so none of them is left out, whether they have a name or names.
+  // A decision may be of any year, so no audit is left out, whether they share a name or have their own.
   const many = AUDIT_ROWS_PER_READ + 1;
   const renewed = (metadataOf: (index: number) => object) =>
     Array.from({ length: many }, (_, index): Sent => {
@@ -615,7 +615,7 @@ test("an audit stays one when another assessment of the asset begins, what was s
   expect(await auditsAfter(...named)).toHaveLength(many);
 });
 
-test("an audit is one also where only a later update says what was completed, as the register has it; but not what another assessment by its name is", async () => {
+test("a completion that only a later update calls an audit is an audit, as in the register, unless another assessment has begun", async () => {
   const of = (what: string, day: string, metadata: object = {}): Sent => [
     `assessment.impact_assessment_${what}`,
     `2026-0${day}T00:00:00Z`,
@@ -633,7 +633,7 @@ test("an audit is one also where only a later update says what was completed, as
     ]);
     expect(await entriesAfter(assessmentList, events)).toMatchObject([{ valid_until: "2026-12-31" }]);
   }
-  // Begun anew, said to be something else, or of the completion that followed.
+  // Begun again, said to be something else, or about the completion that followed.
   expect(await auditsAfter(completed, of("started", "2-15"), updated)).toEqual([]);
   expect(await auditsAfter(completed, of("updated", "2-15", { assessment_type: "fria" }), updated)).toEqual(
     [],
@@ -646,7 +646,7 @@ test("an audit is one also where only a later update says what was completed, as
   ]);
 });
 
-test("an update of an assessment that has a name of its own corrects what it is, in coverage as in the register; of one that was begun again it does not", async () => {
+test("an update of a named assessment corrects its type, in coverage as in the register, but not if the assessment was begun again", async () => {
   const of = (what: string, day: string, said: object): Sent => [
     `assessment.impact_assessment_${what}`,
     `2026-0${day}T00:00:00Z`,
@@ -671,7 +671,7 @@ test("an update of an assessment that has a name of its own corrects what it is,
   expect(await auditsAfter(completed, corrected, of("started", "3-15", {}), taken)).toHaveLength(1);
 });
 
-test("a bias audit is one in any letters, and the register has the type as it was sent", async () => {
+test("a bias audit is recognised in any letter case, and the register has the type as it was sent", async () => {
   const completed: Sent = [
     "assessment.impact_assessment_completed",
     "2026-02-01T00:00:00Z",
@@ -691,7 +691,7 @@ test("a bias audit is one in any letters, and the register has the type as it wa
   ]);
 });
 
-test("of two ends that are said at one time coverage takes the one that the register has, whatever the ids", async () => {
+test("if two ends are given at the same time, coverage takes the one of the register, whatever the ids", async () => {
   const ends = ["evt_\u{10000}", "evt_\uE000"].map(
     (event_id, index): Sent => [
       "assessment.impact_assessment_updated",
@@ -713,7 +713,7 @@ test("of two ends that are said at one time coverage takes the one that the regi
 });
 
 test.each(["2026-11-19", "01/02/2028"])(
-  "until when it is valid, as its completion itself says it (%s), stands",
+  "the end of validity that the completion itself gives (%s) is kept",
   async (valid_until) => {
     const said = { assessment_type: "bias_audit", valid_until };
     const found = await entriesAfter(assessmentList, [
@@ -724,14 +724,14 @@ test.each(["2026-11-19", "01/02/2028"])(
 );
 
 test.each(["model", "model_name", "gen_ai.response.model", "gen_ai.request.model"])(
-  "a model is named by %s",
+  "%s names a model",
   async (name) => {
     const deployed: Sent = ["model.model_deployed", "2027-01-01T00:00:00Z", { version: "1", [name]: "m-1" }];
     expect(await entriesAfter(modelList, [deployed])).toMatchObject([{ version: "1", model: "m-1" }]);
   },
 );
 
-test("a model that is deployed and retired in one moment is retired, in any order of arrival", async () => {
+test("a model that is deployed and retired at the same time is retired, in any order of arrival", async () => {
   const moment = "2027-01-01T00:00:00Z";
   const events = ["deployed", "retired"].map(
     (done): Sent => [`model.model_${done}`, moment, { version: "1" }],
@@ -740,7 +740,7 @@ test("a model that is deployed and retired in one moment is retired, in any orde
     expect(await entriesAfter(modelList, arriving)).toMatchObject([{ version: "1", state: "retired" }]);
 });
 
-test("a source counts from 1: what is no number of its own is none that came", async () => {
+test("a source counts from 1: a value that is not such a number does not count as received", async () => {
   const view = await viewAfter(
     [0, -1, 1.5, "1", 2 ** 53, 2].map((source_sequence, index): Sent => {
       return [
@@ -756,7 +756,7 @@ test("a source counts from 1: what is no number of its own is none that came", a
   ]);
 });
 
-test("what a heartbeat announced and did not come is missing, until an event behind it shows the gap", async () => {
+test("an event that a heartbeat announced and that did not arrive is missing, until a later event shows the gap", async () => {
   const at = (second: number) => `2027-01-01T00:00:${second}Z`;
   const first: Sent = ["ai_inference", at(10), { source_id: "s", source_sequence: 1 }];
   const heartbeat: Sent = ["sdk.heartbeat", at(15), { source_id: "s", last_source_sequence: 4 }];
@@ -775,7 +775,7 @@ test("what a heartbeat announced and did not come is missing, until an event beh
   }
 });
 
-test("a duty to show a notice is that of the asset that decides, whoever showed it", async () => {
+test("the duty to show a notice belongs to the asset that decides, whichever asset showed it", async () => {
   const about = { legal_bases: ["nyc_ll144"], correlation_id: "c" };
   const view = await viewAfter([
     ["transparency.notice_shown", "2027-01-01T10:00:00Z", {}, { ...about, asset_id: "portal" }],
@@ -785,7 +785,7 @@ test("a duty to show a notice is that of the asset that decides, whoever showed 
   expect(counted.map(({ asset_id }) => asset_id)).toEqual(["scorer"]);
 });
 
-test("ids that are numbers too large for JavaScript do not become one: digits count as sent, and what is none names nothing", async () => {
+test("ids that are numbers too large for JavaScript stay distinct: digits count as sent, and other forms name nothing", async () => {
   const view = createInMemoryView(...PROJECTIONS);
   const messages = ["12345678901234567890", "12345678901234567891", "9007199254740993", "1e20"].map(
     (id, index) =>
@@ -805,7 +805,7 @@ test("ids that are numbers too large for JavaScript do not become one: digits co
   ]);
 });
 
-test("a text too long to be a name names nothing: no database has to take it as a key", async () => {
+test("a text too long for a name names nothing, so no database gets it as a key", async () => {
   const name = "x".repeat(IDENTIFIER_CHARACTERS_MAX + 1);
   const view = await viewAfter([
     ["asset.created", "2027-01-01T00:00:00Z", { source_id: name, source_sequence: 1 }],
@@ -817,7 +817,7 @@ test("a text too long to be a name names nothing: no database has to take it as 
   expect(view.rows(modelList.table)).toMatchObject([{ version: "" }]);
 });
 
-test("a name may have as many characters as an identifier, of any plane", async () => {
+test("a name may have as many characters as an identifier, of any Unicode plane", async () => {
   const decision_id = "𠀀".repeat(IDENTIFIER_CHARACTERS_MAX);
   const found = await entriesAfter(decisionList, [
     ["decision.automated_decision_made", "2027-01-01T00:00:00Z", { decision_id }],
@@ -826,7 +826,7 @@ test("a name may have as many characters as an identifier, of any plane", async 
   expect(found).toMatchObject([{ decision_id, explanation_at: "2027-01-02T00:00:00Z" }]);
 });
 
-test("decision_id beside the other members and subject_hash in metadata are understood", async () => {
+test("decision_id at the top level and subject_hash in metadata are understood", async () => {
   const subject_hash = `sha256:${"a".repeat(64)}`;
   const type = "decision.automated_decision_made";
   const found = await entriesAfter(decisionList, [
@@ -839,7 +839,7 @@ test("decision_id beside the other members and subject_hash in metadata are unde
     ]);
 });
 
-test("no time that an event may have keeps it out of the registers", async () => {
+test("an event with any valid time is in the registers", async () => {
   const far = "9999-12-31T23:59:59Z";
   const found = await entriesAfter(incidentList, [
     ["incident.detected", "2026-09-01T10:00:00Z", { incident_id: "aware", aware_at: far }],
@@ -855,7 +855,7 @@ test("no time that an event may have keeps it out of the registers", async () =>
   expect(decided).toHaveLength(1);
 });
 
-describe("two models of one asset that have the same version", () => {
+describe("two models of one asset with the same version", () => {
   const told = (done: string, day: number, metadata: object = {}): Sent => [
     `model.${done}`,
     `2027-01-0${day}T00:00:00Z`,
@@ -871,7 +871,7 @@ describe("two models of one asset that have the same version", () => {
     );
   const arrivals = (events: readonly Sent[]) => [events, events.toReversed()];
 
-  test("are two, and one that is retired retires neither the other nor the asset", async () => {
+  test("both models are listed, and retiring one retires neither the other nor the asset", async () => {
     const events = [...both, told("model_retired", 3, { model: "ranker" })];
     for (const arriving of arrivals(events)) {
       expect(await modelsAfter(arriving)).toMatchObject([
@@ -884,7 +884,7 @@ describe("two models of one asset that have the same version", () => {
       expect((await viewAfter(arriving)).rows(assetList.table)).toMatchObject([{ status: "retired" }]);
   });
 
-  test("what names none of them stands by itself, and where there is one model it is about that one", async () => {
+  test("an event that names neither model has its own entry, and if there is one model it belongs to that", async () => {
     const degraded = told("performance_degraded", 3);
     for (const arriving of arrivals([...both, degraded]))
       expect(await modelsAfter(arriving)).toMatchObject([

@@ -6,7 +6,7 @@ import { createArrayLog } from "./array-log.ts";
 import { messageOf } from "./records.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
-test("no view stands beyond a log that grows while it is looked at", async () => {
+test("no view is ahead of a log that grows while it is read", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   const projections = [eventsProjection, ledgerProjection] as const;

@@ -67,7 +67,7 @@ const setUp = async () => {
   };
 };
 
-/** A store behind a proxy, what its writer says to the server, and a network that breaks. */
+/** A store behind a proxy, the messages of its writer to the server, and a way to cut the network. */
 const throughProxy = async (url: string) => {
   const said: string[] = [];
   const sinceBegin = () => said.slice(said.findLastIndex((message) => message.startsWith("QBEGIN")) + 1);
@@ -87,7 +87,7 @@ const throughProxy = async (url: string) => {
     store,
     said,
     sinceBegin,
-    /** Nothing comes back any more as soon as a transaction writes a note. */
+    /** No answer comes back any more as soon as a transaction writes a note. */
     cutAtWrite: () => {
       mayCut = true;
       return cut.promise;
@@ -101,7 +101,7 @@ const throughProxy = async (url: string) => {
 
 const WRITES_NOTE = new RegExp(`INSERT INTO|${SECRET}`);
 
-/** Messages of a client, each with its kind in front: P for one that asks what a statement means. Without the first one, which has no kind. */
+/** Messages of a client, each with its kind in front: P asks what a statement means. The first message has no kind and is left out. */
 const messagesIn = (bytes: Buffer): readonly string[] => {
   const messages: string[] = [];
   let start = bytes[0] === 0 ? bytes.readUInt32BE(0) : 0;
@@ -117,10 +117,10 @@ const asksMeaning = (message: string): boolean => message.startsWith("P");
 
 const ownTests = (): void => {
   /**
-   * 1. The statements of a commit are known to its session: the first one goes through.
-   * 2. Another session holds the table, so that a commit stands still between its first statement and its last.
-   * 3. The server ends the connection of that commit: the commit rejects, and nothing of it is there.
-   * 4. The same commit again is made.
+   * 1. The session knows the statements of a commit: the first commit succeeds.
+   * 2. Another session locks the table, so that a commit waits between its first statement and its last.
+   * 3. The server ends the connection of that commit: the commit rejects, and nothing of it is stored.
+   * 4. The same commit succeeds the second time.
    */
   test("a commit whose connection breaks leaves nothing and can be made again", async () => {
     await using at = await setUp();
@@ -168,15 +168,15 @@ const ownTests = (): void => {
     expect(await late.open(VIEW)).toBe("kept");
   });
 
-  test("a row that is too large for an index is refused for good, not tried again for ever", async () => {
+  test("a row that is too large for an index is refused for good, and not tried again for ever", async () => {
     await using at = await setUp();
-    // Random, because PostgreSQL compresses what repeats.
+    // Random, because PostgreSQL compresses repetitions.
     const key = Array.from({ length: 4000 }, () => String.fromCharCode(33 + Math.random() * 90)).join("");
     const result = await at.store.commit(commitOf(0, 1, [insert(note(key))]));
     expect(result).toMatchObject({ kind: "unwritable", detail: expect.stringContaining("notes_pkey") });
   });
 
-  test("what is said of a refused row names its table and holds nothing that a customer sent", async () => {
+  test("the error about a refused row names its table and contains nothing that a customer sent", async () => {
     await using at = await setUp();
     const twice = commitOf(0, 1, [insert(note(SECRET)), insert(note(SECRET))]);
     const result = await at.store.commit(twice);
@@ -184,7 +184,7 @@ const ownTests = (): void => {
     expect(JSON.stringify(result)).not.toContain(SECRET);
   });
 
-  test("an error holds neither values nor the password", async () => {
+  test("an error contains neither values nor the password", async () => {
     await using at = await setUp();
     const missing = { ...NOTES, name: "missing" };
     const read = await rejection(at.store.load(missing, [{ tenant: "acme", key: SECRET }]));
@@ -206,13 +206,13 @@ const ownTests = (): void => {
     }
   });
 
-  test("a database that cannot hold every text is refused", async () => {
+  test("a database whose encoding cannot hold every text is refused", async () => {
     await using database = await (await testPostgres()).createDatabase({ encoding: "LATIN1" });
     await using store = createPostgresViews({ url: database.url });
     expect(await rejection(store.open(VIEW))).toContain("UTF8");
   });
 
-  test("whose user may make no tables there is told what would let it", async () => {
+  test("if the user may not make tables, the error says what would allow it", async () => {
     const server = await testPostgres();
     await using database = await server.createDatabase();
     await server.run("DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'r'");
@@ -225,7 +225,7 @@ const ownTests = (): void => {
     expect(String(refused)).toMatch(/permission denied for schema public\. .*own the database.*REASSIGN/);
   });
 
-  test("a transaction in which a statement failed is not taken for kept, and leaves nothing to the next one", async () => {
+  test("a transaction in which a statement failed does not count as committed, and leaves nothing to the next one", async () => {
     await using at = await setUp();
     const connection = createConnection(at.url);
     const write = (key: string) => `INSERT INTO notes VALUES ('acme', '${key}', '')`;
@@ -241,7 +241,7 @@ const ownTests = (): void => {
     await connection.close();
   });
 
-  test("a statement that fails amid its rows takes nothing from what the next one gives", async () => {
+  test("a statement that fails in the middle of its rows does not affect the rows of the next one", async () => {
     await using at = await setUp();
     const connection = createConnection(at.url);
     const numbers = "SELECT n FROM generate_series(1, 3) n";
@@ -254,7 +254,7 @@ const ownTests = (): void => {
     await connection.close();
   });
 
-  test("a start asks once for each view that is there, and is refused by a server that takes no writes all the same", async () => {
+  test("a start asks once for each existing view, and a server that takes no writes still refuses it", async () => {
     await using at = await setUp();
     {
       await using far = await throughProxy(at.url);
@@ -273,7 +273,7 @@ const ownTests = (): void => {
     expect(await late.open(VIEW)).toBe("kept");
   });
 
-  test("reads go on by the connections that are there where the server lets no further one in", async () => {
+  test("reads continue on existing connections if the server accepts no further one", async () => {
     await using at = await setUp();
     const { run } = await testPostgres();
     const role = `limited_${Math.random().toString(36).slice(2)}`;
@@ -305,7 +305,7 @@ const ownTests = (): void => {
     await run(`DROP ROLE ${role}`);
   });
 
-  test("closing ends every connection, also where the server let some in and others not", async () => {
+  test("closing ends every connection, even if the server accepted some and refused others", async () => {
     await using database = await (await testPostgres()).createDatabase();
     const { run } = await testPostgres();
     const role = `few_${Math.random().toString(36).slice(2)}`;
@@ -326,7 +326,7 @@ const ownTests = (): void => {
     await run(`DROP ROLE ${role}`);
   });
 
-  test("who looks at one state after another does so by one connection, which stays; closing ends it, and those of others who look meanwhile", async () => {
+  test("snapshots one after another use one connection, which stays; closing ends it, and those of other snapshots", async () => {
     await using at = await setUp();
     const { run } = await testPostgres();
     const name = new URL(at.url).pathname.slice(1);
@@ -349,7 +349,7 @@ const ownTests = (): void => {
     await until("nobody is connected", async () => (await connections()).length === 0);
   });
 
-  test("a view takes the place of one that is searched all the time: neither waits for what the other has", async () => {
+  test("a rebuilt view replaces one that is searched all the time, and neither waits for the other's lock", async () => {
     await using at = await setUp();
     const searched = (ending: string): ViewDefinition => ({
       ...VIEW,
@@ -365,7 +365,7 @@ const ownTests = (): void => {
     const replaceDuringSearch = async (): Promise<string> => {
       let replaced: string | undefined;
       const replacing = await searcher.transaction(async (run) => {
-        // The tables of a search in their order (search-statements.ts), of which the server takes one after another.
+        // The tables of a search in their order (search-statements.ts); the server locks one after another.
         await run("SELECT 1 FROM searched_words_labels, searched_words");
         const outcome = at.store.replace({ view, by, lagMax: 0 }).then((kind) => {
           replaced = kind;
@@ -377,12 +377,12 @@ const ownTests = (): void => {
       });
       return replacing.outcome;
     };
-    // It waits for a fifth of a second, in which a busy machine may not come so far.
+    // It waits for a fifth of a second, which may be too short on a busy machine.
     await until("it has taken the place", async () => (await replaceDuringSearch()) === "replaced");
     for (const connection of [searcher, looker]) await connection.close();
   });
 
-  test("what waits for a database that does not answer can be given up, also what looks at one state of it", async () => {
+  test("calls that wait for a database that does not answer can be given up, even a snapshot", async () => {
     await using at = await setUp();
     using proxy = await startProxy(Number(new URL(at.url).port));
     const url = new URL(at.url);
@@ -406,13 +406,13 @@ const ownTests = (): void => {
     expect(await rejection(store.snapshot(VIEW, async () => 1))).toContain("lost");
   });
 
-  test("a view that another version made before is made again while it is searched: neither waits for what the other has", async () => {
+  test("a view of an earlier version is made again while it is searched, and neither waits for the other's lock", async () => {
     const { createDatabase, run: runAs } = await testPostgres();
     await using database = await createDatabase();
     await using store = createPostgresViews({ url: database.url });
     const view: ViewDefinition = { ...VIEW, textIndexes: [{ name: "note_words" }] };
     await store.open(view);
-    // The order in which versions before took them.
+    // The order in which earlier versions locked them.
     const tables = JSON.stringify(["notes", "note_words", "note_words_labels"]);
     await runAs(`UPDATE views SET tables = '${tables}'`, new URL(database.url).pathname.slice(1));
     const [searcher, looker] = [createConnection(database.url), createConnection(database.url)];
@@ -430,7 +430,7 @@ const ownTests = (): void => {
     for (const connection of [searcher, looker]) await connection.close();
   });
 
-  test("a look makes nothing in a database in which nobody has opened views", async () => {
+  test("reading makes nothing in a database in which nobody has opened views", async () => {
     const { createDatabase, run } = await testPostgres();
     await using database = await createDatabase();
     await using store = createPostgresViews({ url: database.url });
@@ -441,14 +441,14 @@ const ownTests = (): void => {
     expect(await run(tables, new URL(database.url).pathname.slice(1))).toHaveLength(0);
   });
 
-  test("what the database cannot do just now is told from what it can never do", async () => {
+  test("an error that may pass is distinguished from one that will not", async () => {
     await using at = await setUp();
     const connection = createConnection(at.url);
     const failing = (sqlState: string) =>
       connection
         .run(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${sqlState}'; END $$`)
         .catch((error: unknown) => error);
-    // Its server's time limit or its operator, a lock, a deadlock, a standby that replays, a server that takes no writes; what ends a connection.
+    // Its server's time limit or operator, a lock, a deadlock, a standby that replays, a server that takes no writes; errors that end a connection.
     const passing = ["57014", "55P03", "40P01", "40001", "25006", "57P04", "57P05", "25P03", "25P04"];
     for (const sqlState of passing)
       expect([sqlState, (await failing(sqlState)) instanceof ViewsUnavailableError]).toEqual([
@@ -463,12 +463,12 @@ const ownTests = (): void => {
     await connection.close();
   });
 
-  test("a writer that is gone in the middle of a commit holds nobody up for 5 s", async () => {
+  test("a writer that disappears in the middle of a commit delays nobody for 5 s", async () => {
     await using at = await setUp();
     await at.store.commit(commitOf(0, 1, [insert(note("a"))]));
     const gone = createConnection(at.url);
     const [holds, ends] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    // The lock that a commit has; then nothing comes from that machine any more, and nothing says that it is gone.
+    // A commit holds this lock; then that machine sends nothing any more, and nothing says that it is gone.
     const held = gone.transaction(async (run) => {
       await run("SELECT name FROM views WHERE name = 'notes' FOR UPDATE");
       holds.resolve();
@@ -489,7 +489,7 @@ const ownTests = (): void => {
       store.revise({ views: [VIEW], expected: [], writes: [insert(note("a"))] }),
   };
   for (const [what, write] of Object.entries(writes)) {
-    test(`a writer that is cut off while its first ${what} writes a row holds nobody up for 5 s`, async () => {
+    test(`a writer that is cut off while its first ${what} writes a row delays nobody for 5 s`, async () => {
       await using at = await setUp();
       await using far = await throughProxy(at.url);
       const isCut = far.cutAtWrite();
@@ -501,7 +501,7 @@ const ownTests = (): void => {
     });
   }
 
-  test("a writer with locks asks for no statement's meaning, and for none twice", async () => {
+  test("a writer with locks asks the meaning of no statement beforehand, and sends each statement once", async () => {
     await using at = await setUp();
     await using far = await throughProxy(at.url);
     const expectNone = (key: string) => [{ table: NOTES, key: { tenant: "acme", key }, row: undefined }];
@@ -517,7 +517,7 @@ const ownTests = (): void => {
     const seen = far.said.length;
     expect(await commit(1, "b")).toEqual({ kind: "committed" });
     expect(far.said.slice(seen).filter(asksMeaning)).toEqual([]);
-    // Each is said once, after BEGIN and before COMMIT: the lock, the position, what is expected, the row, the letter.
+    // Each is sent once, after BEGIN and before COMMIT: the lock, the position, the expected rows, the row, the letter.
     expect(far.said.slice(seen).filter((message) => message.startsWith("S"))).toHaveLength(5);
 
     await using other = await throughProxy(at.url);
@@ -526,7 +526,7 @@ const ownTests = (): void => {
     expect(other.sinceBegin().filter(asksMeaning)).toEqual(lock);
   });
 
-  test("a writer whose table has gone with another version is told so", async () => {
+  test("a writer whose table has gone with another version gets that as its result", async () => {
     await using at = await setUp();
     await using late = createPostgresViews({ url: at.url });
     await at.store.open({ ...VIEW, version: 2, tables: [{ ...NOTES, name: "other_notes" }] });
@@ -540,7 +540,7 @@ const ownTests = (): void => {
     await connection.close();
   });
 
-  test("a writer that a database let in while it took no writes is not kept for that: it comes in anew", async () => {
+  test("a connection that was opened while the database took no writes is not kept: the writer connects again", async () => {
     await using at = await setUp();
     const { run } = await testPostgres();
     const database = new URL(at.url).pathname.slice(1);

@@ -19,7 +19,7 @@ const NOTES = {
   indexes: [],
 } as const satisfies Table;
 
-test("a commit that waits for another process, which holds the file, can be given up and is not made", async () => {
+test("a commit that waits for another process's lock on the file can be given up, and is not made", async () => {
   await using database = createSqliteDatabase();
   await using store = database.connect();
   const view = { name: "notes", version: 1, tables: [NOTES] };
@@ -81,14 +81,14 @@ describe("a view that is made again in SQLite", () => {
       .all()
       .map(({ name }) => String(name));
   };
-  /** Tables, indexes and what text indexes are made of. */
+  /** Tables, indexes and the parts of text indexes. */
   const schemaOf = (path: string) => namesIn(path, "SELECT name FROM sqlite_schema");
   const tablesIn = (path: string) =>
     namesIn(path, "SELECT value AS name FROM views, json_each(tables) ORDER BY views.name, key");
-  /** Tables of before. */
+  /** Tables of the earlier view. */
   const leftIn = (path: string) => tablesIn(path).filter((name) => name.includes("__left_"));
 
-  test("leaves the tables of before to a thread, which drops all of them once views move", async () => {
+  test("the old tables are left to a thread, which drops all of them once views move", async () => {
     await using database = createSqliteDatabase();
     await using store = database.connect();
     await store.open(viewOf(1));
@@ -111,7 +111,7 @@ describe("a view that is made again in SQLite", () => {
     expect(schemaOf(database.path).filter((name) => name.includes("left"))).toEqual([]);
   });
 
-  test("whose process was killed before they were gone, and while they went, has them dropped by the next, which may make it again itself", async () => {
+  test("if the process was killed before or while they were dropped, the next one drops them, and may make the view again itself", async () => {
     await using database = createSqliteDatabase();
     const opened = async (version: number): Promise<void> => {
       await using store = database.connect();
@@ -121,7 +121,7 @@ describe("a view that is made again in SQLite", () => {
     const before = schemaOf(database.path).length;
     await opened(2);
     {
-      // One table and the index of another have gone.
+      // One table and the index of another are gone.
       using file = new DatabaseSync(database.path);
       const tables = tablesIn(database.path);
       const words = tables.find((name) => name.startsWith("words__left_"));
@@ -140,7 +140,7 @@ describe("a view that is made again in SQLite", () => {
     expect(schemaOf(database.path)).toHaveLength(before);
   });
 
-  test("is made again by a version from before tables were moved aside too, while those of before still stand", async () => {
+  test("a version that does not move tables aside can make the view again too, while the old tables still exist", async () => {
     await using database = createSqliteDatabase();
     const opened = async (version: number): Promise<string> => {
       await using store = database.connect();
@@ -150,7 +150,7 @@ describe("a view that is made again in SQLite", () => {
     const before = schemaOf(database.path).length;
     await opened(2);
     {
-      // As that version does: what stands in the row of the view, and then the view as if it had never been there.
+      // As that version does it: it drops the tables that the view's row lists, and then makes the view as if it had never existed.
       using file = new DatabaseSync(database.path);
       for (const name of tablesIn(database.path)) file.exec(`DROP TABLE "${name}"`);
       file.exec("DELETE FROM views");
@@ -159,7 +159,7 @@ describe("a view that is made again in SQLite", () => {
     expect(schemaOf(database.path)).toHaveLength(before);
   });
 
-  test("and takes the place of the live one leaves the tables of that to a thread too, and is there when they have gone", async () => {
+  test("a rebuilt view that replaces the live one also leaves the old tables to a thread, and is there when they are gone", async () => {
     await using database = createSqliteDatabase();
     await using store = database.connect();
     await store.open(viewOf(1));
