@@ -1,4 +1,4 @@
-/** What activity answers, held against counting the events one by one. Each database runs it (test/projections/activity.test.ts). */
+/** The answers of activity, compared with counting the events one by one. Each database runs it (test/projections/activity.test.ts). */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { activityProjection } from "../../src/projections/activity/evolve.ts";
@@ -43,7 +43,7 @@ const anyEvents = fc.array(
   { maxLength: 60 },
 );
 
-/** As the route asks: from a bucket, up to one or with that. */
+/** As the route asks: from a bucket, up to another one or including it. */
 const anyQuestion: fc.Arbitrary<ActivityQuestion> = fc
   .record({
     bucket: fc.constantFrom("hour", "day"),
@@ -81,7 +81,7 @@ const answerTo = (question: ActivityQuestion, events: readonly Counted[]) => {
 
 const VIEWS = [eventsProjection, activityProjection];
 
-/** Group by group, so that what is there is added to. */
+/** Group by group, so that counts are added to existing ones. */
 const project = async (views: ViewStore, events: readonly Counted[]): Promise<void> => {
   for (const view of VIEWS) {
     await views.drop(view.name);
@@ -103,7 +103,7 @@ const project = async (views: ViewStore, events: readonly Counted[]): Promise<vo
 };
 
 export const activitySuite = (name: string, create: () => Promise<ViewDatabase> | ViewDatabase): void =>
-  test(`${name}: whatever is asked of activity is what counting the events gives, in the order of the groups`, async () => {
+  test(`${name}: every answer of activity equals counting the events, in the order of the groups`, async () => {
     await using database = await create();
     await using views = database.connect();
     await fc.assert(

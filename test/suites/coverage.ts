@@ -1,4 +1,4 @@
-/** What coverage says of single events. Each database runs it (test/projections/coverage.test.ts). */
+/** What coverage says about single events. Each database runs it (test/projections/coverage.test.ts). */
 import { describe, expect, test } from "bun:test";
 import { KNOWN_LEGAL_BASES } from "../../src/event/audit-event.ts";
 import { DEADLINES } from "../../src/obligations/deadlines.ts";
@@ -31,8 +31,8 @@ const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
 export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatabase): void => {
   /**
-   * Of all orders of a few events the answer is the same; here from the first to the last, and the other way round. That is so by the rules, which know no
-   * database, and making all views anew takes PostgreSQL a fifth of a second: so there each is made once.
+   * The answer is the same for all orders of a few events; here they come first to last, and last to first. The rules, which know no database, ensure that,
+   * and making all views again takes PostgreSQL a fifth of a second: so there each is made once.
    */
   const covered = async (events: readonly Event[], now = NOW, limit?: number) => {
     await using database = await create(COVERAGE_VIEWS);
@@ -61,7 +61,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
   };
 
   describe(`coverage in ${name}`, () => {
-    test("a decision counts once under each law, whatever laws it names, and a law that nobody knows is marked", async () => {
+    test("a decision counts once under each law that it names, and an unknown law is marked", async () => {
       const laws = new Set([
         ...DEADLINES.map(({ law }) => law),
         ...KNOWN_LEGAL_BASES,
@@ -108,7 +108,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       },
     );
 
-    test("in New York a notice is evidence ten business days before, and under other laws before", async () => {
+    test("in New York a notice counts as evidence ten business days before the decision, under other laws any time before", async () => {
       const laws = { legal_bases: ["nyc_ll144", "eu_ai_act_art_50"] };
       const entries = await covered([
         event("n1", NOTICE, "2026-11-02T10:00:00Z", { metadata: { decision_id: "d1" } }),
@@ -145,7 +145,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       });
     });
 
-    test("a notice of a decision that nobody sent is no evidence: none is counted for it", async () => {
+    test("a notice about a decision that nobody sent is not evidence: it counts for no decision", async () => {
       const entries = await covered([
         event("n1", NOTICE, "2026-11-02T10:00:00Z", { metadata: { decision_id: "d1" } }),
         event("m1", MADE, "2026-11-17T10:00:00Z", { metadata: { decision_id: "d1" } }),
@@ -159,7 +159,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       });
     });
 
-    test("a notice is asked for, and is evidence, under the laws that the decision names and under those that only the notice names", async () => {
+    test("a notice is due, and counts as evidence, under the laws that the decision names and under those that only the notice names", async () => {
       const about = { metadata: { decision_id: "d" } };
       const told = { legal_bases: ["ai_basic_law_kr", "eu_ai_act_art_50"], ...about };
       const decided = { legal_bases: ["pipa_37_2_kr", "ai_basic_law_kr"], ...about };
@@ -175,7 +175,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         });
     });
 
-    test("what was met late is partial, what was not met is missing, and a law without a known article has no clause", async () => {
+    test("a duty met late is partial, one not met is missing, and a law without a known article has no clause", async () => {
       const about = { legal_bases: ["pipa_37_2_kr"], metadata: { objection_id: "o1" } };
       const entries = await covered([
         event("made", MADE, "2026-01-01T10:00:00Z", { legal_bases: ["unheard_of"] }),
@@ -205,7 +205,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       });
     });
 
-    test("an asset has a life from its making on, and a version", async () => {
+    test("an asset has a lifecycle from its creation on, and a version", async () => {
       const entries = await covered([
         event("used", "ai_inference", "2026-11-01T10:00:00Z", { asset_id: "unknown" }),
         event("created", "asset.created", "2026-11-01T10:00:00Z", { asset_id: "made" }),
@@ -231,7 +231,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       });
     });
 
-    test("a bias audit is valid for a year of New York, and stale after it", async () => {
+    test("a bias audit is valid for a year in New York time, and stale after it", async () => {
       // In New York these are the 1st of March 2026, its first minute and its last.
       const events = [
         event("audit", COMPLETED, "2025-03-02T04:59:00Z", AUDIT),
@@ -250,7 +250,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       expect(await at("2026-03-02T05:00:00Z")).toMatchObject({ ...counts, state: "stale" });
     });
 
-    test("audits of several years count each decision once, one whose kind was said when it began counts, and an early end is an end", async () => {
+    test("audits of several years count each decision once, a kind given at the start counts, and an early end is respected", async () => {
       const named = { assessment_id: "a1" };
       const audits = [
         event("begun", "assessment.impact_assessment_started", "2025-01-01T12:00:00Z", {
@@ -270,7 +270,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       expect(entry?.example_event_ids).toEqual(["evt_short", "evt_second", "evt_first"]);
     });
 
-    test("until when an audit is valid may be said before it is completed or after, and not of another assessment by its name", async () => {
+    test("the end of an audit may be given before its completion or after it, but not by another named assessment", async () => {
       const made = "2026-09-01T12:00:00Z";
       const said = (verb: string, at: string, metadata: Event): Event => ({
         event_type: `assessment.impact_assessment_${verb}`,
@@ -321,7 +321,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       expect(inTime).toEqual(Object.entries(histories).map(([asset, [count]]) => [asset, count]));
     });
 
-    test("an outcome is labeled by its hash, wherever the hash stands, whatever asset labels it, and counts once", async () => {
+    test("an outcome is labeled by its hash, in any place and by any asset, and counts once", async () => {
       const upper = hash("a").toUpperCase().replace("SHA256", "sha256");
       const entries = await covered([
         event("a1", MADE, "2026-11-01T10:00:00Z", { outcome_hash: hash("a") }),
@@ -344,7 +344,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         unmet: 1,
         state: "partial",
         last_evidence_at: "2026-11-02T12:00:00Z",
-        // Its own labels, and of what another asset labeled the first one.
+        // Its own labels, and the first of those that another asset sent.
         example_event_ids: ["evt_label_d", "evt_label_a", "evt_label_b"],
       });
       expect(one(entries, "any", "labeling", "b")).toMatchObject({
@@ -355,7 +355,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       });
     });
 
-    test("the hash of what very many assets say counts for the first of them by name, in any order", async () => {
+    test("a hash that very many assets label counts for the first asset by name, in any order of arrival", async () => {
       const events = Array.from({ length: OUTCOME_ASSETS_MAX + 3 }, (_, index) =>
         event(`same_${index}`, "ai_inference", "2026-11-01T10:00:00Z", {
           asset_id: `a${String(index).padStart(3, "0")}`,
@@ -367,8 +367,8 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       expect(entries.findLast(({ required }) => required === 1)?.asset_id).toBe("a063");
     });
 
-    test("pages of any size are one list, in the order of the databases, each row once", async () => {
-      // By UTF-16 units the last two would come the other way round, and so would a\0 and a\u0001 by UTF-8: U+0000 is stored in another form.
+    test("pages of any size make one list, in the order of the databases, with each row once", async () => {
+      // By UTF-16 units the last two would have the other order, and by UTF-8 so would a\0 and a\u0001: U+0000 is stored in another form.
       const assets = ["a", "a\u0001", "a\0", "ä", "\uff5e", "😀"];
       const events = assets.flatMap((asset_id, index) => [
         event(`m${index}`, MADE, "2026-11-01T10:00:00Z", { asset_id, ...NEW_YORK, outcome_hash: hash("f") }),
@@ -381,7 +381,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       for (const limit of [1, 2, 3, 7]) expect(await covered(events, NOW, limit)).toEqual(whole);
     });
 
-    test("from the last to the first the pages are the same list", async () => {
+    test("the pages from the last to the first make the same list", async () => {
       await using database = await create(COVERAGE_VIEWS);
       await using views = database.connect();
       const events = ["a", "b"].flatMap((asset_id) => [
@@ -408,7 +408,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       for (const limit of [1, 2, 100]) expect(await all("desc", limit)).toEqual(inOrder.toReversed());
     });
 
-    test("a cursor that somebody made is refused, unless it has the three texts of a place", async () => {
+    test("a forged cursor is refused, unless it has the three texts of a place", async () => {
       await using database = await create(COVERAGE_VIEWS);
       await using views = database.connect();
       await project(views, [], 1);

@@ -1,4 +1,4 @@
-/** What the announcer tells, with a clock that is told the time. Each database runs it. */
+/** What the announcer publishes, with a clock that the test sets. Each database runs it. */
 import { describe, expect, test } from "bun:test";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import type { Rules } from "../../src/obligations/clocks.ts";
@@ -35,12 +35,12 @@ import { table } from "../support/documents.ts";
 import { CASES } from "./expiry.ts";
 import type { CreateDatabase } from "./view-store.ts";
 
-/** Those that duties hang on; the first leads. */
+/** The views that duties depend on; the first one leads. */
 const MOVED: readonly [Projection, ...Projection[]] = [eventsProjection, CASES];
 
 const NEXT_CASES: Projection = { ...CASES, version: CASES.version + 1 };
 
-/** Views and an announcer whose clock is told what time it is. */
+/** Views, and an announcer whose clock the test sets. */
 const setUp = async (create: CreateDatabase) => {
   const database = await create(MOVED);
   const views = database.connect();
@@ -108,7 +108,7 @@ const setUp = async (create: CreateDatabase) => {
     setTime: (now: string) => {
       time = now;
     },
-    /** By an announcer whose views are lost. */
+    /** An announcer published before, but its views are lost. */
     wasTold: () => {
       hasPublished = true;
     },
@@ -119,13 +119,13 @@ const setUp = async (create: CreateDatabase) => {
     happens: async (type: string, timestamp: string, metadata: object, members?: object) => {
       await project([happened(type, timestamp, metadata, members)]);
     },
-    /** One event that the view of cases cannot take. */
+    /** Sends one event that the view of cases cannot take. */
     isRefusedByCases: async (type: string, timestamp: string, metadata: object) => {
       const message = happened(type, timestamp, metadata);
       const letter = refusedLetter(CASES.name, message, "no room", time);
       await commit([eventsProjection], [message], { moved: MOVED, letters: [letter] });
     },
-    /** The register holds these duties now, whatever events say. */
+    /** The register holds exactly these duties now, whatever events say. */
     holds: async (duties: readonly RowOf<typeof OBLIGATIONS>[]) => {
       sequence++;
       const upserts = duties.map((row): Write => ({ kind: "upsert", table: OBLIGATIONS, row }));
@@ -150,24 +150,24 @@ const setUp = async (create: CreateDatabase) => {
       const { signal } = new AbortController();
       return await rebuildView({ ...dependencies, onProgress }, CASES, signal);
     },
-    /** Sends several, and projects them only with `projectAll`. */
+    /** Sends several events; only `projectAll` projects them. */
     happenUnseen: (type: string, timestamp: string, metadata: readonly object[], members?: object) => {
       for (const each of metadata) happened(type, timestamp, each, members);
     },
-    /** As of an older copy that was brought back. */
+    /** As with an older copy of the log that was restored. */
     logEndsAt: (end: number) => {
       sequence = end;
       happenedSoFar.splice(end);
     },
-    /** Views that were empty see everything. */
+    /** Projects everything, as into views that were empty. */
     projectAll: async () => {
       for (const message of happenedSoFar) await project([message]);
     },
-    /** Sends several, and projects them in one group. */
+    /** Sends several events, and projects them in one group. */
     happenTogether: async (type: string, timestamp: string, metadata: readonly object[]) => {
       await project(metadata.map((each) => happened(type, timestamp, each)));
     },
-    /** As a version of the program does whose rows of cases are others; the first `records` are projected again. */
+    /** As with another version of the program, whose rows of cases differ; the first `records` are projected again. */
     makeCasesAgain: async (records: number, cases = NEXT_CASES) => {
       expect(await views.open(cases)).toBe("made_again");
       if (records > 0) await commit([cases], happenedSoFar.slice(0, records));
@@ -196,7 +196,7 @@ const setUp = async (create: CreateDatabase) => {
 
 const received = { objection_id: "o1", decision_id: "d1", objection_type: "explanation_request" };
 
-/** What makes a duty be in each state on 18 April 2026, and another time at which it may be due then. */
+/** What puts a duty into each state on 18 April 2026, and another time at which it may be due in that state. */
 const DUTY_IN = {
   open: { status: "open", due_at: "2026-05-01T23:59:59", other: "2026-05-02T23:59:59" },
   extended: { status: "open", due_at: "2026-05-01T23:59:59", other: "2026-05-02T23:59:59" },
@@ -232,8 +232,8 @@ const dutyIn = (id: string, state: ObligationState, isOther = false): RowOf<type
 };
 
 export const dutiesSuite = (name: string, create: CreateDatabase): void =>
-  describe(`a duty in ${name} is told of`, () => {
-    test("when it opens, falls due with time alone, is missed, and is met late; never twice", async () => {
+  describe(`announcements of duties in ${name}`, () => {
+    test("a duty is announced when it opens, when it falls due, when it is missed and when it is met late; never twice", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -251,7 +251,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-06-20T00:00:00Z")).toEqual([]);
     });
 
-    test("as streams/README.md says, by each state that was told last and each that is so now", async () => {
+    test("each pair of last announced and current state is announced as streams/README.md says", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       const [head = [], ...rows] = table("streams/README.md", "told last");
@@ -285,7 +285,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(told).toHaveLength(cells.flatMap(({ said }) => said).length);
     });
 
-    test("a late event corrects what was told", async () => {
+    test("a late event corrects an earlier announcement", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -294,7 +294,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-06-01T01:00:00Z")).toEqual(["PIPA-EXPL met met"]);
     });
 
-    test("what becomes so again is told again, also within the window of the stream", async () => {
+    test("a duty that returns to an earlier state is announced again, even within the stream's deduplication window", async () => {
       await using at = await setUp(create);
       const law = { legal_bases: ["colorado_sb26_189"], correlation_id: "c" };
       const denied = { outcome: "denied" };
@@ -309,7 +309,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
         return at.told();
       };
       expect(await look("2027-01-20T10:00:00Z")).toEqual(["CO-ADVERSE open met", "CO-ADVERSE met met"]);
-      // The explanation is of the decision before it, which comes late: the first one is not explained.
+      // The explanation belongs to the decision before it, which arrives late: the first decision is not explained.
       await at.happens("decision.automated_decision_made", "2027-01-11T09:00:00Z", denied, law);
       expect(await look("2027-01-20T10:01:00Z")).toContain("CO-ADVERSE open open");
       await at.happens("decision.explanation_provided", "2027-01-10T10:00:00Z", {}, law);
@@ -317,7 +317,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(new Set(ids).size).toBe(ids.length);
     });
 
-    test("what an older version told of is not told of again, and falls due in time", async () => {
+    test("a duty that an older version announced is not announced again, and falls due in time", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -327,7 +327,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-06-01T00:00:00Z")).toContain("PIPA-EXPL late overdue");
     });
 
-    test("by other limits, when the operator sets them, as soon as cases are made again", async () => {
+    test("if the operator sets other limits, duties follow them as soon as cases are made again", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -340,12 +340,12 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-04-28T15:00:01Z")).toContain("PIPA-EXPL late overdue");
     });
 
-    test("in time, where another version or other limits find what began before; of what is late by then when an event changes it", async () => {
+    test("after a change of version or limits, duties that began before the first look are announced in time, and late ones when an event changes them", async () => {
       await using at = await setUp(create);
       const began = ["2026-04-01T09:00:00Z", "2026-04-12T09:00:00Z", "2026-04-17T09:00:00Z"];
       for (const [index, timestamp] of began.entries())
         await at.happens("decision.human_review_triggered", timestamp, { decision_id: `d${index}` });
-      // The first look: until then nothing was told of them.
+      // The first look: until then nothing was announced.
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
       await at.makeCasesAgain(0);
       await at.catchUpWithCases(0);
@@ -358,7 +358,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-04-28T00:00:00Z")).toEqual(["HR-CLOSE late overdue"]);
     });
 
-    test("by another version of the program, which has another limit for it, as soon as cases are made again", async () => {
+    test("if a new version of the program has another limit, duties follow it as soon as cases are made again", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -374,7 +374,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-05-05T13:00:00Z")).toEqual([]);
     });
 
-    test("a duty that was made longer is open anew, until another time", async () => {
+    test("a duty with an extended limit is announced as open again, until another time", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -384,7 +384,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-05-15T01:00:00Z")).toContain("PIPA-EXPL open extended");
     });
 
-    test("a duty that is late is told of anew when its limit turns out to have been made longer", async () => {
+    test("a late duty is announced again when its limit turns out to have been extended", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -395,7 +395,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-08-01T02:00:00Z")).toEqual([]);
     });
 
-    test("what was published and not recorded is published again with the same id", async () => {
+    test("an announcement that was published but not recorded is published again with the same id", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("incident.detected", "2026-09-01T10:00:00Z", {
@@ -413,7 +413,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(new Set(second).size).toBe(second.length);
     });
 
-    test("what was published and not recorded has opened once, also where it is met before it is told again", async () => {
+    test("an announcement that was published but not recorded opens the duty once, even if it is met before the next look", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("decision.human_review_triggered", "2026-04-18T09:30:00Z", { decision_id: "d1" });
@@ -429,7 +429,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
     });
 
     test.each([false, true])(
-      "the newest message is right, though none was recorded while it became otherwise and so again; it was open before: %p",
+      "the newest message is right even if no announcement was recorded while the state changed and changed back; already open: %p",
       async (isKnown) => {
         await using at = await setUp(create);
         const law = { legal_bases: ["colorado_sb26_189"], correlation_id: "c" };
@@ -437,7 +437,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
         const explained = "decision.explanation_provided";
         const denied = { outcome: "denied" };
         const signal = new AbortController().signal;
-        // As the stream does: what has an id that it knows is not stored.
+        // Like the stream: a message with a known id is not stored.
         const stored = new Map<string, Announcement>();
         const look = async (isRecorded: boolean) => {
           if (!isRecorded) at.failNext();
@@ -455,7 +455,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
         if (isKnown) expect(await look(true)).toEqual(["open"]);
         await at.happens(explained, "2027-01-12T09:00:00Z", {}, law);
         expect(await look(false)).toEqual(["open", "met"]);
-        // The explanation is of the decision before it, which comes late.
+        // The explanation belongs to the decision before it, which arrives late.
         await at.happens(decided, "2027-01-11T09:00:00Z", denied, law);
         expect(await look(false)).toEqual(["open", "met", "open"]);
         await at.happens(explained, "2027-01-10T10:00:00Z", {}, law);
@@ -468,7 +468,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       },
     );
 
-    test("of two announcers one records, and the other tells the same with the same ids", async () => {
+    test("of two announcers one records, and the other publishes the same with the same ids", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -485,7 +485,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
     });
 
     test.each(["publishing", "reading"])(
-      "one that was paused while %s tells nothing behind what another has told since",
+      "an announcer that was paused while %s publishes nothing behind later announcements of another",
       async (pausedWhile) => {
         await using at = await setUp(create);
         await at.at("2026-04-18T09:00:00Z");
@@ -503,7 +503,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
             return "stored" as const;
           },
         });
-        // Begun, and not published: it may go out without another commit.
+        // Begun, but not published: it may go out without another commit.
         const killed = dependencies(at.views, () => Promise.reject(new Error("killed")));
         await expect(announce(killed, signal)).rejects.toThrow("killed");
         let isPaused = false;
@@ -527,7 +527,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
     );
 
     test.each([BEGUN, TOLD, TELLINGS].flatMap(({ name }) => [[name, false] as const, [name, true] as const]))(
-      "also where the other records between two reads of one: behind %s, begun before: %p",
+      "two announcers publish the same ids even if one records between two reads of the other: after %s, begun before: %p",
       async (table, isBegun) => {
         await using at = await setUp(create);
         await at.at("2026-04-18T09:00:00Z");
@@ -554,7 +554,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       },
     );
 
-    test("as it is last, also where one that was killed published it otherwise while another was about to begin", async () => {
+    test("the last announcement shows the last state, even if a killed announcer published another while a second was about to begin", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await using other = at.another();
@@ -575,7 +575,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
         publish,
       });
       const [sawMet, sawOpen, isKilled] = [0, 1, 2].map(() => Promise.withResolvers<void>());
-      /** Commits when it may. */
+      /** Commits when it is allowed to. */
       const held = (views: ViewStore, saw: typeof sawMet, goOn: typeof sawMet) =>
         dependencies({
           ...views,
@@ -612,7 +612,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       ]);
     });
 
-    test("who is overtaken records nothing, and tells it in the next look, behind what was published last", async () => {
+    test("an announcer that is overtaken records nothing, and publishes in the next look, behind the last message", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("decision.human_review_triggered", "2026-04-18T09:30:00Z", { decision_id: "d1" });
@@ -628,12 +628,12 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await announce(overtaken, new AbortController().signal)).toBe("superseded");
       expect(behind).toEqual([7]);
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual(["HR-CLOSE open open"]);
-      // What was begun then is done.
+      // No begun announcement is left.
       expect(await at.views.load(BEGUN, [{ tenant: "acme", obligation_id: "HR-CLOSE:evt_1" }])).toEqual([]);
     });
 
     test.each([false, true])(
-      "nothing is published of cases that are made again while it is looked at them; it was begun before: %p",
+      "nothing is published if cases are made again during the look; begun before: %p",
       async (isBegun) => {
         await using at = await setUp(create);
         await at.at("2026-04-18T09:00:00Z");
@@ -664,7 +664,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       },
     );
 
-    test("nothing is told of a duty whose case has expired, also when its time comes", async () => {
+    test("a duty whose case has expired is not announced, even when its time comes", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -681,7 +681,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-06-20T00:00:00Z")).toEqual([]);
     });
 
-    test("however many change in one commit, each once and each with its own transitions in their order", async () => {
+    test("if many duties change in one commit, each is announced once, with its own transitions in order", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       const count = ANNOUNCE_DUTIES + 7;
@@ -699,12 +699,12 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
         "PIPA-EXPL open open": count,
       });
       expect(await at.at("2026-04-18T10:00:01Z")).toEqual([]);
-      // As many boundaries pass at once.
+      // As many due times pass at once.
       expect(await at.at("2026-05-11T14:59:00Z")).toHaveLength(count);
       expect(await at.at("2026-05-11T14:59:01Z")).toEqual([]);
     });
 
-    test("also where cases were made again meanwhile: what falls due then waits for its case", async () => {
+    test("if cases were made again, duties that fall due wait for their case", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", {
@@ -720,7 +720,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
     });
 
     test.each([0, 1])(
-      "also where that was done while an announcer looked, which tells nothing of rows that lack what came later, %i records in",
+      "if cases are made again during a look, the look announces nothing from rows that lack later records, %i records in",
       async (records) => {
         await using at = await setUp(create);
         await at.at("2026-04-18T09:00:00Z");
@@ -750,7 +750,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       },
     );
 
-    test("of a dead letter too, when it is taken after all, and falls due in time", async () => {
+    test("a duty from a replayed dead letter is announced, and falls due in time", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.isRefusedByCases("objection.received", "2026-04-18T09:00:00Z", received);
@@ -765,7 +765,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
     });
 
-    test("of dead letters that a rebuilt view has taken: what they correct at once, what they began when its time comes", async () => {
+    test("dead letters that a rebuilt view has taken correct duties at once, and begin new ones when their time comes", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -785,7 +785,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       ]);
     });
 
-    test("where cases are rebuilt nothing is written of duties that are as they were told", async () => {
+    test("after a rebuild of cases nothing is written for duties that are as announced", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -803,14 +803,14 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
         return written;
       };
       expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
-      // By which version, and nothing else.
+      // It writes the version of the view, and nothing else.
       expect(await looked()).toEqual([TOLD_VERSION.name]);
       expect(await looked()).toEqual([]);
       expect(at.told()).toEqual([]);
       expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
     });
 
-    test("of a dead letter too, when it is taken and cases are rebuilt before anybody looks", async () => {
+    test("a duty from a replayed dead letter is announced even if cases are rebuilt before the next look", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.isRefusedByCases("objection.received", "2026-04-18T09:00:00Z", received);
@@ -824,7 +824,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       ]);
     });
 
-    test("of dead letters that a rebuilt view has taken, also where who rebuilt it was killed at once", async () => {
+    test("dead letters that a rebuilt view has taken are announced even if the rebuilding process was killed at once", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -842,7 +842,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-04-18T11:00:00Z")).toEqual(["PIPA-EXPL met met"]);
     });
 
-    test("also one that is due in a leap second, and what comes after it", async () => {
+    test("a duty that is due in a leap second is announced, and so are later ones", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T08:00:00Z");
       const law = { legal_bases: ["nyc_ll144"] };
@@ -854,13 +854,13 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2030-12-31T23:59:58Z")).toContain("LL144-NOTICE due due_soon");
     });
 
-    test("the past is not told of when the first announcer starts", async () => {
+    test("the past is not announced when the first announcer starts", async () => {
       await using at = await setUp(create);
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
       expect(await at.at("2026-06-01T00:00:00Z")).toEqual([]);
     });
 
-    test("all of it is, where nothing ever was and events came before the first one looked", async () => {
+    test("if nothing was ever announced, events from before the first look are announced", async () => {
       await using at = await setUp(create);
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
@@ -868,7 +868,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-04-18T10:00:01Z")).toContain("PIPA-EXPL open open");
     });
 
-    test("also what begins while the stream of duties does not answer the first look, and who looked is gone", async () => {
+    test("a duty that begins while the stream of duties does not answer the first look is announced by a later announcer", async () => {
       await using at = await setUp(create);
       await at.happens("objection.received", "2026-04-18T08:00:00Z", {
         objection_id: "o0",
@@ -885,7 +885,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
     });
 
-    test("nor is the past where cases are rebuilt meanwhile", async () => {
+    test("the past is not announced if cases are rebuilt before the first look succeeds", async () => {
       await using at = await setUp(create);
       await at.happens("objection.received", "2026-04-18T08:00:00Z", received);
       await at.looksInVain();
@@ -899,7 +899,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       ]);
     });
 
-    test("under ids that nothing had before, where all views are made again and it is so again", async () => {
+    test("if all views are made again and a duty returns to an earlier state, its announcements have new ids", async () => {
       const [decided, explained] = ["decision.automated_decision_made", "decision.explanation_provided"];
       const [denied, law] = [
         { outcome: "denied" },
@@ -919,7 +919,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       at.happenUnseen(explained, "2027-01-12T09:00:00Z", [{}], law);
       expect(await at.at("2027-01-20T09:01:00Z")).toEqual([]);
       await at.projectAll();
-      // The explanation is of this one: the first is open again, and the stream was told that it is met.
+      // The explanation belongs to this decision: the first duty is open again, but the stream says that it is met.
       await at.happens(decided, "2027-01-11T09:00:00Z", denied, law);
       at.setTime("2027-01-20T09:02:00Z");
       await announce(at.dependencies(), signal);
@@ -928,7 +928,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(ids.filter((id) => opened.includes(id))).toEqual([]);
     });
 
-    test("in time where all views are made again and it is open still", async () => {
+    test("if all views are made again, a duty that is still open falls due in time", async () => {
       await using at = await setUp(create);
       at.wasTold();
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
@@ -938,7 +938,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
     });
 
-    test("also what begins between the start and the first look, where all views are made again", async () => {
+    test("if all views are made again, a duty that begins between the start and the first look is announced", async () => {
       await using at = await setUp(create);
       at.wasTold();
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
@@ -955,7 +955,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       ]);
     });
 
-    test("also what begins while the stream of duties does not answer, where all views are made again", async () => {
+    test("if all views are made again, a duty that begins while the stream of duties does not answer is announced", async () => {
       await using at = await setUp(create);
       at.wasTold();
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
@@ -971,7 +971,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       ]);
     });
 
-    test("nor is anything left of a first look beside which the other one began", async () => {
+    test("if another announcer begins during the first look, that look leaves nothing behind", async () => {
       await using at = await setUp(create);
       await using other = at.another();
       let hasBegun = false;
@@ -991,7 +991,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.views.load(TOLD_VERSION, [TOLD_FROM_KEY, TOLD_FROM_LOG_KEY])).toEqual([]);
     });
 
-    test("where the log lost its end and cases were made again, from there on, and what is older in time", async () => {
+    test("if the log lost its end and cases were made again, new duties are announced from there on, and older ones fall due in time", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T08:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -1009,7 +1009,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(late).toHaveLength(2);
     });
 
-    test("nor where all views are made again, by however many, one of whom was killed at once; until it changes", async () => {
+    test("if all views are made again by several announcers, one killed at once, an old duty is announced only when it changes", async () => {
       await using at = await setUp(create);
       const duties = ["1", "2"].map((id) => ({ ...received, objection_id: `o${id}`, decision_id: `d${id}` }));
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", duties);

@@ -9,7 +9,7 @@ import type { ViewStore } from "../../src/views/view-store.ts";
 import { base, eventsView } from "./events-search.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
-/** Among them what SQL, or a text of the database, could take for something else. */
+/** Some of them are texts that SQL or a database text could misread. */
 const IDS = [
   "evt_plain",
   "evt_' OR 1=1 --",
@@ -35,8 +35,8 @@ export const earlierEventsSuite = (
   name: string,
   create: () => Promise<ViewDatabase> | ViewDatabase,
 ): void => {
-  describe(`events sent before, in ${name}`, () => {
-    test("each is found under its sequence, expired or not, and none of another tenant", async () => {
+  describe(`events that were sent before, in ${name}`, () => {
+    test("each event is found under its sequence, expired or not, and none of another tenant", async () => {
       const records = [...recordsOf(IDS), ...recordsOf(["evt_theirs"], "globex")];
       await using at = await eventsView(create, records);
       await expire(at.views, "evt_plain");
@@ -72,11 +72,11 @@ export const earlierEventsSuite = (
       expect(questions).toBe(3);
     });
 
-    test("nothing is said of a view that has not come so far, or that was put in another's place meanwhile", async () => {
+    test("a view that is behind, or that replaced another one meanwhile, gives no answer", async () => {
       await using at = await eventsView(create, recordsOf(["evt_there"]));
       const search = { tenant: "acme", eventIds: ["evt_missing"], timeoutMs: 0 };
       expect(await findEarlier({ ...search, views: at.views, upTo: 2 })).toBeUndefined();
-      /** The view stands at 2, then one that stands at 1 takes its place, without the event at 2, and catches up with it. */
+      /** The view stands at 2, then one that stands at 1 replaces it, without the event at 2, and catches up with it. */
       const positions = [2, 1, 1];
       const views: Pick<ViewStore, "select" | "position"> = {
         position: async () => positions.shift() ?? 2,

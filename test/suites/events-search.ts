@@ -24,10 +24,10 @@ export const projectEvents = async (views: ViewStore, records: readonly RecordPa
   await views.commit({ views: [eventsProjection], from: 0, to: records.length, ...outcome });
 };
 
-/** The same array each time: see CreateDatabase. */
+/** It is the same array each time: see CreateDatabase. */
 const EVENTS_ALONE = [eventsProjection];
 
-/** The view of these records in a database of its own. */
+/** The view of these records in a separate database. */
 export const eventsView = async (create: CreateDatabase, records: readonly RecordParts[]) => {
   const database = await create(EVENTS_ALONE);
   const views = database.connect();
@@ -187,7 +187,7 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
       expect(await sequences(at.views, {}, "nobody")).toEqual([]);
     });
 
-    test("a time range takes its beginning in and leaves its end out, to the last digit of any precision", async () => {
+    test("a time range includes its beginning and excludes its end, to the last digit of any precision", async () => {
       const times = ["00:00Z", "00:00.1Z", "00:00.120Z", "00:00.1200001Z", "00:00.12000010+00:00", "00:01Z"];
       await using at = await viewOf(
         times.map((time, index) => ({
@@ -217,7 +217,7 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
       ]);
     });
 
-    test("a time with any number of digits is found and read back whole", async () => {
+    test("a time with any number of digits is found and read back in full", async () => {
       const timestamp = `2026-11-20T10:00:00.${7n ** 20_000n}Z`;
       await using at = await viewOf([{ event: { ...base, event_id: "evt_1", timestamp } }]);
       const { rows } = await search(at.views, { from: timestamp });
@@ -243,7 +243,7 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
       });
     });
 
-    test("an event is found by its id in the tenant that sent it, a UUID in any case", async () => {
+    test("an event is found by its id in the tenant that sent it, and a UUID in any letter case", async () => {
       const id = "0198C0DE-1111-7111-8111-11111111111A";
       await using at = await viewOf([
         { event: { ...base, event_id: id } },
@@ -256,7 +256,7 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
       expect(await findEvent(at.views, "globex", id)).toBeUndefined();
     });
 
-    test("values that no database text can hold are still told apart", async () => {
+    test("values that no database text can hold are still distinguished", async () => {
       await using at = await viewOf(
         ["\0", "a\0b", "a", "\ud800", "\ud801", "\ufffd"].map((odd, index) => ({
           event: { ...base, event_id: `evt_${index}`, correlation_id: odd, tags: { [odd]: odd } },
@@ -268,7 +268,7 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
       }
     });
 
-    test("numbers that JavaScript would take for one another are told apart, as tags and as words", async () => {
+    test("numbers that JavaScript would treat as equal are distinguished, as tags and as words", async () => {
       const numbers = [
         "9007199254740992",
         "9007199254740993",
@@ -321,7 +321,7 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
       );
     });
 
-    test("a page of large events ends early, and the next one goes on behind it", async () => {
+    test("a page of large events ends early, and the next one continues after it", async () => {
       const padding = "x".repeat(200_000);
       const large = Array.from({ length: 30 }, (_, index) => ({
         event: { ...base, event_id: `evt_large_${index}`, metadata: { padding } },
@@ -371,7 +371,7 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
       expect(await searchEvents(at.views, "globex", { ...filter, cursor })).toEqual({
         kind: "invalid_cursor",
       });
-      // Anybody may write a text where the sequence stands: all the rest of it is ours.
+      // Anybody may write a text in the place of the sequence; all the rest of the cursor is ours.
       const [version, scopeHash] = JSON.parse(Buffer.from(cursor, "base64url").toString());
       const forged = Buffer.from(JSON.stringify([version, scopeHash, "11"])).toString("base64url");
       expect(await searchEvents(at.views, "acme", { ...filter, cursor: forged })).toEqual({
@@ -382,7 +382,7 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
       });
     });
 
-    test("a cursor that somebody made is refused where it stands at no sequence", async () => {
+    test("a forged cursor is refused if its place is not a sequence", async () => {
       await using at = await viewOf(manyRecords);
       const asked = { ...all, limit: 5, text: textOf("decision") };
       for (const [order, end] of [
@@ -400,7 +400,7 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
       }
     });
 
-    test("the order in which tags are named does not make a cursor another one", async () => {
+    test("the order in which tags are named does not change a cursor", async () => {
       await using at = await viewOf(
         manyRecords.map(({ event }) => ({ event: { ...event, tags: { p: 1, q: 2 } } })),
       );

@@ -29,7 +29,7 @@ const TEXT_PARTS = [
   ],
 ];
 
-/** As the words say, without a database. */
+/** The result that the words demand, without a database. */
 const hasWords = (event: object, { words: whole, prefixes }: SearchWords): boolean => {
   const facts = eventFacts({ ...event });
   const found = new Set(facts ? wordsOfAll(eventTexts(facts)) : []);
@@ -43,7 +43,7 @@ export const eventsWordsSuite = (name: string, create: CreateDatabase): void => 
   const viewOf = (records: readonly RecordParts[]) => eventsView(create, records);
 
   describe(`searching words in ${name}`, () => {
-    test("words find an event in its asset, type, correlation, tags and values, and in no other tenant", async () => {
+    test("words find an event by its asset, type, correlation, tags and values, and in no other tenant", async () => {
       await using at = await viewOf([
         { event: { ...base, event_id: "evt_1", asset_id: "credit_model.v2", correlation_id: "Loan-7" } },
         { event: { ...base, event_id: "evt_2", tags: { team: "Kredit Süd", n: 1.5, on: true } } },
@@ -90,7 +90,7 @@ export const eventsWordsSuite = (name: string, create: CreateDatabase): void => 
       expect(await sequences(at.views, { text: textOf("cred*") }, "globe")).toEqual([]);
     });
 
-    test("words and every other filter together find what each of them finds", async () => {
+    test("words together with every other filter find the events that all of them find", async () => {
       const metadata = { note: "rare", legal_bases: ["y"], user_id_hash: hash("a") };
       const same = {
         event_type: "objection",
@@ -104,7 +104,7 @@ export const eventsWordsSuite = (name: string, create: CreateDatabase): void => 
       );
       await using at = await viewOf([
         { event: { ...base, ...same, event_id: "evt_1", tags: many } },
-        // More words than an event is found by: those of the filters are kept before all others.
+        // More words than an event is indexed by: those of the filters are kept first.
         {
           event: {
             ...base,
@@ -136,11 +136,11 @@ export const eventsWordsSuite = (name: string, create: CreateDatabase): void => 
     });
 
     /**
-     * 1. Events of two tenants are made of difficult texts, at any place where words come from.
-     * 2. Each is asked for, in each tenant, whole, in part and as prefix.
-     * 3. What is found is what a filter over the words of the tenant's own events finds, and nothing throws.
+     * 1. Events of two tenants are made of difficult texts, in every place that words come from.
+     * 2. Each text is searched for, in each tenant, whole, in part and as a prefix.
+     * 3. The results equal those of a filter over the words of the tenant's own events, and nothing throws.
      */
-    test("whatever texts events and questions hold, exactly the events with the words are found", async () => {
+    test("for any texts in events and questions, exactly the events with the words are found", async () => {
       const anyText = fc.oneof(
         {
           weight: 3,

@@ -52,7 +52,7 @@ const rowsOf = (views: ViewStore, table: Table): Promise<readonly Row[]> =>
     return rows;
   });
 
-/** Names of registers and how many rows each has. */
+/** Names of registers, and how many rows each has. */
 const registersOf = async (views: ViewStore): Promise<Readonly<Record<string, number>>> => {
   const counts: Record<string, number> = {};
   for (const { table } of REGISTERS) counts[table.name] = (await rowsOf(views, table)).length;
@@ -81,7 +81,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
   };
 
   describe(`expiry of cases in ${name}`, () => {
-    test("with its last event a case leaves every register, nothing of a person stays, and what is only counted does", async () => {
+    test("with its last event a case leaves every register, and no personal data stays, only counts", async () => {
       await using scene = await sceneOf(WHOLE_CASE);
       const { views } = scene;
       const before = await registersOf(views);
@@ -98,7 +98,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     });
 
-    test("what was covered stays covered, also when nothing of the evidence is left to be shown", async () => {
+    test("a covered duty stays covered, even if none of its evidence is left to show", async () => {
       const outcome_hash = `sha256:${"b".repeat(64)}`;
       const ends = { metadata: { assessment_type: "bias_audit" } };
       await using scene = await sceneOf([
@@ -128,7 +128,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     });
 
-    test("of evidence that has expired in part the newest that is left are the examples", async () => {
+    test("if some evidence has expired, the newest that is left are the examples", async () => {
       const labels = Array.from({ length: 8 }, (_, index) =>
         event(`label_${index}`, {
           event_type: "transparency.result_labeled",
@@ -150,7 +150,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       ]);
     });
 
-    test("while one of its events is left the whole case stays, also what has expired of it", async () => {
+    test("while one of its events is left the whole case stays, including what has expired of it", async () => {
       await using scene = await sceneOf([
         ...WHOLE_CASE,
         about("law", "decision.explanation_provided", {}, LAW),
@@ -166,7 +166,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     });
 
-    test("a hold on one asset keeps the whole case, until it is released", async () => {
+    test("a hold on one asset keeps the whole case until the hold is released", async () => {
       await using scene = await sceneOf([
         ...WHOLE_CASE,
         about("held", "decision.explanation_provided", {}, { asset_id: "held" }),
@@ -182,7 +182,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
     });
 
     test.each([{ asset_id: "credit_model" }, { correlation_id: "c1" }])(
-      "what is left of a case stays whole under a hold that came after some of its events had expired: %p",
+      "the rest of a case stays whole under a hold that came after some of its events had expired: %p",
       async (held) => {
         await using scene = await sceneOf([
           ...WHOLE_CASE,
@@ -192,7 +192,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
         expect(await scene.expire()).toEqual({ kind: "finished", expired: WHOLE_CASE.length });
         scene.hold(held);
         scene.setNow(6 * YEAR_MS);
-        // A hold on the case keeps the event that is left, one on an asset what the case keeps of it.
+        // A hold on the case keeps the event that is left; a hold on an asset keeps what the case still has of it.
         expect(await scene.expire()).toEqual({
           kind: "finished",
           expired: held.correlation_id === undefined ? 1 : 0,
@@ -207,10 +207,10 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       },
     );
 
-    test("a hold keeps a case whose events have all expired and that is still there for the look over all cases", async () => {
+    test("a hold keeps a case whose events have all expired, until the walk over all cases after its release", async () => {
       await using scene = await sceneOf(WHOLE_CASE);
       const before = await registersOf(scene.views);
-      // The projector writes to the case all the time: it is left.
+      // The projector writes to the case all the time, so the case is left.
       const busy: ViewStore = {
         ...scene.views,
         revise: async (revision) =>
@@ -230,7 +230,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await registersOf(scene.views)).toMatchObject(EMPTY);
     });
 
-    test("of two cases that expire together and one that does not, each is its own", async () => {
+    test("two cases that expire together and one that does not stay separate", async () => {
       const other = (id: string, members: object) =>
         about(`made_${id}`, "decision.automated_decision_made", { decision_id: id }, members);
       await using scene = await sceneOf([
@@ -246,7 +246,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     });
 
-    test("a late event begins a case of its own, which expires as well; a repeat changes nothing", async () => {
+    test("a late event begins a new case, which also expires; a repeat changes nothing", async () => {
       await using scene = await sceneOf(WHOLE_CASE);
       const { views, log } = scene;
       await scene.expire();
@@ -268,7 +268,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
 
     test("a case that expires while the projector computes with it does not come back", async () => {
       await using scene = await sceneOf(WHOLE_CASE);
-      // So that the look over all cases is done, which the projector would notice as well.
+      // So that the walk over all cases is done, which the projector would notice as well.
       scene.hold({ asset_id: "credit_model" });
       await scene.expire();
       scene.release();
@@ -277,7 +277,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       let looks = 0;
       await scene.project(async () => {
         if (looks++ > 0) return;
-        // A worker that has not heard of the new record yet.
+        // A worker that does not know of the new record yet.
         const worker = scene.worker({ log: { lastSequence: async () => 5 } });
         expect(await worker.look(signal)).toMatchObject({ kind: "finished", expired: 5 });
       });
@@ -287,7 +287,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     });
 
-    test("an event that comes while its case expires keeps the case", async () => {
+    test("an event that arrives while its case expires keeps the case", async () => {
       await using scene = await sceneOf(WHOLE_CASE);
       const before = await registersOf(scene.views);
       const late = about("late", "decision.explanation_provided", {});
@@ -309,7 +309,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     });
 
-    test("a projector and cases that expire beside it keep neither from its work, and every view is right at the end", async () => {
+    test("a projector and a concurrent expiry of cases do not block each other, and every view is right at the end", async () => {
       const count = 240;
       const made = (id: number, members: object = {}) =>
         about(`made_${id}`, "decision.automated_decision_made", { decision_id: `d${id}` }, members);
@@ -353,7 +353,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     }, 60_000);
 
-    test("killed at any step, the next pass comes to the same end", async () => {
+    test("if expiry is killed at any step, the next pass has the same result", async () => {
       for (let stepsMax = 0; stepsMax < 5; stepsMax++) {
         await using scene = await sceneOf(WHOLE_CASE);
         let steps = 0;
@@ -374,7 +374,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       }
     });
 
-    test("of a name with more events than are kept the case goes with those that are, and others take no place of theirs", async () => {
+    test("if a name has more events than are kept, the case expires with the kept ones, and no other event takes their places", async () => {
       const count = CASE_FACTS_MAX + 20;
       const events = Array.from({ length: count }, (_, index) =>
         about(`many_${index}`, "decision.explanation_provided", {}),
@@ -396,7 +396,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     });
 
-    test("a case that keeps no event has not expired while one of its correlation is shown", async () => {
+    test("a case without kept events has not expired while an event of its correlation is shown", async () => {
       const said = (id: string, timestamp: string) => event(id, { correlation_id: "chat", timestamp });
       const before = Array.from({ length: CASE_FACTS_MAX }, (_, index) => said(`old_${index}`, RECEIVED));
       await using scene = await sceneOf(before);
@@ -422,7 +422,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await isExpired()).toBe(true);
     });
 
-    test("a case that hangs together with others no more goes within a week", async () => {
+    test("a case that is no longer connected with others expires within a week", async () => {
       const made = (id: string, members: object) =>
         about(`made_${id}`, "decision.automated_decision_made", { decision_id: id }, members);
       await using scene = await sceneOf([made("d1", {}), made("d2", LAW)]);
@@ -440,7 +440,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     });
 
-    test("a case that has expired stays so in a view that is rebuilt, also if its asset is on hold by now", async () => {
+    test("an expired case stays expired in a rebuilt view, even if its asset is on hold by then", async () => {
       await using scene = await sceneOf(WHOLE_CASE);
       const worker = scene.worker();
       await worker.look(signal);

@@ -49,7 +49,7 @@ export const YEAR_MS = 366 * 24 * 60 * 60 * 1000;
 export const RECEIVED = "2026-11-20T10:00:00.000Z";
 const at = (ms: number): Date => new Date(Date.parse(RECEIVED) + ms);
 
-/** Goes after 184 days whatever its tier, where no law says otherwise. */
+/** A policy of 184 days for every tier, if no law says otherwise. */
 export const SHORT: RetentionPolicy = {
   tiers: {
     low: { maximum_days: 184 },
@@ -98,7 +98,7 @@ export const createScene = async (database: ViewDatabase, records: readonly Reco
       const outcome = await evolveGroup({ projections: VIEWS, messages: all, load: views.load, now: "" });
       await beforeCommit();
       const result = await views.commit({ views: VIEWS, from, to: from + all.length, ...outcome });
-      // As a case that has expired meanwhile makes it.
+      // A case that has expired meanwhile makes the commit outdated.
       if (result.kind === "outdated") continue;
       expect(result).toEqual({ kind: "committed" });
       return outcome.deadLetters.map(({ code }) => code);
@@ -168,7 +168,7 @@ export const createScene = async (database: ViewDatabase, records: readonly Reco
       isReachable = value;
     },
     expire: () => worker().look(new AbortController().signal),
-    /** Of every view, held against one that is made from the log now. */
+    /** Compares every view with one that is made from the log now. */
     differences: async (): Promise<readonly string[]> => {
       const found: string[] = [];
       await using scratchFile = createSqliteDatabase();
@@ -208,8 +208,8 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
   const sceneOf = async (records: readonly RecordParts[]) => createScene(await create(VIEWS), records);
 
   describe(`expiry in ${name}`, () => {
-    /** The tombstone shows nothing anyway. So another row is put at the sequence of the event, which would be found if the words were still there. */
-    test("a pass that finds nothing due for long is not begun anew by another process", async () => {
+    /** The tombstone shows nothing anyway. So another row is put at the sequence of the event; a search would find it if the words were still there. */
+    test("a long pass that finds little due is not started again by another process", async () => {
       await using database = await create(VIEWS);
       const held = Array.from({ length: 400 }, (_, index) => event(`held_${index}`, { asset_id: "held" }));
       const due = event("due", { asset_id: "free", timestamp: "2026-11-20T10:00:01.000Z" });
@@ -220,7 +220,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       scene.setNow(nowMs);
       const looks: string[] = [];
       const { signal } = new AbortController();
-      // A page takes as long as thousands of them with little to do.
+      // A page takes as long as thousands of pages with little to do.
       const pause = async (): Promise<void> => {
         nowMs += EXPIRY_LEASE_MS * 0.6;
         scene.setNow(nowMs);
@@ -231,7 +231,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(new Set(looks)).toEqual(new Set(["busy"]));
     });
 
-    test("an event that has expired is found by no word, and its words are in the index no more", async () => {
+    test("no word finds an expired event, and its words are gone from the index", async () => {
       await using scene = await sceneOf([event("gone", { metadata: { note: "wombat" } }), event("stays")]);
       const { views } = scene;
       const found = async (q: string) => {
@@ -255,7 +255,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect([await found("wombat"), await found("credit_model")]).toEqual([[], []]);
     });
 
-    test("expires exactly what is due: by tier, by law, by the later of both times, of the tenant that says so", async () => {
+    test("exactly those events expire that are due: by tier, by law, by the later of both times, of the tenant with the policy", async () => {
       await using scene = await sceneOf([
         event("low", { risk_tier: "low" }),
         event("high", { risk_tier: "high" }),
@@ -286,7 +286,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.views.position("events")).toBe(10);
     });
 
-    test("without a policy, or with one that says no maximum, nothing expires", async () => {
+    test("without a policy, or with a policy without a maximum, nothing expires", async () => {
       await using scene = await sceneOf(many(3));
       scene.setNow(100 * YEAR_MS);
       expect(await scene.expire()).toEqual({ kind: "finished", expired: 0 });
@@ -295,7 +295,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.shown()).toHaveLength(3);
     });
 
-    test("of an expired event only its identity is left: no filter finds it, and its place in the log is told", async () => {
+    test("only the identity of an expired event is left: no filter finds it, and a read by id gives its place in the log", async () => {
       const members = {
         risk_tier: "low",
         correlation_id: "c1",
@@ -354,7 +354,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.shown("globex")).toEqual(["stays"]);
     });
 
-    test("a hold on an asset keeps everything of it until it is released", async () => {
+    test("a hold on an asset keeps all its events until the hold is released", async () => {
       await using scene = await sceneOf([
         event("a", { asset_id: "held" }),
         event("b"),
@@ -374,7 +374,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.shown()).toEqual([]);
     });
 
-    test("a hold on a case keeps all that belongs to it, also what names another member of it, and beyond what a case remembers", async () => {
+    test("a hold on a case keeps everything that belongs to it, including indirect members and more events than a case keeps", async () => {
       const beyond = CASE_FACTS_MAX + 20;
       await using scene = await sceneOf([
         event("made", { correlation_id: "c1", metadata: { decision_id: "d1" } }),
@@ -405,7 +405,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.shown()).toHaveLength(3 * EXPIRY_ROWS_PER_COMMIT_MAX);
     });
 
-    test("a policy that keeps longer counts from the next transaction on, too", async () => {
+    test("a policy that keeps events longer also counts from the next transaction on", async () => {
       await using scene = await sceneOf(many(3 * EXPIRY_ROWS_PER_COMMIT_MAX));
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
@@ -414,7 +414,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.shown()).toHaveLength(2 * EXPIRY_ROWS_PER_COMMIT_MAX);
     });
 
-    test("while nobody can say what is on hold, nothing expires", async () => {
+    test("while the holds cannot be read, nothing expires", async () => {
       await using scene = await sceneOf(many(3));
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
@@ -425,7 +425,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.expire()).toEqual({ kind: "finished", expired: 3 });
     });
 
-    test("what comes again after it has expired stays a repeat, in every view", async () => {
+    test("an event that is sent again after it has expired stays a repeat, in every view", async () => {
       const counts = { read: async () => new Map([["2026-11-20T10", 4]]) };
       await using scene = await sceneOf(many(2));
       scene.setPolicy(SHORT);
@@ -448,7 +448,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(hour).toMatchObject({ stored: 4, projected: 2, repeated: 2, state: "balanced" });
     });
 
-    test("a view that is made anew beside expired events counts them as before", async () => {
+    test("a view that is made again beside expired events counts them as before", async () => {
       const members = { correlation_id: "c1", outcome_hash: `sha256:${"a".repeat(64)}` };
       await using scene = await sceneOf([
         ...many(3, members),
@@ -482,7 +482,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(before.every((rows) => rows.length > 0)).toBe(true);
     });
 
-    test("it is done every hour, and by a process that starts at once", async () => {
+    test("expiry runs every hour, and at once in a process that has just started", async () => {
       await using scene = await sceneOf(many(1));
       const worker = scene.worker();
       expect((await worker.look(signal)).kind).toBe("finished");
@@ -494,7 +494,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect((await worker.look(signal)).kind).toBe("finished");
     });
 
-    test("stopped in the middle, another process goes on at once", async () => {
+    test("if a pass is stopped in the middle, another process continues at once", async () => {
       await using scene = await sceneOf(many(3 * EXPIRY_ROWS_PER_COMMIT_MAX + 7));
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
@@ -509,7 +509,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       });
     });
 
-    test("killed in the middle, another process goes on when the lease is over", async () => {
+    test("if a process is killed in the middle of a pass, another one continues when the lease is over", async () => {
       await using scene = await sceneOf(many(3 * EXPIRY_ROWS_PER_COMMIT_MAX));
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
@@ -535,7 +535,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
       const stores = [scene.connect(), scene.connect(), scene.connect()];
-      // Who has taken the lease goes on when another was told so, however fast the machine is.
+      // The holder of the lease continues only when another process was refused, however fast the machine is.
       const toldBusy = Promise.withResolvers<void>();
       const lookOf = async (store: ViewStore, index: number) => {
         let hasLease = false;
@@ -561,7 +561,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       for (const store of stores) await store.close();
     });
 
-    test("a view that is made again brings expired events back until it has caught up, and no longer", async () => {
+    test("a remade view shows expired events until it has caught up, and no longer", async () => {
       await using scene = await sceneOf(many(5));
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
@@ -580,7 +580,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.shown()).toEqual([]);
     });
 
-    test("what a hub names is named by the first of what is left of it, in a view that is made again too", async () => {
+    test("things with one shared name take their name from the first event that is left, in a remade view too", async () => {
       const opened = Array.from({ length: CASE_NEIGHBOURS_MAX + 2 }, (_, index) =>
         event(`o${index}`, {
           event_type: "objection.received",
@@ -601,7 +601,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     });
 
-    test("what has expired stays so in a view that is rebuilt, whatever holds and policies have come since", async () => {
+    test("expired events stay expired in a rebuilt view, whatever holds and policies have come since", async () => {
       await using scene = await sceneOf([
         ...many(5, { tags: { a: "red" } }),
         event("kept", { timestamp: "2027-11-20T10:00:00Z" }),
@@ -627,7 +627,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.differences()).toEqual([]);
     });
 
-    test("verified against the log, expired events are no difference, and everything else is one", async () => {
+    test("when a view is verified against the log, expired events are no difference, and everything else is", async () => {
       await using scene = await sceneOf([
         ...many(3, { legal_bases: ["x"], tags: { a: 1 } }),
         event("kept", { asset_id: "held", tags: { a: 1 } }),
@@ -652,7 +652,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await differences()).toEqual(["events different", "events different"]);
     });
 
-    test("while the view of cases is made again nobody knows what belongs to a case, and nothing expires", async () => {
+    test("while the view of cases is made again, members of a case are unknown, and nothing expires", async () => {
       await using scene = await sceneOf([
         event("made", { correlation_id: "c1", metadata: { decision_id: "d1" } }),
         event("held", { metadata: { decision_id: "d1" } }),
@@ -674,7 +674,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.shown()).toHaveLength(2);
     });
 
-    /** 250 due events of a decision, which a record ties to a case on hold after the first page of them. */
+    /** 250 due events of a decision; after the first page of them a record connects them to a case on hold. */
     const tiedLate = async () => {
       const count = 2.5 * EXPIRY_ROWS_PER_COMMIT_MAX;
       const scene = await sceneOf(many(count, { metadata: { decision_id: "d1" } }));
@@ -695,7 +695,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       return { scene, worker, left };
     };
 
-    test("a hold keeps what is in its case by a record that came after the pass began", async () => {
+    test("a hold keeps events that a record connected to its case after the pass began", async () => {
       const { scene, worker, left } = await tiedLate();
       await using _ = scene;
       expect(await worker(scene.project).look(signal)).toEqual({
@@ -705,7 +705,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.shown()).toHaveLength(left);
     });
 
-    test("a pass ends where the views stay behind the end of the log that a hold is about, and goes on when they have seen it", async () => {
+    test("a pass ends if the views stay behind the log's end at the time of a hold, and continues when they have caught up", async () => {
       const { scene, worker, left } = await tiedLate();
       await using _ = scene;
       const same = worker(async () => scene.setNow(YEAR_MS + EXPIRY_LEASE_MS));
@@ -717,7 +717,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
     });
 
     test.each([{ asset_id: "credit_model" }, { correlation_id: "c2" }])(
-      "a hold that is answered while a step waits for what another one is about counts for that step: %p",
+      "a hold that is placed while a step waits because of another hold counts for that step: %p",
       async (placed) => {
         const count = 2.5 * EXPIRY_ROWS_PER_COMMIT_MAX;
         await using scene = await sceneOf(many(count, { metadata: { decision_id: "d1" } }));
@@ -744,13 +744,13 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       },
     );
 
-    test("reads and projecting go on meanwhile, and see whole events only", async () => {
+    test("reads and projecting continue during expiry, and see only whole events", async () => {
       const count = 6 * EXPIRY_ROWS_PER_COMMIT_MAX;
       await using scene = await sceneOf(many(count, { tags: { a: 1 } }));
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);
       let isDone = false;
-      // A step waits until everything has been asked once more: else all of them may be over while a first connection is opened.
+      // A step waits until every read has run once more: otherwise all steps may be over while a first connection is opened.
       let round = Promise.withResolvers<void>();
       const worker = scene.worker({ pause: () => round.promise });
       const done = worker.look(signal).finally(() => {

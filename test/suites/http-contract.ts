@@ -1,4 +1,4 @@
-/** What a client may rely on, whatever the service runs on. */
+/** What a client may rely on, on every runtime. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -10,7 +10,7 @@ import { type Answer, event } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
 
-/** A request as it stands on the wire, of which more may follow. */
+/** A request as it is on the wire; more may follow. */
 const openRaw = (url: string, text: string) => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -22,7 +22,7 @@ const openRaw = (url: string, text: string) => {
   return {
     send: (more: string) => void socket.write(more),
     soFar: (): string => answer,
-    /** All of it, once the connection has ended. */
+    /** The whole answer, once the connection has ended. */
     answer: async (): Promise<string> => {
       await until("the connection has ended", () => socket.destroyed);
       return answer;
@@ -31,7 +31,7 @@ const openRaw = (url: string, text: string) => {
 };
 
 export const testHttpContract = (runtime: Runtime): void => {
-  test(`on ${runtime}: events in, stored once, and back out as they were sent`, async () => {
+  test(`on ${runtime}: events are taken, stored once, and returned as they were sent`, async () => {
     await using folder = await dataFolder();
     await using service = await spawnService({ dataDir: folder.path, runtime });
     await service.untilReady();
@@ -130,11 +130,11 @@ export const testHttpContract = (runtime: Runtime): void => {
     ]) {
       expect([path, (await service.call(path)).status]).toEqual([path, 200]);
     }
-    // The page needs a bundler. Who starts the service is sent only to what is there.
+    // The page needs a bundler. The start prints its address only if it exists.
     const isPage = (await service.call("/sandbox")).status === 200;
     expect([runtime, isPage]).toEqual([runtime, runtime === "Bun"]);
     expect(service.errors.includes(`${service.url}/sandbox`)).toBe(isPage);
-    // A name as short as a container's, and none, as a check by HTTP/1.0 sends.
+    // A name as short as a container's, and no name, as in a check by HTTP/1.0.
     for (const host of ["x", ""]) {
       for (const [path, told] of [
         ["/health/ready", "ready"],
@@ -155,14 +155,14 @@ export const testHttpContract = (runtime: Runtime): void => {
       const asked = openRaw(service.url, `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       expect([line, await asked.answer()]).toEqual([line, expect.stringContaining(told)]);
     }
-    // Neither a stream that is open nor a reader that takes nothing keeps it from stopping.
+    // Neither an open stream nor a reader that takes nothing keeps it from stopping.
     const large = Array.from({ length: 60 }, (_, index) =>
       event({ event_id: `evt_large_${index}`, metadata: { padding: "x".repeat(200_000) } }),
     );
     const stored = await service.call("/v1/events/batch", { body: { events: large } });
     await service.call(`/v1/events?limit=1&min_sequence=${stored.json.data.sequence}`);
     const untaken = await openUntaken(`${service.url}/v1/export`, authorized);
-    // What was on its way is taken.
+    // Requests on their way are taken.
     const late = JSON.stringify(event({ event_id: "evt_late" }));
     const unfinished = openRaw(
       service.url,

@@ -1,4 +1,4 @@
-/** The questions of an auditor, asked over HTTP of a history whose answers are known. Each database runs it. */
+/** The questions of an auditor, asked over HTTP about a history whose answers are known. Each database runs it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -64,15 +64,15 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
   };
 
   describe("registers", () => {
-    test.each(["asc", "desc"])("decisions, page by page, %s", async (order) => {
+    test.each(["asc", "desc"])("decisions are listed page by page, %s", async (order) => {
       const rows = await all(`/v1/decisions?order=${order}`);
       expectSame(rows, history.decisions, "decision_id");
       const times = rows.map(({ made_at }) => Date.parse(String(made_at)));
       expect(times).toEqual([...times].sort((one, other) => (order === "asc" ? one - other : other - one)));
     });
-    test("every objection is answered once, as it happened", async () =>
+    test("every objection is listed once, as it happened", async () =>
       expectSame(await all("/v1/registers/objections"), history.objections, "objection_id"));
-    test("objections in one state, of one asset", async () => {
+    test("objections can be filtered by state and asset", async () => {
       const known = history.objections.filter(
         ({ state, objection_id }) => state === "resolved" && objection_id.startsWith("obj_asset_7_0_"),
       );
@@ -80,18 +80,18 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       const path = "/v1/registers/objections?state=resolved&asset_id=asset_7_0";
       expectSame(await all(path, 2), known, "objection_id");
     });
-    test("every incident is answered once, as it happened", async () =>
+    test("every incident is listed once, as it happened", async () =>
       expectSame(await all("/v1/registers/incidents"), history.incidents, "incident_id"));
-    test("every notice is answered once, of all assets and of one", async () => {
+    test("every notice is listed once, of all assets and of one", async () => {
       expectSame(await all("/v1/registers/transparency"), history.notices, "notice_id");
       const known = history.notices.filter(({ asset_id }) => asset_id === "asset_7_1");
       expectSame(await all("/v1/registers/transparency?asset_id=asset_7_1", 5), known, "notice_id");
     });
-    test("every human review is answered once, as it happened", async () =>
+    test("every human review is listed once, as it happened", async () =>
       expectSame(await all("/v1/registers/human-reviews"), history.reviews, "review_id"));
-    test("every assessment is answered once, with its checklist", async () =>
+    test("every assessment is listed once, with its checklist", async () =>
       expectSame(await all("/v1/registers/assessments"), history.assessments, "assessment_id"));
-    test("every version of a model, and every change of a tier, is answered once", async () => {
+    test("every version of a model, and every change of a tier, is listed once", async () => {
       const named = (model: { readonly asset_id?: unknown; readonly version?: unknown }) => ({
         ...model,
         name: `${model.asset_id} ${model.version}`,
@@ -102,7 +102,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expectSame(changes, history.riskChanges, "event_id");
       expect(changes.length).toBeGreaterThan(0);
     });
-    test("senders, how much of them is missing, and what their heartbeats said last", async () => {
+    test("sources are listed with their missing numbers and their last heartbeat", async () => {
       const sources = await all("/v1/sources");
       expect(sources).toHaveLength(4);
       for (const { source_id, missing, heartbeat, last_number, heartbeat_at } of sources) {
@@ -116,7 +116,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
         ]);
       }
     });
-    test("gaps of sources, until they are filled", async () => {
+    test("gaps of sources are listed until they are filled", async () => {
       const gaps = await all("/v1/sources/gaps");
       expect(gaps).toHaveLength(history.gaps.length);
       const [gap] = gaps;
@@ -133,7 +133,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
   });
 
   test.each([...LISTS])(
-    "$path answers what its schema says, and its example is of that kind",
+    "the answer of $path matches its schema, and its example is of that kind",
     async (route) => {
       const { path, list, example } = route;
       const schema = TypeCompiler.Compile(Type.Object(entryMembers(list), { additionalProperties: false }));
@@ -144,7 +144,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
   );
 
   describe("duties", () => {
-    test("all of them, in the order in which they fall due, with law and clause", async () => {
+    test("all duties are listed in the order in which they fall due, with law and clause", async () => {
       const rows = await all("/v1/obligations?order=asc");
       expect(new Set(rows.map(({ ruleset_version }) => ruleset_version))).toEqual(
         new Set([DEADLINES_VERSION]),
@@ -158,12 +158,12 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expect(dues).toEqual([...dues].sort());
       const schema = TypeCompiler.Compile({ ...obligationSchema, additionalProperties: false });
       for (const row of [OBLIGATION_EXAMPLE, ...rows]) expect([...schema.Errors(row)]).toEqual([]);
-      // Bun's toMatchObject writes its matchers into what it is given.
+      // Bun's toMatchObject writes its matchers into the object that it gets.
       for (const row of rows)
         expect(row).toMatchObject({ duty: expect.any(String), clause: expect.any(String) });
     });
 
-    test("each state finds what says that it is in that state, and all together are all", async () => {
+    test("each state finds the duties in that state, and all states together find all duties", async () => {
       const states = ["open", "extended", "due_soon", "overdue", "met", "met_late"];
       const counts = await Promise.all(
         states.map(async (state) => {
@@ -176,7 +176,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expect(counts[5]).toBe(history.duties.filter(({ status }) => status === "met_late").length);
     });
 
-    test("of a law, of a deadline, and of both", async () => {
+    test("duties can be filtered by a law, by a deadline, and by both", async () => {
       const idsOf = async (query: string) =>
         (await all(`/v1/obligations?${query}`)).map(({ obligation_id }) => obligation_id).sort();
       const rows = await all("/v1/obligations");
@@ -193,13 +193,13 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expect(await idsOf("deadline=PIPA-EXPL&law=policy")).toEqual([]);
     });
 
-    test("a range of due times holds its beginning and not its end", async () => {
+    test("a range of due times includes its beginning and excludes its end", async () => {
       const [from, to] = ["2026-10-01T00:00:00Z", "2026-12-01T00:00:00Z"];
       const known = history.duties.filter(({ due_at }) => due_at >= from && due_at < to);
       expect(await all(`/v1/obligations?due_from=${from}&due_to=${to}`)).toHaveLength(known.length);
     });
 
-    test("a state that there is not is refused with what there is", async () => {
+    test("an unknown state is refused, and the error lists the known ones", async () => {
       const answer = await service.call("/v1/obligations?state=late");
       expect(answer.status).toBe(400);
       expect(answer.json.errors[0]).toMatchObject({
@@ -210,12 +210,12 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
   });
 
   describe("one decision", () => {
-    test("has everything in order, and names what is missing", async () => {
+    test("a decision shows all its parts in order, and names what is missing", async () => {
       for (const known of history.decisions.slice(0, 20)) {
         const { data } = await ask(`/v1/decisions/${known.decision_id}`);
         const { objections, missing, ...decision } = known;
         expect(data).toMatchObject(decision);
-        // A notice to the person stands for one that names the decision.
+        // A notice to the person counts as one that names the decision.
         const isTold = data.notice_to_person !== null;
         expect(data.missing).toEqual(missing.filter((step) => step !== "notice" || !isTold));
         expect(data.objections).toHaveLength(objections);
@@ -227,7 +227,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       }
     });
 
-    test("the events stand in it byte for byte", async () => {
+    test("a decision contains its events byte for byte", async () => {
       const body =
         '{ "event_id":"evt_exact", "timestamp":"2026-11-20T10:00:00Z","asset_id":"exact","event_type":"decision.automated_decision_made","metadata":{"decision_id":"dec_exact","score":0.10000000000000000555} }';
       const sent = await service.call("/v1/events", { body });
@@ -235,7 +235,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expect(answer.text).toContain(`"event":${body}}`);
     });
 
-    test("a notice to the same person about the same asset counts, and is shown apart", async () => {
+    test("a notice to the same person about the same asset counts, and is shown separately", async () => {
       const subject_hash = `sha256:${"a".repeat(64)}`;
       const about = { asset_id: "shop", subject_hash };
       await service.call("/v1/events", {
@@ -257,7 +257,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       });
     });
 
-    test("a decision that others refer to and nobody sent is there, as missing", async () => {
+    test("a decision that only other events refer to is listed, as missing", async () => {
       const sent = await service.call("/v1/events", {
         body: event({
           event_id: "evt_orphan",
@@ -269,7 +269,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expect(answer.json.data).toMatchObject({ made_at: null, missing: ["decision"] });
     });
 
-    test("is not found in another tenant, nor is its case", async () => {
+    test("neither a decision nor its case is found in another tenant", async () => {
       const key = await service.makeKey("other");
       const [known] = history.decisions;
       for (const path of [
@@ -292,7 +292,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
     });
   });
 
-  test("a case holds what its correlation and what hangs together with it say", async () => {
+  test("a case holds the events of its correlation and everything that is connected with them", async () => {
     for (const [index, known] of history.decisions.slice(0, 10).entries()) {
       const { data } = await ask(`/v1/cases/case_asset_7_0_${index}`);
       expect(data.decisions).toHaveLength(1);
@@ -313,19 +313,19 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
   });
 
   describe("assets", () => {
-    test("the register holds what was said last, by the time of the events", async () => {
+    test("the register of assets holds the last statements, by the time of the events", async () => {
       const rows = (await all("/v1/assets", 2)).filter(({ asset_id }) =>
         String(asset_id).startsWith("asset_7_"),
       );
       expectSame(rows, history.assets, "asset_id");
       expect(rows[0]).toMatchObject({ owner: "Risk team", domain: "finance_credit_evaluation" });
     });
-    test("assets of one tier are listed, and a tier that there is not is refused", async () => {
+    test("assets can be filtered by tier, and an unknown tier is refused", async () => {
       const high = history.assets.filter(({ risk_tier }) => risk_tier === "high");
       expect(await all("/v1/assets?risk_tier=high")).toHaveLength(high.length);
       expect((await service.call("/v1/assets?risk_tier=huge")).status).toBe(400);
     });
-    test("one asset has its models, its history of risk and its coverage", async () => {
+    test("an asset has its models, its history of risk and its coverage", async () => {
       for (const { asset_id, risk_tier } of history.assets) {
         const { data } = await ask(`/v1/assets/${asset_id}`);
         expect(data).toMatchObject({ asset_id, risk_tier });
@@ -336,7 +336,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
         expect(data.coverage.length).toBeGreaterThan(0);
       }
     });
-    test("a timeline has the asset's events, and refuses to speak of another asset", async () => {
+    test("a timeline has the asset's events, and refuses a filter for another asset", async () => {
       const [asset] = history.assets;
       const events = await all(`/v1/assets/${asset?.asset_id}/timeline`);
       expect(events).toHaveLength(asset?.events ?? 0);
@@ -345,7 +345,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       const answer = await service.call(`/v1/assets/${asset?.asset_id}/timeline?asset_id=other`);
       expect(answer.json.errors[0].path).toBe("query:asset_id");
     });
-    test("coverage of every asset has the figures that follow from what happened", async () => {
+    test("coverage of every asset has the figures that follow from the history", async () => {
       const rows = (await all("/v1/coverage")).filter(({ asset_id }) =>
         String(asset_id).startsWith("asset_7_"),
       );
@@ -355,7 +355,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       ]);
       expect(Object.fromEntries(figures)).toEqual(Object.fromEntries(history.coverage));
     });
-    test("coverage has a state, a clause and examples, and beside it stands what no log can show", async () => {
+    test("coverage has a state, a clause and examples, and says beside it what no log can show", async () => {
       const hires = (asset: string): boolean => history.coverage.has(`${asset} nyc_ll144 bias_audit`);
       const { asset_id } = history.audits.find((audit) => hires(audit.asset_id)) ?? {};
       const { data, cannot_show } = await ask(`/v1/coverage?asset_id=${asset_id}&law=nyc_ll144&order=asc`);
@@ -412,7 +412,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
         ]);
       expect(Object.fromEntries(counts)).toEqual(Object.fromEntries(history.activity));
     });
-    test("days of all assets together are the sums of those of each", async () => {
+    test("days of all assets together are the sums of those of each asset", async () => {
       const range = "from=2026-01-01T00:00:00Z&to=2028-01-01T00:00:00Z";
       const sums = async (groups: string) => {
         const { data } = await ask(`/v1/activity?group_by=${groups}&event_type=decision.*&${range}`);
@@ -426,7 +426,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       };
       expect(await sums("start,risk_tier")).toEqual(await sums("start,asset_id,risk_tier"));
     });
-    test("a bucket that the range cuts is counted whole, one that it only touches is not", async () => {
+    test("a bucket that the range cuts is counted whole, and one that the range only touches is not counted", async () => {
       const asset = history.assets[0]?.asset_id;
       const sum = async (range: string) => {
         const { data } = await ask(`/v1/activity?bucket=hour&asset_id=${asset}&${range}`);

@@ -1,4 +1,4 @@
-/** What every text index promises, beside what the view store promises (view-store.ts). Each database runs it. */
+/** The promises of every text index, in addition to those of the view store (view-store.ts). Each database runs it. */
 import { describe, expect, test } from "bun:test";
 import { INTEGER, type Row, type Table, TEXT } from "../../src/views/tables.ts";
 import { tenantQuery } from "../../src/views/tenant-query.ts";
@@ -50,7 +50,7 @@ const unindex = (sequence: number, labels: readonly Label[] = []): Write => ({
   labels,
 });
 
-/** Sequences of the things that have the words. */
+/** Sequences of the rows that have the words. */
 const matching = async (
   store: ViewStore,
   asked: { words?: readonly string[]; prefixes?: readonly string[]; tenant?: string },
@@ -78,7 +78,7 @@ export const textIndexSuite = (
   const setUp = () => openView(create, VIEW);
 
   describe(`words in ${database}`, () => {
-    test("a row is found by each of its words, by all of them together, and by how a word begins", async () => {
+    test("a row is found by each of its words, by all of them together, and by the beginning of a word", async () => {
       await using at = await setUp();
       const { store } = at;
       const rows = [
@@ -111,7 +111,7 @@ export const textIndexSuite = (
         expect({ asked, found: await matching(store, asked) }).toEqual({ asked, found: [...expected] });
     });
 
-    test("a tenant finds its own rows only, whatever others are called and write", async () => {
+    test("a tenant finds only its own rows, whatever names and texts other tenants have", async () => {
       await using at = await setUp();
       const { store } = at;
       const tenants = ["acme", "acm", "acme-x", "Acme", "a/acme", "acme a", "é", "."];
@@ -119,7 +119,7 @@ export const textIndexSuite = (
         insert(thing(index + 1, { tenant })),
         wordsOf(index + 1, ["same", "e"], tenant),
       ]);
-      // Even a row that is in the index of another tenant by mistake is not read.
+      // Even a row that is in another tenant's index by mistake is not read.
       writes.push(insert(thing(99, { tenant: "globex" })), wordsOf(99, ["same"]));
       await store.commit(commitOf(0, 99, { writes }));
       for (const [index, tenant] of tenants.entries()) {
@@ -130,7 +130,7 @@ export const textIndexSuite = (
       expect(await matching(store, { tenant: "nobody", prefixes: ["s"] })).toEqual([]);
     });
 
-    test("words take the place of those before, and go when they are removed", async () => {
+    test("new words replace the old ones of a row, and words are gone when they are removed", async () => {
       await using at = await setUp();
       const { store } = at;
       const writes = [1, 2, 3].flatMap((number) => [
@@ -143,7 +143,7 @@ export const textIndexSuite = (
       expect(await matching(store, { words: ["old"] })).toEqual([3]);
       expect(await matching(store, { prefixes: ["n"] })).toEqual([1, 3]);
       expect(await matching(store, { words: ["new"] })).toEqual([1]);
-      // In one commit the last counts.
+      // In one commit the last write counts.
       const last = [
         wordsOf(2, ["x"]),
         unindex(2),
@@ -158,7 +158,7 @@ export const textIndexSuite = (
       expect(await matching(store, { words: ["old"] })).toEqual([]);
     });
 
-    test("a row is found by its labels alone or together, and by no word that looks like one", async () => {
+    test("a row is found by its labels, alone or together, and not by a word that looks like a label", async () => {
       await using at = await setUp();
       const { store } = at;
       const labels: readonly (readonly Label[])[] = [
@@ -197,7 +197,7 @@ export const textIndexSuite = (
       expect(await matching(store, { words: ["m"] })).toEqual([3, 4]);
     });
 
-    test("a row is found by a range in which its time lies, to the last digit", async () => {
+    test("a row is found by a range that contains its time, to the last digit", async () => {
       await using at = await setUp();
       const { store } = at;
       const times = [
@@ -240,7 +240,7 @@ export const textIndexSuite = (
       expect(await matching(store, { prefixes: ["id_", "odd_"] })).toHaveLength(150);
     });
 
-    test("words are written with the rows of their commit or not at all, and go with their view", async () => {
+    test("words are written with the rows of their commit or not at all, and are removed with their view", async () => {
       await using at = await setUp();
       const { store } = at;
       await store.commit(commitOf(0, 1, { writes: [insert(thing(1)), wordsOf(1, ["kept"])] }));
@@ -258,7 +258,7 @@ export const textIndexSuite = (
       await expect(matching(store, { words: ["kept"] })).rejects.toThrow();
     });
 
-    test("what is no word is refused before the database is asked, and what is written is cut into words", async () => {
+    test("a search for something that is not a word is refused without the database, and written texts are cut into words", async () => {
       await using at = await setUp();
       const { store } = at;
       const notWords = ['"', "x/y", "A", "a*", "'", "\0"];
@@ -269,7 +269,7 @@ export const textIndexSuite = (
       for (const word of ["acme", "x_a", "y_a"]) expect(await matching(store, { words: [word] })).toEqual([]);
     });
 
-    test("as many and as long words as there can be are kept and found", async () => {
+    test("the maximum number and length of words is kept and found", async () => {
       await using at = await setUp();
       const { store } = at;
       const long = "𐐨".repeat(64);
@@ -280,9 +280,9 @@ export const textIndexSuite = (
       expect(await matching(store, { words: [...words.slice(0, 200), "y"] })).toEqual([]);
     });
 
-    // Also with sequences so far apart that the answer stands in many stretches of the log (search-statements.ts).
+    // This includes sequences so far apart that the answer lies in many stretches of the log (search-statements.ts).
     test.each([1, 3_000, 40_000])(
-      "words, cursor, order and other conditions together give what a filter over an array gives, with sequences %d apart",
+      "words, cursor, order and other conditions together match a filter over an array, with sequences %d apart",
       async (apart) => {
         await using at = await setUp();
         const { store } = at;

@@ -1,4 +1,4 @@
-/** The view `tree` against a tree that is computed here as RFC 6962 §2.1 writes it, by recursion over the leaves. Each database runs it. */
+/** The view `tree`, compared with a tree that is computed here as RFC 6962 §2.1 writes it, by recursion over the leaves. Each database runs it. */
 
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -39,7 +39,7 @@ const rootOf = (leaves: readonly Buffer[]): Buffer => {
   return sha256(Buffer.of(1), rootOf(leaves.slice(0, split)), rootOf(leaves.slice(split)));
 };
 
-/** In groups of these sizes, the last of them again and again. */
+/** In groups of these sizes; the last size repeats. */
 const take = async (
   views: ViewStore,
   messages: readonly StoredMessage[],
@@ -102,7 +102,7 @@ const hex = (bytes: Uint8Array | undefined): string | undefined =>
 
 export const treeSuite = (name: string, createDatabase: () => Promise<ViewDatabase> | ViewDatabase): void => {
   describe(`the view tree in ${name}`, () => {
-    test("has one tree per tenant, whatever groups the records come in", async () => {
+    test("the view has one tree per tenant, whatever groups the records arrive in", async () => {
       const asked = fc.record({
         tenants: fc.array(fc.constantFrom("acme", "beta", "c"), { minLength: 1, maxLength: 520 }),
         sizes: fc.array(fc.integer({ min: 20, max: 300 }), { minLength: 1, maxLength: 8 }),
@@ -123,7 +123,7 @@ export const treeSuite = (name: string, createDatabase: () => Promise<ViewDataba
       );
     }, 60_000);
 
-    test("grows above 65,536 leaves by a level, and each group changes only its edge", async () => {
+    test("a tree grows by a level above 65,536 leaves, and each group changes only its edge", async () => {
       await using opened = await openView(createDatabase, treeProjection);
       const views = opened.store;
       const messages = recordsOf(new Array(66_100).fill("acme"));
@@ -133,7 +133,7 @@ export const treeSuite = (name: string, createDatabase: () => Promise<ViewDataba
       expect(await tileAt(views, "acme", { level: 2, index: 0, width: 2 })).toBeUndefined();
     }, 60_000);
 
-    test("tells the sealer which trees grew, in the order in which they did", async () => {
+    test("the view tells the sealer which trees grew, in the order in which they grew", async () => {
       await using opened = await openView(createDatabase, treeProjection);
       const views = opened.store;
       await take(views, recordsOf(["acme", "beta", "acme", "c", "beta"]), [5]);
@@ -147,7 +147,7 @@ export const treeSuite = (name: string, createDatabase: () => Promise<ViewDataba
       expect(await source.grown(5, 10)).toEqual([]);
     });
 
-    test("has a leaf for every message of the tenant, also for what is no record, and none for nobody's", async () => {
+    test("a tree has a leaf for every message of its tenant, even one that is not a record, and none for messages without a tenant", async () => {
       await using opened = await openView(createDatabase, treeProjection);
       const views = opened.store;
       const [first, , , fourth] = recordsOf(["acme", "acme", "acme", "acme"]);
@@ -159,7 +159,7 @@ export const treeSuite = (name: string, createDatabase: () => Promise<ViewDataba
       expect(await views.deadLetters("tree", 0, 10)).toMatchObject([{ sequence: 3, code: "undecodable" }]);
     });
 
-    test("nobody finds the leaf of another tenant's record", async () => {
+    test("no tenant finds the leaf of another tenant's record", async () => {
       await using opened = await openView(createDatabase, treeProjection);
       const views = opened.store;
       await take(views, recordsOf(["acme", "beta"]), [2]);

@@ -24,7 +24,7 @@ import { sequences, textOf } from "./events-search.ts";
 import type { CreateDatabase } from "./view-store.ts";
 
 const history = makeHistory({ seed: 5, assets: 4, cases: 30 });
-/** U+0000 is stored in another form, by which the first of the two comes after the other. */
+/** U+0000 is stored in another form, so the first of the two sorts after the other. */
 const unusual = ["a\0", "a\u0001"].map((asset_id, index) => simpleEvent(`evt_other_${index}`, { asset_id }));
 const messages: readonly StoredMessage[] = [...asTheyArrive(history.events, 5), ...unusual].map(
   (event, index) => messageOf(index + 1, { event }),
@@ -76,7 +76,7 @@ const expectWordsFound = async (views: ViewStore): Promise<void> => {
   expect(await sequences(views, { text })).toHaveLength(expected.length);
 };
 
-/** Views that have seen all messages, and that nobody moves any more. */
+/** Views that have processed all messages, and that nobody moves any more. */
 const allSeen = async (create: CreateDatabase) => {
   await using stack = new AsyncDisposableStack();
   const views = stack.use(stack.use(await create(PROJECTIONS)).connect());
@@ -88,19 +88,19 @@ const allSeen = async (create: CreateDatabase) => {
   return { log, views, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 };
 
-/** No text can be stored in fewer bytes: the characters are of no order, and four bytes each. */
+/** A text that cannot be compressed: its characters are random, with four bytes each. */
 const longText = (chance: Chance, characters: number, from = 0x20000, count = 0xa000): string =>
   Array.from({ length: characters }, () => String.fromCodePoint(from + chance.below(count))).join("");
 
-/** What names may consist of, as the first character and how many. */
+/** The characters that names may consist of, as the first character and how many. */
 const CHARACTERS = {
   "characters of four bytes": [0x20000, 0xa000],
-  // No database has them as they are (src/views/text.ts).
+  // No database stores these unchanged (src/views/text.ts).
   "halves of pairs": [0xdc00, 0x400],
   "U+0000": [0, 1],
 } as const;
 
-/** Events of all kinds that stand in registers, with the longest names and words that are understood. */
+/** Events of all kinds that are listed in registers, with the longest names and words that are understood. */
 const longestEvents = ([from, count]: readonly [from: number, count: number]): readonly StoredMessage[] => {
   const chance = createChance(5);
   const name = () => longText(chance, IDENTIFIER_CHARACTERS_MAX, from, count);
@@ -145,8 +145,8 @@ const longestEvents = ([from, count]: readonly [from: number, count: number]): r
 };
 
 export const viewCareSuite = (database: string, create: CreateDatabase): void => {
-  describe(`looking after views in ${database}`, () => {
-    test("who looks at a view sees one state while it is made again, and others read it meanwhile", async () => {
+  describe(`verifying, rebuilding and replaying views in ${database}`, () => {
+    test("a snapshot sees one state of a view while the view is made again, and others can read meanwhile", async () => {
       await using seen = await allSeen(create);
       const { log, views } = seen;
       const tries: string[] = [];
@@ -165,7 +165,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
         expect(await sequences(views, { text: textOf("objection") })).not.toEqual([]);
         let events = 0;
         for await (const page of rows(EVENTS)) events += page.length;
-        // Not waited for in here: it may wait for the end of this.
+        // It is not awaited in here, because it may wait for the end of this snapshot.
         return { events, made: { ended: made } };
       });
       expect(events).toBe(messages.length);
@@ -173,7 +173,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       expect(tries.at(-1)).toBe("replaced");
     });
 
-    test("a view that stands further back than before is verified when it has caught up", async () => {
+    test("a view that is behind its earlier position is verified when it has caught up", async () => {
       await using seen = await allSeen(create);
       const { log, views } = seen;
       let looks = 0;
@@ -186,7 +186,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       expect(found).toMatchObject({ position: messages.length, differences: [] });
     });
 
-    test("a view that has seen more than the log holds is not verified, and none that follows it is made again, and both say so", async () => {
+    test("if a view has processed more than the log holds, it is not verified, no view that follows it is rebuilt, and both errors say so", async () => {
       await using seen = await allSeen(create);
       const log = createArrayLog(messages.slice(0, -3));
       const seenMore = "seen 3 records more than the log holds, which lost its end or is another one";
@@ -200,7 +200,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       await expectAllEqual(seen.log, seen.views);
     });
 
-    test("a view that has seen far more than the log holds is made again: those records do not count as what it is ahead", async () => {
+    test("a view that has processed far more than the log holds is rebuilt: the extra records do not count as its lead", async () => {
       await using seen = await allSeen(create);
       const { views } = seen;
       const to = messages.length + 2 * REPLACE_LAG_MAX;
@@ -210,7 +210,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       expect(rebuilt).toMatchObject({ kind: "replaced", position: messages.length });
     });
 
-    test("a view is verified when the view of events, whose rows it asks for, has caught up", async () => {
+    test("a view that reads rows of the events view is verified when that view has caught up", async () => {
       await using seen = await allSeen(create);
       const { log, views } = seen;
       let looks = 0;
@@ -225,7 +225,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
     });
 
     test.each(Object.entries(CHARACTERS))(
-      "the longest names and words that an event may have stand in every view, of %s",
+      "the longest names and words that an event may have fit into every view, if they are %s",
       async (_, characters) => {
         await using made = await create(PROJECTIONS);
         await using views = made.connect();
@@ -239,7 +239,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       },
     );
 
-    test("every view is equal to one made from the log now; a changed, lost or added row is named", async () => {
+    test("every view equals one made from the log now; a changed, lost or added row is named", async () => {
       await using seen = await allSeen(create);
       const { log, views } = seen;
       await expectAllEqual(log, views);
@@ -279,7 +279,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       ]);
     });
 
-    test("words and labels that went, came or changed are named by the sequence of their record", async () => {
+    test("lost, added and changed words and labels are named by the sequence of their record", async () => {
       await using seen = await allSeen(create);
       const { log, views } = seen;
       const entry = { kind: "index", index: EVENT_WORDS, tenant: "acme", labels: [], times: [] } as const;
@@ -306,7 +306,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
     });
 
     test.each(["events", "cases", "activity", "sources"])(
-      "%s is made again while events come in, and nothing is lost or counted twice",
+      "%s is made again while events arrive, and nothing is lost or counted twice",
       async (name) => {
         await using made = await create();
         await using views = made.connect();
@@ -324,20 +324,20 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
         expect(await rebuild(log, others, named(name))).toMatchObject({ kind: "replaced" });
         await allStandAt(views, messages.length);
         await runner.end();
-        // Beside the one that was replaced all others moved as ever: that is looked at once.
+        // Beside the replaced view all others moved as before; that is checked at once.
         await expectEqual(log, views, name === "cases" ? PROJECTIONS : [named(name)]);
         for (const store of [views, others]) await expectWordsFound(store);
       },
     );
 
-    test("a view that stands further back after it was replaced is not replaced again while somebody works on its rows", async () => {
+    test("a view that is further back after its replacement is not replaced again while somebody works on its rows", async () => {
       await using made = await create();
       await using stored = made.connect();
       await using others = made.connect();
       const log = createArrayLog(messages.slice(0, 100));
       const [working, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       let isHeld = false;
-      // What the runner has loaded after the first replacement it works on until it is released.
+      // After the first replacement the runner works on the rows it loaded until it is released.
       const views: ViewStore = {
         ...stored,
         load: async (table, keys) => {
@@ -377,7 +377,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       await expectEqual(log, stored, [named("sources")]);
     });
 
-    test("a rebuild mends a view that was tampered with", async () => {
+    test("a rebuild repairs a view that was tampered with", async () => {
       await using made = await create();
       await using views = made.connect();
       const log = createArrayLog(messages);
@@ -399,7 +399,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       expect((await verified(log, views, named("events"))).differences).toEqual([]);
     });
 
-    test("a rebuild that is interrupted leaves the view as it was, and nothing behind", async () => {
+    test("an interrupted rebuild leaves the view as it was, and nothing behind", async () => {
       await using seen = await allSeen(create);
       const { log, views } = seen;
       const stopping = new AbortController();
@@ -413,7 +413,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       await expectAllEqual(log, views);
     });
 
-    test("a rebuild that another one of the same view overtakes says so, wherever it is, and the other one is whole", async () => {
+    test("a rebuild that another rebuild of the same view overtakes says so at any step, and the other one is complete", async () => {
       await using seen = await allSeen(create);
       const { log, views } = seen;
       const signal = new AbortController().signal;
@@ -458,7 +458,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       await expectAllEqual(log, views);
     });
 
-    test("a dead letter is taken again when its projection can take it; the others take what they had passed over", async () => {
+    test("a dead letter can be replayed when its projection can take it, and the other views take the events that they had skipped", async () => {
       await using made = await create(PROJECTIONS);
       await using views = made.connect();
       const log = createArrayLog([

@@ -1,4 +1,4 @@
-/** What happens to views at the same moment: replays, rebuilds and the runner, none of whom may undo what another did. Each database runs it. */
+/** What happens to views at the same moment: replays, rebuilds and the runner must not undo each other's work. Each database runs it. */
 import { describe, expect, test } from "bun:test";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
@@ -15,7 +15,7 @@ import { createSqliteDatabase } from "../projections/sqlite-database.ts";
 import { until } from "../support/until.ts";
 import type { CreateDatabase } from "./view-store.ts";
 
-/** The projections, of which these cannot take one record. */
+/** The projections; these cannot take one record. */
 const failingAt = (sequence: number, ...names: readonly string[]): Projections => {
   const failing = <Of extends Projection>(projection: Of): Of =>
     names.includes(projection.name) && isOfRecords(projection)
@@ -56,8 +56,8 @@ const rebuild = (log: ArrayLog, views: ViewStore, projection: Projection) =>
   );
 
 export const viewRacesSuite = (database: string, create: CreateDatabase): void => {
-  describe(`at the same time, in ${database}`, () => {
-    /** Views that have seen three records, and how a runner's next commit can be held back. */
+  describe(`replays, rebuilds and the runner at the same time, in ${database}`, () => {
+    /** Views that have processed three records, and a way to hold back a runner's next commit. */
     const scene = async (projections: Projections = PROJECTIONS) => {
       await using stack = new AsyncDisposableStack();
       const made = stack.use(await create(PROJECTIONS));
@@ -69,7 +69,7 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       const replay = (projection: string) =>
         replayLetter({ log, views, now }, PROJECTIONS, { projection, sequence: 2 });
       const letters = async (projection: string) => (await views.deadLetters(projection, 0, 10)).length;
-      /** What another does while a runner has computed with the rows of now, and not written yet. */
+      /** What another process does after a runner has computed with the current rows and before it writes. */
       const whileRunnerComputes = async (work: (other: ViewStore) => Promise<unknown>): Promise<void> => {
         const [computed, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
         const held: ViewStore = {
@@ -106,7 +106,7 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       };
     };
 
-    test("letters of one record in several views are settled by one replay, and count it once", async () => {
+    test("one replay settles the dead letters of one record in several views, and counts the record once", async () => {
       await using at = await scene(failingAt(2, "events", "activity"));
       expect(await at.replay("events")).toEqual({ kind: "taken" });
       expect(await at.letters("activity")).toBe(0);
@@ -115,7 +115,7 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
         expect((await verified(at.log, at.views, name)).differences).toEqual([]);
     });
 
-    /** Three records, of which these views cannot take the second, whose event is sent again then. */
+    /** Three records; these views cannot take the second, whose event is then sent again. */
     const sentAgain = async (...names: readonly string[]) => {
       const at = await scene(failingAt(2, ...names));
       at.log.append(messageOf(4, { event: simpleEvent("evt_2") }));
@@ -125,13 +125,13 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       return at;
     };
 
-    test("a letter whose event was sent again meanwhile is taken where the ledger counts it with that", async () => {
+    test("a dead letter whose event was sent again is taken if the ledger has a dead letter of it too", async () => {
       await using at = await sentAgain("events", "ledger");
       expect(await at.replay("events")).toEqual({ kind: "taken" });
       expect((await verified(at.log, at.views, "ledger")).differences).toEqual([]);
     });
 
-    test("and stays where the ledger saw it before, until the views are made again", async () => {
+    test("a dead letter whose event was sent again stays if the ledger saw it before, until the views are made again", async () => {
       await using at = await sentAgain("events");
       expect(await at.replay("events")).toMatchObject({ kind: "refused", code: "repeated_event" });
       expect(await at.letters("events")).toBe(1);
@@ -141,7 +141,7 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
         expect((await verified(at.log, at.views, name)).differences).toEqual([]);
     });
 
-    test("a letter stays while the view that leads is made again, which cannot tell what came first", async () => {
+    test("a dead letter stays while the leading view is made again, because that view cannot tell which came first", async () => {
       await using at = await scene(failingAt(2, "assets"));
       await at.views.drop("events");
       await at.views.open(named("events"));
@@ -149,7 +149,7 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       expect(await at.letters("assets")).toBe(1);
     });
 
-    test("what is replayed beside a runner stays", async () => {
+    test("a replay beside a running runner is kept", async () => {
       await using at = await scene(failingAt(2, "assets"));
       await at.whileRunnerComputes((views) =>
         replayLetter({ log: at.log, views, now }, PROJECTIONS, { projection: "assets", sequence: 2 }),
@@ -158,7 +158,7 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       expect((await verified(at.log, at.views, "assets")).differences).toEqual([]);
     });
 
-    test("what is rebuilt beside a runner is not written over with rows of before", async () => {
+    test("a rebuild beside a running runner is not overwritten with old rows", async () => {
       await using at = await scene();
       const [row] = await at.views.load(named("assets").tables[0] ?? TREES, [
         { tenant: "acme", asset_id: "credit_model" },
@@ -174,13 +174,13 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       expect((await verified(at.log, at.views, "assets")).differences).toEqual([]);
     });
 
-    test("a verification that is interrupted says so, and not that the view differs", async () => {
+    test("an interrupted verification says so, and does not report that the view differs", async () => {
       await using at = await scene();
       const verifying = verified(at.log, at.views, "assets", AbortSignal.abort());
       expect((await verifying.catch((error: unknown) => error)) instanceof Error).toBe(true);
     });
 
-    test("an older program cannot put its rows in the place of a newer view's", async () => {
+    test("an older program cannot replace a newer view's rows with its own", async () => {
       const older = named("assets");
       const newer = { ...older, version: older.version + 1 };
       const [leader, ...others] = PROJECTIONS;
@@ -192,7 +192,7 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       await allStandAt(at.views, 4, projections);
     });
 
-    test("a view that is behind catches up while events come all the time", async () => {
+    test("a view that is behind catches up while events arrive all the time", async () => {
       await using made = await create(PROJECTIONS);
       await using stored = made.connect();
       const log = threeRecords();
@@ -202,7 +202,7 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       const first = run(log, stored, [leader]);
       await allStandAt(stored, 3, [leader]);
       await first.end();
-      // Whenever the leading view has come to the end there is more.
+      // Whenever the leading view has reached the end, more events arrive.
       const views: ViewStore = {
         ...stored,
         commit: async (commit) => {
@@ -214,11 +214,11 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       await until("a view that began later has begun", async () => (await stored.position("assets")) > 0);
     });
 
-    test("a record that one view's table refuses is in all others, and a leaf of the tree", async () => {
+    test("a record that one view's table refuses is in all other views, and a leaf of the tree", async () => {
       await using made = await create(PROJECTIONS);
       await using stored = made.connect();
       const log = threeRecords();
-      // As a database says it that takes keys of a certain length only.
+      // As a database answers that limits the length of keys.
       const views: ViewStore = {
         ...stored,
         commit: async (commit) =>

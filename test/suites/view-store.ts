@@ -1,4 +1,4 @@
-/** What every view store promises. Each database runs it (test/projections/view-store.test.ts). */
+/** The promises of every view store. Each database runs it (test/projections/view-store.test.ts). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SNAPSHOT_ROWS } from "../../src/limits.ts";
@@ -25,7 +25,7 @@ export interface ViewDatabase extends AsyncDisposable {
   connect(): ViewStore;
 }
 
-/** `opened`: views that may be open in it already, without rows. The same array each time, so that they need not be made for each test. */
+/** `opened`: views that may be open in it already, without rows. It is the same array each time, so that they are not made again for each test. */
 export type CreateDatabase = (opened?: readonly ViewDefinition[]) => Promise<ViewDatabase> | ViewDatabase;
 
 const THINGS = {
@@ -106,7 +106,7 @@ export const viewStoreSuite = (
   const setUp = () => openView(create, VIEW);
 
   describe(`one state of the views in ${database}`, () => {
-    test("lists, rows and positions of every view are as they were when the look began", async () => {
+    test("lists, rows and positions of every view stay as they were when the snapshot began", async () => {
       await using made = await create();
       await using store = made.connect();
       await store.open(VIEW);
@@ -132,7 +132,7 @@ export const viewStoreSuite = (
       expect(await keysOf(store)).toEqual(["k1", "k2"]);
     });
 
-    test("of more rows than are read at once all are seen, in the order of their keys", async () => {
+    test("a snapshot returns all rows in the order of their keys, even more rows than one read returns", async () => {
       await using at = await openView(create, VIEW);
       const sequences = Array.from({ length: 2 * SNAPSHOT_ROWS + 1 }, (_, index) => index);
       await at.store.commit(commitOf(0, 1, { writes: sequences.map((sequence) => mark(sequence, "m")) }));
@@ -159,7 +159,7 @@ export const viewStoreSuite = (
       expect(await keysOf(store)).toEqual(["k3"]);
     });
 
-    test("stores that open a view of an empty database at once do not get in each other's way", async () => {
+    test("stores that open a view of an empty database at once do not disturb each other", async () => {
       await using made = await create();
       const stores = Array.from({ length: 5 }, () => made.connect());
       const opened = await Promise.all(stores.map((store) => store.open(VIEW)));
@@ -233,7 +233,7 @@ export const viewStoreSuite = (
       ]);
     });
 
-    test("of many keys of several tenants all rows that are there come back, each once", async () => {
+    test("loading many keys of several tenants returns every existing row once", async () => {
       await using at = await setUp();
       const { store } = at;
       const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
@@ -261,7 +261,7 @@ export const viewStoreSuite = (
       expect(sorted(await store.load(MARKS, marks))).toEqual(sorted(someMarks));
     });
 
-    test("the row at a key or before it is the last one that differs in the last column alone", async () => {
+    test("the row at or before a key is the last one that differs only in the last column", async () => {
       await using at = await setUp();
       const { store } = at;
       const marks = [3, 7, 1000, Number.MAX_SAFE_INTEGER - 1].map((sequence) => mark(sequence, "m"));
@@ -284,7 +284,7 @@ export const viewStoreSuite = (
       expect(row).toMatchObject({ key: "a" });
     });
 
-    test("every text and every integer comes back as it was written, as value and as key", async () => {
+    test("every text and every integer reads back as it was written, as value and as key", async () => {
       await using at = await setUp();
       const { store } = at;
       const texts = [
@@ -334,7 +334,7 @@ export const viewStoreSuite = (
       expect(await store.position("things")).toBe(5);
     });
 
-    test("a writer of another version writes nothing, also where its position is right", async () => {
+    test("a writer of another version writes nothing, even if its position is right", async () => {
       await using at = await setUp();
       await using newer = at.another();
       await newer.open({ ...VIEW, version: 2 });
@@ -346,7 +346,7 @@ export const viewStoreSuite = (
       expect(await keysOf(newer)).toEqual([]);
     });
 
-    test("what is added is added to what stands there, in one commit and over several", async () => {
+    test("sums are added to the stored values, in one commit and over several", async () => {
       await using at = await setUp();
       const { store } = at;
       const count = (mark: string, sequence: number): Write => ({
@@ -405,7 +405,7 @@ export const viewStoreSuite = (
       for (const store of stores) await store.close();
     });
 
-    test("a row that breaks its table undoes the whole commit and says so", async () => {
+    test("a row that its table refuses undoes the whole commit, and the result says so", async () => {
       await using at = await setUp();
       const { store } = at;
       await store.commit(commitOf(0, 1, { writes: [insert(thing(1))] }));
@@ -422,7 +422,7 @@ export const viewStoreSuite = (
       });
     });
 
-    test("many new rows come back as they were written; one that is not new, wherever it stands, undoes all", async () => {
+    test("many new rows read back as they were written; one that exists already, at any place, undoes all", async () => {
       await using at = await setUp();
       const { store } = at;
       const notes = ["\0", "\ud800", "\u001b", null, "é"];
@@ -446,7 +446,7 @@ export const viewStoreSuite = (
       }
     });
 
-    test("what stood at its end goes, and is renamed, with the view", async () => {
+    test("the end record of a view is removed and renamed with the view", async () => {
       await using at = await setUp();
       const { store } = at;
       const made = { ...OTHER_VIEW, name: "made", tables: [{ ...OTHERS, name: "made" }] };
@@ -496,7 +496,7 @@ export const viewStoreSuite = (
       expect(await store.names()).toEqual(["others"]);
     });
 
-    test("rows that are likely new are written whether they are or not, wherever the others stand", async () => {
+    test("rows that are likely new are written whether they are new or not, wherever the others are", async () => {
       await using at = await setUp();
       const { store } = at;
       const count = 50;
@@ -525,7 +525,7 @@ export const viewStoreSuite = (
       expect(await store.position("things")).toBe(position);
     });
 
-    test("a row that the description does not allow is refused before the database sees it", async () => {
+    test("a row that the table's description does not allow is refused before the database sees it", async () => {
       await using at = await setUp();
       const { store } = at;
       const { colour: _, ...incomplete } = thing(2);
@@ -560,7 +560,7 @@ export const viewStoreSuite = (
       expect(await keysOf(store)).toEqual([]);
     });
 
-    test("writes of any kinds in any order leave what they would leave one by one", async () => {
+    test("writes of any kinds in any order have the same result as one by one", async () => {
       await using at = await setUp();
       const { store } = at;
       const keys = ["a", "b", "c", "d"];
@@ -619,7 +619,7 @@ export const viewStoreSuite = (
      * 2. Meanwhile the view is read again and again, by its own store and by another one.
      * 3. Every read saw none of the rows or all of them, and at least one read fell into the commit.
      */
-    test("a revision stands only where everything it builds on stands as it was read, and moves no position", async () => {
+    test("a revision is made only if all rows it builds on are as they were read, and it moves no position", async () => {
       await using at = await setUp();
       const { store } = at;
       const key = (name: string): Row => ({ tenant: "acme", key: name });
@@ -672,7 +672,7 @@ export const viewStoreSuite = (
       });
     });
 
-    test("a commit stands only where the rows that it names stand as they were read, and moves no position otherwise", async () => {
+    test("a commit is made only if the rows that it names are as they were read; otherwise it moves no position", async () => {
       await using at = await setUp();
       const { store } = at;
       const key: Row = { tenant: "acme", key: "k1" };
@@ -694,7 +694,7 @@ export const viewStoreSuite = (
       expect(await store.commit(commitOf(1, 2, { writes: second.writes }))).toEqual({ kind: "committed" });
     });
 
-    test("of several revisions that build on the same row one stands, beside commits", async () => {
+    test("of several revisions that build on the same row one is made, beside commits", async () => {
       await using at = await setUp();
       const stores = [at.store, at.another(), at.another()];
       const key = { tenant: "acme", key: "k1" };
@@ -804,7 +804,7 @@ export const viewStoreSuite = (
       expect(await keysOf(store, "nobody")).toEqual([]);
     });
 
-    test("texts stand in the order of their bytes", async () => {
+    test("texts sort in the order of their bytes", async () => {
       await using at = await setUp();
       const { store } = at;
       const colours = ["", "-1", "2", "10", "B", "Z", "a", "b", "é", "\uffff", "😀"];
@@ -825,7 +825,7 @@ export const viewStoreSuite = (
       }
     });
 
-    test("conditions, order, cursor and size of the page together give what a filter over an array gives", async () => {
+    test("conditions, order, cursor and page size together match a filter over an array", async () => {
       await using at = await setUp();
       const { store } = at;
       const colours = ["red", "green", "blue"];
