@@ -1,4 +1,4 @@
-/** Somebody who administers the broker empties the stream of tree heads while the service runs, or starts it with the keys of another. */
+/** An administrator of the broker empties the stream of tree heads while the service runs, or starts the service with another installation's keys. */
 import { expect, test } from "bun:test";
 import { nanos } from "nats";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
@@ -6,7 +6,7 @@ import { connectAs } from "../support/log.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-test("tree heads that are gone are told of, and the key that signs the next ones is given out again, and no other", async () => {
+test("lost tree heads are reported, and only the key that signs the next ones is published again", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService(settingsFor(broker));
   const key = await service.makeKey("acme");
@@ -39,7 +39,7 @@ test("tree heads that are gone are told of, and the key that signs the next ones
   await until("the key is back", async () => (await keyLines()) === before, { timeoutMs: 15_000 });
 });
 
-test("keys of another installation are not given out, and sign nothing, not even a log that has no tree head yet", async () => {
+test("another installation's keys are not published and sign nothing, not even a log without a tree head", async () => {
   await using broker = await startTestBroker();
   const startWith = (seed: string) =>
     startTestService({

@@ -1,7 +1,6 @@
 /**
- * What somebody may do to a bundle, with the ZIP put right again, and with the manifest written anew as well: nothing of it is
- * ever valid, and what is broken is named.
- * `wrong`: what is said where only the ZIP is right. `forged`: where the manifest fits too, so that proofs and anchor have to tell.
+ * Changes that somebody may make to a bundle, with the ZIP repaired, or with the manifest rewritten as well: the verifier accepts
+ * none of them, and names what is broken.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -76,7 +75,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 type Lines = (lines: string[], files: readonly PackedFile[]) => string[];
 
-/** Of both files alike, as somebody would who wants nobody to see it. */
+/** Changes both files in the same way, as somebody would who wants nobody to notice. */
 const inBoth =
   (change: Lines) =>
   (files: readonly PackedFile[]): PackedFile[] => {
@@ -95,7 +94,7 @@ const without =
   (lines) =>
     lines.toSpliced(from, count);
 
-/** The record at a line with another payload. */
+/** Replaces the payload of the record at a line. */
 const withRecord =
   (at: number, change: (payload: string) => string): Lines =>
   (lines) =>
@@ -125,9 +124,9 @@ const counted = (files: readonly PackedFile[]): Partial<Manifest> => {
 
 interface Mutation {
   readonly change: (files: readonly PackedFile[]) => PackedFile[];
-  /** Where the whole tenant is in the bundle, the same with the manifest written anew: proofs tell. */
+  /** The finding on the bundle of the whole tenant with the manifest rewritten: proofs tell. */
   readonly says: object;
-  /** The same on the bundle of one asset, with the manifest written anew: where it is another finding. */
+  /** The same on the bundle of one asset with the manifest rewritten, if the finding is another. */
   readonly ofAsset?: object;
 }
 
@@ -229,7 +228,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     change: inRecords((lines) => lines.with(1, (lines[1] ?? "").replace("{", '{"leaf_index":9,'))),
     says: { code: "record_malformed", line: 2 },
   },
-  "an event is told otherwise than its record": {
+  "an event differs from its record": {
     change: (files) =>
       withLines(
         files,
@@ -279,7 +278,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     change: (files) => withText(files, "system-key", textOf(files, "key")),
     says: { code: "key_malformed", file: "system-key" },
   },
-  "the system's keys have a stranger's beside them": {
+  "the system's keys include a stranger's": {
     change: (files) => {
       const keys = textOf(files, "system-key");
       const stranger = createVerifier({
@@ -292,7 +291,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   },
 };
 
-test("what is not touched is valid, put together again as well", async () => {
+test("an unchanged bundle is valid, even if it is packed again", async () => {
   for (const files of [whole, ofAsset, ofOther]) {
     const verdict = await verify(pack(files));
     expect(verdict).toMatchObject({ kind: "valid" });
@@ -300,26 +299,26 @@ test("what is not touched is valid, put together again as well", async () => {
 });
 
 describe.each(Object.entries(MUTATIONS))("%s", (_, { change, says, ofAsset: saysOfAsset }) => {
-  test("is found although the manifest was written anew", async () => {
+  test("the verifier finds it although the manifest was rewritten", async () => {
     const changed = change(whole);
     const verdict = await verify(pack(withManifest(changed, counted(changed))));
     expect(verdict).toMatchObject({ kind: "invalid", finding: says });
   });
 
-  test("and in a bundle that a filter has chosen", async () => {
+  test("the verifier finds it in a bundle of one asset, although the manifest was rewritten", async () => {
     const changed = change(ofAsset);
     const verdict = await verify(pack(withManifest(changed, counted(changed))));
     expect(verdict).toMatchObject({ kind: "invalid", finding: saysOfAsset ?? says });
   });
 
-  test("and all the more where it was not", async () => {
+  test("the verifier finds it if the manifest was not rewritten", async () => {
     const finding = says === NOT_ANCHORED ? {} : says;
     expect(await verify(pack(change(whole)))).toMatchObject({ kind: "invalid", finding });
     expect(await verify(pack(change(ofAsset)))).toMatchObject({ kind: "invalid" });
   });
 });
 
-describe("a manifest that says something else", () => {
+describe("a manifest with a false member is invalid", () => {
   const lies: Readonly<Record<string, Partial<Manifest>>> = {
     "another tenant": { tenant: "other", origin: "prooftrail/other" },
     "another service": { service: "elsewhere", origin: "elsewhere/acme" },
@@ -335,7 +334,7 @@ describe("a manifest that says something else", () => {
     expect(await verify(pack(withManifest(whole, members)))).toMatchObject({ kind: "invalid" });
   });
 
-  test("a bundle that says of itself that it is complete must be", async () => {
+  test("a bundle that claims to be complete must be complete", async () => {
     const members = { complete_range: true, asset_id: null };
     expect(await verify(pack(withManifest(ofAsset, members)))).toMatchObject({
       kind: "invalid",
@@ -344,8 +343,8 @@ describe("a manifest that says something else", () => {
   });
 });
 
-describe("another key", () => {
-  /** Everything signed again by somebody who has all records and another key. */
+describe("a wrong key", () => {
+  /** Somebody who has all records signs everything again with another key. */
   const forged = (): PackedFile[] => {
     const { origin } = manifestOf(whole);
     const forger = createSigningKey(new Uint8Array(32).fill(7)).signerNamed(origin);
@@ -355,7 +354,7 @@ describe("another key", () => {
     return withText(withText(whole, "checkpoint", note), "key", `${formatVerifierKey(forger)}\n`);
   };
 
-  test("on the checkpoint: not trusted where the key is given, and not anchored where it is not", async () => {
+  test("a checkpoint with another key is not trusted if the auditor gives the key, and not anchored otherwise", async () => {
     const bytes = pack(withManifest(forged()));
     expect(await verify(bytes, { keys: textOf(whole, "key") })).toMatchObject({
       kind: "invalid",
@@ -364,12 +363,12 @@ describe("another key", () => {
     expect(await verify(bytes)).toMatchObject({ kind: "invalid", finding: NOT_ANCHORED });
   });
 
-  test("in the bundle alone: nobody known signed the checkpoint", async () => {
+  test("if another key replaces only the bundle's key, no known key has signed the checkpoint", async () => {
     const bytes = pack(withManifest(withText(whole, "key", textOf(forged(), "key"))));
     expect(await verify(bytes)).toMatchObject({ kind: "invalid", finding: { code: "unknown_key" } });
   });
 
-  test("of another tenant, given by the auditor: it is not a key of this log", async () => {
+  test("another tenant's key, given by the auditor, is not a key of this log", async () => {
     expect(await verify(pack(whole), { keys: textOf(ofOther, "key") })).toMatchObject({
       kind: "invalid",
       finding: { code: "unknown_key" },
@@ -377,49 +376,57 @@ describe("another key", () => {
   });
 });
 
-describe("a bundle by somebody with a key of their own, who lies", () => {
+describe("a bundle that somebody signed with their own key is invalid if it lies", () => {
   const manifest = (members: Partial<Manifest>) => ({ manifest: members });
   const lies: Readonly<
     Record<string, () => readonly [readonly PackedFile[], Parameters<typeof resigned>[1], string]>
   > = {
-    "of more records": () => [whole, manifest({ records: COUNT + 1 }), "manifest_differs"],
-    "of withheld ones": () => [whole, manifest({ withheld: 1 }), "manifest_differs"],
-    "of another first record": () => [
+    "about more records": () => [whole, manifest({ records: COUNT + 1 }), "manifest_differs"],
+    "about withheld records": () => [whole, manifest({ withheld: 1 }), "manifest_differs"],
+    "about the first record": () => [
       whole,
       manifest({ first: { leaf_index: 0, sequence: 7 } }),
       "manifest_differs",
     ],
-    "of another last record": () => [
+    "about the last record": () => [
       whole,
       manifest({ last: { leaf_index: 1, sequence: 7 } }),
       "manifest_differs",
     ],
-    "of another size": () => [whole, manifest({ checkpoint_size: COUNT + 1 }), "manifest_differs"],
-    "of another root": () => [
+    "about the size": () => [whole, manifest({ checkpoint_size: COUNT + 1 }), "manifest_differs"],
+    "about the root": () => [
       whole,
       manifest({ checkpoint_root: encodeBase64(new Uint8Array(32)) }),
       "manifest_differs",
     ],
-    "of completeness": () => [ofAsset, manifest({ complete_range: true, asset_id: null }), "missing_record"],
-    "of completeness with a filter": () => [
+    "about completeness": () => [
+      ofAsset,
+      manifest({ complete_range: true, asset_id: null }),
+      "missing_record",
+    ],
+    "about completeness although it has a filter": () => [
       whole,
       manifest({ from: "2026-01-01T00:00:00Z" }),
       "manifest_differs",
     ],
-    "of a filter without one": () => [whole, manifest({ complete_range: false }), "manifest_differs"],
-    "of another asset": () => [ofAsset, manifest({ asset_id: "other" }), "outside_filter"],
-    "of a period that begins later": () => [
+    "about a filter that it does not have": () => [
+      whole,
+      manifest({ complete_range: false }),
+      "manifest_differs",
+    ],
+    "about the asset": () => [ofAsset, manifest({ asset_id: "other" }), "outside_filter"],
+    "about a period that begins later": () => [
       ofAsset,
       manifest({ from: "2026-11-20T10:00:00.000000001Z" }),
       "outside_filter",
     ],
-    "of a period that ends before": () => [
+    "about a period that ends earlier": () => [
       ofAsset,
       manifest({ to: "2026-11-20T10:00:00Z" }),
       "outside_filter",
     ],
-    "of a period that is none": () => [ofAsset, manifest({ from: "last week" }), "outside_filter"],
-    "of a file's content": () => [
+    "about a malformed period": () => [ofAsset, manifest({ from: "last week" }), "outside_filter"],
+    "about a file's content": () => [
       whole,
       manifest({
         files: manifestOf(withManifest(whole)).files.map((file) => ({ ...file, sha256: "0".repeat(64) })),
@@ -439,7 +446,7 @@ describe("a bundle by somebody with a key of their own, who lies", () => {
     "in an event of another request": () => [whole, { metadata: { request_id: "else" } }, "not_anchored"],
   };
 
-  test("is found with the key that the auditor has, and fits together without", async () => {
+  test("such a bundle fails with the auditor's key, and is consistent without it", async () => {
     const bytes = pack(resigned(whole));
     expect(await verify(bytes)).toMatchObject({ kind: "valid", facts: { isKeyPinned: false } });
     expect(await verify(bytes, { keys: textOf(whole, "key") })).toMatchObject({
@@ -448,7 +455,7 @@ describe("a bundle by somebody with a key of their own, who lies", () => {
     });
   });
 
-  test("about a bundle that the service has signed: the key to compare is theirs as well", async () => {
+  test("if the forger kept the service's checkpoint, the verdict lists the forger's key too, so that an auditor can compare it", async () => {
     const fewer = inBoth(without(2, 1))(ofAsset);
     const bytes = pack(resigned(fewer, { manifest: counted(fewer), keepsCheckpoint: true }));
     const verdict = await verify(bytes);
@@ -470,12 +477,12 @@ describe("a bundle by somebody with a key of their own, who lies", () => {
     expect(await verify(pack(resigned(files, told)))).toMatchObject({ kind: "invalid", finding: { code } });
   });
 
-  test("of nothing, where the period begins with the time of its events", async () => {
+  test("a period that contains the times of all events is no lie", async () => {
     const period = { from: "2026-11-20T10:00:00+00:00", to: "2026-11-20T10:00:00.000000001Z" };
     expect(await verify(pack(resigned(ofAsset, manifest(period))))).toMatchObject({ kind: "valid" });
   });
 
-  test("of a leaf that is no record", async () => {
+  test("about a leaf that is not a record", async () => {
     const payload = new TextEncoder().encode('{"tenant":"acme"}');
     const line = JSON.stringify({
       leaf_index: 0,
@@ -491,7 +498,7 @@ describe("a bundle by somebody with a key of their own, who lies", () => {
   });
 });
 
-describe("the ZIP itself", () => {
+describe("a changed ZIP is invalid", () => {
   const bytes = () => pack(whole);
   const broken: Readonly<Record<string, () => readonly [Uint8Array, object]>> = {
     "bytes behind the end": () => [Buffer.concat([bytes(), Buffer.from("more")]), { code: "appended_bytes" }],
@@ -504,7 +511,7 @@ describe("the ZIP itself", () => {
     "cut off": () => [bytes().subarray(0, -1), { code: "cut_off" }],
     "cut in the middle": () => [bytes().subarray(0, bytes().length / 2), { code: "cut_off" }],
     nothing: () => [new Uint8Array(0), { code: "cut_off" }],
-    "more behind the end than is looked through": () => [
+    "more bytes behind the end than the verifier searches": () => [
       Buffer.concat([bytes(), new Uint8Array(64 * 1024)]),
       { code: "cut_off", detail: expect.stringContaining("has more than 64 KiB behind it") },
     ],
@@ -529,7 +536,7 @@ describe("the ZIP itself", () => {
     expect(await verify(changed)).toMatchObject({ kind: "invalid", finding });
   });
 
-  test("bytes between files, and a checksum that is wrong, with a directory that knows", async () => {
+  test("bytes between files or a wrong checksum, with a directory that matches", async () => {
     for (const wrong of [
       { gapBefore: "records.ndjson" },
       { gapBefore: "checkpoint" },
@@ -546,13 +553,13 @@ describe("the ZIP itself", () => {
       });
   });
 
-  test("a damaged piece of the records is named by the last that is whole", async () => {
+  test("the error for a damaged part of the records names the last whole record", async () => {
     const changed = new Uint8Array(bytes());
     for (let place = 300; place < 330; place++) changed[place] = 255 - (changed[place] ?? 0);
     expect(await verify(changed)).toMatchObject({ kind: "invalid", finding: { file: "records.ndjson" } });
   });
 
-  test("no single byte can be another", async () => {
+  test("no single byte can be changed", async () => {
     const original = bytes();
     await fc.assert(
       fc.asyncProperty(
@@ -569,7 +576,7 @@ describe("the ZIP itself", () => {
     );
   }, 60_000);
 
-  test("nothing that somebody made up is taken, or breaks the verifier", async () => {
+  test("the verifier neither accepts made-up bytes nor throws on them", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (made) => {
         expect((await verify(made)).kind).toBe("invalid");
@@ -579,8 +586,8 @@ describe("the ZIP itself", () => {
   });
 });
 
-/** While keys are changed: two sign, and one that has signed is only verified. So every file has several lines. */
-describe("a bundle with several keys: each file as it was made, and no other", () => {
+/** As while keys are changed: two keys sign, and one that has signed only verifies. So every file has several lines. */
+describe("a bundle with several keys is valid only if each file is unchanged", () => {
   let files: readonly PackedFile[] = [];
   const seeds = [1, 2, 3].map((byte) => byte.toString(16).padStart(2, "0").repeat(32));
   const [first = "", second = "", retired = ""] = seeds;
@@ -602,17 +609,17 @@ describe("a bundle with several keys: each file as it was made, and no other", (
   const kindOf = async (name: BundleFile, text: string): Promise<string> =>
     (await verify(withBytes(name, Buffer.from(text)))).kind;
 
-  test("its keys are told in every file that names them", async () => {
+  test("every file that names keys has all of them", async () => {
     expect(await verify(pack(files))).toMatchObject({ kind: "valid" });
     for (const name of ["key", "system-key"] as const)
       expect(textOf(files, name).trim().split("\n")).toHaveLength(seeds.length);
   });
 
-  /** Another signature by a key of the service is left, and says as much by itself (C2SP signed-note, Signatures). */
+  /** One signature of the service may be missing if another one stays, which proves as much by itself (C2SP signed-note, Signatures). */
   const isSignatureBesideAnother = (name: BundleFile, line: string): boolean =>
     name === "manifest.tlog-proof" && line.startsWith("\u2014 ");
 
-  test.each(BUNDLE_FILES)("%s: no line is taken out, repeated, or put elsewhere", async (name) => {
+  test.each(BUNDLE_FILES)("%s: no line can be removed, repeated or moved", async (name) => {
     const lines = textOf(files, name).split("\n");
     const without = (at: number) => lines.toSpliced(at, 1).join("\n");
     const repeated = (at: number) => lines.toSpliced(at, 0, lines[at] ?? "").join("\n");
@@ -634,9 +641,9 @@ describe("a bundle with several keys: each file as it was made, and no other", (
     expect(passed).toEqual([]);
   });
 
-  /** Of what the manifest has a digest of a sample will do; of the others every third byte, in one of three ways: another run has others. */
+  /** For files with a digest in the manifest a sample is enough. In the others every third byte is changed in one of three ways; another run picks others. */
   test.each(BUNDLE_FILES)(
-    "%s: no byte is another, missing, or one too many",
+    "%s: no byte can be changed, removed or added",
     async (name) => {
       const content = Buffer.from(textOf(files, name));
       const step = LISTED_FILES.some((listed) => listed === name) ? Math.ceil(content.length / 40) : 3;
@@ -657,7 +664,7 @@ describe("a bundle with several keys: each file as it was made, and no other", (
     60_000,
   );
 
-  test("of two signatures on the anchor each says all of it: without one the other says the same, and who trusts only that one is told", async () => {
+  test("if the anchor has two signatures, each one is enough: without one the verdict is the same, unless the auditor trusts only that one", async () => {
     const lines = textOf(files, "manifest.tlog-proof").split("\n");
     const signatures = lines.flatMap((line, at) => (line.startsWith("\u2014 ") ? [at] : []));
     const keys = textOf(files, "key").split("\n");
@@ -672,7 +679,7 @@ describe("a bundle with several keys: each file as it was made, and no other", (
     expect(await left([other ?? 0])).toEqual(original);
     expect(await left([other ?? 0], keys[0])).toMatchObject({ kind: "valid", facts: { isKeyPinned: true } });
     expect(await left([other ?? 0], keys[1])).toMatchObject({ kind: "invalid", finding: NOT_ANCHORED });
-    // The order of system-key follows from the first.
+    // The first signature decides the order of system-key.
     expect(await left([one ?? 0])).toMatchObject({
       kind: "invalid",
       finding: { file: "system-key", detail: expect.stringContaining("those first that signed the anchor") },
@@ -680,7 +687,7 @@ describe("a bundle with several keys: each file as it was made, and no other", (
     expect(await left(signatures)).toMatchObject({ kind: "invalid", finding: NOT_ANCHORED });
   });
 
-  test("a signature line by a stranger is not taken beside the service's", async () => {
+  test("a stranger's signature line beside the service's is refused", async () => {
     const note = textOf(files, "manifest.tlog-proof");
     const stranger = createSigningKey(new Uint8Array(32).fill(7)).signerNamed("witness.example");
     const line = signNote("any\n", [stranger]).split("\n").at(-2);

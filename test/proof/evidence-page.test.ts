@@ -1,4 +1,4 @@
-/** summary.html, opened from disk as an auditor does. */
+/** summary.html, opened from disk as an auditor does it. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -73,7 +73,7 @@ const PARTS: SummaryParts = {
       state,
       due_at: "2026-12-20T10:00:00Z",
       duty: "Explain the decision, and what it rests on, in words that the person understands",
-      // Longer, and shorter, than the label before it.
+      // One longer and one shorter than the label before it.
       clause: state === "met" ? "EU 86" : "PIPA art. 37-2(2), Enforcement Decree art. 44-3(2)",
       asset_id: "credit_model",
       started_at: "2026-11-20T10:00:00Z",
@@ -82,13 +82,13 @@ const PARTS: SummaryParts = {
   },
 };
 
-test("a name that turns its direction or ends a tag is shown, and does nothing", () => {
+test("a name that reverses text direction or closes a tag is shown as text, and has no effect", () => {
   const page = summaryPage({ ...PARTS, filter: { assetId: "a\u202e</style><script>b\u0000" } });
   expect(page).toContain("a\\u{202e}&lt;/style&gt;&lt;script&gt;b\\u{0}");
   expect(page).not.toContain("<script");
 });
 
-test("of an event nothing is kept for the page but what it shows, however large it is", () => {
+test("the page keeps only what it shows of an event, however large the event is", () => {
   const record = { sequence: 100, leafIndex: 40, isWithheld: false };
   const text = JSON.stringify({
     ...event(0),
@@ -98,7 +98,7 @@ test("of an event nothing is kept for the page but what it shows, however large 
   expect(timelineRow(record, text)).toEqual({ ...record, event: event(0) });
 });
 
-test("a record without an event to show is not said to have expired: it may be one that somebody else wrote into the log", () => {
+test("the page does not say that a record without an event has expired, because somebody else may have written it into the log", () => {
   const records = PARTS.selection.records.map((record) => ({ ...record, isWithheld: true }));
   const selection = { ...PARTS.selection, records, isComplete: true };
   const page = summaryPage({ ...PARTS, filter: {}, selection, timeline: [] });
@@ -108,7 +108,7 @@ test("a record without an event to show is not said to have expired: it may be o
   expect(page).not.toContain("have expired");
 });
 
-/** A label stands before its value on a narrow screen, and is as wide as it stands there: it is written again to see how high it is. */
+/** On a narrow screen a label stands before its value and has its own width there: the test writes it again to measure its height. */
 const LABELS_CUT_OFF = `[...document.querySelectorAll("td[data-label]")].flatMap((cell) => {
   const style = getComputedStyle(cell, "::before");
   if (style.content === "none") return [];
@@ -122,7 +122,7 @@ const LABELS_CUT_OFF = `[...document.querySelectorAll("td[data-label]")].flatMap
 })`;
 
 test.skipIf(noBrowserReason !== undefined).each([1280, 390])(
-  "the page for people fits at %p pixels, asks for nothing and complains about nothing",
+  "at %p pixels the page for people fits, requests nothing and reports no error",
   async (width) => {
     const folder = await mkdtemp(join(tmpdir(), "prooftrail-summary-"));
     const path = join(folder, "summary.html");
@@ -142,14 +142,14 @@ test.skipIf(noBrowserReason !== undefined).each([1280, 390])(
   60_000,
 );
 
-test("a name with characters that nobody sees does not look like the one without them", () => {
-  // Combining grapheme joiner, Hangul filler, variation selector: no control and no format character, and ignored by what draws texts (UAX #44, Default_Ignorable_Code_Point).
+test("a name with invisible characters does not look like the name without them", () => {
+  // Combining grapheme joiner, Hangul filler, variation selector: neither control nor format characters, but text rendering ignores them (UAX #44, Default_Ignorable_Code_Point).
   const page = summaryPage({ ...PARTS, filter: { assetId: "credit\u034f_\u3164model\ufe00" } });
   expect(page).toContain("<h1>Evidence: AI system credit\\u{34f}_\\u{3164}model\\u{fe00}</h1>");
 });
 
 test.skipIf(noBrowserReason !== undefined)(
-  "a name of one letter and many marks covers nothing that stands beside it",
+  "a letter with many combining marks covers nothing beside it",
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "prooftrail-summary-"));
     const path = join(folder, "summary.html");
@@ -171,7 +171,7 @@ test.skipIf(noBrowserReason !== undefined)(
   60_000,
 );
 
-test("of a case with more events than are kept the page says which are: not the earliest, but those that say most", () => {
+test("if a case has more events than the page keeps, it keeps the most telling ones, not the earliest, and says which", () => {
   const found = {
     ...{ tenant: "acme", is: caseOf([]), obligations: [], deadlines: [], events: 1300 },
     ...{ firstAt: undefined, lastAt: undefined, hasExpired: false, isShared: false },

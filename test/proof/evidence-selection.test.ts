@@ -1,4 +1,4 @@
-/** The bounds of a bundle, on views that only say how much there is. */
+/** The limits of a bundle, tested on views that only say how much there is. */
 import { expect, test } from "bun:test";
 import type { EvidenceFilter } from "../../src/evidence/evidence-filter.ts";
 import { selectRecords } from "../../src/evidence/selection.ts";
@@ -14,7 +14,7 @@ import { fact } from "../support/facts.ts";
 
 const nothingRead = () => Promise.reject(new Error("no record is read before the bounds are known"));
 
-/** Of a tenant with so many events, each with this text, under a signed head. */
+/** The views of a tenant with this many events, each with this text, under a signed head. */
 const select = (filter: EvidenceFilter, count: number, event = "{}") => {
   let given = 0;
   const load: ViewStore["load"] = async (table, keys) =>
@@ -58,7 +58,7 @@ const select = (filter: EvidenceFilter, count: number, event = "{}") => {
   );
 };
 
-/** What the refusal says; undefined where it is none. */
+/** The text of the refusal; undefined if there is none. */
 const refusal = async (...asked: Parameters<typeof select>): Promise<string | undefined> => {
   const result = await select(...asked);
   return result.kind === "too_large" ? result.detail : undefined;
@@ -66,20 +66,20 @@ const refusal = async (...asked: Parameters<typeof select>): Promise<string | un
 
 const ADVICE = "Ask in parts: by asset_id, by correlation_id, or by shorter times with from and to.";
 
-test("more records than a bundle holds are refused, with the way to ask for less", async () => {
+test("a bundle with too many records is refused, and the error says how to ask for less", async () => {
   const count = EVIDENCE_RECORDS_MAX + 1;
   expect(await refusal({}, count)).toContain(ADVICE);
   expect(await refusal({ assetId: "credit_model" }, count)).toContain(ADVICE);
   expect(await refusal({ from: "2026-01-01T00:00:00Z" }, count)).toContain(ADVICE);
 });
 
-test("and so are records that are too large together", async () => {
+test("a bundle with records that are too large together is refused", async () => {
   const event = JSON.stringify("x".repeat(EVENT_BYTES_MAX - 2));
   const count = Math.ceil(EVIDENCE_BYTES_MAX / EVENT_BYTES_MAX) + 1;
   expect(await refusal({ assetId: "credit_model" }, count, event)).toContain(ADVICE);
 });
 
-/** How often others had a turn while this was done, on views that answer at once. */
+/** How often others had a turn meanwhile, on views that answer at once. */
 const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
   let [turns, isOver] = [0, false];
   const turn = (): void => {
@@ -92,13 +92,13 @@ const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
   return turns;
 };
 
-test("others have a turn between the pages of records that are chosen", async () => {
+test("other requests get a turn between the pages of selected records", async () => {
   const pages = 20;
   const turns = await turnsDuring(() => refusal({ assetId: "credit_model" }, pages * 500));
   expect(turns).toBeGreaterThanOrEqual(pages - 1);
 });
 
-test("and between the decisions for whose notices it is looked", async () => {
+test("other requests get a turn between the decisions whose notices are looked up", async () => {
   const decisions = Array.from({ length: 20 }, (_, index) =>
     fact(
       `evt_${index} decision.automated_decision_made 2026-11-20T10:00:00Z`,

@@ -1,4 +1,4 @@
-/** Evidence bundles as a client gets them, and what the verifier says of them. */
+/** Evidence bundles as a client receives them, and the verifier's verdicts. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -100,7 +100,7 @@ const refusal = (query: string, key = acme): Promise<Answer> =>
   service.call(`/v1/evidence?${query}`, { key });
 
 describe("a bundle", () => {
-  test("of a tenant holds every record and says that it is complete", async () => {
+  test("a tenant's bundle holds every record and says that it is complete", async () => {
     const { bytes, files, headers } = await bundle(acme);
     expect(headers.get("content-type")).toBe("application/zip");
     expect(headers.get("content-disposition")).toMatch(
@@ -124,7 +124,7 @@ describe("a bundle", () => {
     expect(textOf(files, "key")).toBe(keys);
   });
 
-  test("of an asset holds its events, as exports give them", async () => {
+  test("an asset's bundle holds its events, as exports give them", async () => {
     const { bytes, files } = await bundle(acme, "asset_id=credit_model");
     expect(factsOf(await verify(bytes))).toMatchObject({ isComplete: false, isKeyPinned: false, records: 4 });
     for (const [format, name] of [
@@ -132,12 +132,12 @@ describe("a bundle", () => {
       ["csv", "events.csv"],
     ] as const) {
       const { text } = await service.call(`/v1/export?format=${format}&asset_id=credit_model`, { key: acme });
-      // Reading a body as text takes the byte order mark off.
+      // Reading a body as text removes the byte order mark.
       expect(textOf(files, name).replace(/^\uFEFF/, "")).toBe(text);
     }
   });
 
-  test("of a tenant holds both records of an event that came under two identities, of an asset the first", async () => {
+  test("if an event came under two identities, a tenant's bundle holds both records, and an asset's bundle the first", async () => {
     const key = await service.makeKey("repeating");
     const body = event({ event_id: "evt_twice" });
     const first = await service.call("/v1/events", { key, body });
@@ -154,7 +154,7 @@ describe("a bundle", () => {
     expect(description).toContain("of an event that is in the log more than once the first record");
   });
 
-  test("of a case holds what hangs together with it, and its duties", async () => {
+  test("a case's bundle holds everything that is connected with the case, and its duties", async () => {
     const { bytes, files } = await bundle(acme, "correlation_id=case-17");
     expect(factsOf(await verify(bytes))).toMatchObject({ correlationId: "case-17", records: 3 });
     expect(idsIn(files)).toEqual(["evt_decided", "evt_objected", "evt_review"]);
@@ -163,7 +163,7 @@ describe("a bundle", () => {
     expect(duties).toContain(`${DEADLINES_VERSION},overdue`);
   });
 
-  /** What a bundle would be made of, where `meanwhile` is sent after its views were read and before its records are. */
+  /** The content of a bundle if `meanwhile` is sent after its views were read and before its records are. */
   const selectedWhile = async (parts: {
     readonly tenant: string;
     readonly key: string;
@@ -211,7 +211,7 @@ describe("a bundle", () => {
       metadata: { objection_id: id, objection_type: "explanation_request" },
     });
 
-  test("of a case that is being written to ends where the views were when it was asked for", async () => {
+  test("the bundle of a case that still grows ends where the views were at the request", async () => {
     const key = await service.makeKey("open-case");
     await send(key, [
       objection("first", "received", "2026-02-01T00:00:00Z"),
@@ -223,7 +223,7 @@ describe("a bundle", () => {
       filter: { correlationId: "first" },
       meanwhile: [
         objection("first", "resolved", "2026-02-02T00:00:00Z"),
-        // And one that ties both cases together.
+        // And an event that ties both cases together.
         event({ event_id: "evt_tie", correlation_id: "first", metadata: { objection_id: "other" } }),
       ],
     });
@@ -232,7 +232,7 @@ describe("a bundle", () => {
     expect(selection.case?.is.facts.map(({ id }) => id)).toEqual(["evt_first_received"]);
   });
 
-  test("of an asset that is being written to tells its duties as they were where it ends", async () => {
+  test("the bundle of a growing asset shows its duties as they were where the bundle ends", async () => {
     const key = await service.makeKey("busy");
     await send(key, [objection("first", "received", "2026-02-01T00:00:00Z")]);
     const { told, before } = await selectedWhile({
@@ -242,7 +242,7 @@ describe("a bundle", () => {
       meanwhile: [
         objection("first", "resolved", "2026-02-02T00:00:00Z"),
         objection("second", "received", "2026-02-03T00:00:00Z"),
-        // Of an earlier day: the duty of the first begins with it.
+        // The event is of an earlier day, so the duty of the first begins with it.
         { ...objection("first", "received", "2026-01-31T00:00:00Z"), event_id: "evt_first_earlier" },
       ],
     });
@@ -253,7 +253,7 @@ describe("a bundle", () => {
   });
 
   test.each(["asset", "tenant", "case"])(
-    "of one %s that is being written to names decisions and whom to ask as they were where it ends",
+    "the bundle of a growing %s names decisions and contacts as they were where the bundle ends",
     async (about) => {
       const tenant = `growing-${about}`;
       const key = await service.makeKey(tenant);
@@ -299,14 +299,14 @@ describe("a bundle", () => {
     },
   );
 
-  test("of a time holds the events that give themselves such a time", async () => {
+  test("the bundle of a period holds the events whose own time lies in it", async () => {
     const { files } = await bundle(acme, "from=2026-02-02T00:00:00Z&to=2026-03-01T00:00:00Z");
     expect(idsIn(files)).toEqual(["evt_objected", "evt_review"]);
     const ofCase = await bundle(acme, "correlation_id=case-17&to=2026-02-02T00:00:00Z");
     expect(idsIn(ofCase.files)).toEqual(["evt_decided"]);
   });
 
-  test("tells people what it is, with nothing that a name could make of the page", async () => {
+  test("the page tells people what the bundle is, and no name can inject anything into it", async () => {
     const { files } = await bundle(acme);
     const page = textOf(files, "summary.html");
     expect(page).toContain("=chat &lt;script&gt;");
@@ -317,7 +317,7 @@ describe("a bundle", () => {
     expect(page).not.toMatch(/<script|<link|<img|https?:|@import|url\(/);
   });
 
-  test("misses no notice that was shown to the person, as the decision itself does not", async () => {
+  test("a bundle includes every notice that was shown to the person, just as the decision does", async () => {
     const key = await service.makeKey("told");
     const person = { subject_hash: HASH, timestamp: "2026-02-01T00:00:00Z" };
     const decided = (decision_id: string, members: object) =>
@@ -346,7 +346,7 @@ describe("a bundle", () => {
     expect(json.data).toMatchObject({ missing: [], notice_to_person: { event_id: "evt_nameless" } });
   });
 
-  test("names no path that is not there, also where it shows the first rows only", async () => {
+  test("a bundle names only paths that exist, even if it shows the first rows only", async () => {
     const key = await service.makeKey("many");
     const all = Array.from({ length: EVIDENCE_SUMMARY_ROWS_MAX + 1 }, (_, index) =>
       event({ event_id: `evt_many_${index}`, asset_id: `asset_${index}` }),
@@ -362,7 +362,7 @@ describe("a bundle", () => {
     expect([...named].filter((path) => !known.has(path))).toEqual([]);
   });
 
-  test("may be made twice: the records, their proofs and the tables are the same bytes", async () => {
+  test("two bundles of the same question have the same bytes of records, proofs and tables", async () => {
     const [one, other] = [await bundle(acme), await bundle(acme)];
     for (const name of [
       "records.ndjson",
@@ -375,7 +375,7 @@ describe("a bundle", () => {
       expect(textOf(one.files, name)).toBe(textOf(other.files, name));
   });
 
-  test("is an event in the system's log, at its beginning and at its end", async () => {
+  test("a bundle is an event in the system's log when it begins and when it ends", async () => {
     const reader = await service.makeKey("prooftrail-system", ["events:read"]);
     const { files, headers } = await bundle(acme, "asset_id=credit_model");
     const requestId = headers.get("x-request-id");
@@ -393,13 +393,13 @@ describe("a bundle", () => {
         metadata: { ...common, manifest_sha256: digest, records: 4, filter: { asset_id: "credit_model" } },
       },
     ]);
-    // And the system's log is one like every other.
+    // The system's log is a log like every other.
     expect(factsOf(await verify((await bundle(reader)).bytes))).toMatchObject({
       tenant: "prooftrail-system",
     });
   });
 
-  test("says how many leaves and which were first and last", async () => {
+  test("a bundle says how many leaves it has, and names the first and the last", async () => {
     const { files } = await bundle(acme, "asset_id=credit_model");
     expect(manifestOf(files)).toMatchObject({
       tenant: "acme",
@@ -415,7 +415,7 @@ describe("a bundle", () => {
 });
 
 describe("a checkpoint that the auditor holds", () => {
-  test("is held against the bundle's, with a consistency proof where they differ", async () => {
+  test("the verifier compares an auditor's own checkpoint with the bundle's, by a consistency proof if they differ", async () => {
     const key = await service.makeKey("growing");
     await send(key, HISTORY.slice(0, 2));
     const older = await bundle(key);
@@ -426,7 +426,7 @@ describe("a checkpoint that the auditor holds", () => {
     expect(needed).toMatchObject({ kind: "undecided", detail: expect.stringContaining("from=2&to=5") });
     const { text: consistency } = await service.call("/v1/log/consistency?from=2&to=5", { key });
     expect(factsOf(await verify(bytes, { checkpoint, consistency })).heldCheckpoint).toBe("consistent");
-    // The bundle may also be the older one.
+    // The bundle may also be the older one of the two.
     const newer = textOf(files, "checkpoint");
     expect(factsOf(await verify(older.bytes, { checkpoint: newer, consistency })).heldCheckpoint).toBe(
       "consistent",
@@ -448,8 +448,8 @@ describe("a checkpoint that the auditor holds", () => {
   });
 });
 
-describe("what is refused", () => {
-  test("nothing matches: 404", async () => {
+describe("refused requests", () => {
+  test("a question that matches nothing is answered with 404", async () => {
     const empty = await service.makeKey("empty");
     for (const [key, query] of [
       [empty, ""],
@@ -460,7 +460,7 @@ describe("what is refused", () => {
       expect((await refusal(query, key)).json).toMatchObject({ code: "not_found" });
   });
 
-  test("another tenant sees nothing of it", async () => {
+  test("another tenant gets nothing of it", async () => {
     const other = await service.makeKey("other");
     await send(other, [event({ event_id: "evt_own", asset_id: "own" })]);
     for (const query of ["asset_id=credit_model", "correlation_id=case-17"])
@@ -471,14 +471,14 @@ describe("what is refused", () => {
     for (const file of files) expect(Buffer.from(file.content).toString()).not.toContain("acme");
   });
 
-  test("a question that asks for two things, or for no time", async () => {
+  test("a question with two filters, or without a valid time, is answered with 400", async () => {
     const both = await refusal("asset_id=a&correlation_id=b");
     expect([both.status, both.json.errors[0].path]).toEqual([400, "query:correlation_id"]);
     for (const query of ["from=yesterday", "wait=31", "colour=red"])
       expect((await refusal(query)).status).toBe(400);
   });
 
-  test("what nobody seals: 503 not_sealed, after the time that was given", async () => {
+  test("if nobody seals the log, the answer is 503 not_sealed after the requested wait", async () => {
     await using unsealed = await startTestService({ ROLES: "api,projector" });
     await unsealed.call("/v1/events", { body: event() });
     expect((await unsealed.call("/v1/evidence?wait=1")).json).toMatchObject({
@@ -488,7 +488,7 @@ describe("what is refused", () => {
   }, 30_000);
 });
 
-describe("on its way", () => {
+describe("a bundle being sent", () => {
   const large = async (tenant: string): Promise<{ key: string; id: string }> => {
     const made = await service.call("/v1/keys", {
       body: { tenant, scopes: ["events:write", "events:read"] },
@@ -506,7 +506,7 @@ describe("on its way", () => {
     return { key, id };
   };
 
-  test("it takes one of the places of exports, and gives it back", async () => {
+  test("a bundle takes one of the places for exports, and frees it at the end", async () => {
     const { key } = await large("places");
     const headers = { authorization: `Bearer ${key}` };
     const open = await Promise.all(
@@ -521,7 +521,7 @@ describe("on its way", () => {
     });
   }, 30_000);
 
-  test("with a key that ends it is broken off, and is no ZIP", async () => {
+  test("if its key is revoked, a bundle is cut off and is not a valid ZIP", async () => {
     const { key, id } = await large("ending");
     const answer = await openUntaken(`${service.url}/v1/evidence`, { authorization: `Bearer ${key}` });
     await service.call(`/v1/keys/${id}`, { method: "DELETE" });
@@ -576,7 +576,7 @@ describe("the verifier as one file", () => {
   });
 
   test.each(Object.entries(commands))(
-    "on %s it says valid, invalid and what it needs, in a folder with nothing else",
+    "on %s it reports valid, invalid and its usage, in a folder with nothing else",
     async (_, command) => {
       const valid = await run([...command, "--key", "log.key", "--tenant", "acme", "bundle.zip"], folder);
       expect(valid.errors).toBe("");

@@ -1,4 +1,4 @@
-/** The cases for go/verify.go, made and first judged by src/proof. Bytes are base64, as Go's JSON reads them. */
+/** The cases for go/verify.go, made and first checked by src/proof. Bytes are base64, as Go's JSON reads them. */
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { encodeBase64 } from "../../src/proof/base64.ts";
@@ -29,7 +29,7 @@ import {
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { formatTilePath, subtreeHashFrom, TILE_WIDTH, tileWidth } from "../../src/proof/tlog-tiles.ts";
 
-/** More than 256 * 256, so that there is a tile of level 2. */
+/** More than 256 * 256, so that a tile of level 2 exists. */
 const LEAVES = 70_000;
 const RANDOM_PROOFS = 1500;
 const BROKEN_OF_EACH = 20;
@@ -96,7 +96,7 @@ const anyTile = fc.record({
 const flipped = (bytes: Uint8Array, chance: number): Uint8Array =>
   bytes.map((byte, index) => (index === chance % bytes.length ? byte ^ (1 << (chance % 8)) : byte));
 
-/** Ways to damage a list of hashes; each gives another list, whatever the list. */
+/** Ways to damage a list of hashes; each gives a different list, for any list. */
 const brokenPaths = (
   path: readonly Hash[],
   chance: number,
@@ -186,7 +186,7 @@ const consistencyCases = (seed: number, hashOf: SubtreeHash): readonly object[] 
     return at % BROKEN_OF_EACH === 0 ? [right, ...brokenConsistencies(given, chance)] : [right];
   });
 
-/** Trees beyond 32 bits whose leaves are all alike but one, so that a subtree's hash takes a step per level. */
+/** Trees beyond 32 bits in which all leaves but one are equal, so that a subtree's hash takes one step per level. */
 const ALIKE = encoder.encode("alike");
 const ODD = encoder.encode("odd");
 
@@ -283,13 +283,13 @@ const noteCases = (seed: number): readonly object[] =>
     ];
   });
 
-/** The last byte of the signature: the first are the key id, with which it would be an unknown one. */
+/** Changes the last byte of the signature: the first ones are the key id, and changing those would make the key unknown. */
 const flippedBase64 = (base64: string): string => {
   const bytes = new Uint8Array(Buffer.from(base64, "base64"));
   return encodeBase64(flipped(bytes, bytes.length - 1));
 };
 
-/** Ed25519 has one signature for a key and a text, so Go's note must be ours. */
+/** Ed25519 has one signature for a key and a text, so Go's note must equal ours. */
 const signatureCases = (seed: number): readonly object[] =>
   sampled(fc.tuple(signed, fc.string({ unit: "grapheme" })), RANDOM_NOTES, seed).map(
     ([{ seed, origin }, words]) => {

@@ -56,7 +56,7 @@ const obtainGo = async (): Promise<Go> => {
   const environment = {
     PATH: process.env.PATH ?? "",
     GOROOT: root,
-    // Debian puts the sources of modules where Go before modules looked for them.
+    // Debian puts the sources of modules where Go looked for them before modules existed.
     GOPATH: join(home, "usr/share/gocode"),
     GO111MODULE: "off",
     GOTOOLCHAIN: "local",
@@ -67,7 +67,7 @@ const obtainGo = async (): Promise<Go> => {
   return { binary: join(root, "bin/go"), environment };
 };
 
-/** Unpacks beside its place and renames, so that a fetch that was cut off leaves nothing that looks whole. */
+/** Unpacks beside its place and renames, so that an interrupted fetch leaves nothing that looks complete. */
 const unpackGo = async (cache: string, home: string): Promise<void> => {
   await mkdir(cache, { recursive: true });
   const directory = await mkdtemp(join(cache, ".obtaining-"));

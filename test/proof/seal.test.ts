@@ -1,4 +1,4 @@
-/** Sealing on a real stream of checkpoints: what is signed, and above all what is not. */
+/** Sealing on a real stream of checkpoints: what is signed, and above all what is not signed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createCheckpointStream } from "../../src/jetstream/checkpoint-stream.ts";
 import { SEAL_TREES_PER_LOOK } from "../../src/limits.ts";
@@ -33,7 +33,7 @@ const OLD = "11".repeat(32);
 const NEW = "22".repeat(32);
 const OTHER = "33".repeat(32);
 
-/** A tree over texts, as the view would give it. */
+/** A tree over texts, as the view would return it. */
 const treeOf = (leaves: readonly string[]) => ({
   root: async (_tenant: string, size: number) => {
     if (size > leaves.length) return undefined;
@@ -67,7 +67,7 @@ test("a tree head is signed once per size, under the name of the tenant's log", 
   });
 });
 
-test("nothing is signed that does not extend what was signed last, whatever its size", async () => {
+test("a tree that does not extend the last signed head is not signed, whatever its size", async () => {
   await seal(sealing(["a", "b", "c"]), "extended", 3);
   const before = await checkpoints.last("extended");
   const others = [["a", "X", "c"], ["a", "b", "X", "d"], ["b", "a", "c", "d"], ["X"]];
@@ -78,12 +78,12 @@ test("nothing is signed that does not extend what was signed last, whatever its 
       leaves.length < 3 ? { kind: "view_behind" } : { kind: "refused", reason: "does_not_extend" },
     ]);
   }
-  // The tree says that it has more leaves than its tiles give.
+  // The tree claims more leaves than its tiles hold.
   expect(await seal(sealing(["a", "b", "c"]), "extended", 4)).toMatchObject({
     kind: "refused",
     reason: "tiles_missing",
   });
-  // Nor at the size that was signed last.
+  // It is refused at the size that was signed last, too.
   const { root } = treeOf(["a", "b", "c", "d"]);
   const without = async (tenant: string, size: number) => (size === 3 ? undefined : root(tenant, size));
   expect(await seal({ ...sealing([]), trees: { root: without } }, "extended", 4)).toMatchObject({
@@ -93,9 +93,9 @@ test("nothing is signed that does not extend what was signed last, whatever its 
   expect(await checkpoints.last("extended")).toEqual(before);
 });
 
-test("what this process signed last is extended also where the stream has lost it, and that is told", async () => {
+test("if the stream has lost what this process signed last, the next head still extends it, and the loss is reported", async () => {
   const signed = new Map<string, Checkpoint>();
-  // Of each tenant the stream has nothing.
+  // The stream has nothing of any of the tenants.
   const sealingAs = (tenant: string, leaves: readonly string[]) =>
     seal({ ...sealing(leaves), signed }, tenant, leaves.length);
   const lose = (from: string, to: string): void => {
@@ -111,7 +111,7 @@ test("what this process signed last is extended also where the stream has lost i
   expect(await sealingAs("lost", ["a", "b", "c", "d"])).toEqual({ kind: "sealed", size: 4 });
 });
 
-test("a checkpoint that none of our keys signed is built upon by nobody", async () => {
+test("no head is built upon a checkpoint that none of our keys signed", async () => {
   await seal(sealing(["a"], ringOf(OLD)), "foreign", 1);
   for (const [keys, name] of [
     [ringOf(NEW), "prooftrail"],
@@ -126,7 +126,7 @@ test("a checkpoint that none of our keys signed is built upon by nobody", async 
   expect(await seal(sealing(["a", "b"]), "foreign", 2)).toMatchObject({ reason: "unverifiable" });
 });
 
-test("while a key is changed both sign, and what the old one signed stays verifiable", async () => {
+test("while a key is changed both keys sign, and heads that the old one signed stay verifiable", async () => {
   await seal(sealing(["a"], ringOf(OLD)), "rotated", 1);
   await seal(sealing(["a", "b"], ringOf(`${NEW} # new\n${OLD}`)), "rotated", 2);
   for (const trusted of [OLD, NEW]) {
@@ -140,7 +140,7 @@ test("while a key is changed both sign, and what the old one signed stays verifi
   expect(await opened("rotated", after)).toMatchObject({ kind: "opened" });
 });
 
-test("a tree head that a new key has not signed is signed again, once, though nothing is written any more", async () => {
+test("a tree head that a new key has not signed is signed again, once, even if nothing is written any more", async () => {
   const origin = "prooftrail/idle";
   const isBefore = async (): Promise<boolean> => {
     const note = (await checkpoints.last("idle"))?.note;
@@ -158,12 +158,12 @@ test("a tree head that a new key has not signed is signed again, once, though no
   expect(await isBefore()).toBe(true);
   for (const trusted of [OLD, NEW])
     expect(await opened("idle", ringOf(trusted))).toMatchObject({ kind: "opened", checkpoint: { size: 1 } });
-  // Nor by a sealer that has not heard of the new key.
+  // A sealer that does not know the new key does not sign it again either.
   for (const ring of [both, ringOf(OLD), ringOf(NEW)])
     expect(await seal(sealing(["a"], ring), "idle", 1)).toEqual({ kind: "current" });
 });
 
-test("a private key that stands in the ring twice signs once, so that bundles can be made", async () => {
+test("a private key that is in the ring twice signs once, so that bundles can be made", async () => {
   const ring = ringOf(`${NEW}\n${OLD}\n${NEW} # once more`);
   await seal(sealing(["a"], ring), "twice", 1);
   const note = (await checkpoints.last("twice"))?.note ?? "";
@@ -171,7 +171,7 @@ test("a private key that stands in the ring twice signs once, so that bundles ca
   expect(ring.publicKeys).toEqual(ringOf(`${NEW}\n${OLD}`).publicKeys);
 });
 
-test("an old key stays verifiable by its line of GET /v1/log/key, and a line that was mistyped is refused", () => {
+test("an old key stays verifiable by its line of GET /v1/log/key, and a mistyped line is refused", () => {
   const old = ringOf(OLD);
   const line = old.signers("prooftrail/acme").map(formatVerifierKey).join();
   const text = `${NEW},public:${line}`;
@@ -183,7 +183,7 @@ test("an old key stays verifiable by its line of GET /v1/log/key, and a line tha
   expect(readKeyRing(text.replace("acme", "acne")).kind).toBe("malformed");
 });
 
-test("of two sealers at once one is overtaken, and there is one tree head", async () => {
+test("of two sealers at once one is overtaken, and one tree head exists", async () => {
   const leaves = ["a", "b"];
   const outcomes = await Promise.all([1, 2, 3].map(() => seal(sealing(leaves), "raced", 2)));
   expect(outcomes.filter(({ kind }) => kind === "sealed")).toHaveLength(1);
@@ -195,7 +195,7 @@ test("of two sealers at once one is overtaken, and there is one tree head", asyn
   expect(stored).toHaveLength(1);
 });
 
-test("the sealer takes each tree that grew, and takes up again what it could not seal", async () => {
+test("the sealer seals each tree that grew, and retries a tree that it could not seal", async () => {
   const leaves = new Map([
     ["one", ["a"]],
     ["two", ["b", "c"]],
@@ -234,7 +234,7 @@ test("the sealer takes each tree that grew, and takes up again what it could not
   expect(await opened("two", ringOf(OLD))).toMatchObject({ kind: "opened", checkpoint: { size: 2 } });
 });
 
-test("public keys are kept for those who verify, each once", async () => {
+test("public keys are kept for verifiers, each once", async () => {
   const ring = ringOf(`${NEW} ${OLD}`);
   const { publicKeys } = ring;
   for (const keys of [ring, ring]) await publishKeys(checkpoints, keys);
@@ -244,7 +244,7 @@ test("public keys are kept for those who verify, each once", async () => {
   );
 });
 
-test("of several installations that give out their first keys at once one does, and the others none", async () => {
+test("when several installations publish their first keys at once, one succeeds, and the others publish none", async () => {
   await using fresh = await startTestLog();
   const store = await createCheckpointStream(fresh.connection);
   const rings = [OLD, NEW, OTHER].map(ringOf);
@@ -255,7 +255,7 @@ test("of several installations that give out their first keys at once one does, 
   expect(await Promise.all(rings.map((ring) => publishKeys(store, ring)))).toEqual(published);
 });
 
-test("the seed of an old key is not given out where it was left behind public:", async () => {
+test("the seed of an old key is not published if an operator left it behind public:", async () => {
   await publishKeys(checkpoints, ringOf(OLD));
   await expect(publishKeys(checkpoints, ringOf(`${NEW}\npublic:${OLD}`))).rejects.toThrow("the seed");
   await expect(publishKeys(checkpoints, ringOf(`${OTHER} public:${OTHER}`))).rejects.toThrow("the seed");
@@ -264,7 +264,7 @@ test("the seed of an old key is not given out where it was left behind public:",
   );
 });
 
-test("a ring that cannot sign, or has anything else in it, is refused, and no key is repeated", () => {
+test("a key ring that cannot sign, or that has an invalid entry, is refused, and the error shows no key", () => {
   for (const text of ["", "# nothing", `public:${OLD}`, OLD.slice(2), `${OLD} x`, `${OLD}\n${NEW}0`]) {
     const read = readKeyRing(text);
     expect([text, read.kind]).toEqual([text, "malformed"]);
@@ -272,7 +272,7 @@ test("a ring that cannot sign, or has anything else in it, is refused, and no ke
   }
 });
 
-test("a tree that was refused is sealed when what was wrong is mended, also without a new record", async () => {
+test("a refused tree is sealed when its fault is mended, even without a new record", async () => {
   let hasTiles = false;
   const notes: string[] = [];
   const outcomes: string[] = [];
@@ -298,13 +298,13 @@ test("a tree that was refused is sealed when what was wrong is mended, also with
   });
   await sealer.look();
   expect([outcomes, notes]).toEqual([["refused"], []]);
-  // As `views rebuild tree` does.
+  // `views rebuild tree` does the same.
   hasTiles = true;
   await sealer.look();
   expect(notes).toHaveLength(1);
 });
 
-test("trees that have seen another log are not signed, and are looked at from the start once they are made again", async () => {
+test("trees that have seen another log are not signed, and are read from the start once they are made again", async () => {
   let isOfLog = false;
   let grown: readonly GrownTree[] = [{ tenant: "restored", size: 3, lastSequence: 9 }];
   const sealer = createSealer({
@@ -325,11 +325,11 @@ test("trees that have seen another log are not signed, and are looked at from th
   expect(await opened("restored", ringOf(OLD))).toMatchObject({ kind: "opened", checkpoint: { size: 2 } });
 });
 
-/** A sealer of trees that `grown` lists, in memory, of which it is told what goes wrong. */
+/** A sealer, in memory, of the trees that `grown` lists; it collects the errors. */
 const sealerOf = (state: {
   grown: readonly GrownTree[];
   isOfLog?: boolean;
-  /** Trees can be read. */
+  /** Whether trees can be read. */
   hasTiles?: boolean;
   isOvertaken?: boolean;
 }) => {
@@ -362,7 +362,7 @@ const sealerOf = (state: {
 
 const grownTree = (tenant: string, lastSequence: number): GrownTree => ({ tenant, size: 1, lastSequence });
 
-test("more trees than are asked for at once are sealed in one look", async () => {
+test("one look seals more trees than one question returns", async () => {
   const grown = Array.from({ length: SEAL_TREES_PER_LOOK + 1 }, (_, index) =>
     grownTree(`t${index}`, index + 1),
   );
@@ -371,7 +371,7 @@ test("more trees than are asked for at once are sealed in one look", async () =>
   expect(sealed).toHaveLength(SEAL_TREES_PER_LOOK + 1);
 });
 
-test("what another sealer was quicker to sign is looked at again: that may have been less", async () => {
+test("if another sealer signed first, the tree is looked at again, because the other may have signed less", async () => {
   const state = { grown: [grownTree("acme", 1)], isOvertaken: true };
   const { sealer, sealed } = sealerOf(state);
   await sealer.look();
@@ -380,7 +380,7 @@ test("what another sealer was quicker to sign is looked at again: that may have 
   expect(sealed).toEqual(["acme"]);
 });
 
-test("why a tree is not signed is told once, and again where it was mended meanwhile", async () => {
+test("the reason why a tree is not signed is reported once, and again if it was mended in between", async () => {
   const state = { grown: [grownTree("acme", 1)], hasTiles: false };
   const { sealer, errors } = sealerOf(state);
   await sealer.look();
@@ -393,7 +393,7 @@ test("why a tree is not signed is told once, and again where it was mended meanw
   expect(errors).toEqual(["tiles_missing", "tiles_missing"]);
 });
 
-test("that trees are of another log is told once each time, and of what they had nothing is left to be signed", async () => {
+test("that trees belong to another log is reported once each time, and their old trees are not signed later", async () => {
   const state = { grown: [grownTree("gone", 9)], isOfLog: false };
   const { sealer, sealed, errors } = sealerOf(state);
   await sealer.look();
@@ -407,7 +407,7 @@ test("that trees are of another log is told once each time, and of what they had
   expect(errors).toHaveLength(2);
 });
 
-test("a public key that is no point of the curve is refused at the start, as Deno could neither sign nor verify beside it", () => {
+test("a public key that is not a point of the curve is refused at the start, because Deno could neither sign nor verify beside it", () => {
   const noPoint = `02${"00".repeat(31)}`;
   const read = readKeyRing(`${NEW},public:${noPoint}`);
   expect(read).toMatchObject({
@@ -419,7 +419,7 @@ test("a public key that is no point of the curve is refused at the start, as Den
   expect(readKeyRing(`${NEW},public:${formatVerifierKey(verifier)}`).kind).toBe("malformed");
 });
 
-test("as many private keys as are taken sign together under the longest names, and one more is refused at the start", async () => {
+test("the maximum of private keys sign together under the longest names, and one more is refused at the start", async () => {
   const seeds = Array.from({ length: 51 }, (_, index) => (index + 1).toString(16).padStart(64, "0"));
   const read = readKeyRing(seeds.join("\n"));
   expect(read).toMatchObject({

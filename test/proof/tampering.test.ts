@@ -1,9 +1,9 @@
 /**
- * Somebody with every right on the machine alters what is stored while nothing runs; the service is started again on what they left. Each alteration is found,
- * and the record is named. Bundles are altered in the tests of evidence.
+ * An attacker with every right on the machine alters stored data while nothing runs, and the service starts again on the result. Every alteration is found,
+ * and the record is named. The tests of evidence alter bundles.
  *
- * 1. A service takes events of two tenants and seals them; it is stopped, and its folder kept.
- * 2. Each test alters a copy of that folder, starts a service on it, and waits for what it says.
+ * 1. A service takes events of two tenants and seals them; it is stopped, and its folder is kept.
+ * 2. Each test alters a copy of that folder, starts a service on it, and waits for its alarm.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
@@ -31,7 +31,7 @@ beforeAll(async () => {
     ["beta", 3],
   ] as const;
   const keys = new Map<string, string>();
-  // First without the sealer, so that each tree has one head, over all of its records: a head between would find some alterations in another way.
+  // At first without the sealer, so that each tree has one head over all of its records: a head in between would find some alterations in another way.
   const taking = await startTestService({ DATA_DIR: dataDir, ROLES: "api,projector" });
   for (const [tenant, count] of last) {
     const key = await taking.makeKey(tenant);
@@ -63,10 +63,10 @@ interface Message {
   readonly payload: string;
 }
 
-/** What the service wrote, read when it is first needed: every copy of its folder has the same. */
+/** The messages that the service wrote, read on first use: every copy of its folder has the same. */
 let written: readonly Message[] | undefined;
 
-/** The log as it would be had it always been what `change` makes of it: as an operator of the broker can write it. */
+/** Replaces the log by what `change` makes of it, as if it had always been so: an operator of the broker can write that. */
 const rewriteLog = async (dataDir: string, change: (messages: Message[]) => readonly Message[]) => {
   const ports = join(dataDir, "ports");
   const configuration = join(dataDir, "operator.conf");
@@ -140,7 +140,7 @@ const writeLog = async (
 const alarmsOf = ({ lines }: TestService): readonly LogLine[] =>
   lines.filter(({ message }) => message === "the log, its tree and what was signed do not agree");
 
-/** What the monitor says first of this kind. */
+/** The monitor's first alarm with this code. */
 const alarm = (service: TestService, code: string): Promise<LogLine> =>
   until(
     `the alarm ${code}; so far: ${JSON.stringify(service.lines.filter(({ level }) => level === "error"))}`,
@@ -157,7 +157,7 @@ type Tampering = [
   what: string,
   change: (messages: Message[]) => readonly Message[],
   code: string,
-  /** How far behind the altered record the first stands that is another now. */
+  /** How far the first record that has changed lies behind the altered one. */
   behind: number,
 ];
 
@@ -203,9 +203,9 @@ const changed = (messages: readonly Message[], change: (payload: string) => stri
     message.payload.includes(`"${ID}"`) ? { ...message, payload: change(message.payload) } : message,
   );
 
-describe("a record in the log", () => {
+describe("an altered record in the log", () => {
   test.each(tampered)(
-    "%s: found and named",
+    "%s: the monitor finds it and names the record",
     async (_, change, code, behind) => {
       const dataDir = await copy();
       let sequence = 0;
@@ -221,7 +221,7 @@ describe("a record in the log", () => {
     30_000,
   );
 
-  test("the newest cut off: found and counted", async () => {
+  test("the monitor finds records cut off at the end, and counts them", async () => {
     const dataDir = await copy();
     await rewriteLog(dataDir, (messages) => messages.slice(0, -1));
     await using service = await started(dataDir);
@@ -231,7 +231,7 @@ describe("a record in the log", () => {
     });
   }, 30_000);
 
-  test("one bit flipped in the broker's own file: found and named", async () => {
+  test("the monitor finds one flipped bit in the broker's own file, and names the record", async () => {
     const dataDir = await copy();
     const store = join(dataDir, "broker", "store");
     const files = await readdir(store, { recursive: true });
@@ -242,12 +242,12 @@ describe("a record in the log", () => {
     bytes[middle] = (bytes[middle] ?? 0) ^ 1;
     await writeFile(join(store, block), bytes);
     await using service = await started(dataDir);
-    // The broker's own checksum takes the message out.
+    // The broker's own checksum makes it drop the message.
     expect(await alarm(service, "hole")).toMatchObject({ sequence: expect.any(Number) });
   }, 30_000);
 });
 
-/** `prooftrail views verify <view>` on a folder that no service uses. */
+/** Runs `prooftrail views verify <view>` on a folder that no service uses. */
 const verifyView = async (dataDir: string, view: string): Promise<string> => {
   const environment = { DATA_DIR: dataDir, NATS_SERVER_BIN: await testBrokerBinary() };
   const { code, out, err } = await runCli(["views", "verify", view], { environment });
@@ -255,7 +255,7 @@ const verifyView = async (dataDir: string, view: string): Promise<string> => {
   return out + err;
 };
 
-describe("a record in the view", () => {
+describe("an altered record in the view", () => {
   const where = "WHERE tenant = 'acme' AND event_id = 'evt_acme_300'";
   test.each([
     ["altered", `UPDATE events SET event = replace(event, 'credit_model', 'credit_modem') ${where}`],
@@ -270,7 +270,7 @@ describe("a record in the view", () => {
       `INSERT INTO events SELECT tenant, 'evt_acme_300_again', sequence, received_at, request_id, received, occurred, retention_class, counted_from, expired_at, event FROM events ${where}`,
     ],
   ])(
-    "%s: found and named when the view is held against the log",
+    "%s: comparing the view with the log finds it and names the record",
     async (_, sql) => {
       const dataDir = await copy();
       await inViews(dataDir, sql);
@@ -282,12 +282,12 @@ describe("a record in the view", () => {
   );
 });
 
-test("log and tree altered together: what was signed still says so", async () => {
+test("if log and tree are altered together, the signed heads still reveal it", async () => {
   const dataDir = await copy();
   await rewriteLog(dataDir, (messages) =>
     changed(messages, (payload) => payload.replace("credit_model", "credit_modem")),
   );
-  // The tree is made again from what the log says now.
+  // The tree is made again from the altered log.
   await inViews(dataDir, "UPDATE views SET version = 0 WHERE name = 'tree'");
   await using service = await started(dataDir);
   const line = await alarm(service, "root_differs");
@@ -307,8 +307,8 @@ const inViews = async (dataDir: string, sql: string): Promise<void> => {
   database.close();
 };
 
-describe("a hash in the tree", () => {
-  test("of a full tile altered: the leaf is named, and no proof is given", async () => {
+describe("an altered hash in the tree", () => {
+  test("if a hash of a full tile is altered, the leaf is named, and no proof is given", async () => {
     const dataDir = await copy();
     await inViews(
       dataDir,
@@ -334,7 +334,7 @@ describe("a hash in the tree", () => {
     ],
     ["doubled", "substr(hashes, 1, 128) || substr(hashes, 1, 128) || substr(hashes, 257)", 3],
   ])(
-    "of a full tile %s: the leaf is named",
+    "if a hash of a full tile is %s, the leaf is named",
     async (_, hashes, leaf) => {
       const dataDir = await copy();
       await inViews(
@@ -350,7 +350,7 @@ describe("a hash in the tree", () => {
     30_000,
   );
 
-  test("of a full tile gone: it is named", async () => {
+  test("if a full tile is gone, the tile is named", async () => {
     const dataDir = await copy();
     await inViews(dataDir, "DELETE FROM tree_tiles WHERE tenant = 'acme' AND level = 0 AND tile = 1");
     await using service = await started(dataDir);
@@ -360,7 +360,7 @@ describe("a hash in the tree", () => {
     });
   }, 30_000);
 
-  test("at the edge of the tree altered: nothing more is signed for the tenant", async () => {
+  test("if a hash at the edge of the tree is altered, nothing more is signed for the tenant", async () => {
     const dataDir = await copy();
     await inViews(
       dataDir,
@@ -378,7 +378,7 @@ describe("a hash in the tree", () => {
   }, 30_000);
 });
 
-test("what is as it was gives no alarm", async () => {
+test("unaltered data raises no alarm", async () => {
   const dataDir = await copy();
   await using service = await started(dataDir);
   await until("the log was read again", async () =>
