@@ -1,4 +1,4 @@
-/** What README says of a copy: taken in one moment of a service at work, and without its views. */
+/** What README says of a copy: it is taken at one moment of a running service, and without its views. */
 import { expect, test } from "bun:test";
 import { cpSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 
 const COUNT = 20;
 
-/** Size and root of the newest tree head (C2SP tlog-checkpoint), once it speaks of all events. */
+/** Size and root of the newest tree head (C2SP tlog-checkpoint), once it covers all events. */
 const sealed = (service: ServiceProcess, count = COUNT): Promise<readonly string[]> =>
   until("all events are sealed", async () => {
     const { text } = await service.call("/v1/log/checkpoint");
@@ -25,7 +25,7 @@ const shown = async ({ call }: ServiceProcess) => {
   return { events: page.json.data, proven: { leaf_index, leaf_hash } };
 };
 
-test("a copy of the folder, taken in one moment of a service at work, is the same service, and makes its views again", async () => {
+test("a copy of the folder, taken at one moment of a running service, starts as the same service and makes its views again", async () => {
   await using folder = await dataFolder();
   await using elsewhere = await dataFolder();
   await using service = await spawnService({ dataDir: folder.path });
@@ -52,7 +52,7 @@ test("a copy of the folder, taken in one moment of a service at work, is the sam
   expect(copy.output).not.toContain("do not agree");
 });
 
-test("after an older copy of the log nothing is signed that it has lost, nothing of it counts as stored, and what comes is sealed once the views are made again", async () => {
+test("after an older log copy is restored, lost records are neither signed nor taken for stored, and new ones are sealed once the views are made again", async () => {
   await using folder = await dataFolder();
   await using elsewhere = await dataFolder();
   const broker = join(folder.path, "broker/store");
@@ -84,7 +84,7 @@ test("after an older copy of the log nothing is signed that it has lost, nothing
   await running(async (service) => {
     await until("the sealer has looked", () => /no tree head is signed|do not agree/.test(service.output));
     await take(service, ["new_1", "new_2"]);
-    // The view knows it, and the log has another event in its place.
+    // The view knows the event, but the log has another event in its place.
     const resent = await service.call("/v1/events?resent=true", { body: event({ event_id: "evt_lost_1" }) });
     expect([resent.status, resent.json.code]).toEqual([503, "view_behind"]);
   });

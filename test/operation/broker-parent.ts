@@ -1,4 +1,4 @@
-/** A process that owns a broker and can be killed: started by broker.test.ts, on Bun and on Deno. */
+/** A process that owns a broker and can be killed; broker.test.ts starts it on Bun and on Deno. */
 import process from "node:process";
 import { startBroker } from "../../src/jetstream/broker/supervise.ts";
 

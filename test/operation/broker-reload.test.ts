@@ -1,4 +1,4 @@
-/** A broker whose configuration is changed while it runs, to a wrong one and back: the service goes on by itself when it is right again. */
+/** A broker whose configuration is changed to a wrong one and back while it runs: the service recovers by itself when it is right again. */
 import { expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import process from "node:process";
@@ -9,7 +9,7 @@ import { until } from "../support/until.ts";
 
 const startServiceOn = (broker: TestBroker): Promise<TestService> => startTestService(settingsFor(broker));
 
-/** As an operator does it: the file is written, and the server told to read it. */
+/** As an operator does it: write the file, and tell the server to read it. */
 const reload = async (broker: TestBroker, configuration: string): Promise<void> => {
   await writeFile(brokerFiles(broker.directory).configuration, configuration);
   process.kill(broker.pid, "SIGHUP");
@@ -23,7 +23,7 @@ const hasError = (service: TestService, text: string): boolean =>
     ({ message, detail }) => message === "the broker reported an error" && String(detail).includes(text),
   );
 
-test("a password that was wrong for a while", async () => {
+test("when the broker refused the password for a while, the service stores events again after the mend", async () => {
   await using broker = await startTestBroker();
   await using service = await startServiceOn(broker);
   const right = await readFile(brokerFiles(broker.directory).configuration, "utf8");
@@ -37,7 +37,7 @@ test("a password that was wrong for a while", async () => {
   await until("events are stored again", async () => (await send(service, "evt_after")) === 202);
 });
 
-test("acknowledgements that could not be received for a while", async () => {
+test("when acknowledgements could not be received for a while, the service stores events again after the mend", async () => {
   await using broker = await startTestBroker();
   await using service = await startServiceOn(broker);
   const right = await readFile(brokerFiles(broker.directory).configuration, "utf8");
@@ -45,7 +45,7 @@ test("acknowledgements that could not be received for a while", async () => {
   await until("the broker has taken the right away", () => hasError(service, "subscription _INBOX."));
   const start = performance.now();
   expect(await send(service, "evt_meanwhile")).toBe(503);
-  // The broker says no at once; what waits for a time that is over is another matter.
+  // The broker refuses at once, so the request must not wait for its timeout.
   expect(performance.now() - start).toBeLessThan(4000);
   await reload(broker, right);
   await until("events are acknowledged again", async () => (await send(service, "evt_after")) === 202);

@@ -60,7 +60,7 @@ const connectAs = async (broker: Broker, user: BrokerUser): Promise<NatsConnecti
   return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.close() });
 };
 
-/** What the broker answers on a subject of its API, or the code of the refusal. */
+/** The broker's answer on a subject of its API, or the code of the refusal. */
 const ask = async (
   connection: NatsConnection,
   subject: string,
@@ -82,7 +82,7 @@ const createStreams = async (broker: Broker): Promise<void> => {
   }
 };
 
-/** Command lines of living processes that name this directory. A zombie has none. */
+/** Command lines of living processes that contain this directory. A zombie has none. */
 const processesOf = (directory: string): readonly string[] =>
   execFileSync("ps", ["-ww", "-A", "-o", "stat=,args="], { encoding: "utf8" })
     .split("\n")
@@ -97,7 +97,7 @@ const program = async (path: string, text: string): Promise<string> => {
 };
 
 describe("the embedded broker", () => {
-  test("each user connects with its own URL and nobody without a password", async () => {
+  test("each user connects with its own URL, and nobody connects without a password", async () => {
     await using broker = await startTestBroker();
     for (const user of ["service", "provisioner", "consumer"] as const) {
       await using connection = await connectAs(broker, user);
@@ -107,7 +107,7 @@ describe("the embedded broker", () => {
     expect(connect({ servers: `127.0.0.1:${broker.port}`, reconnect: false })).rejects.toThrow();
   });
 
-  test("the running service can append and read, but not change or empty a stream", async () => {
+  test("the running service can append and read, but cannot change or empty a stream", async () => {
     await using broker = await startTestBroker();
     await createStreams(broker);
     await using service = await connectAs(broker, "service");
@@ -129,7 +129,7 @@ describe("the embedded broker", () => {
     expect(information.state.messages).toBe(1);
   });
 
-  test("a consumer follows the log and cannot write to it, whatever it asks the server to send for it", async () => {
+  test("a consumer can follow the log but not write to it, whatever it asks the server to send there", async () => {
     await using broker = await startTestBroker();
     await createStreams(broker);
     const { host, username, password } = new URL(
@@ -151,7 +151,7 @@ describe("the embedded broker", () => {
     const manager = await consumer.jetstreamManager({ checkAPI: false });
     const everything = { ack_policy: AckPolicy.Explicit, deliver_policy: DeliverPolicy.All };
     await manager.consumers.add("CHECKPOINTS", { durable_name: "pulled", ...everything });
-    // The subject is heard before a push consumer delivers to it, as the server asks for that. The answers come where they are asked for, and end there.
+    // The subject has a subscriber before a push consumer delivers to it, as the server requires. The answers arrive at the inbox, and end there.
     const heard: string[] = [];
     consumer.subscribe(forged, { callback: (_error, message) => void heard.push(message.string()) });
     for (const [subject, body] of [
@@ -162,7 +162,7 @@ describe("the embedded broker", () => {
     ] as const)
       consumer.publish(`$JS.API.${subject}`, JSON.stringify(body), { reply: forged });
     await until("each is answered", () => heard.length === 4);
-    // An answer without a body, to what is not there, is all that deleting takes.
+    // An answer without a body, such as the one about a missing message, is enough to delete the stream.
     const deletion = "$JS.API.STREAM.DELETE.AUDIT";
     consumer.publish("$JS.API.DIRECT.GET.AUDIT", '{"seq":99}', { reply: deletion });
     await consumer.flush();
@@ -185,7 +185,7 @@ describe("the embedded broker", () => {
       expect(JSON.parse(await ask(service, `$JS.API.STREAM.INFO.${stream}`, {})).state.last_seq).toBe(last);
   });
 
-  test("a consumer hears nothing of what the service is answered", async () => {
+  test("a consumer cannot read the answers to the service's requests", async () => {
     await using broker = await startTestBroker();
     await createStreams(broker);
     await using service = await connectAs(broker, "service");
@@ -195,12 +195,12 @@ describe("the embedded broker", () => {
     await consumer.flush();
     await ask(service, "$KV.KEYS.key_1", { secret_hash: "secret" });
     expect(await ask(service, "$JS.API.DIRECT.GET.KV_KEYS", { seq: 1 })).toContain("secret");
-    // Answered after all that: what was to be heard has been.
+    // This is answered after all that, so everything that could be heard has arrived.
     expect(await ask(consumer, "$JS.API.STREAM.INFO.AUDIT", {})).toContain("AUDIT");
     expect(heard.filter((text) => !text.includes("AUDIT"))).toEqual([]);
   });
 
-  test("streams of a broker from before the service had an account of its own are there; two logs stop the start", async () => {
+  test("streams from before the service had its own account are still there, and two logs stop the start", async () => {
     await using directory = await temporaryDirectory();
     const options = { binary: await testBrokerBinary(), directory: directory.path, logger: silentLogger };
     const first = await startBroker(options);
@@ -225,7 +225,7 @@ describe("the embedded broker", () => {
     );
   });
 
-  test("files with passwords are readable by their owner only", async () => {
+  test("only their owner can read the files with passwords", async () => {
     await using broker = await startTestBroker();
     for (const name of ["credentials.json", "consumer.url", "nats-server.conf"]) {
       const { mode } = await stat(join(broker.directory, name));
@@ -233,7 +233,7 @@ describe("the embedded broker", () => {
     }
   });
 
-  test("after kill -9 of the server it is back on the same port with every acknowledged record", async () => {
+  test("after kill -9 of the server it comes back on the same port with every acknowledged record", async () => {
     await using broker = await startTestBroker();
     await createStreams(broker);
     await using service = await connectAs(broker, "service");
@@ -245,14 +245,14 @@ describe("the embedded broker", () => {
     await until("another server runs", () => broker.pid !== pid);
     expect(broker.port).toBe(port);
     const information = await until("the client is answered again", async () => {
-      // What the client sends while it is not connected is lost, so it is asked again soon.
+      // Messages that the client sends while it is not connected are lost, so the test asks again soon.
       const answer = await ask(service, "$JS.API.STREAM.INFO.AUDIT", {}, 100);
       return answer.startsWith("{") && JSON.parse(answer);
     });
     expect(information.state.messages).toBe(50);
   });
 
-  test("after kill -9 of the shell around it there is one server again, not two", async () => {
+  test("after kill -9 of the shell around the server one server runs again, not two", async () => {
     await using broker = await startTestBroker();
     const { pid } = broker;
     const shell = Number(execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }));
@@ -263,7 +263,7 @@ describe("the embedded broker", () => {
     expect(servers).toHaveLength(1);
   });
 
-  test("stop leaves no process, and the next start has the same URLs", async () => {
+  test("a stop leaves no process, and the next start has the same URLs", async () => {
     await using directory = await temporaryDirectory();
     const options = { binary: await testBrokerBinary(), directory: directory.path, logger: silentLogger };
     const first = await startBroker(options);
@@ -273,7 +273,7 @@ describe("the embedded broker", () => {
     expect(second.url("consumer")).toBe(first.url("consumer"));
   });
 
-  test("a process of another service that has the number of the broker before is left alone, also where its path ends like ours", async () => {
+  test("a process of another service that has the old broker's process id is left alone, even if its path ends like ours", async () => {
     await using directory = await temporaryDirectory();
     const files = brokerFiles(directory.path);
     const parameters = ["-c", "read -r _", "nats-server", "-c", `/elsewhere${files.configuration}`];
@@ -286,7 +286,7 @@ describe("the embedded broker", () => {
     expect(told).toEqual([]);
   });
 
-  test("a port that somebody else took meanwhile is left to them", async () => {
+  test("a port that another program took meanwhile is left to it, and the broker takes another", async () => {
     await using directory = await temporaryDirectory();
     const options = { binary: await testBrokerBinary(), directory: directory.path, logger: silentLogger };
     const first = await startBroker(options);
@@ -297,7 +297,7 @@ describe("the embedded broker", () => {
     expect(second.port).not.toBe(first.port);
   });
 
-  test("a server that cannot start is reported with what it said", async () => {
+  test("if a server cannot start, the error shows the server's own message", async () => {
     await using directory = await temporaryDirectory();
     const binary = await program(join(directory.path, "broken"), "echo the disk is on fire >&2; exit 3");
     const start = startBroker({ binary, directory: join(directory.path, "data"), logger: silentLogger });
@@ -308,7 +308,7 @@ describe("the embedded broker", () => {
     if (lock.kind === "locked") lock.lock.release();
   });
 
-  test("of its log, which has earlier runs too, whole lines of this one are shown, and whose its files must be", async () => {
+  test("the error shows whole lines of this run only, from a log that has earlier runs too, and says who must own the files", async () => {
     await using directory = await temporaryDirectory();
     const data = join(directory.path, "data");
     const refused = "[7] [FTL] Can't start JetStream: storage directory is not writable";
@@ -329,7 +329,7 @@ const RUNTIMES: readonly (readonly [string, readonly string[]])[] = [
   ["Deno", [join(root, "node_modules/.bin/deno"), "run", "-A", "--node-modules-dir=manual"]],
 ];
 
-/** A process of its own that has started a broker. Stopped, where it still runs, when disposed. */
+/** A separate process that has started a broker. It is stopped when disposed, if it still runs. */
 const startParent = async (command: readonly string[], directory: string) => {
   const [executable = "", ...parameters] = command;
   const script = join(import.meta.dirname, "broker-parent.ts");
@@ -343,7 +343,7 @@ const startParent = async (command: readonly string[], directory: string) => {
   });
   for await (const line of createInterface({ input: child.stdout })) {
     const told: { pid: number } = JSON.parse(line);
-    // The process itself: Deno's launcher is another one, and ends after it.
+    // The process itself: Deno's launcher is a different process, and ends after it.
     const kill = async (signal: NodeJS.Signals): Promise<void> => {
       if (!hasEnded) process.kill(told.pid, signal);
       await ended;
@@ -354,7 +354,7 @@ const startParent = async (command: readonly string[], directory: string) => {
 };
 
 describe.each(RUNTIMES)("a broker owned by a process on %s", (_name, command) => {
-  test("ends when its owner is killed with kill -9, and the next owner can start at once", async () => {
+  test("the broker ends when its owner is killed with kill -9, and the next owner can start at once", async () => {
     await using directory = await temporaryDirectory();
     await using parent = await startParent(command, directory.path);
     expect(processesOf(directory.path)).toHaveLength(3);
@@ -366,13 +366,13 @@ describe.each(RUNTIMES)("a broker owned by a process on %s", (_name, command) =>
     });
     await until("only the next owner's processes are left", () => processesOf(directory.path).length === 3);
     await next.stop();
-    // The watcher of the shell ends a moment after the shell.
+    // The process that watches the shell ends a moment after the shell.
     await until("no process is left", () => processesOf(directory.path).length === 0);
   });
 
-  // 1. The server is stopped (SIGSTOP), so that it outlives its owner. 2. The owner is killed, the next one starts.
-  // 3. While it waits there is one server. 4. The first goes on, and ends because its owner is gone.
-  test("and still running when the next owner starts, is waited for: never two servers on one store", async () => {
+  // 1. The server is stopped (SIGSTOP), so that it outlives its owner. 2. The owner is killed, and the next one starts.
+  // 3. While the next one waits, there is one server. 4. The first server resumes, and ends because its owner is gone.
+  test("the next owner waits for a broker that still runs, so two servers never share one store", async () => {
     await using directory = await temporaryDirectory();
     await using parent = await startParent(command, directory.path);
     const pid = Number(await readFile(join(directory.path, "run/nats-server.pid"), "utf8"));
@@ -388,21 +388,21 @@ describe.each(RUNTIMES)("a broker owned by a process on %s", (_name, command) =>
     expect(broker.pid).not.toBe(pid);
   });
 
-  test("leaves no process when its owner is killed", async () => {
+  test("the broker leaves no process when its owner is killed", async () => {
     await using directory = await temporaryDirectory();
     await using parent = await startParent(command, directory.path);
     await parent.kill("SIGKILL");
     await until("no process is left", () => processesOf(directory.path).length === 0);
   });
 
-  test("leaves no process when its owner stops", async () => {
+  test("the broker leaves no process when its owner stops", async () => {
     await using directory = await temporaryDirectory();
     await using parent = await startParent(command, directory.path);
     await parent.kill("SIGTERM");
     await until("no process is left", () => processesOf(directory.path).length === 0);
   });
 
-  test("refuses a second owner of the same directory and names the first", async () => {
+  test("a second owner of the same directory is refused, and the error names the first", async () => {
     await using directory = await temporaryDirectory();
     await using parent = await startParent(command, directory.path);
     const second = startBroker({
@@ -432,7 +432,7 @@ describe("finding a nats-server", () => {
     });
   });
 
-  test("NATS_SERVER_BIN that names nothing, or no nats-server, is refused", async () => {
+  test("a NATS_SERVER_BIN that names nothing, or not a nats-server, is refused", async () => {
     const options = { environment: process.env, logger: silentLogger };
     const absent = await findBroker({ ...options, explicitBinary: "/nonexistent/nats-server" });
     expect(absent).toMatchObject({
@@ -446,7 +446,7 @@ describe("finding a nats-server", () => {
     });
   });
 
-  test("who named a NATS_SERVER_BIN that cannot be used is not told to install another one, which would not be tried", async () => {
+  test("if NATS_SERVER_BIN cannot be used, the error does not suggest installing another server, which would not be tried", async () => {
     const options = { environment: process.env, logger: silentLogger };
     const outcome = await findBroker({ ...options, explicitBinary: "/nonexistent/nats-server" });
     const told = outcome.kind === "refused" ? outcome.message : "";
@@ -454,7 +454,7 @@ describe("finding a nats-server", () => {
     expect(told).not.toContain("install nats-server");
   });
 
-  test("a server on PATH that is too old is passed over for the one in the cache", async () => {
+  test("a server on PATH that is too old is skipped, and the one in the cache is used", async () => {
     await using directory = await temporaryDirectory();
     await mkdir(join(directory.path, "bin"));
     await program(join(directory.path, "bin/nats-server"), "echo nats-server: v2.9.10");
@@ -469,7 +469,7 @@ describe("finding a nats-server", () => {
     expect(formatBrokerVersion(outcome.version)).not.toBe("2.9.10");
   });
 
-  test("a cache that is named from where the service was started is found from the broker's folder too", async () => {
+  test("a cache given relative to the start folder is found from the broker's folder too", async () => {
     await using directory = await temporaryDirectory();
     const cached = join(directory.path, "cache/prooftrail/nats-server-2.15.1");
     await mkdir(cached, { recursive: true });
@@ -482,7 +482,7 @@ describe("finding a nats-server", () => {
     expect(outcome).toMatchObject({ kind: "found", binary: expect.stringMatching(/^\//) });
   });
 
-  test("a program that is there, and lacks what would run it, is not said to be absent", async () => {
+  test("if a program exists but cannot run because it lacks something, the error does not call it missing", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "nats-server");
     await writeFile(path, "#!/nonexistent/loader\n", { mode: 0o755 });
@@ -495,7 +495,7 @@ describe("finding a nats-server", () => {
   });
 
   test.skipIf(existsSync("/usr/sbin/nats-server"))(
-    "where none can be had the message says what was tried and the three ways out",
+    "if no server can be found, the error says what was tried and names the three ways out",
     async () => {
       await using directory = await temporaryDirectory();
       const notADirectory = await program(join(directory.path, "file"), "");
@@ -518,7 +518,7 @@ describe("finding a nats-server", () => {
 describe("downloading a release", () => {
   const ENTRY = "nats-server-v9.9.9-any/nats-server";
 
-  /** A server that gives one archive, made here with the program in it. */
+  /** A server that offers one archive, made here with the program in it. */
   const serveArchive = async (directory: string) => {
     await mkdir(join(directory, "made/nats-server-v9.9.9-any"), { recursive: true });
     await program(join(directory, "made", ENTRY), "echo nats-server: v9.9.9");
@@ -546,7 +546,7 @@ describe("downloading a release", () => {
     expect(execFileSync(join(target, ENTRY), { encoding: "utf8" })).toBe("nats-server: v9.9.9\n");
   });
 
-  test("an archive with another SHA-256 is refused and nothing of it is written", async () => {
+  test("an archive with another SHA-256 is refused, and nothing of it is written", async () => {
     await using directory = await temporaryDirectory();
     await using served = await serveArchive(directory.path);
     const target = join(directory.path, "target");
@@ -559,7 +559,7 @@ describe("downloading a release", () => {
 });
 
 test.each(["INFO {oops}", "INFO 1", "INFO {}", "HTTP/1.1 400 Bad Request"])(
-  "what answers with %p on the port of a broker is none",
+  "a program that answers with %p on the broker's port is not taken for a broker",
   async (line) => {
     const server = createTcpServer((socket) => socket.end(`${line}\r\n`));
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

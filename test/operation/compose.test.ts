@@ -1,4 +1,4 @@
-/** compose.yaml and Dockerfile against what they must agree with: the broker's rights, its durability, the settings of the service. */
+/** Checks compose.yaml and Dockerfile against the broker's rights, its durability and the settings of the service. */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -56,7 +56,7 @@ interface Variable {
   readonly operator: string;
 }
 
-/** The variables of Compose, wherever they stand. `$$` is a dollar sign. */
+/** The variables of Compose, in any place. `$$` is a dollar sign. */
 const VARIABLE = /\$\$|\$\{([A-Za-z_]+)([^A-Za-z}]*)[^}]*\}/g;
 const settings = composeText.replaceAll(/^ *#.*$/gm, "");
 const variables: readonly Variable[] = [...settings.matchAll(VARIABLE)]
@@ -64,13 +64,13 @@ const variables: readonly Variable[] = [...settings.matchAll(VARIABLE)]
   .map(([, name = "", operator = ""]) => ({ name, operator: operator.trim() }));
 const isSecret = (name: string): boolean => /PASSWORD|KEY|SECRET|TOKEN/.test(name);
 
-/** As Compose gives it to the broker, with each variable's name for its value. */
+/** The text that Compose gives to the broker, but each variable has its name as its value. */
 const brokerConfig = (compose.configs.nats?.content ?? "").replaceAll(
   VARIABLE,
   (_match: string, name: string | undefined) => name ?? "$",
 );
 
-/** One option and one subject per line, and one entry of what accounts share. */
+/** Has one option and one subject per line, and one line per entry that accounts share. */
 const listOf = (name: string, entries: readonly string[]): string =>
   [`${name}: [`, ...entries.map((entry) => `  ${entry}`), "]"].join("\n");
 
@@ -101,7 +101,7 @@ const expectedAccount = (account: BrokerAccount, settings: readonly string[]): s
   return indented(`${account} {\n${indented(text)}\n}`);
 };
 
-test("broker users have exactly the rights of streams/permissions.ts, and accounts share what stands there", () => {
+test("broker users have exactly the rights in streams/permissions.ts, and accounts share exactly what it lists", () => {
   const exported = [
     ...SHARED_REQUESTS.map(
       ({ subject, isStreamed }) =>
@@ -135,7 +135,7 @@ test("every broker writes to disk before it acknowledges", () => {
   }
 });
 
-test("the brokers hold as much as the one that the service runs itself", () => {
+test("the brokers have the same limits as the one that the service runs itself", () => {
   const own = configure({
     files: brokerFiles("/data"),
     credentials: { service: "", provisioner: "", consumer: "" },
@@ -167,7 +167,7 @@ test("nats-server accepts the configuration", async () => {
   }
 });
 
-test("every setting of the service is one that it reads", () => {
+test("the service reads every setting that the file gives it", () => {
   const names = ours.flatMap(([, { environment }]) => Object.keys(environment ?? {}));
   const imageNames = [...dockerfile.matchAll(/^(?:ENV| {4})\s*([A-Z_]+)=/gm)].map(([, name = ""]) => name);
   expect(names).toContain("NATS_URL");
@@ -175,26 +175,26 @@ test("every setting of the service is one that it reads", () => {
   expect([...names, ...imageNames].filter((name) => !ENVIRONMENT_NAMES.includes(name))).toEqual([]);
 });
 
-test("the image's user may write the folders that are in memory: Docker gives them to root, with the mode that the folder has in the image", () => {
+test("the image's user may write to the folders in memory: Docker gives them to root, with the mode that the folder has in the image", () => {
   expect(dockerfile).toMatch(/^USER bun$/m);
   expect(dockerfile).toMatch(/^ {4}DATA_DIR=\/data$/m);
   for (const [, { tmpfs }] of ours) expect(tmpfs).toEqual(["/tmp", "/data:mode=1777"]);
 });
 
-test("no container that is given a config with inline content is read-only: Compose refuses to make it (docker/compose#12031)", () => {
+test("no container with an inline config is read-only, because Compose refuses to make it (docker/compose#12031)", () => {
   const readOnly = services.filter(([, { read_only }]) => read_only === true);
   expect(readOnly.map(([name]) => name)).toEqual(ours.map(([name]) => name));
   for (const [, { configs }] of readOnly) expect(configs).toBeUndefined();
 });
 
-test("two front ends behind one proxy, two projectors, one database for the views, and a copy of each stream on every broker", () => {
+test("there are two front ends behind one proxy, two projectors, one database for the views, and a copy of each stream on every broker", () => {
   const environments = ours.map(([name, { environment = {} }]) => [
     name,
     environment.ROLES,
     environment.TRUST_PROXY,
   ]);
   expect(environments).toEqual([
-    // Of its own one proxy, and more where somebody has one for TLS in front of it.
+    // Its own proxy is one; there are more if an operator has one for TLS in front of it.
     ["api-1", "api", `\${TRUST_PROXY:-1}`],
     ["api-2", "api", `\${TRUST_PROXY:-1}`],
     ["projector-1", "projector,sealer", undefined],
@@ -214,7 +214,7 @@ test("only the load balancer can be reached from outside", () => {
   ]);
 });
 
-/** As Compose gives it to the load balancer: its sections, by their first line. */
+/** The configuration that Compose gives to the load balancer: its sections, by their first line. */
 const balancer = new Map(
   (compose.configs.haproxy?.content ?? "")
     .replaceAll("$$", "$")
@@ -222,7 +222,7 @@ const balancer = new Map(
     .map((section) => [section.split("\n")[0] ?? "", section]),
 );
 
-test("the sandbox is answered by any front end that lives, by one that is ready before one that only starts, the rest by those that are ready, and while none is for want of its views, what is written by those that can", () => {
+test("the sandbox goes to any live front end, ready ones first; the rest goes to ready ones, and if none has its views, writes go to those that can take them", () => {
   expect(balancer.get("frontend clients")).toMatch(
     /use_backend sandbox if \{ path \/sandbox \/v1\/sandbox \} or \{ path_beg \/sandbox\/ \/v1\/sandbox\/ \}\n {2}use_backend writes if \{ method POST PUT DELETE \} \{ nbsrv\(api\) eq 0 \}\n {2}use_backend writes if \{ path_beg \/v1\/keys \/v1\/holds \/v1\/retention \} \{ nbsrv\(api\) eq 0 \}\n {2}default_backend api$/m,
   );
@@ -241,7 +241,7 @@ test("the sandbox is answered by any front end that lives, by one that is ready 
   expect(checked("backend writes")).toBe(withoutViews);
 });
 
-test("what the load balancer answers itself names its request, and has the watermark where it is the sandbox's", () => {
+test("the load balancer's own answers name their request, and have the watermark if they are for the sandbox", () => {
   const ERROR =
     /^ *http-error status (\d+) content-type application\/problem\+json hdr Retry-After 2 hdr X-Request-Id "%\[unique-id\]"(?: hdr (\S+) "([^"]*)")? lf-string "(.*)"$/gm;
   const answers = (section: string) =>
@@ -260,7 +260,7 @@ test("what the load balancer answers itself names its request, and has the water
   expect(answers("backend sandbox")).toEqual([502, 503, 504].map((status) => [status, ...marked]));
 });
 
-test("every image is one version, and Bun is the one that the project names", async () => {
+test("every image has one version, and Bun's version is the project's", async () => {
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = ""]) => image);
   for (const image of [...services.map((service) => service[1].image), ...bases]) {
     expect(image).toMatch(/^[a-z/]+:\d+\.\d+(\.\d+)?(-[a-z]+)?$/);
@@ -274,7 +274,7 @@ test("every image is one version, and Bun is the one that the project names", as
   expect(bases.toSorted()).toEqual([...new Set(brokerImages), bunImage, bunImage].toSorted());
 });
 
-test("nothing secret has a default: without it the start stops", () => {
+test("no secret has a default: without it the start fails", () => {
   const secrets = variables.filter(({ name }) => isSecret(name));
   const required = new Set(secrets.filter(({ operator }) => operator === ":?").map(({ name }) => name));
   expect([...required].toSorted()).toEqual([
@@ -292,13 +292,13 @@ test("nothing secret has a default: without it the start stops", () => {
   }
   for (const [, { environment = {} }] of services) {
     for (const [name, value] of Object.entries(environment)) {
-      // null: taken from outside as it is, and our own start refuses to go on without.
+      // null: the value is taken from outside unchanged, and our own start refuses to go on without it.
       if (isSecret(name)) expect(value === null || /^\$\{\w+:\?/.test(value)).toBe(true);
     }
   }
 });
 
-test("every variable is explained at the top of the file", () => {
+test("the comment at the top of the file explains every variable", () => {
   const [explanation = ""] = composeText.split("\nname:");
   for (const { name } of variables)
     expect(explanation).toContain(name.replace(/^((?:NATS_|POSTGRES).*)_PASSWORD$/, "$1"));

@@ -1,4 +1,4 @@
-/** What `prooftrail doctor` asks a broker, of a real one. */
+/** What `prooftrail doctor` asks a broker, tested on a real one. */
 import { expect, test } from "bun:test";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { clockOffMs, missingRights, rightsOf, storageOf } from "../../src/jetstream/examine.ts";
@@ -9,14 +9,14 @@ import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts
 import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { checksOf } from "../support/diagnosis.ts";
 
-/** What the permissions of 21 November 2026 did not have. */
+/** Rights that the permissions of 21 November 2026 did not include. */
 const LATER = [
   "sandbox_client.*",
   "$JS.API.STREAM.MSG.GET.SANDBOX_CLIENTS",
   "$JS.API.STREAM.INFO.OBLIGATIONS",
 ];
 
-test("rights, streams, storage and clock are told as they are, and nothing is changed", async () => {
+test("doctor reports rights, streams, storage and clock as they are, and changes nothing", async () => {
   await using broker = await startTestBroker();
   const connect = (user: "service" | "provisioner") =>
     connectToBroker({ url: broker.url(user), name: "test", logger: silentLogger });
@@ -42,7 +42,7 @@ test("rights, streams, storage and clock are told as they are, and nothing is ch
     NATS_PROVISION_URL: url,
     DATA_DIR: "/nowhere",
   });
-  // A broker that knows no users has no password either.
+  // A broker without users has no password either.
   expect(tooMuch).toMatchObject({
     state: "failed",
     detail:
@@ -70,7 +70,7 @@ test("rights, streams, storage and clock are told as they are, and nothing is ch
   expect(Math.abs((await clockOffMs(service.nats, "AUDIT")) ?? Number.NaN)).toBeLessThan(60_000);
 });
 
-test("rights that this version needs and a broker of an earlier one does not give are named, and asking for them stores nothing, nor does a consumer hear of it", async () => {
+test("doctor names the rights that this version needs and an earlier broker does not give; the check stores nothing, and no consumer sees it", async () => {
   const { publish } = PERMISSIONS.service;
   const before = publish.filter((subject) => !LATER.includes(subject));
   await using broker = await startConfiguredBroker((configuration) =>
@@ -92,7 +92,7 @@ test("rights that this version needs and a broker of an earlier one does not giv
     expect([stream, (await manager.streams.info(stream)).state.messages]).toEqual([stream, 0]);
 });
 
-test("of a stream that was there and is gone doctor does not say that a start makes it", async () => {
+test("if a stream existed and is gone, doctor does not say that a start makes it", async () => {
   const { publish } = PERMISSIONS.provisioner;
   await using broker = await startConfiguredBroker((configuration) =>
     configuration.replace(JSON.stringify(publish), () => JSON.stringify([">"])),
@@ -113,7 +113,7 @@ test("of a stream that was there and is gone doctor does not say that a start ma
   expect(lost?.advice).toStartWith("Nothing is made in its place");
 });
 
-test("of users of two brokers, or of two accounts, doctor says that they do not see the same log", async () => {
+test("if users belong to two brokers or two accounts, doctor says that they do not see the same log", async () => {
   await using broker = await startTestBroker();
   await using other = await startConfiguredBroker((configuration) => configuration);
   const failed = async (service: string) => {

@@ -1,4 +1,4 @@
-/** The executable, alone in a folder, with an environment that knows nothing of Bun or of this repository. */
+/** The executable, alone in a folder, with an environment that has neither Bun nor this repository. */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const build = (args: readonly string[]) => {
   return spawnSync(process.execPath, [script, ...args], { cwd: "/", encoding: "utf8" });
 };
 
-test("one file serves API, documentation and sandbox, and has every command, where there is neither Bun nor this repository", async () => {
+test("one file serves API, documentation and sandbox, and has every command, without Bun and without this repository", async () => {
   await using folder = await dataFolder();
   const executable = join(folder.path, "prooftrail");
   const built = build(["--outfile", executable]);
@@ -72,7 +72,7 @@ test("one file serves API, documentation and sandbox, and has every command, whe
   expect(processesNaming(folder.path)).toEqual([]);
 }, 60_000);
 
-test("a build that cannot be says why", () => {
+test("a build that fails says why", () => {
   const unknown = build(["--outfil", "x"]);
   expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining("Usage: bun run build")]);
 });

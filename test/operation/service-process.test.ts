@@ -1,4 +1,4 @@
-/** The service as an operator meets it: started, stopped, killed, misconfigured. */
+/** The service as an operator uses it: started, stopped, killed, misconfigured. */
 import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import {
@@ -42,7 +42,7 @@ const brokerPid = (dataDir: string): number =>
 
 const README = resolve(import.meta.dir, "../../README.md");
 
-/** The data of an event that is acknowledged, whenever the service can. */
+/** The data of an acknowledged event; it is sent until the service accepts it. */
 const sendUntilAccepted = (service: ServiceProcess, event_id: string) =>
   until(`${event_id} is accepted`, async () => {
     const answer = await service.call("/v1/events", { body: event({ event_id }) }).catch(() => undefined);
@@ -62,7 +62,7 @@ const listIds = async (service: ServiceProcess, sequence: number): Promise<strin
   return ids;
 };
 
-test("the first start tells where it is and how to send a first event, and that works as printed", async () => {
+test("the first start prints its address and how to send a first event, and the printed command works", async () => {
   await using folder = await dataFolder();
   await using service = await spawnService({ dataDir: folder.path });
   await service.untilReady();
@@ -77,13 +77,13 @@ test("the first start tells where it is and how to send a first event, and that 
   const { stdout } = spawnSync("sh", ["-c", curl], { encoding: "utf8" });
   const { event_id: eventId, sequence } = JSON.parse(stdout).data;
   expect(sequence).toBe(1);
-  // Who goes on with README.md sends its first event, and not another one under the same id.
+  // A user who continues with README.md sends its first event, and not another one with the same id.
   expect(readFileSync(README, "utf8").includes(`"${eventId}"`)).toBe(false);
   for (const line of service.output.trim().split("\n"))
     expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number) });
 });
 
-test("the next start keeps the key and the events, and goes on counting", async () => {
+test("the next start keeps the key and the events, and continues the sequence", async () => {
   await using folder = await dataFolder();
   for (const [round, id] of ["evt_a", "evt_b"].entries()) {
     await using service = await spawnService({ dataDir: folder.path });
@@ -96,13 +96,13 @@ test("the next start keeps the key and the events, and goes on counting", async 
     service.kill(round === 0 ? "SIGTERM" : "SIGINT");
     expect(await service.ended()).toBe(0);
     await until("nothing runs in the folder", () => processesNaming(folder.path).length === 0);
-    // As a version made them that let the system choose.
+    // An older version, which let the system choose, made them like this.
     chmodSync(folder.path, 0o755);
     chmodSync(join(folder.path, "views.sqlite"), 0o644);
   }
 });
 
-test("a stop finishes what was accepted: what was acknowledged is there at the next start, once", async () => {
+test("a stop finishes accepted requests: every acknowledged event is there once at the next start", async () => {
   await using folder = await dataFolder();
   const acknowledged: string[] = [];
   {
@@ -129,7 +129,7 @@ test("a stop finishes what was accepted: what was acknowledged is there at the n
   expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
 }, 30_000);
 
-test("who is answered while the service stops is told that the connection ends", async () => {
+test("answers while the service stops say that the connection will close", async () => {
   await using folder = await dataFolder();
   await using service = await spawnService({
     dataDir: folder.path,
@@ -148,7 +148,7 @@ test("who is answered while the service stops is told that the connection ends",
   socket.write(
     `POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ADMIN_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
-  // One answer on another connection shows that the head of this one was read.
+  // An answer on another connection shows that the service has read the head of this one.
   await service.call("/health/live");
   service.kill("SIGTERM");
   await until("nobody else is let in", () =>
@@ -164,7 +164,7 @@ test("who is answered while the service stops is told that the connection ends",
   expect(await service.ended()).toBe(0);
 }, 30_000);
 
-test("a stop while the broker stands still answers what is on its way, and does not wait for the rest", async () => {
+test("a stop while the broker is paused answers requests on their way, and does not wait for the rest", async () => {
   await using folder = await dataFolder();
   await using broker = await startTestBroker();
   const environment = settingsFor(broker);
@@ -187,7 +187,7 @@ test("a stop while the broker stands still answers what is on its way, and does 
   process.kill(broker.pid, "SIGCONT");
 }, 30_000);
 
-test("what has not been told yet, an alarm or a late duty, is there as 0, so that its first increase is seen", async () => {
+test("metrics of alarms and late duties start at 0, so that their first increase is seen", async () => {
   await using service = await startTestService();
   const { text } = await service.call("/metrics");
   const series = [
@@ -199,7 +199,7 @@ test("what has not been told yet, an alarm or a late duty, is there as 0, so tha
   for (const each of series) expect(text).toContain(`\n${each} 0\n`);
 });
 
-test("a start waits for no other process that holds the lock of the views, such as a projector that was paused in a commit", async () => {
+test("a start does not wait for a process that holds the lock of the views, such as a projector paused in a commit", async () => {
   await using folder = await dataFolder();
   const environment = { ADMIN_API_KEY: ADMIN_KEY };
   {
@@ -215,7 +215,7 @@ test("a start waits for no other process that holds the lock of the views, such 
   expect(await listIds(service, sequence)).toEqual(["evt_1"]);
 });
 
-test("a process that only projects says how it is doing, and nothing else", async () => {
+test("a process that only projects reports its own health, and serves nothing else", async () => {
   await using folder = await dataFolder();
   const environment = { ROLES: "projector", ADMIN_API_KEY: ADMIN_KEY };
   await using service = await spawnService({ dataDir: folder.path, environment });
@@ -237,7 +237,7 @@ test("a process that only projects says how it is doing, and nothing else", asyn
   expect(service.errors).not.toContain("/docs");
 });
 
-test("a reader of its output that goes stops nothing: events are taken, and a signal still ends it", async () => {
+test("if the reader of its output goes away, the service still takes events and still ends on a signal", async () => {
   await using folder = await dataFolder();
   await using service = await spawnService({ dataDir: folder.path });
   await service.untilReady();
@@ -249,19 +249,19 @@ test("a reader of its output that goes stops nothing: events are taken, and a si
 });
 
 test.skipIf(process.platform !== "linux")(
-  "a reader of its output that stands still stops nothing: requests are answered, a signal ends it, and no line is torn",
+  "if the reader of its output stops reading, requests are still answered, a signal ends the service, and no line is torn",
   async () => {
     await using folder = await dataFolder();
     const pipe = join(folder.path, "output");
     spawnSync("mkfifo", [pipe]);
-    // Opened and not read.
+    // The pipe is opened but not read.
     const output = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
     await using service = await spawnService({
       dataDir: folder.path,
       through: ["sh", "-c", 'exec "$@" > "$0"', pipe],
     });
     await service.untilReady();
-    // Each is a line of 200 bytes, and the pipe has 64 KiB.
+    // Each request writes a line of 200 bytes, and the pipe holds 64 KiB.
     for (let count = 0; count < 600; count++)
       expect((await service.call("/health/live", { key: null })).status).toBe(200);
     const { sequence } = await sendUntilAccepted(service, "evt_1");
@@ -275,34 +275,37 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test.skipIf(process.platform !== "linux")("nor does one at a socket, as systemd's journald is", async () => {
-  await using folder = await dataFolder();
-  // Neither end is read.
-  const [output, reader] = socketPair();
-  await using service = await spawnService({ dataDir: folder.path, output });
-  await service.untilReady();
-  // Each is a line of 200 bytes, and the socket takes less than 208 KiB. On Deno nothing is answered after some 900 (measured).
-  for (let count = 0; count < 1500; count++)
-    expect((await service.call("/health/live", { key: null })).status).toBe(200);
-  const { sequence } = await sendUntilAccepted(service, "evt_1");
-  expect(await listIds(service, sequence)).toEqual(["evt_1"]);
-  service.kill("SIGTERM");
-  expect(await service.ended()).toBe(0);
-  closeSync(output);
-  const written = readFileSync(reader, "utf8");
-  closeSync(reader);
-  expect(written.length).toBeGreaterThan(20_000);
-  for (const line of written.split("\n").slice(0, -1)) JSON.parse(line);
-});
+test.skipIf(process.platform !== "linux")(
+  "a socket that nobody reads, such as systemd's journald, does not stop the service either",
+  async () => {
+    await using folder = await dataFolder();
+    // Neither end reads.
+    const [output, reader] = socketPair();
+    await using service = await spawnService({ dataDir: folder.path, output });
+    await service.untilReady();
+    // Each request writes a line of 200 bytes, and the socket takes less than 208 KiB. On Deno nothing is answered after some 900 (measured).
+    for (let count = 0; count < 1500; count++)
+      expect((await service.call("/health/live", { key: null })).status).toBe(200);
+    const { sequence } = await sendUntilAccepted(service, "evt_1");
+    expect(await listIds(service, sequence)).toEqual(["evt_1"]);
+    service.kill("SIGTERM");
+    expect(await service.ended()).toBe(0);
+    closeSync(output);
+    const written = readFileSync(reader, "utf8");
+    closeSync(reader);
+    expect(written.length).toBeGreaterThan(20_000);
+    for (const line of written.split("\n").slice(0, -1)) JSON.parse(line);
+  },
+);
 
-test("`views … | head` ends without a complaint", () => {
+test("`views … | head` ends without an error", () => {
   const command = resolve(import.meta.dir, "../../src/cli/main.ts");
   const script = `{ "$0" "$1" views rebuild --help; echo "ended with $?" >&2; } | true`;
   const { stderr } = spawnSync("sh", ["-c", script, process.execPath, command], { encoding: "utf8" });
   expect(stderr).toBe("ended with 0\n");
 });
 
-test("kill -9 of the service leaves no broker, and loses nothing that was acknowledged", async () => {
+test("kill -9 of the service leaves no broker, and loses no acknowledged event", async () => {
   await using folder = await dataFolder();
   {
     await using service = await spawnService({ dataDir: folder.path });
@@ -318,7 +321,7 @@ test("kill -9 of the service leaves no broker, and loses nothing that was acknow
   expect(await listIds(service, 3)).toEqual(["evt_1", "evt_2", "evt_3"]);
 });
 
-test("kill -9 of the broker: it comes back by itself, and readiness tells", async () => {
+test("after kill -9 of the broker the service recovers by itself, and readiness reports the outage", async () => {
   await using folder = await dataFolder();
   await using service = await spawnService({ dataDir: folder.path });
   await service.untilReady();
@@ -336,7 +339,7 @@ test("kill -9 of the broker: it comes back by itself, and readiness tells", asyn
   expect(await listIds(service, sequence)).toEqual(["evt_1", "evt_2"]);
 });
 
-test("a broker that comes back empty does not make every key an invalid one: 503, and readiness says what is gone", async () => {
+test("if the broker comes back empty, keys get 503 and not 401, and readiness says what is gone", async () => {
   await using folder = await dataFolder();
   await using service = await spawnService({ dataDir: folder.path });
   await service.untilReady();
@@ -360,7 +363,7 @@ test("a broker that comes back empty does not make every key an invalid one: 503
     ]);
 });
 
-describe("a start that cannot be says why, and leaves nothing running", () => {
+describe("a start that fails says why, and leaves nothing running", () => {
   const refusal = async (
     environment: Record<string, string>,
     dataDir: string,
@@ -369,7 +372,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     return [await service.ended(), service.errors];
   };
 
-  test("settings that are not understood, all of them", async () => {
+  test("all invalid settings are reported", async () => {
     await using folder = await dataFolder();
     const [exitCode, errors] = await refusal({ PORT: "http", LOG_LEVEL: "loud" }, join(folder.path, "none"));
     expect(exitCode).toBe(2);
@@ -378,32 +381,29 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(existsSync(join(folder.path, "none"))).toBe(false);
   });
 
-  test.skipIf(!hasOwnDisks)(
-    "views on a disk without a byte left, beside a broker that has room",
-    async () => {
-      await using folder = await dataFolder();
-      await using broker = await startTestBroker();
-      await using disk = await mountDisk(folder.path, 64);
-      const environment = {
-        ...settingsFor(broker),
-        ADMIN_API_KEY: ADMIN_KEY,
-      };
-      const start = () => spawnService({ dataDir: folder.path, environment, through: disk.enter });
-      {
-        await using service = await start();
-        await service.untilReady();
-        service.kill("SIGTERM");
-        expect(await service.ended()).toBe(0);
-      }
-      await fill(join(disk.root, folder.path, "filler"));
+  test.skipIf(!hasOwnDisks)("views on a full disk, although the broker has room", async () => {
+    await using folder = await dataFolder();
+    await using broker = await startTestBroker();
+    await using disk = await mountDisk(folder.path, 64);
+    const environment = {
+      ...settingsFor(broker),
+      ADMIN_API_KEY: ADMIN_KEY,
+    };
+    const start = () => spawnService({ dataDir: folder.path, environment, through: disk.enter });
+    {
       await using service = await start();
-      expect(await service.ended()).toBe(1);
-      expect(service.errors).toContain("Where its disk is full, make room and start again");
-      expect(service.errors).not.toContain("    at ");
-    },
-  );
+      await service.untilReady();
+      service.kill("SIGTERM");
+      expect(await service.ended()).toBe(0);
+    }
+    await fill(join(disk.root, folder.path, "filler"));
+    await using service = await start();
+    expect(await service.ended()).toBe(1);
+    expect(service.errors).toContain("Where its disk is full, make room and start again");
+    expect(service.errors).not.toContain("    at ");
+  });
 
-  test.skipIf(!hasOwnDisks)("a folder on a disk without a byte left", async () => {
+  test.skipIf(!hasOwnDisks)("a data folder on a full disk", async () => {
     await using folder = await dataFolder();
     await using disk = await mountDisk(folder.path, 8);
     await fill(join(disk.root, folder.path, "filler"));
@@ -413,7 +413,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(service.errors).not.toContain("    at ");
   });
 
-  test("a folder that another service uses", async () => {
+  test("a data folder that another service uses", async () => {
     await using folder = await dataFolder();
     await using first = await spawnService({ dataDir: folder.path });
     await first.untilReady();
@@ -423,7 +423,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect((await first.call("/health/ready")).status).toBe(200);
   });
 
-  test("a port that another program has", async () => {
+  test("a port that another program uses", async () => {
     await using folder = await dataFolder();
     const { promise, resolve } = Promise.withResolvers<number>();
     const other = createServer().listen(0, "127.0.0.1", () => {
@@ -441,7 +441,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
   test.each([
     ["views", "views.sqlite", "Views are made from the log"],
     ["passwords", "broker/credentials.json", "Remove the file: new ones are made"],
-  ])("%s that are damaged", async (_, file, advice) => {
+  ])("damaged %s", async (_, file, advice) => {
     await using folder = await dataFolder();
     const path = join(folder.path, file);
     mkdirSync(dirname(path), { recursive: true });
@@ -451,7 +451,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(errors).not.toContain("at async");
   });
 
-  test("a folder that cannot be made", async () => {
+  test("a data folder that cannot be created", async () => {
     const [exitCode, errors] = await refusal({}, "/dev/null/data");
     expect(exitCode).toBe(1);
     expect(errors).toContain("DATA_DIR /dev/null/data cannot be used");
@@ -464,7 +464,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     ["broker/credentials.json", "cannot be read: EISDIR"],
     ["checkpoint.key", "cannot be read: EISDIR"],
     ["views.sqlite", "unable to open database file"],
-  ])("something that is not its own at the place of its %s", async (file, reason) => {
+  ])("a folder in the place of its %s", async (file, reason) => {
     await using folder = await dataFolder();
     const path = join(folder.path, file);
     mkdirSync(path, { recursive: true });
@@ -475,7 +475,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     await until("its broker has ended", () => processesNaming(folder.path).length === 0);
   });
 
-  test("a file of deadlines that cannot be read", async () => {
+  test("a deadlines file that cannot be read", async () => {
     await using folder = await dataFolder();
     const [exitCode, errors] = await refusal({ DEADLINES_FILE: folder.path }, folder.path);
     expect(exitCode).toBe(1);
@@ -486,7 +486,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
   test.each([
     ["192.0.2.1", "EADDRNOTAVAIL"],
     ["no-such-host.invalid", "this machine knows no address of that name"],
-  ])("an address that this machine has not: %s", async (host, reason) => {
+  ])("an address that this machine does not have: %s", async (host, reason) => {
     await using folder = await dataFolder();
     const [exitCode, errors] = await refusal({ HOST: host }, folder.path);
     expect(exitCode).toBe(1);
@@ -496,7 +496,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     await until("its broker has ended", () => processesNaming(folder.path).length === 0);
   });
 
-  test("a database whose URL cannot be read", async () => {
+  test("a database URL that cannot be read", async () => {
     await using folder = await dataFolder();
     const [exitCode, errors] = await refusal({ DATABASE_URL: "postgres://u:100%hunter2@h/db" }, folder.path);
     expect(exitCode).toBe(1);
@@ -507,7 +507,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     await until("its broker has ended", () => processesNaming(folder.path).length === 0);
   });
 
-  test("a user of NATS that may not make streams, at once", async () => {
+  test("a NATS user that may not make streams ends the start at once", async () => {
     await using broker = await startTestBroker();
     await using folder = await dataFolder();
     const [exitCode, errors] = await refusal({ NATS_URL: broker.url("service") }, folder.path);
@@ -529,7 +529,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
       "Set max_payload in its configuration to 266240 or more",
     ],
     ["offers no TLS and shall", "tls", { version: "2.15.1", max_payload: 1_048_576 }, "does not offer TLS"],
-  ])("a NATS server that %s, at once", async (_, scheme, told, reason) => {
+  ])("a NATS server that %s ends the start at once", async (_, scheme, told, reason) => {
     await using folder = await dataFolder();
     const info = JSON.stringify({ server_id: "x", headers: true, proto: 1, ...told });
     let heard = "";
@@ -554,7 +554,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(errors).not.toContain("hunter2");
   });
 
-  test("a NATS server that is no cluster and shall keep three copies, empty or with streams of one copy, at once", async () => {
+  test("a NATS server without a cluster ends the start at once if it shall keep three copies, whether it is empty or has streams of one copy", async () => {
     await using broker = await startTestBroker();
     const environment = settingsFor(broker);
     for (const hasStreams of [false, true]) {
@@ -575,7 +575,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     }
   }, 30_000);
 
-  test("a NATS server without JetStream is waited for, and a line says what it lacks", async () => {
+  test("the start waits for a NATS server without JetStream, and a line says what it lacks", async () => {
     await using folder = await dataFolder();
     await using server = await startPlainNats(folder.path);
     await using service = await spawnService({
@@ -585,7 +585,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     await until("it says what it waits for", () => service.output.includes("waiting for the broker"));
     expect(service.output).toContain("Put a jetstream block into its configuration");
     const checks = await Array.fromAsync(diagnose({ NATS_URL: server.url, DATA_DIR: folder.path }));
-    // What needs JetStream is looked at no further: that its leader is being elected, or its user's rights, would be said in vain.
+    // Checks that need JetStream are left out: to say that its leader is being elected, or to name its user's rights, would mislead.
     expect(checks.slice(3)).toMatchObject([
       { name: "storage", state: "failed", advice: expect.stringContaining("has a jetstream block") },
       { name: "sync" },
@@ -593,7 +593,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     ]);
   });
 
-  test("of two users that do not see the same streams a line says so", async () => {
+  test("a line says if two users do not see the same streams", async () => {
     await using broker = await startTestBroker();
     await using other = await startTestBroker();
     await using folder = await dataFolder();
@@ -603,7 +603,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(service.output).toContain("Have both URLs name the same server or cluster");
   });
 
-  test("a NATS server that refuses the password is waited for, and one line says so and which setting has it", async () => {
+  test("the start waits for a NATS server that refuses the password, and one line says so and names the setting", async () => {
     await using broker = await startTestBroker();
     await using folder = await dataFolder();
     const url = broker.url("service").replace(/:[^:@]+@/, ":hunter2@");
@@ -617,7 +617,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
     expect(service.output + service.errors).not.toContain("hunter2");
   });
 
-  test("a NATS server that is not there is waited for, and a signal ends the waiting at once", async () => {
+  test("the start waits for a NATS server that is not there, and a signal ends the wait at once", async () => {
     await using folder = await dataFolder();
     await using service = await spawnService({
       dataDir: folder.path,
@@ -632,7 +632,7 @@ describe("a start that cannot be says why, and leaves nothing running", () => {
   });
 });
 
-/** A nats-server as it is without a configuration. */
+/** A nats-server without a configuration. */
 const startPlainNats = async (folder: string): Promise<{ readonly url: string } & AsyncDisposable> => {
   const binary = await testBrokerBinary();
   const server = spawn(binary, ["-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", folder], {
@@ -653,7 +653,7 @@ const startPlainNats = async (folder: string): Promise<{ readonly url: string } 
   };
 };
 
-test("after a restart of the broker its streams are right again, also the one that lived in memory", async () => {
+test("after a restart of the broker all its streams are right again, even the one in memory", async () => {
   await using folder = await dataFolder();
   await using service = await spawnService({ dataDir: folder.path });
   await service.untilReady();
@@ -666,7 +666,7 @@ test("after a restart of the broker its streams are right again, also the one th
   await until("the service is ready", async () => (await service.call("/health/ready")).status === 200);
 });
 
-test("a start that has to make a view again, as with other deadlines, says of which", async () => {
+test("a start that has to make a view again, for example after other deadlines, names the view", async () => {
   await using folder = await dataFolder();
   const deadlines = join(folder.path, "deadlines.json");
   writeFileSync(deadlines, '{"holidays": ["2026-12-25"]}');
@@ -685,7 +685,7 @@ test("a start that has to make a view again, as with other deadlines, says of wh
   }
 });
 
-test("who makes a view of a damaged file again is told what to do, and is shown no stack", async () => {
+test("if a command makes a view from a damaged file, it says what to do and shows no stack trace", async () => {
   await using folder = await dataFolder();
   {
     await using service = await spawnService({ dataDir: folder.path });
@@ -700,7 +700,7 @@ test("who makes a view of a damaged file again is told what to do, and is shown 
   const found = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'events'").get();
   database.close();
   const bytes = readFileSync(path);
-  // The page size stands in the file's head (sqlite.org/fileformat.html).
+  // The page size is in the file's head (sqlite.org/fileformat.html).
   const pageBytes = bytes.readUInt16BE(16);
   bytes.fill(0xff, (Number(found?.rootpage) - 1) * pageBytes, Number(found?.rootpage) * pageBytes);
   writeFileSync(path, bytes);
@@ -712,7 +712,7 @@ test("who makes a view of a damaged file again is told what to do, and is shown 
   expect(err).not.toContain("sqlite.ts");
 });
 
-test("views are neither made nor checked by who does not know the deadlines of the service", async () => {
+test("a command that does not know the service's deadlines neither makes nor checks views", async () => {
   await using folder = await dataFolder();
   const deadlines = join(folder.path, "deadlines.json");
   writeFileSync(deadlines, '{"holidays": ["2026-12-25"]}');

@@ -1,4 +1,4 @@
-/** Several front ends and projectors on one broker and one PostgreSQL database, as on several machines. */
+/** Several front ends and projectors on one broker and one PostgreSQL database, as if on several machines. */
 import { describe, expect, test } from "bun:test";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { HEARTBEAT } from "../support/histories/source-life.ts";
@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 const FAILOVER_MS_MAX = 5_000;
 
 describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
-  test("what one front end takes another shows, and a killed projector is replaced within five seconds", async () => {
+  test("an event that one front end takes is shown by another, and a killed projector is replaced within five seconds", async () => {
     await using database = await (await testPostgres()).createDatabase();
     await using broker = await startTestBroker();
     const shared = {

@@ -1,4 +1,4 @@
-/** A start whose broker goes away, or falls silent, between two of its steps: as a cluster does that elects a leader just then. */
+/** A start whose broker goes away, or stops answering, between two of its steps, as a cluster does while it elects a leader. */
 import { expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
@@ -7,7 +7,7 @@ import { dataFolder, type ServiceProcess, spawnService } from "../support/proces
 import { ADMIN_KEY, createCaller, event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-/** Stands before a broker; `onConnection` says what becomes of the connection with this number, from 1 on. */
+/** A proxy in front of a broker; `onConnection` decides what happens to the connection with this number, from 1 on. */
 const startProxy = async (
   brokerPort: number,
   onConnection: (number: number, client: Socket, join: () => Socket) => void,
@@ -62,7 +62,7 @@ const expectToServe = async (service: ServiceProcess): Promise<void> => {
   expect((await service.call("/v1/events", { body: event() })).status).toBe(202);
 };
 
-test("a broker that is gone after its streams were checked is waited for", async () => {
+test("the start waits for a broker that went away after its streams were checked", async () => {
   await using broker = await startTestBroker();
   await using folder = await dataFolder();
   using proxy = await startProxy(broker.port, (number, client, join) => {
@@ -74,7 +74,7 @@ test("a broker that is gone after its streams were checked is waited for", async
   expect(service.output).toContain("waiting for the broker");
 }, 30_000);
 
-test("a broker that answers nothing after its greeting, and then is lost, is waited for", async () => {
+test("the start waits for a broker that stops answering after its greeting and is then lost", async () => {
   await using broker = await startTestBroker();
   await using folder = await dataFolder();
   let unanswered = "";
@@ -107,7 +107,7 @@ test("a broker that answers nothing after its greeting, and then is lost, is wai
   expect(proxy.connections()).toBeGreaterThan(1);
 }, 60_000);
 
-test("who waits for a broker is seen to live, is not ready, and has everything else asked again; then it serves at the same port", async () => {
+test("while it waits for a broker, the service is live but not ready and other requests must be retried; then it serves at the same port", async () => {
   await using broker = await startTestBroker();
   await using folder = await dataFolder();
   let isThere = false;
@@ -115,7 +115,7 @@ test("who waits for a broker is seen to live, is not ready, and has everything e
     if (isThere) client.pipe(join());
     else client.destroy();
   });
-  // A port that is free, as there is no other way to know it before the start is over.
+  // The port is free; there is no other way to know the port before the start is over.
   using free = await startProxy(0, () => {});
   const { port } = free;
   free[Symbol.dispose]();

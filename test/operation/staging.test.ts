@@ -1,4 +1,4 @@
-/** Where the broker keeps batches until they are whole: in memory, as long as there is some. */
+/** Where the broker keeps batches until they are whole: in memory, as long as there is enough. */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import {
@@ -45,7 +45,7 @@ const sendBatch = (service: ServiceProcess, name: string, events = 100) =>
     body: { events: Array.from({ length: events }, (_, at) => event({ event_id: `evt_${name}_${at}` })) },
   });
 
-/** Whether a batch leaves its traces in the folder that the link names. */
+/** Whether a batch leaves traces in the folder that the link names. */
 const expectStagedInMemory = async (service: ServiceProcess, name: string): Promise<string> => {
   const link = linkOf(service.dataDir);
   const folder = readlinkSync(link);
@@ -58,7 +58,7 @@ const expectStagedInMemory = async (service: ServiceProcess, name: string): Prom
 };
 
 inMemory(
-  "batches are staged in memory, also by a broker that was killed, and nothing stays there",
+  "batches are staged in memory, even by a broker that was killed, and nothing stays there",
   async () => {
     await using data = await dataFolder();
     const start = async (): Promise<ServiceProcess> => {
@@ -90,7 +90,7 @@ inMemory(
 );
 
 inMemory(
-  "where somebody removes the folder in memory, batches go on on the disk, and the log says so",
+  "if somebody removes the folder in memory, batches are staged on disk, and the log says so",
   async () => {
     await using data = await dataFolder();
     await using service = await spawnService({ dataDir: data.path });
@@ -103,7 +103,7 @@ inMemory(
   },
 );
 
-inMemory("of what an earlier run left, only a folder of its own kind is removed", async () => {
+inMemory("of an earlier run's leftovers only a staging folder of the service itself is removed", async () => {
   await using data = await dataFolder();
   mkdirSync(join(data.path, "broker"));
   const files = brokerFiles(join(data.path, "broker"));
@@ -124,7 +124,7 @@ inMemory("of what an earlier run left, only a folder of its own kind is removed"
     true,
   ]);
   await staging.remove();
-  // A copy of a service's files names the folder of that service.
+  // A copy of a service's files names the folder of the original service.
   for (const [owner, stays] of [
     [`${files.directory}-original`, true],
     [files.directory, false],
@@ -136,7 +136,7 @@ inMemory("of what an earlier run left, only a folder of its own kind is removed"
   }
 });
 
-/** With a folder in memory of its own, which nobody else on the machine is disturbed by. */
+/** With its own folder in memory, so that nobody else on the machine is disturbed. */
 const SMALL_MEMORY = [
   ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
   'mount -t tmpfs -o size=40m tmpfs /dev/shm && exec "$@"',
@@ -146,7 +146,7 @@ const SMALL_MEMORY = [
 const canMount = spawnSync(SMALL_MEMORY[0] ?? "", [...SMALL_MEMORY.slice(1), "true"]).status === 0;
 
 test.skipIf(!hasMemory() || !canMount)(
-  "where others fill the memory, batches go on on the disk, and the log says so",
+  "if other programs fill the memory, batches are staged on disk, and the log says so",
   async () => {
     await using data = await dataFolder(diskFolder());
     await using service = await spawnService({ dataDir: data.path, through: SMALL_MEMORY });

@@ -7,7 +7,7 @@ import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 
-test("what is wrong with the streams is told once, however often it is looked for again", async () => {
+test("a problem with the streams is reported once, however often it is checked again", async () => {
   await using broker = await startTestBroker();
   using proxy = await startProxy(broker.port);
   const errors: (string | undefined)[] = [];
@@ -37,7 +37,7 @@ test.each([
   ["max_memory_store", "320 MiB of memory"],
   ["max_file_store", "1024 MiB of disk"],
 ])(
-  "a broker whose %s leaves too little for the streams is waited for, and what to set is said",
+  "the start waits for a broker whose %s is too small for the streams, and the error names the setting",
   async (setting, lacking) => {
     await using broker = await startConfiguredBroker((configuration) =>
       configuration.replace(new RegExp(`${setting}: \\d+`), `${setting}: ${2 ** 26}`),
