@@ -13,7 +13,7 @@ const open = async (url: string) => {
   return { connection, counter: await createAcceptedCounter({ connection, logger: silentLogger }) };
 };
 
-test("a broker killed between a count and its answer, while another front end counts: too few may be counted, never too many", async () => {
+test("if a broker is killed between a count and its answer while another front end counts, the sum may be too low, never too high", async () => {
   await using broker = await startTestBroker();
   await provision(broker);
   using proxy = await startProxy(broker.port);
@@ -23,7 +23,7 @@ test("a broker killed between a count and its answer, while another front end co
   const count = (events: number) => ({ tenant: "acme", receivedAt: "2026-11-20T10:00:00.000Z", events });
   const counted = async () => (await other.counter.read("acme", ["2026-11-20T10"])).get("2026-11-20T10");
 
-  // More hours than are asked for at once. From one to the next either the tenant is another, or the hour.
+  // There are more hours than one request asks for. From one to the next either the tenant or the hour changes.
   const hours = Array.from(
     { length: ACCEPTED_READS_AT_ONCE + 2 },
     (_, index) => `2026-11-${10 + Math.floor(index / 24)}T${String(index % 24).padStart(2, "0")}`,
@@ -45,7 +45,7 @@ test("a broker killed between a count and its answer, while another front end co
   proxy.unmute();
   await until("they are back", () => [front, other].every(({ connection }) => connection.isConnected()));
   front.counter.add(count(3));
-  // What is left is handed on.
+  // The rest is handed over.
   await front.counter.close();
   expect(await until("counts are read again", () => counted().catch(() => undefined))).toBe(15);
   const all = new Map(hours.map((hour) => [hour, 3]));
@@ -57,8 +57,8 @@ test("a broker killed between a count and its answer, while another front end co
   await Promise.all([front, other].map(({ connection }) => connection.close()));
 });
 
-/** `close` hands on at once what is there; again for what was left. */
-test("what nobody took, or was not answered in time, is counted once when it is handed on again", async () => {
+/** `close` hands over at once what is there; a second call hands over the rest. */
+test("counts that nobody took, or that got no answer in time, are counted once when they are handed over again", async () => {
   await using broker = await startTestBroker();
   await provision(broker);
   using proxy = await startProxy(broker.port);
@@ -74,7 +74,7 @@ test("what nobody took, or was not answered in time, is counted once when it is 
   counter.add(count(1));
   const closing = counter.close();
   await Promise.resolve();
-  // While the first is on its way.
+  // While the first one is on its way.
   counter.add(count(2));
   await counter.close();
   await closing;
@@ -91,7 +91,7 @@ test("what nobody took, or was not answered in time, is counted once when it is 
 
   proxy.mute();
   counter.add(count(8));
-  // Not even tried, as the one before has no answer.
+  // It is not even tried, because the one before has no answer.
   counter.add({ ...count(16), tenant: "beta" });
   const unanswered = counter.close();
   await until("it is counted, and not answered", async () => (await counted()) === 15);
@@ -103,7 +103,7 @@ test("what nobody took, or was not answered in time, is counted once when it is 
   expect([await counted(), await other.counter.read("beta", [hour])]).toEqual([15, new Map([[hour, 16]])]);
   await other.counter.close();
   await Promise.all([connection, other.connection, provisioner].map((each) => each.close()));
-  // What cannot be read is not taken for nothing.
+  // An unreadable count is not treated as zero.
   await expect(other.counter.read("acme", [hour])).rejects.toBeInstanceOf(LogUnavailableError);
   await expect(other.counter.tenants(hour)).rejects.toBeInstanceOf(LogUnavailableError);
 });

@@ -1,4 +1,4 @@
-/** A broker that names acknowledgements and flow control with domain and account (NATS ADR-15), as nats-server 2.14 does where it is told to. */
+/** A broker that puts domain and account into the subjects of acknowledgements and flow control (NATS ADR-15), as nats-server 2.14 does if configured so. */
 import { expect, test } from "bun:test";
 import { AckPolicy, connect } from "nats";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
@@ -13,7 +13,7 @@ const startNamingBroker = () =>
 const connectAsService = (broker: ConfiguredBroker) =>
   connectToBroker({ url: broker.url("service"), name: "test", logger: silentLogger });
 
-test("a service of yours acknowledges what it has handled", async () => {
+test("a consumer can acknowledge messages under these subjects", async () => {
   await using broker = await startNamingBroker();
   await using service = await connectAsService(broker);
   await appenderOn(service).append([smallRecord("a")]);
@@ -27,11 +27,11 @@ test("a service of yours acknowledges what it has handled", async () => {
   await nats.close();
 });
 
-test("keys are read where there are so many that the broker waits for its reader", async () => {
+test("the key store reads all keys even if the broker pauses for flow control", async () => {
   await using broker = await startNamingBroker();
   await using service = await connectAsService(broker);
   const jetstream = service.nats.jetstream();
-  // 6 MiB: past some of them it waits for an answer of who takes them.
+  // 6 MiB: beyond some of that the broker waits for an answer from the reader.
   const put = (_: unknown, index: number) => jetstream.publish(`$KV.KEYS.any_${index}`, "x".repeat(15_000));
   await Promise.all(Array.from({ length: 400 }, put));
   await using bucket = await createKeyBucket({

@@ -1,4 +1,4 @@
-/** Three replicated brokers: what differs from one broker is that an answer may not be known yet. */
+/** Three replicated brokers. They differ from one broker in that an answer may not be known yet. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createCheckpointStream } from "../../src/jetstream/checkpoint-stream.ts";
 import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
@@ -33,7 +33,7 @@ afterAll(async () => {
 const sequenceOf = (outcome: Outcome | undefined): number | undefined =>
   outcome && "sequence" in outcome ? outcome.sequence : undefined;
 
-test("of three front ends that write the same key, hold or tree head at once one does, and the others are told of it", async () => {
+test("when three front ends write the same key, hold or tree head at once, one succeeds, and the others learn of it", async () => {
   await using stack = new AsyncDisposableStack();
   const stores = await Promise.all(
     connections.map(async (connection) => ({
@@ -76,7 +76,7 @@ test("of three front ends that write the same key, hold or tree head at once one
   }
 });
 
-test("twins at three front ends at once are stored once, and none is told a sequence before there is one", async () => {
+test("when three front ends send the same event at once, it is stored once, and no answer names a sequence before one exists", async () => {
   const appenders = connections.map((connection) => appenderOn(connection));
   for (let round = 0; round < 30; round++) {
     const records = Array.from({ length: 1 + (round % 5) * 10 }, (_, index) =>
@@ -111,7 +111,7 @@ test("twins at three front ends at once are stored once, and none is told a sequ
   expect(await copies()).toMatchObject([{ state: "warning", detail: "the whole log is on 2 of 3 servers" }]);
 }, 60_000);
 
-test("another number of copies is refused where a stream must not be changed, before anything is", async () => {
+test("if a stream must not be changed, another number of copies is refused before anything changes", async () => {
   await using provisioner = await connectToBroker({
     url: cluster.url("provisioner"),
     name: "test",

@@ -5,7 +5,7 @@ import { standStill } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 
-test.concurrent("of the attempts to connect to a broker that stands still one is left, and nothing is received twice when it moves again", async () => {
+test.concurrent("of several connection attempts to a broker that is paused one stays, and nothing is received twice when the broker resumes", async () => {
   await using broker = await startTestBroker();
   using proxy = await startProxy(broker.port);
   await using connection = await connectToBroker({
@@ -25,7 +25,7 @@ test.concurrent("of the attempts to connect to a broker that stands still one is
   expect([proxy.taken(), proxy.open(), changes]).toEqual([3, 1, ["lost", "restored"]]);
 });
 
-test.concurrent("a broker that takes nothing any more is known to be lost in 15 s, however much waits to be sent", async () => {
+test.concurrent("a broker that stops reading is known to be lost within 15 s, however much waits to be sent", async () => {
   await using broker = await startTestBroker();
   await using connection = await connectToBroker({
     url: broker.url("service"),
@@ -34,14 +34,14 @@ test.concurrent("a broker that takes nothing any more is known to be lost in 15 
   });
   await standStill(broker.pid);
   const message = new Uint8Array(1024 * 1024);
-  // More than the kernel takes for a socket.
+  // This is more than the kernel takes for a socket.
   for (let sent = 0; sent < 32; sent++) connection.nats.publish("audit.acme.a.asset.created", message);
   await until("the connection is known to be lost", () => !connection.isConnected(), { timeoutMs: 25_000 });
   process.kill(broker.pid, "SIGCONT");
   await until("it is connected", () => connection.isConnected());
 });
 
-test.concurrent("a right that is missing is named once, however often it is asked for, and so is each other", async () => {
+test.concurrent("each missing permission is reported once, however often it is needed", async () => {
   await using broker = await startTestBroker();
   const details: unknown[] = [];
   const warn = (_: string, fields?: { detail?: unknown }): void => void details.push(fields?.detail);

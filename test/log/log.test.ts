@@ -31,7 +31,7 @@ import { standStill } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 
-/** As when an operator brings back a copy while the services wait for their broker. Here it is an empty one. */
+/** As when an operator restores a copy while the services wait for their broker. Here the copy is empty. */
 const putAnotherInItsPlace = async ({ broker, connection }: TestLog): Promise<void> => {
   await standStill(broker.pid);
   await rm(brokerFiles(broker.directory).store, { recursive: true });
@@ -55,7 +55,7 @@ const idsOf = async (store: RetentionStore) => {
   return read.kind === "read" ? read.stored.holds.map(({ record }) => record.id) : read;
 };
 
-test("holds are those of the log that was put in the place of another, also where it has more of them by then", async () => {
+test("holds come from the log that replaced another one, even if it has more of them by then", async () => {
   await using log = await startTestLog();
   const bucket = () => createRetentionBucket({ connection: log.connection, logger: silentLogger });
   const front = bucket();
@@ -67,7 +67,7 @@ test("holds are those of the log that was put in the place of another, also wher
   expect(await idsOf(front)).toEqual(since);
 });
 
-test("no hold is missed where an answer to what was asked before the connection was lost comes when it is back", async () => {
+test("no hold is missed if the answer to a question from before a lost connection arrives after it", async () => {
   await using log = await startTestLog();
   const { nats } = log.connection;
   const ids = [uuidV7(), uuidV7()];
@@ -76,7 +76,7 @@ test("no hold is missed where an answer to what was asked before the connection 
 
   const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let answers = 0;
-  // That to the question for the second hold, after those for the newest and the first.
+  // The answer to the question for the second hold, after those for the newest and the first.
   const request = async (...question: Parameters<NatsConnection["request"]>) => {
     const answer = await nats.request(...question);
     if (++answers !== 3) return answer;
@@ -99,7 +99,7 @@ test("no hold is missed where an answer to what was asked before the connection 
 });
 
 describe("appending", () => {
-  test("answers each record with its own sequence, and a repeated one with the sequence of the first", async () => {
+  test("each record gets its own sequence, and a repeated record gets the sequence of the first", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     const records = Array.from({ length: 1000 }, (_, index) => smallRecord(`id${index}`));
@@ -112,7 +112,7 @@ describe("appending", () => {
     ]);
   });
 
-  test("says at once that nothing is promised while the broker is away, and goes on when it is back", async () => {
+  test("while the broker is away, appending says at once that nothing is promised, and it works again when the broker is back", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     await appender.append([smallRecord("before")]);
@@ -127,7 +127,7 @@ describe("appending", () => {
     expect(outcome).toEqual({ kind: "appended", sequence: 2 });
   });
 
-  test("what a log that was put in the place of another does not hold is appended, and no repeat", async () => {
+  test("records that a replacement log does not hold are appended, and are not treated as repeats", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     const records = ["a", "b", "c", "d"].map((id) => smallRecord(id));
@@ -139,7 +139,7 @@ describe("appending", () => {
     expect(outcomes).toEqual(records.map((_, index) => ({ kind: "appended", sequence: index + 1 })));
   });
 
-  test("repeats of one id in a commit are told what their first one is told, and wait for nothing of their own", async () => {
+  test("repeats of one id within a commit get the answer of the first, and wait for no answer of their own", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     const copies = (id: string, count: number) => Array.from({ length: count }, () => smallRecord(id));
@@ -156,7 +156,7 @@ describe("appending", () => {
     expect(new Set((await outcomes).map(({ kind }) => kind))).toEqual(new Set(["unknown"]));
   });
 
-  test("what waits behind a commit that nobody answers waits no longer than that", async () => {
+  test("records that wait behind an unanswered commit wait no longer than that commit", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     await standStill(log.broker.pid);
@@ -165,14 +165,14 @@ describe("appending", () => {
     const waiting = appender.append([smallRecord("one"), smallRecord("two")]);
     for (const outcomes of await Promise.all([sent, waiting]))
       for (const { kind } of outcomes) expect(["unknown", "refused"]).toContain(kind);
-    // After the other's time and its own it would be twice as much.
+    // The other's time plus its own would be twice as much.
     expect(performance.now() - startedAt).toBeLessThan(1.5 * APPEND_ACK_MS_MAX);
     process.kill(log.broker.pid, "SIGCONT");
     const [again] = await appender.append([smallRecord("sent")]);
     expect(again).toEqual({ kind: "duplicate", sequence: 1 });
   }, 30_000);
 
-  test("more than can be in flight is refused whole, without waiting", async () => {
+  test("a request beyond the limit in flight is refused as a whole, without waiting", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     const thousand = (prefix: string) =>
@@ -184,7 +184,7 @@ describe("appending", () => {
     expect(kinds).toEqual([["appended"], ["appended"], ["appended"], ["appended"], ["refused"]]);
   });
 
-  test("what one tenant has in flight leaves room for others, each of whom has a share", async () => {
+  test("one tenant's records in flight leave room for other tenants, and each has a share", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     const append = (tenant: string, count: number, id: string) =>
@@ -213,7 +213,7 @@ describe("appending", () => {
     expect(await append("loud", 1, "f")).toMatchObject([{ kind: "appended" }]);
   });
 
-  test("large records go out in commits of bounded bytes, are refused whole beyond what may be in flight, and make room when they are answered", async () => {
+  test("large records go out in commits of bounded bytes, are refused as a whole beyond the limit in flight, and free room when answered", async () => {
     await using log = await startTestLog();
     const commits: number[] = [];
     const appender = createAppender({
@@ -237,7 +237,7 @@ describe("appending", () => {
     expect(Math.max(...commits) * source.length).toBeLessThanOrEqual(COMMIT_BYTES_MAX);
   }, 30_000);
 
-  test("writes what it was given, in any script, alone and in a batch", async () => {
+  test("appending stores exactly what it was given, in any script, alone and in a batch", async () => {
     await using log = await startTestLog();
     const texts = ["", "plain", "é", "日本語", "😀 \u0000 \u007f", "ÿ".repeat(5000)];
     const events = Array.from({ length: 5 }, (_, round) =>
@@ -245,7 +245,7 @@ describe("appending", () => {
     ).flat();
     const [single, ...rest] = events.map(({ id, event }): OutgoingRecord => {
       const record = smallRecord(id, { event });
-      // As in the body of a batch: the event stands between others.
+      // As in the body of a batch: the event has others on both sides.
       const { length } = record.event.source;
       const source = Buffer.concat([Buffer.from("é,"), record.event.source, Buffer.from(",ü")]);
       return { ...record, event: { source, from: 3, to: 3 + length } };
@@ -261,12 +261,12 @@ describe("appending", () => {
     }
   });
 
-  test("a batch with some known events: each is answered for itself, and the new ones are stored once", async () => {
+  test("in a batch with some known events each event gets its own answer, and the new ones are stored once", async () => {
     await using log = await startTestLog();
     const [front, other] = [appenderOn(log.connection), appenderOn(log.connection)];
     await front.append(Array.from({ length: 50 }, (_, index) => smallRecord(`id${index * 2}`)));
     const mixed = Array.from({ length: 100 }, (_, index) => smallRecord(`id${index}`));
-    // The other front end does not remember what this one has sent, so it learns of the duplicates from the broker.
+    // The other front end does not remember what this one has sent, so the broker tells it of the duplicates.
     for (const appender of [other, front]) {
       const outcomes = await appender.append(mixed);
       const known = outcomes.filter(({ kind }) => kind === "duplicate");
@@ -276,7 +276,7 @@ describe("appending", () => {
     expect(await (await createLogReader(log.connection)).lastSequence()).toBe(100);
   });
 
-  test("twins at two front ends at once are stored once, and both are told the same sequence", async () => {
+  test("when two front ends send the same event at once, it is stored once, and both get the same sequence", async () => {
     await using log = await startTestLog();
     const appenders = [appenderOn(log.connection), appenderOn(log.connection), appenderOn(log.connection)];
     for (let round = 0; round < 20; round++) {
@@ -292,7 +292,7 @@ describe("appending", () => {
     }
   });
 
-  test("an id that was repeated is forgotten when the broker forgets it, and not ten minutes after the repeat", async () => {
+  test("the id of a repeated event is forgotten when the broker forgets it, not ten minutes after the repeat", async () => {
     await using log = await startTestLog();
     let minutes = 0;
     const front = appenderOn(log.connection, () => performance.now() + minutes * 60_000);
@@ -300,7 +300,7 @@ describe("appending", () => {
     expect(await front.append([smallRecord("id")])).toEqual([{ kind: "appended", sequence: 1 }]);
     minutes = 8;
     expect(await front.append([smallRecord("id")])).toEqual([{ kind: "duplicate", sequence: 1 }]);
-    // From the second of them on, what is sent is looked for among what was stored lately.
+    // From the second one on, records are looked up among those stored lately.
     await front.append(twice);
     await front.append(twice);
 
@@ -309,7 +309,7 @@ describe("appending", () => {
     const other = appenderOn(log.connection);
     let windowMs = 100;
     await until("the broker has forgotten what was stored before", async () => {
-      // Once is not always enough for it to look at its ids before their first ten minutes are over (measured on 2.15.1).
+      // Once is not always enough for the broker to look at its ids before their first ten minutes are over (measured on 2.15.1).
       await manager.streams.update("AUDIT", { duplicate_window: nanos(windowMs++) });
       const [probe] = await other.append([smallRecord("twice4")]);
       return probe?.kind === "appended";
@@ -343,7 +343,7 @@ describe("reading", () => {
     return taken;
   };
 
-  test("follows from any sequence, in order and without a hole, and goes on with what comes later", async () => {
+  test("a reader follows the log from any sequence, in order and without a hole, and receives what comes later", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     const reader = await createLogReader(log.connection);
@@ -364,7 +364,7 @@ describe("reading", () => {
     expect(await reader.read(99_999)).toBeUndefined();
   });
 
-  test("a consumer that the server does not know yet, as one on another server of a cluster, is asked again", async () => {
+  test("a reader asks again for a consumer that the server does not know yet, such as one on another server of a cluster", async () => {
     await using log = await startTestLog();
     const { nats } = log.connection;
     const publish = nats.publish.bind(nats);
@@ -382,7 +382,7 @@ describe("reading", () => {
     expect(await never.catch(String)).toContain("could not be followed: no answer");
   });
 
-  test("a connection that is closed before such a consumer is asked again ends the following with an error that says so", async () => {
+  test("if the connection closes before the reader asks again for such a consumer, following ends with an error that says so", async () => {
     await using log = await startTestLog();
     const { nats } = log.connection;
     const publish = nats.publish.bind(nats);
@@ -394,7 +394,7 @@ describe("reading", () => {
         ...options,
         callback: (...answer) => {
           options?.callback?.(...answer);
-          // When the reader has been told, and waits to ask again.
+          // When the reader has its answer and waits before it asks again.
           setImmediate(() => void nats.close());
         },
       });
@@ -402,7 +402,7 @@ describe("reading", () => {
     expect(await following.catch((error: unknown) => error)).toBeInstanceOf(LogUnavailableError);
   });
 
-  test("what the log holds comes in whole groups, and a lone record at once", async () => {
+  test("a reader receives stored records in whole groups, and a lone record at once", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     const reader = await createLogReader(log.connection);
@@ -418,7 +418,7 @@ describe("reading", () => {
     expect(groups).toEqual([1800, 1800, 400, 1]);
   });
 
-  test("who follows with a bound of bytes is never given more at once, and misses nothing", async () => {
+  test("a reader with a bound of bytes never receives more at once, and misses nothing", async () => {
     await using log = await startTestLog();
     const count = 20;
     const source = Buffer.from(JSON.stringify("x".repeat(250_000)));
@@ -442,7 +442,7 @@ describe("reading", () => {
     }
   });
 
-  test("a pull that is filled to the last byte of its bound is followed by the next one", async () => {
+  test("after a pull that is filled to the last byte of its bound comes the next pull", async () => {
     await using log = await startTestLog();
     const count = 60;
     await appenderOn(log.connection).append(
@@ -458,13 +458,13 @@ describe("reading", () => {
       }
       return groups;
     };
-    // One byte after another, until three messages fit that did not before.
+    // One byte more each time, until three messages fit that did not fit before.
     let bytesMax = 500;
     while ((await groupsOf(bytesMax))[0] !== 3) bytesMax++;
     expect((await groupsOf(bytesMax)).reduce((sum, group) => sum + group, 0)).toBe(count);
   }, 60_000);
 
-  test("the end of a pull that is told after its last message is not taken for the end of the next pull", async () => {
+  test("the end of a pull that arrives after its last message is not taken for the end of the next pull", async () => {
     await using log = await startTestLog();
     const all = 3000;
     const appender = appenderOn(log.connection);
@@ -479,21 +479,21 @@ describe("reading", () => {
     const groups: number[] = [];
     for await (const group of reader.follow({ from: 1, messagesMax: 100, signal: stop.signal })) {
       groups.push(group.length);
-      // From the second on: where more than one group is on its way, they come together.
+      // From the second one on: if more than one group is on its way, they come together.
       if (groups.length > 1) await reader.lastSequence();
       if (group.length > 100 || group.at(-1)?.sequence === all) stop.abort();
     }
     expect(groups).toEqual(Array.from({ length: all / 100 }, () => 100));
   });
 
-  test("what is lost between two brokers is read again, and is no hole of the log", async () => {
+  test("messages that are lost between two brokers are read again, and leave no hole in the log", async () => {
     await using log = await startTestLog();
     const count = 250;
     await appenderOn(log.connection).append(
       Array.from({ length: count }, (_, index) => smallRecord(`id${index}`)),
     );
     const { nats } = log.connection;
-    // Of each the first time only: one within a group, the first of one, the last of one, and two behind each other.
+    // Each is lost the first time only: one within a group, the first of a group, the last of a group, and two in a row.
     const lost = new Set([7, 101, 160, 200, 201]);
     const subscribe = (...[subject, options]: Parameters<NatsConnection["subscribe"]>) =>
       nats.subscribe(subject, {
@@ -512,7 +512,7 @@ describe("reading", () => {
     expect(lost.size).toBe(0);
   });
 
-  /** As one of your own services may, on every consumer of the log; gives their names. */
+  /** Does to every consumer of the log what your own service may do; returns their names. */
   const changeConsumers = async ({ broker }: TestLog, changes: object): Promise<readonly string[]> => {
     const stranger = await connectAs(broker, "consumer");
     const { consumers } = await stranger.jetstreamManager({ checkAPI: false });
@@ -526,7 +526,7 @@ describe("reading", () => {
     return followed.map(({ name }) => name);
   };
 
-  /** What the log gives from its first record on, two at a time; ends where following does. */
+  /** The records of the log from its first on, two at a time; ends when following ends. */
   const follow = (reader: LogReader) => {
     const stop = new AbortController();
     const texts: string[] = [];
@@ -537,7 +537,7 @@ describe("reading", () => {
     return { texts, ended, stop: () => stop.abort() };
   };
 
-  test("a consumer that others have told to leave out payloads is left, and no record is taken for an empty one", async () => {
+  test("a reader leaves a consumer that others set to omit payloads, and takes no record for an empty one", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     await appender.append([smallRecord("a")]);
@@ -551,7 +551,7 @@ describe("reading", () => {
     expect(outcome).toBeInstanceOf(LogUnavailableError);
     expect(String(outcome)).toContain("somebody has changed its consumer");
     expect(texts).toEqual(['{"id":"a","event":{}}']);
-    // What is stored without a payload is given as it is.
+    // A record that is stored without a payload is returned unchanged.
     await log.connection.nats.request("audit.acme.a.incident.detected");
     const stored = await take(reader, 2, 2);
     expect(stored.map(({ payload }) => new TextDecoder().decode(payload))).toEqual([
@@ -560,14 +560,14 @@ describe("reading", () => {
     ]);
   });
 
-  test("a consumer that refuses to be pulled, as others have given it bounds, is left and not asked for ever", async () => {
+  test("a reader leaves a consumer that refuses pulls because others gave it bounds, and does not ask it for ever", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
     await appender.append([smallRecord("a"), smallRecord("b")]);
     const { texts, ended, stop } = follow(await createLogReader(log.connection));
     await until("it follows", () => texts.length === 2);
     const [refusing = ""] = await changeConsumers(log, { max_batch: 1 });
-    // The pull that waits takes these.
+    // The waiting pull takes these.
     await appender.append([smallRecord("c"), smallRecord("d")]);
     const { consumers } = await log.connection.nats.jetstreamManager({ checkAPI: false });
     await until("there is another consumer", async () => {
@@ -580,7 +580,7 @@ describe("reading", () => {
     await ended;
   });
 
-  test("a lost broker ends the following with an error that says so", async () => {
+  test("when the broker is lost, following ends with an error that says so", async () => {
     await using log = await startTestLog();
     const reader = await createLogReader(log.connection);
     const following = take(reader, 1, 1);
@@ -615,7 +615,7 @@ describe("streams", () => {
     }
   };
 
-  test("are made once, then left alone", async () => {
+  test("streams are made once, then left alone", async () => {
     await using broker = await startTestBroker();
     expect(await reconcile(broker)).toEqual({
       kind: "agreed",
@@ -635,13 +635,13 @@ describe("streams", () => {
     expect(await reconcile(broker)).toEqual({ kind: "agreed", made: [], updated: [] });
   });
 
-  test("are made by one of several processes that start at once, and the others find them", async () => {
+  test("when several processes start at once, one makes the streams and the others find them", async () => {
     await using broker = await startTestBroker();
     const results = await Promise.all(Array.from({ length: 5 }, () => reconcile(broker)));
     expect(results.map(({ kind }) => kind)).toEqual(results.map(() => "agreed"));
   });
 
-  test("a setting that loses nothing is updated; one that could lose events stops with the difference shown", async () => {
+  test("a changed setting that loses nothing is updated; one that could lose events stops with the difference shown", async () => {
     await using broker = await startTestBroker();
     const definitions = topology({ replicas: 1 });
     const earlier = definitions.map(({ settings: { republish: _, ...settings }, ...definition }) => ({
@@ -663,7 +663,7 @@ describe("streams", () => {
     });
   });
 
-  test("a stream of a newer version is made beside those that are there", async () => {
+  test("a stream of a newer version is made beside the existing ones", async () => {
     await using broker = await startTestBroker();
     const all = topology({ replicas: 1 });
     await reconcile(
@@ -674,7 +674,7 @@ describe("streams", () => {
   });
 
   test.each(["AUDIT", "ACCEPTED"])(
-    "%s, which was there and is left out by the broker, is not made again, and its files stay",
+    "if the broker lost the existing stream %s, it is not made again, and its files stay",
     async (name) => {
       await using broker = await startTestBroker();
       await reconcile(broker);
@@ -708,7 +708,7 @@ describe("streams", () => {
   });
 });
 
-test("a subject has five tokens whatever the asset is called", () => {
+test("a subject has five tokens, whatever the asset's name is", () => {
   for (const assetId of ["a.b", "*", ">", " ", "%", "ü/ö", "a%2Eb", "\u0000"]) {
     const subject = auditSubject("acme", assetId, "objection");
     expect(subject.split(".")).toEqual(["audit", "acme", encodeToken(assetId), "legacy", "objection"]);

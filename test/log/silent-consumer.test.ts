@@ -1,4 +1,4 @@
-/** A consumer that gives nothing although the log has more, as one on a replica does that is behind. Here it is paused, which looks the same to its reader. */
+/** A consumer that delivers nothing although the log has more, like one on a replica that is behind. Here it is paused, which looks the same to its reader. */
 import { expect, test } from "bun:test";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
@@ -7,7 +7,7 @@ import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
-/** Our own broker, whose service may pause consumers. */
+/** Our own broker, but its service may pause consumers. */
 const startPausingBroker = () =>
   startConfiguredBroker((configuration) => {
     const service = 'user: "service"';
@@ -17,7 +17,7 @@ const startPausingBroker = () =>
     return others + service + mayPause;
   });
 
-test("a reader leaves a consumer that gives nothing, and misses and repeats no message", async () => {
+test("a reader leaves a consumer that delivers nothing, and misses and repeats no message", async () => {
   await using broker = await startPausingBroker();
   await using connection = await connectToBroker({
     url: broker.url("service"),

@@ -1,4 +1,4 @@
-/** One who subscribes to events and reads slowly, or not at all, is nobody's measure. */
+/** A subscriber that reads slowly, or not at all, slows nobody down. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
@@ -7,10 +7,10 @@ import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
-/** Sooner full than ours: past three quarters of it a server has who publishes wait, unless told otherwise. */
+/** It is full sooner than ours: past three quarters of it a server makes publishers wait, unless told otherwise. */
 const PENDING_BYTES_MAX = 8 * 1024 * 1024;
 
-test("a subscriber that takes nothing makes no append wait", async () => {
+test("a subscriber that reads nothing delays no append", async () => {
   await using broker = await startConfiguredBroker(
     (configuration) =>
       `http: "127.0.0.1:-1"\n${configuration.replace(/^max_pending: .*$/m, `max_pending: ${PENDING_BYTES_MAX}`)}`,
