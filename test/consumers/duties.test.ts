@@ -1,4 +1,4 @@
-/** Transitions of duties, as a service of yours gets them. */
+/** Transitions of duties, as your own service receives them. */
 import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { connectConsumer } from "../chaos/consumer.ts";
@@ -14,7 +14,7 @@ const connectTo = async ({ service }: TestService) =>
 
 const received = { objection_id: "o1", decision_id: "d1", objection_type: "explanation_request" };
 
-test("a service of yours gets it from the stream, on a subject it can filter by", async () => {
+test("a consumer receives a duty's transitions from the stream, on a subject that it can filter by", async () => {
   await using service = await startTestService();
   const nats = await connectTo(service);
   await service.call("/v1/events", {
@@ -53,7 +53,7 @@ const isEvent = (value: unknown): boolean =>
   "sequence" in value &&
   Number.isSafeInteger(value.sequence);
 
-/** As streams/README.md calls the types of members. */
+/** The types of members, by the names in streams/README.md. */
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   text: (value) => typeof value === "string" && value !== "",
   time: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,64})?Z$/.test(String(value)),
@@ -61,7 +61,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
 };
 
-test("who keeps the newest message about each duty knows what the service answers, from the members that streams/README.md lists", async () => {
+test("a consumer that keeps the newest message about each duty knows what the service answers, from the members that streams/README.md lists", async () => {
   await using service = await startTestService({ EXTRA_EVENT_TYPES: HEARTBEAT });
   const nats = await connectTo(service);
   const messages = await (await nats.jetstream().consumers.get("OBLIGATIONS")).consume();
@@ -78,7 +78,7 @@ test("who keeps the newest message about each duty knows what the service answer
       expect(message.subject).toBe(`obligation.default.${asset}.${told.deadline}.${told.transition}`);
     }
   })();
-  // Two parts, so that what one said the other corrects.
+  // In two parts, so that the second corrects what the first said.
   const events = asTheyArrive(makeHistory({ seed: 4, assets: 3, cases: 16 }).events, 4);
   let last = 0;
   for (const part of [events.slice(0, 150), events.slice(150)]) {

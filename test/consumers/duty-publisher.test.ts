@@ -1,4 +1,4 @@
-/** How transitions of duties come to the stream OBLIGATIONS. */
+/** How transitions of duties reach the stream OBLIGATIONS. */
 import { expect, test } from "bun:test";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createDutyPublisher, type DutyMessage } from "../../src/jetstream/duty-publisher.ts";
@@ -15,7 +15,7 @@ const message = (number: number): DutyMessage => ({
   payload: { number, text: "é😀}" },
 });
 
-/** Behind what is there by then. */
+/** Publishes behind what the stream holds by then. */
 const publisherOn = ({ connection }: TestLog) => {
   const publisher = createDutyPublisher(connection, () => performance.now());
   const publish = async (messages: readonly DutyMessage[]) =>
@@ -35,14 +35,14 @@ const stored = async ({ broker }: TestLog) => {
   return found;
 };
 
-test("they are stored in their order and as they are, each once, also where some were stored before", async () => {
+test("the publisher stores transitions in order and unchanged, each once, even if some were stored before", async () => {
   await using log = await startTestLog();
   const { publish } = publisherOn(log);
   const messages = Array.from({ length: 1203 }, (_, number) => message(number));
   await publish(messages.slice(0, 1));
-  // Behind what it has just stored itself, it is not overtaken.
+  // A publisher is not overtaken by what it has just stored itself.
   expect(await publish(messages)).toBe("stored");
-  // As a publisher does that was begun after the other one ended.
+  // As a publisher does that started after the other one ended.
   await publisherOn(log).publish(messages);
   expect(await stored(log)).toEqual(
     messages.map(({ payload, transition }) => ({
@@ -52,7 +52,7 @@ test("they are stored in their order and as they are, each once, also where some
   );
 });
 
-test("it rejects where one of them may not be stored", async () => {
+test("the publisher rejects if one of the transitions may not be stored", async () => {
   await using log = await startTestLog();
   const { publish } = publisherOn(log);
   process.kill(log.broker.pid ?? 0, "SIGKILL");
@@ -63,7 +63,7 @@ test("it rejects where one of them may not be stored", async () => {
   expect(await stored(log)).toHaveLength(2);
 });
 
-test("it rejects where there is no stream that could store them", async () => {
+test("the publisher rejects if no stream can store the transitions", async () => {
   await using broker = await startTestBroker();
   await using connection = await connectToBroker({
     url: broker.url("service"),
@@ -78,7 +78,7 @@ test("it rejects where there is no stream that could store them", async () => {
 });
 
 test.each([1, 5])(
-  "of two that know the same one publishes %p, and the other one stores nothing behind it",
+  "when two publishers read the same state, one publishes %p, and the other stores nothing behind it",
   async (count) => {
     await using log = await startTestLog();
     const [paused, successor] = [
@@ -93,19 +93,19 @@ test.each([1, 5])(
     expect(await successor.publish(newer ?? [])).toBe("stored");
     expect(await paused.publish(older ?? [], after)).toBe("overtaken");
     expect(await stored(log)).toHaveLength(1 + count);
-    // What it has published itself it is not overtaken by, nor by its own that it did not record.
+    // A publisher is overtaken neither by what it has published itself, nor by its own messages that it did not record.
     expect(await paused.publish(newer ?? [], await paused.lastPublished())).toBe("stored");
     expect(paused.stall()).toBeUndefined();
   },
 );
 
 test.each([1, 5])(
-  "who is refused with %p though nothing newer is there may be overtaken by what is being stored, and fails when it is so again",
+  "a publisher that is refused with %p, though nothing newer is stored, reports that it was overtaken, and the next time it fails",
   async (count) => {
     await using log = await startTestLog();
     const publisher = createDutyPublisher(log.connection, () => performance.now());
     const messages = Array.from({ length: count }, (_, number) => message(number));
-    // As of a broker that counts a message which it never stored.
+    // As from a broker that counts a message which it never stored.
     expect(await publisher.publish(messages, 1)).toBe("overtaken");
     await expect(publisher.publish(messages, 1)).rejects.toThrow("holds nothing newer");
     expect(await publisher.publish(messages, 0)).toBe("stored");

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { connect, type NatsConnection } from "nats";
 import { event, startTestService } from "../support/service.ts";
 
-/** The URL that an operator hands to an internal consumer. */
+/** The URL that an operator gives to an internal consumer. */
 const connectAsConsumer = async (file: string | undefined): Promise<NatsConnection> => {
   const { host, username, password } = new URL((await readFile(file ?? "", "utf8")).trim());
   return connect({ servers: host, user: username, pass: password });
@@ -38,7 +38,7 @@ test("a plain NATS subscription to one tenant's decisions receives exactly those
   await nats.close();
 });
 
-test("a JetStream consumer starts where it likes, sees each event once, and can change nothing", async () => {
+test("a JetStream consumer starts where it chooses, sees each event once, and can change nothing", async () => {
   await using service = await startTestService();
   const bodies = Array.from({ length: 10 }, (_, index) =>
     event({ event_id: `evt_${index}`, event_type: "incident.detected" }),
