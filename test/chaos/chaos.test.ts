@@ -10,26 +10,26 @@ import { type ChaosOptions, runChaos } from "./run.ts";
 import type { Scenario } from "./scene.ts";
 import { schedule } from "./schedule.ts";
 
-/** Asked once: each time a disk is mounted. */
+/** It is asked once, because each time mounts a disk. */
 const onDisk = test.concurrent.skipIf(!(await canMountDisk()));
 
 const COUNT = 40;
-/** So much that the log's block of 8 MiB is full before all are sent, also compressed. */
+/** This fills the log's block of 8 MiB before all events are sent, even if they are compressed. */
 const noise = (): string => randomBytes(120_000).toString("hex");
 
 const EVENTS_ON_THEIR_WAY_MAX = 240;
 
-/** About one in thirty of them opens a duty. */
+/** About one event in thirty opens a duty. */
 const ACKNOWLEDGED_MIN = 1_000;
 
-/** The short form; `bun run chaos` is the long one. */
+/** This is the short form; `bun run chaos` is the long one. */
 const plays = async <Kind extends string>(
   scenario: Scenario<Kind>,
   { faults, msMax }: Pick<ChaosOptions, "faults" | "msMax">,
 ): Promise<void> => {
   const seed = Math.floor(Math.random() * 1_000_000);
   const said: string[] = [];
-  // As many senders as in the long form, but with a rest and less in each request: other tests run beside this one.
+  // It has as many senders as the long form, but they pause and send less per request: other tests run beside this one.
   const { senders } = scenario.load;
   const load = { senders, restMs: 100, batchEventsMax: EVENTS_ON_THEIR_WAY_MAX / senders };
   const report = await runChaos(
@@ -54,25 +54,25 @@ const plays = async <Kind extends string>(
 };
 
 test.concurrent(
-  "killed, paused and killed again under load: every acknowledged event is stored and shown once, none is stored twice",
+  "when service and broker are killed and paused under load, every acknowledged event is stored and shown exactly once",
   () => plays(single, { faults: 4, msMax: 50_000 }),
   60_000,
 );
 
 test.concurrent(
-  "the same on three brokers with two front ends, of which any may go",
+  "when any of three brokers and two front ends fail under load, every acknowledged event is stored and shown exactly once",
   () => plays(cluster, { faults: 3, msMax: 100_000 }),
   120_000,
 );
 
 onDisk(
-  "the same on a disk that is full for a while: it comes back by itself",
-  // Mostly ten seconds; a stream of duties that stays closed is noticed after eighteen, and told again after its broker has been started again.
+  "when a disk is full for a while, the service recovers by itself, and every acknowledged event is stored and shown exactly once",
+  // Mostly this takes ten seconds. A stream of duties that stays closed is noticed after eighteen; its messages are sent again after its broker restarts.
   () => plays(disk, { faults: 1, msMax: 100_000 }),
   120_000,
 );
 
-/** A request waits for the log for up to 8 s, and for the views for 5. */
+/** A request waits up to 8 s for the log, and up to 5 s for the views. */
 const ANSWER_MS_MAX = 20_000;
 
 const answerOf = (scene: OwnBrokerScene, path: string, options?: CallOptions): Promise<Answer> =>
@@ -83,7 +83,7 @@ onDisk.each([
   ["when it is stopped and started again", (scene: OwnBrokerScene) => scene.restart()],
   ["when the service is killed and started again", (scene: OwnBrokerScene) => scene.restart("SIGKILL")],
 ])(
-  "a disk that is full when the first event comes leaves no hole %s: the log begins at 1, and the views follow it",
+  "a disk that is full at the first event leaves no hole %s: the log begins at 1, and the views follow it",
   async (_, mend) => {
     await using scene = await openOnSmallDisk();
     const send = () => answerOf(scene, "/v1/events", { body: event({ event_id: "evt_first" }) });
@@ -101,7 +101,7 @@ onDisk.each([
       { timeoutMs: 40_000 },
     );
     expect(taken.json.data.sequence).toBe(1);
-    // More than once: a projector that found no log tries again every five seconds, which is as long as one question waits.
+    // It asks several times: a projector that found no log tries again every five seconds, and one request waits that long.
     await until(
       "the views follow",
       async () => (await answerOf(scene, "/v1/events?min_sequence=1")).status === 200,
@@ -111,20 +111,20 @@ onDisk.each([
 );
 
 onDisk(
-  "a start on a full disk says so and destroys nothing: with space again all is there",
+  "a start on a full disk reports it and destroys nothing: all data is there when space is free again",
   async () => {
     await using scene = await openOnSmallDisk();
     const send = (n: number) =>
       answerOf(scene, "/v1/events", {
         body: event({ event_id: `evt_${n}`, metadata: { padding: noise() } }),
       });
-    // More than one block of the log, and a broker that has ended in order before.
+    // The log has more than one block, and its broker was stopped in order before.
     await send(1);
     await scene.restart();
     for (let n = 2; n <= COUNT; n++) expect((await send(n)).status).toBe(202);
     let stored = COUNT;
     await scene.whileFull(async () => {
-      // The views may have given some of their WAL back after the disk was filled.
+      // The views may have freed some of their WAL after the disk was filled.
       let { status } = await send(stored + 1);
       while (status === 202) ({ status } = await send(++stored + 1));
       expect(status).toBe(503);
@@ -138,7 +138,7 @@ onDisk(
   60_000,
 );
 
-test("a seed replays its schedule, and each kind of fault comes before any comes again", () => {
+test("a seed replays its schedule, and every kind of fault happens once before any repeats", () => {
   const kinds = ["a", "b", "c", "d"] as const;
   const options = { seed: 7, faults: 12, calmMsMax: 1000, lastsMsMax: 1000 };
   expect(schedule(kinds, options)).toEqual(schedule(kinds, options));

@@ -1,4 +1,4 @@
-/** Holds the log and the view against what was acknowledged, and what was told of duties against the view, with a plain NATS client and over HTTP. */
+/** Checks the log and the view against what was acknowledged, and the messages about duties against the view, with a plain NATS client and over HTTP. */
 
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import type { TestService } from "../support/service.ts";
@@ -10,20 +10,20 @@ export interface Verdict {
   readonly sent: number;
   readonly acknowledged: number;
   readonly stored: number;
-  /** Duties that the view holds, of each of which all was told once. */
+  /** The number of duties in the view whose messages were all sent exactly once. */
   readonly duties: number;
-  /** Each a sentence; empty when every promise was kept. */
+  /** Each violation is a sentence; the list is empty if every promise was kept. */
   readonly violations: readonly string[];
-  /** How long it took to read each; of duties also until the last was told. */
+  /** How long each read took; for duties it includes the wait for the last message. */
   readonly readingMs: { readonly log: number; readonly view: number; readonly duties: number };
 }
 
 export const check = async (options: {
   readonly sent: ReadonlyMap<string, SentEvent>;
-  /** Of one broker, or of several, separated by commas. */
+  /** The URL of one broker, or of several, separated by commas. */
   readonly consumerUrl: string;
   readonly call: TestService["call"];
-  /** Told of what it begins, for whoever asks why it does not end. */
+  /** Gets each step as it begins, so that a reader can see why the check does not end. */
   readonly doing: (what: string) => void;
 }): Promise<Verdict> => {
   const { sent, consumerUrl, call, doing } = options;

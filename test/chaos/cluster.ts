@@ -1,4 +1,4 @@
-/** Three brokers with three replicas, two front ends and a projector that share one folder for the views, as compose.yaml sets them up. */
+/** Three brokers with three replicas, and two front ends and a projector that share one folder for the views, as in compose.yaml. */
 
 import { settingsFor } from "../support/broker.ts";
 import { brokerWarnings, NODES, startTestCluster } from "../support/cluster.ts";
@@ -48,12 +48,12 @@ const openScene = async (): Promise<Scene<Fault>> => {
   };
   const frontEnds = [await startFrontEnd(), await startFrontEnd()];
   let projector = await start("projector");
-  /** Projectors whose place another has taken. */
+  /** Projectors that another projector has replaced. */
   const retired: ServiceProcess[] = [];
   stack.defer(async () => {
     for (const process of [...frontEnds, ...retired, projector]) await end(process, "SIGKILL");
   });
-  // Which of two is asked, and which is killed, is no part of the schedule; any will do.
+  // The schedule does not say which of the two is asked and which is killed; either will do.
   const random = createRandom(1);
 
   const strike = async ({ kind, lastsMs }: ScheduledFault<Fault>): Promise<void> => {
@@ -96,7 +96,7 @@ const openScene = async (): Promise<Scene<Fault>> => {
         return;
       }
       case "pause_projector": {
-        // Another takes its place meanwhile; then both believe that they are the one.
+        // Another projector replaces it meanwhile; then both believe that they are the active one.
         const paused = projector;
         paused.kill("SIGSTOP");
         projector = await start("projector");

@@ -1,7 +1,7 @@
-/** A plain NATS client, as your own services have. */
+/** A plain NATS client, like the ones in your own services. */
 import { connect, type NatsConnection } from "nats";
 
-/** `url`: of one broker, or of several, separated by commas. */
+/** `url`: the URL of one broker, or of several, separated by commas. */
 export const connectConsumer = (url: string): Promise<NatsConnection> => {
   const servers = url.split(",").map((each) => new URL(each));
   return connect({

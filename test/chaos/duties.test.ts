@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { violationsOf } from "./duties.ts";
 
-test("of many tellings that are missing it says first how many, and how much of the stream was read", () => {
+test("if many messages are missing, the report first says how many, and how much of the stream was read", () => {
   const expected = new Set(Array.from({ length: 30 }, (_, number) => `duty-${number} open`));
   const told = new Map([["duty-0 open", 1]]);
   const [first, second] = violationsOf(expected, told, {

@@ -1,18 +1,18 @@
-/** Holds what was told of duties, on the stream OBLIGATIONS, against the duties that the view holds. */
+/** Checks the messages about duties on the stream OBLIGATIONS against the duties in the view. */
 
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { readStream } from "./read-stream.ts";
 
-/** A projector that was killed last of all starts again, goes through what is left of the log, and tells it. */
+/** A projector that was killed at the very end starts again, reads the rest of the log, and sends its messages. */
 const TOLD_MS_MAX = 60_000;
 
-/** Nothing that the loader sends falls due while it is watched: a duty opens, and is met where its review was completed. */
+/** Nothing that the loader sends falls due during the check: a duty opens, and is met if its review was completed. */
 export const checkDuties = async (options: {
   readonly consumerUrl: string;
   readonly call: TestService["call"];
-  /** Of the log. */
+  /** The log's last sequence. */
   readonly last: number;
 }): Promise<{ readonly held: number; readonly violations: readonly string[] }> => {
   const expected = await readDuties(options);
@@ -23,13 +23,13 @@ export const checkDuties = async (options: {
       told = await readTold(options.consumerUrl);
       reads.whole++;
     } catch (error) {
-      // A broker that is started again, so that its streams store again, is away for a moment.
+      // A broker that restarts, so that its streams store again, is away for a moment.
       reads.failed++;
       reads.lastFailure = String(error);
     }
     return [...expected.tellings].every((telling) => told.has(telling));
   };
-  // What is missing is named below.
+  // The lines below name what is missing.
   await until("all is told of duties", isAllTold, { timeoutMs: TOLD_MS_MAX }).catch(() => undefined);
   return { held: expected.held, violations: violationsOf(expected.tellings, told, reads) };
 };
@@ -40,7 +40,7 @@ interface Reads {
   readonly lastFailure: string;
 }
 
-/** First of all how many are missing: of a round that is broken only some violations are shown. */
+/** The count of missing messages comes first, because only some violations of a broken round are shown. */
 export const violationsOf = (
   expected: ReadonlySet<string>,
   told: ReadonlyMap<string, number>,
@@ -85,7 +85,7 @@ const readDuties = async ({
   return { held, tellings };
 };
 
-/** How often each was told. */
+/** How often each message was sent. */
 const readTold = async (consumerUrl: string): Promise<ReadonlyMap<string, number>> => {
   const told = new Map<string, number>();
   for await (const message of readStream(consumerUrl, "OBLIGATIONS")) {

@@ -1,6 +1,6 @@
 /**
- * kill -9 of a projector at random points, while it projects and while it rebuilds a view; then every view is held against one made from the log at
- * once. By hand: `bun test/chaos/kill-projector.ts [kills] [seed] [cases]`; with 400 cases and more it commits several groups together.
+ * Kills a projector with kill -9 at random points, while it projects and while it rebuilds a view; then compares every view with one made from the log
+ * at once. By hand: `bun test/chaos/kill-projector.ts [kills] [seed] [cases]`; with 400 cases or more it commits several groups together.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,15 +17,15 @@ import { within } from "../support/within.ts";
 import { messagesOf, type ProjectorLog } from "./projector-log.ts";
 
 const PROJECTOR = join(import.meta.dir, "projector.ts");
-/** Of each asset. */
+/** The number of cases of each asset. */
 export const CASES = 150;
-/** A projector has taken a case of each asset in about so many milliseconds; it is killed somewhere before. */
+/** A projector takes about this many milliseconds for one case of each asset; the kill comes some time before. */
 const LIFE_MS_PER_CASE = 6;
 const START_MS_MAX = 30_000;
 
 export interface Killed {
   readonly kills: number;
-  /** Lives that ended by themselves before they were killed. */
+  /** The number of lives that ended by themselves before the kill. */
   readonly finished: number;
   readonly rows: number;
   readonly differences: readonly { readonly view: string; readonly table: string; readonly key: string }[];
@@ -39,7 +39,7 @@ export const killProjector = async (kills: number, parts: ProjectorLog): Promise
     const path = join(folder, "views.sqlite");
     let [killed, finished] = [0, 0];
     while (killed < kills) {
-      // Begun anew now and then: at the end of the log there is nothing left to disturb.
+      // It starts over now and then, because at the end of the log there is nothing left to disturb.
       if (finished > 0 && chance.is(0.3))
         for (const end of ["", "-wal", "-shm"]) await rm(path + end, { force: true });
       const { name } = chance.one(PROJECTIONS);
@@ -59,7 +59,7 @@ export const killProjector = async (kills: number, parts: ProjectorLog): Promise
     const last = spawn(process.execPath, [PROJECTOR, path, String(seed), String(cases), "-"], {
       stdio: ["ignore", "ignore", "inherit"],
     });
-    // It ends itself, and says why, where its views do not come to the end.
+    // It exits by itself, and says why, if its views do not reach the end.
     const [code] = await once(last, "exit");
     if (code !== 0) throw new Error(`the last projector ended with ${code}`);
     return { kills: killed, finished, ...(await heldAgainstTheLog(path, folder, parts)) };

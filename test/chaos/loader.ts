@@ -1,6 +1,6 @@
 /**
- * Sends events all the time and remembers what it was told: acknowledged under a sequence, or nothing certain. What was not
- * acknowledged is sent again with the same identity a few times, then given up, as clients do.
+ * Sends events all the time and remembers each answer: either it was acknowledged under a sequence, or nothing is certain. It sends an event that was
+ * not acknowledged again with the same identity a few times, then gives it up, as clients do.
  */
 import { type Answer, type CallOptions, event, type TestService } from "../support/service.ts";
 import { pause } from "./scene.ts";
@@ -9,16 +9,16 @@ import { createRandom } from "./schedule.ts";
 export interface SentEvent {
   readonly eventId: string;
   readonly text: string;
-  /** Absent: nobody was told that it is stored. */
+  /** Absent if no answer said that the event is stored. */
   sequence?: number | "not told";
 }
 
 export interface Loader {
   readonly sent: ReadonlyMap<string, SentEvent>;
-  /** Answers that no fault excuses, each a sentence. */
+  /** Answers that no fault excuses; each is a sentence. */
   readonly wrongAnswers: readonly string[];
   acknowledged(): number;
-  /** When the newest request began that was acknowledged, on the clock of `performance.now`. */
+  /** When the newest acknowledged request began, on the clock of `performance.now`. */
   lastBegunMs(): number;
   /** Ends the load; resolves when every request has its answer. */
   stop(): Promise<void>;
@@ -28,11 +28,11 @@ const TRIES_MAX = 6;
 const RETRY_MS = 25;
 
 export const startLoader = (options: {
-  /** Of whichever front end is there now. */
+  /** Sends a request to whichever front end is available now. */
   readonly call: TestService["call"];
   readonly seed: number;
   readonly senders: number;
-  /** Rest of each sender between two requests. */
+  /** How long each sender pauses between two requests. */
   readonly restMs: number;
   readonly batchEventsMax: number;
 }): Loader => {
@@ -52,7 +52,7 @@ export const startLoader = (options: {
     return made;
   };
 
-  /** Its answer, where it was accepted. */
+  /** The answer, if the event was accepted. */
   const call = async (path: string, content: CallOptions): Promise<Answer | undefined> => {
     const begunMs = performance.now();
     const answer = await options.call(path, content).catch(() => undefined);
@@ -72,7 +72,7 @@ export const startLoader = (options: {
     return true;
   };
 
-  /** The answer of a batch names no sequence per event: what it accepted is known to be stored, under some sequence. */
+  /** The answer of a batch has no sequence per event: the accepted events are known to be stored, each under some sequence. */
   const sendBatch = async (batch: readonly SentEvent[]): Promise<boolean> => {
     const body = `{"events":[${batch.map(({ text }) => text).join(",")}]}`;
     const answer = await call("/v1/events/batch", { body });
@@ -110,10 +110,10 @@ export const startLoader = (options: {
   };
 };
 
-/** One in sixteen, so that there are some in every round. */
+/** One in sixteen, so that every round has some. */
 const REVIEWS_SHARE = 1 / 16;
 
-/** Among other events reviews that are triggered, each with a duty to complete it, of which half are completed: sooner or later, or in the same batch. */
+/** Some of the events trigger reviews, each with a duty to complete it; half of these are completed, sooner or later, or in the same batch. */
 const createMaker = (
   random: () => number,
   make: (members?: object, said?: object) => SentEvent,

@@ -1,5 +1,5 @@
 /**
- * `bun run chaos [--minutes M] [--seed S] [--scenario single|cluster|disk]`: rounds of faults until the time is over; ends with 1
+ * `bun run chaos [--minutes M] [--seed S] [--scenario single|cluster|disk]`: runs rounds of faults until the time is over, and exits with 1
  * at the first broken promise.
  */
 import { parseArgs } from "node:util";
@@ -48,14 +48,14 @@ const chosen = async (): Promise<readonly Name[]> => {
     : refuse(`--scenario must be one of ${Object.keys(SCENARIOS).join(", ")}.`);
 };
 
-/** A round mostly takes one to two minutes. */
+/** Most rounds take one to two minutes. */
 const ROUND_MS_MAX = 10 * 60_000;
 
-/** A broken promise, or a system that did not come back, is told with the seed that repeats it. */
+/** A report of a broken promise, or of a system that did not recover, includes the seed that repeats it. */
 const round = async (name: Name, seed: number): Promise<ChaosReport> => {
   const again = `bun run chaos --scenario ${name} --seed ${seed}`;
   say(`${name}, seed ${seed} (again: ${again})`);
-  // What lasts goes beyond the ack deadline of 8 s.
+  // A fault with a duration lasts longer than the ack deadline of 8 s.
   const options = {
     seed,
     faults: 8,

@@ -1,4 +1,4 @@
-/** One service with the broker it starts itself: on the machine's disk, or on a small one that can be filled. */
+/** One service with the broker that it starts itself: on the machine's disk, or on a small disk that can be filled. */
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,23 +32,23 @@ export const single: Scenario<Fault> = {
   open: async () => openScene(undefined),
 };
 
-/** Where a user may mount a memory disk of his own; see `unshare(1)`. */
+/** It works only if a user may mount their own memory disk; see `unshare(1)`. */
 export const disk: Scenario<Fault> = {
   name: "disk",
   faults: [...ON_SMALL_DISK],
-  // What fits on the disk in one round.
+  // One round must fit on the disk.
   load: { senders: 2, restMs: 20, batchEventsMax: 200 },
   open: async () => openScene(DISK_MIB),
 };
 
 export interface OwnBrokerScene extends Scene<Fault> {
-  /** Fills the disk, lets `work` go on, and frees it. */
+  /** Fills the disk, runs `work`, and frees the disk. */
   whileFull(work: () => Promise<void>): Promise<void>;
   /** Stops the service as an operator does, or kills it, and starts it again. */
   restart(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
 
-/** For some blocks of the log, and quickly filled. */
+/** The disk holds some blocks of the log, and fills quickly. */
 export const openOnSmallDisk = (): Promise<OwnBrokerScene> => openScene(SMALL_DISK_MIB);
 
 const DISK_MIB = 512;
@@ -84,7 +84,7 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
     try {
       process.kill(pid, signal);
     } catch (error) {
-      // The service has ended it itself, as one that stores nothing, and starts none while the disk is full.
+      // The service has stopped the broker itself, because it stores nothing, and starts none while the disk is full.
       if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
     }
   };

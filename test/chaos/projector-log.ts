@@ -5,11 +5,11 @@ import { makeHistory } from "../support/histories.ts";
 
 export interface ProjectorLog {
   readonly seed: number;
-  /** Of each of eight assets; some five events each. */
+  /** The number of cases of each of eight assets; a case has some five events. */
   readonly cases: number;
 }
 
-/** The same log in every process that is given the same. */
+/** Every process with the same arguments gets the same log. */
 export const messagesOf = ({ seed, cases }: ProjectorLog): readonly StoredMessage[] => {
   const { events } = makeHistory({ seed, assets: 8, cases });
   return asTheyArrive(events, seed).map((event, index) => messageOf(index + 1, { event }));

@@ -1,6 +1,6 @@
 /**
- * A projector to be killed: `bun test/chaos/projector.ts <views.sqlite> <seed> <cases> <rebuilt view or ->`. Ends when all views
- * stand at the end of the log.
+ * A projector that a test kills: `bun test/chaos/projector.ts <views.sqlite> <seed> <cases> <rebuilt view or ->`. It exits when all views
+ * have reached the end of the log.
  */
 import { rebuildView } from "../../src/projections/rebuild.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";

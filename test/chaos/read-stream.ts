@@ -1,18 +1,18 @@
-/** Reads a stream from its beginning to what is its end when it is asked, as a plain NATS client that notices where it is given nothing. */
+/** Reads a stream from its beginning to the end that it has at the call, as a plain NATS client that notices if it is given nothing. */
 import { AckPolicy, DeliverPolicy, type JsMsg, nanos, ReplayPolicy } from "nats";
 import { until } from "../support/until.ts";
 import { connectConsumer } from "./consumer.ts";
 
 const GROUP_MESSAGES_MAX = 5_000;
 const GROUP_MS_MAX = 5_000;
-/** Several consumers in a row have given nothing by then. */
+/** By then several consumers in a row have delivered nothing. */
 const SILENT_MS_MAX = 40_000;
-/** A consumer whose reader has died is removed by the broker after this. */
+/** The broker removes a consumer this long after its reader has died. */
 const CONSUMER_IDLE_MS_MAX = 60_000;
 
 /**
- * Each group by a consumer of its own, so by another one where it gave nothing: a consumer lives on one replica, and one that is behind says nothing of
- * it. The ordered consumer of nats.js 2.29.3 waits for that for ever, and for half a minute where a consumer could not be made at once (37 s were measured).
+ * Each group has its own consumer, so another one reads on if one delivers nothing: a consumer lives on one replica, and one that is behind does not say so.
+ * The ordered consumer of nats.js 2.29.3 waits for ever then, and half a minute if a consumer could not be made at once (37 s were measured).
  */
 export async function* readStream(
   consumerUrl: string,
@@ -40,7 +40,7 @@ export async function* readStream(
         max_messages: groupMessagesMax,
         expires: groupMsMax,
       })) {
-        // What was sent before it is lost on its way.
+        // A message before this one was lost on its way.
         if (message.info.deliverySequence !== group.length + 1) break;
         group.push(message);
         if (message.seq >= last) break;

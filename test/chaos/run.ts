@@ -1,4 +1,4 @@
-/** One round: a scene under load, faults drawn from a seed, then log and view held against every acknowledgement. */
+/** One round: runs a scene under load with faults drawn from a seed, then checks the log and the view against every acknowledgement. */
 import { until } from "../support/until.ts";
 import { within } from "../support/within.ts";
 import { check, type Verdict } from "./checker.ts";
@@ -7,21 +7,21 @@ import { pause, type Scenario, type Scene } from "./scene.ts";
 import { type ScheduleOptions, schedule } from "./schedule.ts";
 
 export interface ChaosReport extends Verdict {
-  /** From the end of each fault until a request is acknowledged that began after it. */
+  /** The time from the end of each fault until a request that began after it is acknowledged. */
   readonly recoveryMs: readonly { readonly fault: string; readonly ms: number }[];
-  /** How long the round took to end, after its last fault and before it was read: each of these follows the one before. */
+  /** How long the round took to end, after its last fault and before the log was read; each step follows the one before. */
   readonly endingMs: { readonly answers: number; readonly ready: number };
 }
 
 const RECOVERY_MS_MAX = 60_000;
-/** For requests to end, after something broke: a client that hangs must not keep back what it was. */
+/** How long to wait for requests to end after something broke: a client that hangs must not hide the cause. */
 const LOADER_END_MS_MAX = 5_000;
 
 export interface ChaosOptions extends ScheduleOptions {
   readonly say: (text: string) => void;
-  /** Acknowledged in all. Faults that follow upon each other leave little time between them, so load goes on for as long as that takes. */
+  /** The minimum of acknowledged events. Faults in quick succession leave little time between them, so the load continues until it is reached. */
   readonly acknowledgedMin: number;
-  /** A round that takes longer is broken, and says where it stands. */
+  /** A round that takes longer is broken, and reports which step it is at. */
   readonly msMax: number;
 }
 
@@ -47,7 +47,7 @@ const playRound = async <Kind extends string>(parts: {
   scene: Scene<Kind>;
   loader: Loader;
   options: ChaosOptions;
-  /** Written to, for whoever asks why it does not end. */
+  /** Gets each step, so that a reader can see why the round does not end. */
   round: { doing: string };
 }): Promise<ChaosReport> => {
   const { scenario, scene, loader, options, round } = parts;

@@ -1,26 +1,26 @@
-/** What a chaos run plays on: something that takes events, and faults that can befall it. */
+/** The system that a chaos run tests: it takes events, and faults can happen to it. */
 import type { ServiceProcess } from "../support/process.ts";
 import type { TestService } from "../support/service.ts";
 import { within } from "../support/within.ts";
 import type { ScheduledFault } from "./schedule.ts";
 
 export interface Scene<Kind extends string = string> extends AsyncDisposable {
-  /** Asks a front end that should be there. */
+  /** Sends a request to a front end that should be there. */
   readonly call: TestService["call"];
-  /** For a plain NATS client that reads the log. */
+  /** The URL for a plain NATS client that reads the log. */
   consumerUrl(): string;
-  /** What its parts complain of, for a person who looks at a broken promise. */
+  /** The complaints of its parts, for a person who investigates a broken promise. */
   warnings(): string;
-  /** Where a part found that log, tree and what was signed do not agree. No fault may bring that about. */
+  /** Reports of a part that the log, the tree and the signatures do not agree. No fault may cause one. */
   alarms(): readonly string[];
-  /** Lets it happen, and puts right what an operator or his supervisor would: starts again what was killed, frees what was filled. */
+  /** Makes the fault happen, and repairs what an operator or a supervisor would: restarts what was killed, frees what was filled. */
   strike(fault: ScheduledFault<Kind>): Promise<void>;
 }
 
 export interface Scenario<Kind extends string = string> {
   readonly name: string;
   readonly faults: readonly [Kind, ...Kind[]];
-  /** How hard it is pressed meanwhile. */
+  /** How much load it gets meanwhile. */
   readonly load: { readonly senders: number; readonly restMs: number; readonly batchEventsMax: number };
   open(): Promise<Scene<Kind>>;
 }
@@ -28,7 +28,7 @@ export interface Scenario<Kind extends string = string> {
 export const alarmsIn = (services: readonly ServiceProcess[]): readonly string[] =>
   services.flatMap(({ output }) => output.split("\n").filter((line) => line.includes("do not agree")));
 
-/** A stop in order is over after some ten seconds at the latest. */
+/** A stop in order takes ten seconds or so at the most. */
 const END_MS_MAX = 30_000;
 
 export const end = async (service: ServiceProcess, signal: "SIGTERM" | "SIGKILL"): Promise<void> => {

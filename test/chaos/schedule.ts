@@ -1,10 +1,10 @@
-/** Which fault comes when. Pure: a seed replays the same schedule. */
+/** Which fault comes when. It is pure: a seed replays the same schedule. */
 
 export interface ScheduledFault<Kind extends string = string> {
   readonly kind: Kind;
-  /** Time of undisturbed load before it. */
+  /** The time of undisturbed load before the fault. */
   readonly afterMs: number;
-  /** How long it lasts, where it is one that lasts. */
+  /** How long the fault lasts, if it is one with a duration. */
   readonly lastsMs: number;
 }
 
@@ -21,7 +21,7 @@ export const schedule = <Kind extends string>(
 ): readonly ScheduledFault<Kind>[] => {
   const random = createRandom(seed);
   return Array.from({ length: faults }, (_, index) => ({
-    // Each kind once before any is drawn again.
+    // Every kind is drawn once before any is drawn again.
     kind: kinds[index < kinds.length ? index : Math.floor(random() * kinds.length)] ?? kinds[0],
     afterMs: Math.round((0.2 + 0.8 * random()) * calmMsMax),
     lastsMs: Math.round((0.2 + 0.8 * random()) * lastsMsMax),
