@@ -1,5 +1,5 @@
 /**
- * ARCHITECTURE.md says what may import what; this holds the code to it. Imports are found in the text, which formatted code makes regular:
+ * ARCHITECTURE.md says what may import what; this test checks the code against it. It finds imports in the text, which formatted code makes regular:
  * a transpiler's scan drops `import type` and `export type … from` (measured), and a type is a dependency too.
  */
 import { describe, expect, test } from "bun:test";
@@ -46,7 +46,7 @@ const table: readonly Row[] =
       return { unit: codes(folder)[0] ?? "", folders: codes(folders), packages: codes(packages) };
     }) ?? [];
 
-/** A file with a row of its own is not of its folder. */
+/** A file that has its own row belongs to that row, and not to its folder's. */
 const unitOf = (path: string): string | undefined =>
   table
     .map(({ unit }) => unit)
@@ -55,7 +55,7 @@ const unitOf = (path: string): string | undefined =>
 
 const ALWAYS_ALLOWED = /^(node:(?!sqlite)|@sinclair\/typebox(\/|$))/;
 
-test("the table names every folder, and only what exists", () => {
+test("the table names every folder, and names nothing that does not exist", () => {
   const units = new Set(
     sources.map((path) => {
       if (table.some(({ unit }) => unit === path)) return path;
@@ -65,7 +65,7 @@ test("the table names every folder, and only what exists", () => {
   expect(table.map(({ unit }) => unit).sort()).toEqual([...units].sort());
 });
 
-test("every import is one that the table allows", () => {
+test("the table allows every import", () => {
   const broken = sources.flatMap((path) => {
     const row = table.find(({ unit }) => unit === unitOf(path));
     return importsOf(path)
@@ -82,7 +82,7 @@ test("every import is one that the table allows", () => {
   expect(broken).toEqual([]);
 });
 
-test("what the table allows is used, so that it tells the truth", () => {
+test("every import that the table allows is used", () => {
   const unused = table.flatMap(({ unit, folders, packages }) => {
     const used = sources
       .filter((path) => unitOf(path) === unit)
@@ -98,7 +98,7 @@ test("what the table allows is used, so that it tells the truth", () => {
   expect(unused).toEqual([]);
 });
 
-test("no file imports itself through others, types included", () => {
+test("no file imports itself through other files, not even through types", () => {
   const graph = new Map(
     sources.map((path) => [
       path,
@@ -119,7 +119,7 @@ test("no file imports itself through others, types included", () => {
   expect(cycles).toEqual([]);
 });
 
-test("no file is dead: each is reached from the program", () => {
+test("no file is dead: the program reaches each one", () => {
   const reached = new Set<string>();
   const reach = (path: string): void => {
     if (reached.has(path) || !path.endsWith(".ts")) return;
@@ -131,12 +131,12 @@ test("no file is dead: each is reached from the program", () => {
   reach("src/verifier/main.ts");
   reach("src/packaging/executable.ts");
   reach("src/packaging/sdk-package.ts");
-  // Its declaration goes into the SDK's package; nothing runs it.
+  // The SDK's package includes its declaration; nothing runs it.
   reach("src/packaging/sdk-event.ts");
-  // What programs import as `prooftrail/sdk`.
+  // Programs import it as `prooftrail/sdk`.
   reach("src/sdk/index.ts");
   reach("src/sdk/elysia.ts");
-  // Runs in the browser: src/service/browser-files.ts has it bundled.
+  // It runs in the browser: src/service/browser-files.ts bundles it.
   reach("src/sandbox-page/page.ts");
   expect(sources.filter((path) => !reached.has(path))).toEqual([]);
 });
@@ -149,7 +149,7 @@ describe("finer rules", () => {
     expect(naming.filter((path) => !path.startsWith("src/runtime/"))).toEqual([]);
   });
 
-  test("rules that make rows or judge events have no clock, no timer, no disk and no chance", () => {
+  test("rules that make rows or judge events use no clock, no timer, no disk and no randomness", () => {
     const pure = sources.filter((path) => /^src\/event\/|^src\/projections\/[^/]+\/evolve\.ts$/.test(path));
     expect(pure.length).toBeGreaterThan(5);
     const impure =
@@ -157,7 +157,7 @@ describe("finer rules", () => {
     expect(pure.filter((path) => impure.test(withoutComments(read(path))))).toEqual([]);
   });
 
-  test("the verifier of bundles rests on the standards and the record's format, and on nothing of the server", () => {
+  test("the verifier of bundles depends only on the standards and the record's format, and on nothing of the server", () => {
     const standards =
       /^src\/proof\/(evidence\/[\w-]+|base64|decimal|key-lines|rfc6962|signed-note|tlog-checkpoint|tlog-proof)\.ts$|^src\/log\/record\.ts$/;
     const others = sources
@@ -170,7 +170,7 @@ describe("finer rules", () => {
     expect(others).toEqual([]);
   });
 
-  test("the SDK takes nothing but types from the rest, so that nothing of the server comes with it", () => {
+  test("the SDK imports only types from the other folders, so it ships nothing of the server", () => {
     const taken = sources
       .filter((path) => path.startsWith("src/sdk/"))
       .flatMap((path) => [...read(path).matchAll(/^(?:import|export)\s(?!type\s)[^;"]*"\.\.\/[^"]*"/gm)])
@@ -178,7 +178,7 @@ describe("finer rules", () => {
     expect(taken).toEqual([]);
   });
 
-  test("only the assembly knows which database and which broker", () => {
+  test("only the assembly knows which database and which broker are used", () => {
     const knowing = sources
       .filter((path) => !/^src\/(service|jetstream)\//.test(path))
       .filter((path) =>
@@ -195,17 +195,17 @@ describe("finer rules", () => {
 });
 
 describe("names and habits", () => {
-  test("no file or folder is named for what it is not", () => {
+  test("no file or folder has a vague name", () => {
     const vague = /(^|\/)(utils?|helpers?|common|misc|managers?|base|data|info|[a-z-]*-impl)(\/|\.ts$)/;
     expect(all.filter((path) => vague.test(path))).toEqual([]);
   });
 
-  test("nothing is left for later, switched off or cast away", () => {
+  test("the code holds no TODO, no disabled check and no unsafe cast", () => {
     const loose = /\b(TODO|FIXME|XXX|HACK)\b|@ts-ignore|\bas any\b|\b(test|describe)\.(only|todo)\(/;
     expect(all.filter((path) => path !== "test/architecture.test.ts" && loose.test(read(path)))).toEqual([]);
   });
 
-  test("a file fits into a head: at most 400 lines", () => {
+  test("a file has at most 400 lines", () => {
     expect(sources.filter((path) => read(path).split("\n").length > 400)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** What the documents say, held against the code in both directions: nothing is missing, and nothing is told that is not so. */
+/** Checks the documents against the code in both directions: nothing is missing, and nothing is said that is not true. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -33,7 +33,7 @@ test("README lists every setting with its default and meaning", () => {
   expect(table).toEqual(settings);
 });
 
-test("README lists every error code with its status and when it is answered", () => {
+test("README lists every error code with its status and its condition", () => {
   const table = rows(section("README.md", "Errors"));
   const problems = Object.entries(PROBLEMS).map(([code, { status, when }]) => [
     String(status),
@@ -44,7 +44,7 @@ test("README lists every error code with its status and when it is answered", ()
   for (const code of REJECTION_CODES) expect(section("README.md", "Errors")).toContain(`\`${code}\``);
 });
 
-test("README alerts on metrics that there are", async () => {
+test("every metric in README's alerts exists", async () => {
   const metrics = createMetrics();
   metrics.watchLog({ lastSequence: async () => 1, copies: async () => 1 });
   const there = await metrics.registry.metrics();
@@ -53,7 +53,7 @@ test("README alerts on metrics that there are", async () => {
   for (const name of named) expect(there).toContain(`# HELP ${name} `);
 });
 
-test("README names every key of metadata that cases and duties are told by, and the words that begin a clock of their own", () => {
+test("README names every metadata key that cases and duties use, and the words that start a clock of their own", () => {
   const table = section("README.md", "Ask what an auditor asks").split("| key in `metadata` |")[1] ?? "";
   const known = [...SAID.map(([name]) => name), ...ADVERSE_OUTCOMES, ...INCIDENT_DEADLINES.keys()];
   expect(known.filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
@@ -65,7 +65,7 @@ test("README lists every scope", () => {
   ]);
 });
 
-test("README lists every event that Prooftrail writes itself, with what it says", () => {
+test("README lists every event that Prooftrail writes itself, with its content", () => {
   expect(rows(section("README.md", "What Prooftrail logs about itself"))).toEqual(
     Object.entries(SYSTEM_EVENTS).map(([type, { summary, details }]) => [
       type,
@@ -75,7 +75,7 @@ test("README lists every event that Prooftrail writes itself, with what it says"
   );
 });
 
-/** Undefined for no bound. */
+/** Undefined if there is no bound. */
 const sizeOf = (bytes: number): string | undefined => {
   if (bytes < 0) return undefined;
   const mib = bytes / 1024 ** 2;
@@ -110,7 +110,7 @@ test("streams/README.md lists every stream with its subjects and its bound, and 
   expect(users).toEqual(Object.keys(PERMISSIONS));
 });
 
-test("src/sdk/README.md names what an outbox holds and how long its client waits", () => {
+test("src/sdk/README.md says what an outbox holds and how long its client waits", () => {
   const mib = (bytes: number): string => `${bytes / 1024 ** 2} MiB`;
   for (const said of [
     `(\`bytesMax\`, ${mib(OUTBOX_BYTES_DEFAULT)}; in memory ${mib(MEMORY_OUTBOX_BYTES_DEFAULT)})`,
@@ -121,7 +121,7 @@ test("src/sdk/README.md names what an outbox holds and how long its client waits
     expect(read("src/sdk/README.md")).toContain(said);
 });
 
-test("one version of Bun everywhere", () => {
+test("all files name the same version of Bun", () => {
   const version = packageJson.packageManager.replace("bun@", "");
   expect(packageJson.engines.bun).toBe(version);
   for (const path of ["README.md", "CONTRIBUTING.md", ".ci/run"]) {
@@ -132,7 +132,7 @@ test("one version of Bun everywhere", () => {
   expect(read("Dockerfile")).toContain(`oven/bun:${version}`);
 });
 
-test("whatever script needs more than the service does installs it first: start and build leave it out", () => {
+test("a script that needs more packages than the service installs them first; start and build skip the installation", () => {
   const needing = Object.entries(packageJson.scripts).filter(([, script]) =>
     /\b(tsc|biome|bun test|sdk-package)\b/.test(script),
   );
@@ -144,7 +144,7 @@ test("whatever script needs more than the service does installs it first: start 
     ]);
 });
 
-test("every link inside the documents leads somewhere", () => {
+test("every link inside the documents has a target", () => {
   const documents = [
     "README.md",
     "ARCHITECTURE.md",
@@ -171,7 +171,7 @@ test("ARCHITECTURE.md names only files that exist", () => {
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test("README lists every law that asks for retention, with its days", () => {
+test("README lists every law with a retention period, with its days", () => {
   const table = rows(section("README.md", "Retention"));
   for (const name of FLOOR_NAMES) {
     const { span, days } = LEGAL_FLOORS[name];

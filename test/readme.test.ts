@@ -1,10 +1,10 @@
 /**
- * README.md, run as printed, in order, in a fresh copy of the repository.
+ * Runs README.md as printed, in order, in a fresh copy of the repository.
  * 1. Copy what a clone would hold to an empty folder.
- * 2. Run the start command there; PORT makes it take a free port, and curl's own configuration sends what is printed
+ * 2. Run the start command there; PORT makes it take a free port, and curl's own configuration sends requests
  *    for 127.0.0.1:8080 to that port.
- * 3. Run every other shell block, and hold each answer against the JSON printed under it.
- * 4. Stop it, and look that nothing is left.
+ * 3. Run every other shell block, and compare each answer with the JSON printed under it.
+ * 4. Stop it, and check that nothing is left.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -83,8 +83,8 @@ beforeAll(async () => {
 }, 90_000);
 
 /**
- * Has an `npx` that runs this Bun where the one of that version is asked for, and nothing else. That npx gets it is seen at the start, which is by way of
- * the real one; the others would each spend more than half a second of CPU on it (measured).
+ * Installs an `npx` that runs this Bun if that version of it is asked for, and nothing else. That npx can fetch it is seen at the start, which uses
+ * the real one; each further call would spend more than half a second of CPU on it (measured).
  */
 const folderOfNpx = async (): Promise<string> => {
   const path = join(folder, "npx");
@@ -108,13 +108,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 40_000);
 
-test("it shows the two commands, and a first event and read", () => {
+test("README shows the two commands, and a first event and read", () => {
   expect(startCommand).toBe("npx -y bun@1.4.5 start\n");
   expect(shell).toContain(TEST_COMMAND);
   expect(calls.length).toBeGreaterThanOrEqual(4);
 });
 
-test("every call works as printed, in order, with the answers printed under it", async () => {
+test("every printed call works, in order, and gets the printed answer", async () => {
   for (const call of calls) {
     const answer = await run(call);
     const next = blocks[blocks.findIndex(({ text }) => text === call) + 1];
@@ -126,7 +126,7 @@ test("every call works as printed, in order, with the answers printed under it",
   expect(read).toContain('"event_id": "evt_first"');
 }, 30_000);
 
-test("the deadlines printed there are understood", () => {
+test("the service accepts the printed deadlines", () => {
   const example = blocks.find(({ language }) => language === "jsonc")?.text ?? "";
   expect(readRules(example)).toMatchObject({ kind: "rules" });
 });
@@ -134,7 +134,7 @@ test("the deadlines printed there are understood", () => {
 const programWith = (text: string): string =>
   blocks.find((block) => block.language === "ts" && block.text.includes(text))?.text ?? "";
 
-test("the consumer printed there follows the decisions", async () => {
+test("the printed consumer follows the decisions", async () => {
   await writeFile(join(folder, "prooftrail", "follow.ts"), programWith("consumers.get"));
   const output = await runUntil(followCommand, (text) => text.split("\n").length > 2);
   expect(output.split("\n").slice(0, 2)).toEqual([
@@ -143,43 +143,43 @@ test("the consumer printed there follows the decisions", async () => {
   ]);
 }, 30_000);
 
-test("a broker that is away for long does not end the consumer printed there, as it does by default without a word", () => {
+test("a long outage of the broker does not end the printed consumer, as NATS would do by default without a message", () => {
   expect(programWith("consumers.get")).toContain("maxReconnectAttempts: -1");
 });
 
-test("the live stream printed there shows the decisions", async () => {
+test("the printed live stream shows the decisions", async () => {
   const output = await runUntil(streamCommand, (text) => text.includes("evt_second"));
   expect(output).toStartWith("retry: 2000\n");
   expect([...output.matchAll(/^id: (\d+)\nevent: audit$/gm)].map(([, id]) => id)).toEqual(["1", "2"]);
 }, 30_000);
 
-test("the export printed there has both events", async () => {
+test("the printed export has both events", async () => {
   await run(exportCommand);
   const table = readFileSync(join(folder, "prooftrail", "events.csv"), "utf8");
   expect(table.match(/^\d+,/gm)).toEqual(["1,", "2,"]);
 });
 
-test("the evidence bundle printed there is valid", async () => {
+test("the printed evidence bundle is valid", async () => {
   const output = await run(evidenceCommand);
   expect(output).toStartWith("VALID  evidence.zip\n");
   expect(output).not.toContain("not pinned");
 }, 30_000);
 
-test("the commands printed there send an event, list events and find the service well", async () => {
+test("the printed commands send an event, list events, and find the service well", async () => {
   const output = await run(commandLine);
   expect(output).toContain("1 event stored, at sequence");
   expect(output).toContain("evt_second");
-  // A disk that is nearly full is told of, and is no fault of the README.
+  // doctor reports a nearly full disk, which is no fault of the README.
   expect(output).toMatch(/\n(All is well\.|Nothing failed, )/);
-  // Three programs, each by way of npx.
+  // Three programs, each started by npx.
 }, 60_000);
 
-test("the program printed there records its event", async () => {
+test("the printed program records its event", async () => {
   await writeFile(join(folder, "prooftrail", "record.ts"), programWith("prooftrail/sdk"));
   expect(await run(recordCommand)).toBe("flushed 1\n");
 }, 30_000);
 
-/** What a command that does not end has printed when that is enough. */
+/** The output of a command that does not end, as soon as there is enough of it. */
 const runUntil = async (command: string, isEnough: (output: string) => boolean): Promise<string> => {
   const child = spawn("sh", ["-c", command], {
     cwd: join(folder, "prooftrail"),
@@ -198,7 +198,7 @@ const runUntil = async (command: string, isEnough: (output: string) => boolean):
   return output;
 };
 
-/** Times and request ids differ from run to run, and the hash of a record that has both; all else must not. */
+/** Times and request ids differ from run to run, and so does the hash of a record that contains both; nothing else may differ. */
 const withoutIdentity = (text: string): string =>
   text
     .replace(/"request_id":"[^"]*"/, '"request_id":""')

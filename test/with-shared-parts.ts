@@ -1,6 +1,6 @@
 /**
- * Makes what many tests use and takes a second of CPU or more to make, and runs the command that follows: all of its processes share it, and would each make
- * their own.
+ * Makes the parts that many tests use and that take a second of CPU or more to make, and runs the command that follows: all its processes share them,
+ * instead of making their own.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
