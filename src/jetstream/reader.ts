@@ -137,18 +137,21 @@ async function* followConsumer(options: FollowOptions): AsyncGenerator<readonly 
       }
       if (kind === "lost" || kind === "unknown")
         throw new LogUnavailableError("The event log could not be followed: no answer.");
+      if (kind === "refused" && messages.length === 0 && next === from)
+        throw new LogUnavailableError(REFUSED);
       if (await hasLostPayloads(options, messages)) throw new LogUnavailableError(CHANGED);
       const hasExpired = kind === "over" && messages.length === 0;
       if (hasExpired && missed === next) return next;
       left = kind === "over" ? 0 : left - messages.length;
-      if (left === 0 && kind !== "gap" && !signal.aborted) {
+      const isOfNoMoreUse = kind === "gap" || kind === "refused";
+      if (left === 0 && !isOfNoMoreUse && !signal.aborted) {
         // Before these messages are processed, so that the broker sends the next ones meanwhile.
         pull();
         left = messagesMax;
       }
       next = (messages.at(-1)?.sequence ?? next - 1) + 1;
       if (messages.length > 0) yield messages;
-      if (kind === "gap") return next;
+      if (isOfNoMoreUse) return next;
       missed = hasExpired && !signal.aborted && (await holds(options, next)) ? next : undefined;
     }
     return next;
@@ -172,6 +175,10 @@ const holds = async (
   return info !== undefined && info.state.messages > 0 && info.state.last_seq >= sequence;
 };
 
+/** Of a consumer that has delivered nothing: the next one would be refused as well, and made at once (measured: a thousand in a second). */
+const REFUSED =
+  "The event log could not be followed: the broker sends fewer messages at once than are asked for. Look for max_request_batch in its settings, and for somebody who changes its consumers.";
+
 const CHANGED =
   "The event log could not be followed: somebody has changed its consumer, which leaves out what records hold.";
 
@@ -194,9 +201,9 @@ const hasLostPayloads = async (
 interface Arrival {
   /**
    * `messages`: more of the pull may come. `over`: the pull, or following as a whole, has ended. `gap`: a message after these was lost.
-   * `unknown`: no server knows the consumer yet, and it has delivered nothing.
+   * `unknown`: no server knows the consumer yet, and it has delivered nothing. `refused`: the pull went beyond the bounds of the consumer.
    */
-  readonly kind: "messages" | "over" | "gap" | "lost" | "unknown";
+  readonly kind: "messages" | "over" | "gap" | "lost" | "unknown" | "refused";
   readonly messages: readonly StoredMessage[];
 }
 
@@ -216,8 +223,8 @@ const isPlannedEnd = (code: number, description: string): boolean =>
   code === 404 || code === 408 || (code === 409 && !description.toLowerCase().includes("deleted"));
 
 /**
- * A pull beyond the bounds of its consumer. Ours have none. Anybody who may make consumers on the stream, as your own services may, can also
- * change them: every pull would then end at once, and be repeated at once (measured: a quarter of a core).
+ * A pull beyond the bounds of its consumer. We give ours none, but the settings of a broker may, and anybody who may make consumers on the stream, as
+ * your own services may, can also change them: every pull would then end at once, and be repeated at once (measured: a quarter of a core).
  */
 const isRefusal = (code: number, description: string): boolean =>
   code === 409 && description.toLowerCase().startsWith("exceeded");
@@ -242,7 +249,7 @@ const openInbox = (nats: NatsConnection, bytesMax: number): Inbox => {
     // pull may be on its way by then. If the status were taken for the end of that one, more and more pulls would be on their way at once.
     const isOfEarlier = subject !== pulling();
     if (code === HEARTBEAT || isOfEarlier) return;
-    if (isRefusal(code, description)) ending = "gap";
+    if (isRefusal(code, description)) ending = "refused";
     else if (isPlannedEnd(code, description)) ending = "over";
     else ending = code === NO_RESPONDERS && delivered === 0 ? "unknown" : "lost";
   };

@@ -580,6 +580,26 @@ describe("reading", () => {
     await ended;
   });
 
+  test("when every consumer refuses to be pulled because of the broker's own limits, following ends with an error that names the limit", async () => {
+    await using log = await startTestLog();
+    await appenderOn(log.connection).append([smallRecord("a")]);
+    const { nats } = log.connection;
+    const request = nats.request.bind(nats);
+    let made = 0;
+    nats.request = (subject, payload, options) => {
+      if (!subject.startsWith("$JS.API.CONSUMER.CREATE.AUDIT")) return request(subject, payload, options);
+      made++;
+      const text = typeof payload === "string" ? payload : new TextDecoder().decode(payload);
+      const { config, ...asked } = JSON.parse(text);
+      return request(subject, JSON.stringify({ ...asked, config: { ...config, max_batch: 1 } }), options);
+    };
+    const { texts, ended } = follow(await createLogReader(log.connection));
+    const outcome = await ended;
+    expect(outcome).toBeInstanceOf(LogUnavailableError);
+    expect(String(outcome)).toContain("max_request_batch");
+    expect({ texts, made }).toEqual({ texts: [], made: 1 });
+  });
+
   test("when the broker is lost, following ends with an error that says so", async () => {
     await using log = await startTestLog();
     const reader = await createLogReader(log.connection);
