@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { setImmediate as otherWork } from "node:timers/promises";
 import type { ViewStore } from "../views/view-store.ts";
-import { onceSeen, ownTurn } from "./reading.ts";
+import { onceSeen } from "./reading.ts";
 
 /** A view that another process replaces. */
 const createReplaced = () => {
@@ -53,24 +52,4 @@ test("a reader that waits for no position is answered at once", async () => {
     return "as it is";
   });
   expect(answer).toBe("as it is");
-});
-
-test("simultaneous long answers are each made in an own turn of the event loop, so that others get a turn in between", async () => {
-  let turn = 0;
-  let isOver = false;
-  const counting = (async () => {
-    for (; !isOver; turn++) await otherWork();
-  })();
-  const answer = async () => {
-    await ownTurn();
-    const begun = turn;
-    // As with SQLite: the rows are there at once, however often they are awaited.
-    for (let reads = 0; reads < 100; reads++) await Promise.resolve();
-    return { begun, ended: turn };
-  };
-  const answers = await Promise.all([answer(), answer(), answer()]);
-  isOver = true;
-  await counting;
-  expect(new Set(answers.map(({ begun }) => begun)).size).toBe(answers.length);
-  for (const { begun, ended } of answers) expect(ended).toBe(begun);
 });

@@ -1,13 +1,12 @@
 /** Shared by all reads of views: waiting for a sequence, pages, and their documentation. */
 
-import { setImmediate as otherWork } from "node:timers/promises";
 import { type Placed, placeOf } from "../access/place.ts";
 import { isTenant, TENANT_EXPECTED, TENANT_PATTERN } from "../access/tenant.ts";
 import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import { inOneRevision } from "../projections/in-one-revision.ts";
 import { type List, type Page, readList } from "../projections/list.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
-import { createTurns } from "../turns/turns.ts";
+import { createTurnsOfLoop } from "../turns/turns-of-loop.ts";
 import type { Condition } from "../views/conditions.ts";
 import { readCursor, writeCursor } from "../views/cursor.ts";
 import type { Row } from "../views/tables.ts";
@@ -140,11 +139,10 @@ export const reading =
   };
 
 /**
- * For answers of megabytes: one is started in each turn of the event loop. SQLite returns rows without ever waiting, so all answers requested at the
- * same time would be made before anything else runs. Sixty of one large case kept everybody waiting for 11 s (measured).
+ * For answers of megabytes: of several long ones, one is made in each turn of the event loop. SQLite returns rows without ever waiting, so all answers
+ * requested at the same time would be made before anything else runs. Sixty of one large case kept everybody waiting for 11 s (measured).
  */
-export const ownTurn = (): Promise<void> => turns(otherWork);
-const turns = createTurns();
+export const inOwnTurn = createTurnsOfLoop(() => performance.now());
 
 /** The result of `ask` once all these views have seen the sequence; undefined if they do not get there in time. */
 export const onceSeen = async <Answer>(

@@ -21,9 +21,9 @@ import type { Call, Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import {
+  inOwnTurn,
   MIN_SEQUENCE,
   notFound,
-  ownTurn,
   pathParameter,
   type ReadDependencies,
   reading,
@@ -53,43 +53,45 @@ const readCase = ({ views, now, rules }: Dependencies) =>
   reading(views, {
     view: VIEWS,
     ask: () => timeKey(now().toISOString()),
-    answer: async (at, call) => {
-      const { tenant } = call.principal;
-      const value = call.params.correlation_id ?? "";
-      await ownTurn();
-      const found = value ? await findCase(views, tenant, { kind: "correlation", value, rules }) : undefined;
-      if (!found) return notFound(call, "case");
-      if (found.isShared) return problem(call.context, "case_shared");
-      if (await isCaseExpired(views, tenant, value, found)) return problem(call.context, "case_expired");
-      return answerWithTimeline(views, call, found.is.facts, {
-        ...caseEntry(found, rules, at),
-        correlation_id: value,
-      });
-    },
+    answer: (at, call) =>
+      inOwnTurn(async () => {
+        const { tenant } = call.principal;
+        const value = call.params.correlation_id ?? "";
+        const found = value
+          ? await findCase(views, tenant, { kind: "correlation", value, rules })
+          : undefined;
+        if (!found) return notFound(call, "case");
+        if (found.isShared) return problem(call.context, "case_shared");
+        if (await isCaseExpired(views, tenant, value, found)) return problem(call.context, "case_expired");
+        return answerWithTimeline(views, call, found.is.facts, {
+          ...caseEntry(found, rules, at),
+          correlation_id: value,
+        });
+      }),
   });
 
 const readDecision = ({ views, now, rules }: Dependencies) =>
   reading(views, {
     view: VIEWS,
     ask: () => timeKey(now().toISOString()),
-    answer: async (at, call) => {
-      const { tenant } = call.principal;
-      const value = canonicalEventId(call.params.decision_id ?? "");
-      await ownTurn();
-      const found = value ? await findCase(views, tenant, { kind: "decision", value, rules }) : undefined;
-      const decision = found?.is.decisions.find(({ id }) => id === value);
-      if (found?.hasExpired && !decision) return problem(call.context, "case_expired");
-      if (!found || !decision) return notFound(call, "decision");
-      const [row] = decisionsRegister.rowsOf(found).filter(isOfDecision(decision));
-      if (!row) throw new Error("a decision has a row");
-      const noticeToPerson = await findNoticeToPerson(views, tenant, row);
-      return answerWithTimeline(
-        views,
-        call,
-        decision.facts,
-        decisionEntry({ found, decision, row, rules, at, noticeToPerson }),
-      );
-    },
+    answer: (at, call) =>
+      inOwnTurn(async () => {
+        const { tenant } = call.principal;
+        const value = canonicalEventId(call.params.decision_id ?? "");
+        const found = value ? await findCase(views, tenant, { kind: "decision", value, rules }) : undefined;
+        const decision = found?.is.decisions.find(({ id }) => id === value);
+        if (found?.hasExpired && !decision) return problem(call.context, "case_expired");
+        if (!found || !decision) return notFound(call, "decision");
+        const [row] = decisionsRegister.rowsOf(found).filter(isOfDecision(decision));
+        if (!row) throw new Error("a decision has a row");
+        const noticeToPerson = await findNoticeToPerson(views, tenant, row);
+        return answerWithTimeline(
+          views,
+          call,
+          decision.facts,
+          decisionEntry({ found, decision, row, rules, at, noticeToPerson }),
+        );
+      }),
   });
 
 /** The answer contains the events as they were sent. */

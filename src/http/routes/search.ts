@@ -16,10 +16,10 @@ import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
 import {
+  inOwnTurn,
   invalidCursor,
   MIN_SEQUENCE,
   notFound,
-  ownTurn,
   PAGE_PARAMETERS,
   pathParameter,
   reading,
@@ -68,18 +68,14 @@ export const searchRoutes = ({ guard, views }: { readonly guard: Guard; readonly
 
 const readSearch = (query: Query) => ({ ...readEventFilter(query), ...readPage(query) });
 
-const getEvents = async (
-  views: ViewStore,
-  asked: ReturnType<typeof readSearch>,
-  call: Call,
-): Promise<Response> => {
-  const { context, principal } = call;
-  await ownTurn();
-  const found = await searchEvents(views, principal.tenant, asked);
-  if (found.kind === "invalid_cursor") return invalidCursor(call);
-  const { rows, nextCursor } = found;
-  return successList({ context, rowTexts: rows.map(storedEventText), nextCursor });
-};
+const getEvents = (views: ViewStore, asked: ReturnType<typeof readSearch>, call: Call): Promise<Response> =>
+  inOwnTurn(async () => {
+    const { context, principal } = call;
+    const found = await searchEvents(views, principal.tenant, asked);
+    if (found.kind === "invalid_cursor") return invalidCursor(call);
+    const { rows, nextCursor } = found;
+    return successList({ context, rowTexts: rows.map(storedEventText), nextCursor });
+  });
 
 const getEvent = async (views: ViewStore, call: Call): Promise<Response> => {
   const { context, principal, params } = call;
