@@ -14,7 +14,7 @@ const RECORDED = `Each change is first written as an event of the tenant \`${SYS
 export const TAGS = {
   Ingestion: "Sending events. An answer 202 means: stored and synced to disk, once.",
   Reading: "Reading what was stored.",
-  Registers: `What an auditor asks for: lists that are built from the events, by the time of the events. A long text in \`metadata\`, such as the reason of an objection, is cut after ${KEPT_TEXT_CHARACTERS_MAX} characters and ends with \`…\`; the event has all.`,
+  Registers: `What an auditor asks for: lists that are built from the events, by the time of the events. Of a long text in \`metadata\`, such as the reason of an objection, they show the first ${KEPT_TEXT_CHARACTERS_MAX} characters, followed by \`…\`; the event has all.`,
   Keys: `Who may do what, in which tenant. ${RECORDED}`,
   Proof: "That nothing was altered and nothing left out, in forms that other tools verify (RFC 6962, C2SP).",
   Retention: `How long the views show events, and what is on hold. ${RECORDED}`,
