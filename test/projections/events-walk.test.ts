@@ -124,6 +124,18 @@ test("a page is bounded even if large events follow many small ones, so an unrea
   expect(sequences).toEqual(rows.map(({ sequence }) => sequence));
 });
 
+test("a page of many small events is read with two queries", async () => {
+  const rows = Array.from({ length: 3000 }, (_, index) => given(index + 1));
+  await using at = await viewAt(3000, rows);
+  let queries = 0;
+  const select: ViewStore["select"] = (query) => {
+    queries++;
+    return at.views.select(query);
+  };
+  const pages = await walkTo({ ...at.views, select }, 3000);
+  expect(queries).toBeLessThanOrEqual(2 * pages.length);
+});
+
 test("a page searches a bounded stretch of the log", async () => {
   const last = 3 * WALK_SEQUENCES_MAX + 10;
   await using at = await viewAt(last, [given(7), given(last)]);
