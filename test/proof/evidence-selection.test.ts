@@ -16,7 +16,6 @@ const nothingRead = () => Promise.reject(new Error("no record is read before the
 
 /** The views of a tenant with this many events, each with this text, under a signed head. */
 const select = (filter: EvidenceFilter, count: number, event = "{}") => {
-  let given = 0;
   const load: ViewStore["load"] = async (table, keys) =>
     table.name === VIEWS.name
       ? keys.map(({ name }) => ({ name: name ?? "", position: count }))
@@ -31,11 +30,14 @@ const select = (filter: EvidenceFilter, count: number, event = "{}") => {
       views: {
         position: async () => count,
         load,
-        select: async () =>
-          Array.from({ length: Math.min(500, count - given) }, () => {
-            given++;
-            return { sequence: given, tenant: "acme", received_at: "2026-11-20T10:00:00.000Z", event };
-          }),
+        select: async ({ params }) => {
+          const [after, upTo, rowsMax] = params.slice(-3).map(Number);
+          const length = Math.min(rowsMax ?? 0, (upTo ?? 0) - (after ?? 0));
+          return Array.from({ length }, (_, index) => {
+            const sequence = (after ?? 0) + index + 1;
+            return { sequence, tenant: "acme", received_at: "2026-11-20T10:00:00.000Z", event };
+          });
+        },
         snapshot: (_view, visit) =>
           visit({ position: count, load, select: async () => [], rows: nothing, visitTerms: nothing }),
       },
