@@ -1,4 +1,4 @@
-/** What administrators do is in the log of the tenant `prooftrail-system`, before it is done. */
+/** Every administrative action is recorded in the log of the tenant `prooftrail-system` before it is done. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import {
@@ -17,7 +17,7 @@ const SYSTEM = "prooftrail-system";
 
 let broker: TestBroker;
 let service: TestService;
-/** Reads what the system wrote. */
+/** Reads the system's events. */
 let reader = "";
 beforeAll(async () => {
   broker = await startTestBroker();
@@ -40,7 +40,7 @@ interface Told {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** The events of the system, oldest first, up to what the log holds now. */
+/** The events of the system, oldest first, up to the current end of the log. */
 const told = async (query = ""): Promise<readonly Told[]> => {
   const { json } = await service.call("/v1/reconciliation");
   const sequence = json.data.log_last_sequence;
@@ -62,12 +62,12 @@ const makeKey = async (body: object = {}): Promise<{ id: string; api_key: string
 const placeHold = async (): Promise<string> =>
   (await service.call("/v1/holds", { body: { tenant: "acme", asset_id: "a", reason: "r" } })).json.data.id;
 
-/** A bundle is two actions, its beginning and its end: test/proof/evidence.test.ts. */
+/** A bundle is two actions, its start and its end: see test/proof/evidence.test.ts. */
 type Called = Exclude<Action["type"], "system.evidence_made">;
 
 /**
- * For each action: what has to be there, which is done first, and the call; then what of the installation tells whether it was done. A
- * new action is not forgotten: the type asks for it.
+ * For each action: what must exist (made first), the call, and a check of the installation that tells whether the action was done. A
+ * new action cannot be forgotten: the type requires it.
  */
 const CALLS: {
   readonly [Type in Called]: () => Promise<{
@@ -148,7 +148,7 @@ const CALLS: {
 };
 const TYPES = Object.keys(CALLS).filter((type): type is Called => type in ACTIONS);
 
-/** What keys, policies and holds there are. */
+/** The keys, policies and holds that exist. */
 const installation = async (): Promise<string> =>
   (
     await Promise.all(
@@ -159,7 +159,7 @@ const installation = async (): Promise<string> =>
   ).join("\n");
 
 describe("each action", () => {
-  test.each(TYPES)("%s is one event, which says what was done and by whom", async (type) => {
+  test.each(TYPES)("%s writes one event, which says what was done and by whom", async (type) => {
     const { carryOut, details } = await CALLS[type]();
     const before = await countTold();
     const answer = await carryOut();
@@ -177,14 +177,14 @@ describe("each action", () => {
     });
     const actor = last?.metadata.actor;
     expect(last?.metadata).toEqual({ tenant: "acme", actor, request_id: requestId, ...details(answer) });
-    // The admin key reads no other tenant than its own, so the export is taken with a key.
+    // The admin key reads no tenant but its own, so the export uses another key.
     expect(actor).toEqual(type === "system.export_taken" ? expect.stringMatching(/^\w{12}$/) : "admin");
     expect(TypeCompiler.Compile(metadataSchema(SYSTEM_EVENTS[type].details)).Check(last?.metadata)).toBe(
       true,
     );
   });
 
-  test("leaves no secret, name or reason in the log", async () => {
+  test("the events contain no secret, name or reason", async () => {
     const { api_key } = await makeKey({ name: "Zoe's phone" });
     const text = JSON.stringify(await told());
     expect(text).toContain("system.key_created");
@@ -193,7 +193,7 @@ describe("each action", () => {
     }
   });
 
-  test("is found by search, as a case of its request, and exported, like every event", async () => {
+  test("an event is found by search, shown as the case of its request, and exported, like every other event", async () => {
     const { id } = await makeKey();
     const [found] = await told(`&q=${id}&event_type=system.*`);
     expect(found?.metadata).toMatchObject({ key_id: id });
@@ -204,7 +204,7 @@ describe("each action", () => {
     expect((await told()).at(-1)?.metadata).toMatchObject({ tenant: SYSTEM, format: "ndjson" });
   });
 
-  test("stands on a subject of its own group, for whoever follows the stream", async () => {
+  test("an event has a subject of its own group, so that a consumer can follow it", async () => {
     const { json } = await service.call("/v1/reconciliation");
     const consumer = await connectAs(broker, "consumer");
     const { streams } = await consumer.jetstreamManager({ checkAPI: false });
@@ -215,7 +215,7 @@ describe("each action", () => {
   });
 });
 
-test("nothing is written about what is refused, changes nothing, or only looks", async () => {
+test("a request that is refused, changes nothing or only reads writes no event", async () => {
   const { id } = await makeKey();
   const hold = await placeHold();
   await service.call(`/v1/keys/${id}`, { method: "DELETE" });
@@ -241,8 +241,8 @@ test("nothing is written about what is refused, changes nothing, or only looks",
   expect(await countTold()).toBe(before);
 });
 
-describe("nobody else writes there", () => {
-  test("the admin key makes keys for it that read, and no others", async () => {
+describe("only the system writes to its tenant", () => {
+  test("the admin key makes keys that read this tenant, and no other keys for it", async () => {
     for (const scopes of [["events:write"], ["keys:manage"], ["events:read", "events:write"]]) {
       const { status, json } = await service.call("/v1/keys", { body: { tenant: SYSTEM, scopes } });
       expect([status, json.errors[0].path]).toEqual([400, "/scopes"]);
@@ -265,7 +265,7 @@ describe("nobody else writes there", () => {
     }
   });
 
-  test("what it holds is seen by its own keys alone", async () => {
+  test("only the tenant's own keys can read its events", async () => {
     const other = await service.makeKey("other", ["events:read"]);
     for (const key of [other, service.adminKey]) {
       const { json } = await service.call("/v1/events?event_type=system.*", { key });
@@ -274,7 +274,7 @@ describe("nobody else writes there", () => {
   });
 });
 
-test("accepted, stored and projected balance", async () => {
+test("the counts of accepted, stored and projected events are equal", async () => {
   await makeKey();
   const stored = await countTold();
   const balance = await until("the counts are handed on", async () => {
@@ -289,7 +289,7 @@ test("accepted, stored and projected balance", async () => {
   expect([sum("accepted"), sum("stored"), sum("projected")]).toEqual([stored, stored, stored]);
 });
 
-/** Takes the subjects from a stream, or all but those named, as if nobody kept it, while `during` runs. */
+/** Removes from a stream its subjects, or all but those named, as if no stream kept them, while `during` runs. */
 const without = async (
   stream: string,
   during: () => Promise<void>,
@@ -307,7 +307,7 @@ const without = async (
   }
 };
 
-describe("where the log does not take the event", () => {
+describe("when the log does not take the event", () => {
   test.each(TYPES)("%s is refused with 503, and nothing is done", async (type) => {
     const { carryOut } = await CALLS[type]();
     const [before, state] = [await countTold(), await installation()];
@@ -322,7 +322,7 @@ describe("where the log does not take the event", () => {
     expect(await countTold()).toBe(before + 1);
   });
 
-  test("a refused export gives its place back", async () => {
+  test("a refused export frees its place", async () => {
     const { api_key } = await makeKey();
     await without("AUDIT", async () => {
       for (let index = 0; index < 6; index++) {
@@ -332,7 +332,7 @@ describe("where the log does not take the event", () => {
     expect((await service.call("/v1/export", { key: api_key })).status).toBe(200);
   });
 
-  test("the metric has each action from the start, also what never happened", async () => {
+  test("the metric lists each action from the start, even if it never happened", async () => {
     await using fresh = await startTestService();
     const { text } = await fresh.call("/metrics");
     for (const type of TYPES)
@@ -342,7 +342,7 @@ describe("where the log does not take the event", () => {
         );
   });
 
-  test("the metric counts what was done and what was refused", async () => {
+  test("the metric counts the actions that were done and those that were refused", async () => {
     const { text } = await service.call("/metrics");
     for (const type of TYPES) {
       for (const outcome of ["done", "refused"]) {
@@ -358,7 +358,7 @@ describe("where the log does not take the event", () => {
 
 describe("an action that fails after its event was stored", () => {
   const kept = TYPES.filter((type) => type !== "system.export_taken");
-  test.each(kept)("%s is marked with the same correlation_id", async (type) => {
+  test.each(kept)("%s gets a failure event with the same correlation_id", async (type) => {
     const { carryOut } = await CALLS[type]();
     const before = await countTold();
     const bucket = type.startsWith("system.key_") ? "KV_KEYS" : "KV_RETENTION";
@@ -385,7 +385,7 @@ describe("an action that fails after its event was stored", () => {
   });
 });
 
-test("a mark that the log does not take is there soon after it takes records again", async () => {
+test("a failure event that the log refuses is written soon after the log takes records again", async () => {
   const before = await countTold();
   const request = { tenant: "acme", scopes: ["events:read"] };
   await without(
@@ -401,7 +401,7 @@ test("a mark that the log does not take is there soon after it takes records aga
   expect(types).toEqual(["system.key_created", "system.action_failed"]);
 });
 
-test("without the broker nothing is done, and nothing is answered as done", async () => {
+test("without the broker no action is done, and no answer says that one was", async () => {
   await broker.stop();
   for (const call of [
     () => service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } }),

@@ -1,4 +1,4 @@
-/** What was asked is answered or refused: never another question, half an answer, a page that cannot be turned, or a view that is not there yet. */
+/** A request is answered or refused: it never gets the answer to another question, half an answer, a page without a next, or rows of a partial view. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const ask = (path: string) => service.call(path, { key });
 
-/** The sequence of the last one. */
+/** Returns the sequence of the last one. */
 const send = async (events: readonly object[]): Promise<number> => {
   const sent = await service.call("/v1/events/batch", { key, body: { events } });
   expect(sent.json.data).toMatchObject({ accepted: events.length });
@@ -26,7 +26,7 @@ const send = async (events: readonly object[]): Promise<number> => {
 };
 
 test.concurrent.each(["due_soon", "overdue"])(
-  "the next page of duties that are %s is there a second later",
+  "the next page of duties that are %s can be read a second later",
   async (state) => {
     const timestamp = state === "overdue" ? "2025-01-01T00:00:00Z" : new Date().toISOString();
     const sequence = await send(
@@ -50,7 +50,7 @@ test.concurrent.each(["due_soon", "overdue"])(
   },
 );
 
-test.concurrent("who changes something is told of a parameter that is not read, and nothing is changed", async () => {
+test.concurrent("a change with an unknown parameter is refused with its name, and nothing is changed", async () => {
   const made = await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } });
   const { id } = made.json.data;
   const policy = await service.call("/v1/retention");
@@ -70,7 +70,7 @@ test.concurrent("who changes something is told of a parameter that is not read, 
   expect((await service.call("/v1/retention")).json.data).toEqual(policy.json.data);
 });
 
-test.concurrent("a bundle about a correlation_id has all of its events, more than a case keeps", async () => {
+test.concurrent("a bundle about a correlation_id contains all its events, even more than a case keeps", async () => {
   const start = Date.parse("2026-11-01T00:00:00Z");
   await send(
     Array.from({ length: 300 }, (_, index) =>
@@ -86,21 +86,21 @@ test.concurrent("a bundle about a correlation_id has all of its events, more tha
   expect(manifestOf(await unpack(bytes)).records).toBe(300);
 });
 
-test.concurrent("bytes that are no UTF-8 are refused, not replaced", async () => {
+test.concurrent("bytes that are not valid UTF-8 are refused, not replaced", async () => {
   await send([event({ event_id: "evt_replacement", asset_id: "\ufffd" })]);
   const statusOf = async (text: string) => (await ask(`/v1/events?asset_id=${text}`)).status;
   const texts = ["%FF", "%E4%B8", "%ED%A0%80", "%EF%BF%BD", "\ufffd", "%C3%A9"];
   expect(await Promise.all(texts.map(statusOf))).toEqual([400, 400, 400, 200, 200, 200]);
 });
 
-test.concurrent("a cursor is looked at also where nothing can match", async () => {
+test.concurrent("a cursor is checked even if nothing can match", async () => {
   const none = "from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z";
   expect((await ask(`/v1/events?${none}`)).status).toBe(200);
   expect((await ask(`/v1/events?${none}&cursor=garbage`)).status).toBe(400);
 });
 
 test.concurrent.each(["/v1/activity", "/v1/reconciliation"])(
-  "%s from a time behind its end asks for the end",
+  "%s refuses a `from` behind the default end, and asks for `to`",
   async (path) => {
     const { status, json } = await ask(`${path}?from=2099-01-01T00:00:00Z`);
     expect([status, json.errors]).toEqual([400, [expect.objectContaining({ path: "query:from" })]]);
@@ -109,7 +109,7 @@ test.concurrent.each(["/v1/activity", "/v1/reconciliation"])(
   },
 );
 
-describe("while a view is made again", () => {
+describe("while a view is rebuilt", () => {
   let dataDir = "";
   let sequence = 0;
   let reader = "";
@@ -127,7 +127,7 @@ describe("while a view is made again", () => {
   });
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
-  /** Statuses of an instance that moves no views, with the file as a projector leaves it on its way. */
+  /** Statuses from an instance that moves no views, on the file as a projector leaves it halfway. */
   const statusesAfter = async (sql: string, paths: readonly string[]) => {
     const database = openViewsFile(dataDir);
     await database.exec(sql);
@@ -137,7 +137,7 @@ describe("while a view is made again", () => {
     return (await Promise.all(answers)).map(({ status }) => status);
   };
 
-  test.concurrent("what reads it beside others waits for it, and says so", async () => {
+  test.concurrent("a request that reads this view and others waits for it, and the answer says so", async () => {
     const assets = "DELETE FROM assets; UPDATE views SET position = 0 WHERE name = 'assets'";
     expect(await statusesAfter(assets, ["assets/credit_model/timeline?"])).toEqual([503]);
     const events = "DELETE FROM events; UPDATE views SET position = 0 WHERE name = 'events'";

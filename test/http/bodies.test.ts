@@ -20,7 +20,7 @@ const post = (body: Uint8Array<ArrayBuffer>, coding: string, path = "/v1/events"
   service.call(path, { body, headers: { "content-encoding": coding } });
 
 describe.each(Object.keys(CODINGS) as Coding[])("a body in %s", (coding) => {
-  test("is taken as the text that it holds", async () => {
+  test("is read as the text it contains", async () => {
     const text = JSON.stringify(event({ event_id: `evt_${coding}`, metadata: { é: "😀".repeat(1000) } }));
     const sent = await post(compress(coding, text), coding.toUpperCase());
     expect(sent.status).toBe(202);
@@ -32,7 +32,7 @@ describe.each(Object.keys(CODINGS) as Coding[])("a body in %s", (coding) => {
     expect((await post(compress(coding, batch), coding, "/v1/events/batch")).json.data.accepted).toBe(1000);
   });
 
-  test("that grows beyond the limit is refused, and stops growing there", async () => {
+  test("is refused when it grows beyond the limit, and is not decompressed further", async () => {
     const bomb = compress(coding, " ".repeat(200 * 1024 * 1024));
     const before = process.memoryUsage().rss;
     const answer = await post(bomb, coding, "/v1/events/batch");
@@ -41,7 +41,7 @@ describe.each(Object.keys(CODINGS) as Coding[])("a body in %s", (coding) => {
     expect((await post(compress(coding, "x".repeat(1024 * 1024 + 1)), coding)).status).toBe(413);
   });
 
-  test("that is damaged, cut off or followed by something is refused: never half of it", async () => {
+  test("is refused, never read in part, when it is damaged, cut off or followed by other bytes", async () => {
     const whole = compress(coding, JSON.stringify(event({ event_id: "evt_damaged" })));
     const damaged = [
       Uint8Array.of(1, 2, 3),
@@ -62,7 +62,7 @@ describe.each(Object.keys(CODINGS) as Coding[])("a body in %s", (coding) => {
 });
 
 test.each(Object.keys(CODINGS) as Coding[])(
-  "one that may be left out and is cut off in %s is not taken for left out",
+  "an optional body that is cut off in %s does not count as missing",
   async (coding) => {
     const made = await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } });
     const whole = compress(coding, `{"grace_seconds":0${" ".repeat(300)}}`);
@@ -74,14 +74,14 @@ test.each(Object.keys(CODINGS) as Coding[])(
   },
 );
 
-test("gzip in several members is one body (RFC 1952 §2.2)", async () => {
+test("gzip with several members is one body (RFC 1952 §2.2)", async () => {
   const text = JSON.stringify(event({ event_id: "evt_members" }));
   const body = Uint8Array.from([...gzipSync(text.slice(0, 20)), ...gzipSync(text.slice(20))]);
   expect((await post(body, "x-gzip")).status).toBe(202);
 });
 
 test.each(["br", "deflate", "gzip, gzip", "hunter2"])(
-  "a coding that is not taken (%s) is answered with those that are",
+  "an unsupported coding (%s) is answered with the supported ones",
   async (coding) => {
     const answer = await post(compress("gzip", "{}"), coding);
     expect([answer.status, answer.json.code, answer.headers.get("accept-encoding")]).toEqual([
@@ -92,7 +92,7 @@ test.each(["br", "deflate", "gzip, gzip", "hunter2"])(
   },
 );
 
-test("without a key nothing is decompressed", async () => {
+test("without a key no body is decompressed", async () => {
   const answer = await service.call("/v1/events", {
     key: null,
     body: Uint8Array.of(1),
@@ -106,7 +106,7 @@ const HOLDER = "acme";
 const isStillAllowed = (): boolean => true;
 const ONE_BYTE = { method: "POST", body: " ", headers: { "content-type": "application/json" } };
 
-test("a body counts as held until it is answered, and as large as it becomes", async () => {
+test("a body counts as held until its request is answered, with the size that it grows to", async () => {
   using bodies = createBodyReader(BOUNDS);
   const read = (body: string | Uint8Array<ArrayBuffer>, coding = "identity", bytesMax = 600) => {
     const headers = { "content-type": "application/json", "content-encoding": coding };
@@ -119,10 +119,10 @@ test("a body counts as held until it is answered, and as large as it becomes", a
   const other = await read(" ".repeat(500));
   expect(other.kind).toBe("bytes");
   for (const body of [first, other]) if (body.kind === "bytes") body.release();
-  // Some 30 bytes that become 600: nobody knows before.
+  // About 30 bytes that become 600: nobody can know this in advance.
   const zipped = compress("gzip", " ".repeat(600));
   const both = await Promise.all([read(zipped, "gzip"), read(zipped, "gzip")]);
-  // Either may be done first.
+  // Either may finish first.
   expect(both.map((body) => (body.kind === "refused" ? body.code : body.kind)).sort()).toEqual([
     "bytes",
     "overloaded",
@@ -131,7 +131,7 @@ test("a body counts as held until it is answered, and as large as it becomes", a
   expect((await read(" ".repeat(1000), "identity", 1000)).kind).toBe("bytes");
 });
 
-test("of a key that has ended when its body is there nothing is taken or held, compressed or not", async () => {
+test("if the key has ended by the time the body has arrived, nothing is read or held, compressed or not", async () => {
   using bodies = createBodyReader(BOUNDS);
   const read = (body: string | Uint8Array<ArrayBuffer>, coding: string, isAllowed: boolean) => {
     const headers = { "content-type": "application/json", "content-encoding": coding };
@@ -148,7 +148,7 @@ test("of a key that has ended when its body is there nothing is taken or held, c
   expect((await read(" ".repeat(900), "identity", true)).kind).toBe("bytes");
 });
 
-test("a holder has a share of what is held, and leaves the rest to others", async () => {
+test("each holder has a share of the held bytes, and leaves the rest to others", async () => {
   using bodies = createBodyReader({ ...BOUNDS, perHolderMax: 500 });
   const read = (holder: string) => {
     const headers = { "content-type": "application/json" };
@@ -165,7 +165,7 @@ test("a holder has a share of what is held, and leaves the rest to others", asyn
   expect((await read("acme")).kind).toBe("bytes");
 });
 
-test("a body in pieces of a byte is as it was sent, and no piece is kept", async () => {
+test("a body that arrives byte by byte is read as sent, and no piece is kept", async () => {
   using bodies = createBodyReader({ ...BOUNDS, heldMax: 100_000, perHolderMax: 100_000 });
   const sent = new TextEncoder().encode(JSON.stringify(event({ metadata: { padding: "é".repeat(5000) } })));
   const pieces: WeakRef<Uint8Array>[] = [];
@@ -178,7 +178,7 @@ test("a body in pieces of a byte is as it was sent, and no piece is kept", async
         controller.enqueue(piece);
         return;
       }
-      // What this turn of the loop has seen is never collected in it.
+      // Objects seen in this turn of the event loop are never collected in the same turn.
       await delay(0);
       Bun.gc(true);
       kept = pieces.filter((each) => each.deref() !== undefined).length;
@@ -195,8 +195,8 @@ test("a body in pieces of a byte is as it was sent, and no piece is kept", async
   expect(kept).toBeLessThan(pieces.length / 10);
 });
 
-describe("bodies that do not come", () => {
-  /** `first` comes, and nothing after it. */
+describe("bodies that do not arrive", () => {
+  /** `first` arrives, and nothing after it. */
   const neverEnding = (headers: Record<string, string>, first = "") =>
     new Request("http://localhost/", {
       method: "POST",
@@ -209,7 +209,7 @@ describe("bodies that do not come", () => {
       }),
     });
 
-  test("are given up in time, and what was reserved for them is free again", async () => {
+  test("are given up in time, and their reservation is freed", async () => {
     using bodies = createBodyReader({ ...BOUNDS, bodyMsMax: 100 });
     const read = (request: Request) =>
       bodies.read(request, { bytesMax: 1000, holder: HOLDER, isStillAllowed });
@@ -225,7 +225,7 @@ describe("bodies that do not come", () => {
     expect((await read(new Request("http://x", ONE_BYTE))).kind).toBe("bytes");
   });
 
-  test("take nobody's place, whatever was announced", async () => {
+  test("take no place from others, whatever length they announce", async () => {
     using bodies = createBodyReader(BOUNDS);
     const read = (request: Request) =>
       bodies.read(request, { bytesMax: 16_000_000, holder: HOLDER, isStillAllowed });
@@ -235,7 +235,7 @@ describe("bodies that do not come", () => {
   });
 
   test.each(["Content-Length: 500", "Content-Length: 50000", "Transfer-Encoding: chunked"])(
-    "that are cut off store nothing, not even a whole event, and are no error of ours: %s",
+    "that are cut off store nothing, not even a complete event, and are not logged as our error: %s",
     async (length) => {
       const { hostname, port } = new URL(service.url);
       const text = JSON.stringify(event({ event_id: "evt_cut" }));
@@ -254,7 +254,7 @@ describe("bodies that do not come", () => {
   );
 
   test.each(["localhost", "api"])(
-    "that are longer than they may be are refused at once, whatever Host they are sent to: %s",
+    "that are longer than allowed are refused at once, whatever Host they are sent to: %s",
     async (host) => {
       const { hostname, port } = new URL(service.url);
       const size = 2 * 1024 * 1024;
@@ -274,7 +274,7 @@ describe("bodies that do not come", () => {
     },
   );
 
-  test("do not keep others waiting: 300 connections that say nothing, 300 that stop in the middle, and 64 batches of which only the head comes", async () => {
+  test("do not make others wait: 300 connections that send nothing, 300 that stop halfway, and 64 batches that send only their head", async () => {
     const { hostname, port } = new URL(service.url);
     const sockets: Socket[] = [];
     const open = (head: string): void => {

@@ -1,4 +1,4 @@
-/** Reads while the broker does not answer, and after its connection was lost: what needs it says 503, the views go on, and nobody is called for a fault. */
+/** Reads while the broker does not answer, and after its connection was lost: reads that need it answer 503, views go on, and nothing is logged as an error. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { READINESS_LOG_MS_MAX } from "../../src/limits.ts";
 import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
@@ -11,7 +11,7 @@ let broker: TestBroker;
 let service: TestService;
 let paths: readonly string[] = [];
 
-/** What asks the broker, beside the views. */
+/** The paths that need the broker, not only the views. */
 const ASKING: readonly string[] = [
   "/v1/events/evt_1/proof",
   "/v1/events/stream",
@@ -56,14 +56,14 @@ const expectUnavailable = async (): Promise<void> => {
   expect(told).toEqual(
     paths.map((path) => (ASKING.includes(path) ? [path, 503, "log_unavailable"] : [path, 200, undefined])),
   );
-  // Who was cut off goes on: what it has seen is in the view.
+  // A reader that was cut off goes on: the view holds the events.
   expect((await service.call("/v1/events/stream?after=1")).status).toBe(200);
   expect((await service.call("/v1/events/stream?after=999999")).json.code).toBe("log_unavailable");
   for (const { path, answer } of answers.filter(({ answer }) => answer.status === 503)) {
     expect([path, answer.headers.get("retry-after")]).toEqual([path, "1"]);
     expect([path, answer.json.detail]).toEqual([path, expect.not.stringContaining("127.0.0.1")]);
   }
-  // Of a request. A broker that is met again on its way out leaves the streams unchecked, which is an error line too.
+  // Errors of requests only. A broker that is shutting down when we reconnect leaves the streams unchecked, which also logs an error line.
   const failed = service.lines.filter(
     ({ level, request_id }) => level === "error" && request_id !== undefined,
   );
@@ -71,7 +71,7 @@ const expectUnavailable = async (): Promise<void> => {
 };
 
 describe("every GET", () => {
-  test("is looked at, and the document tells of each 503", async () => {
+  test("is tested here, and the document lists the 503 of each path that needs the broker", async () => {
     expect(paths.filter((path) => ASKING.includes(path)).sort()).toEqual([...ASKING]);
     const { json } = await service.call("/docs/json");
     for (const [path, methods] of Object.entries<Record<string, { responses: object }>>(json.paths)) {
@@ -83,9 +83,9 @@ describe("every GET", () => {
     }
   });
 
-  test("answers while the broker stands still", async () => {
+  test("answers while the broker is paused", async () => {
     await standStill(broker.pid);
-    // A load balancer waits a second. The connection does not count as lost yet: nothing but the missing answer tells it.
+    // A load balancer waits one second. The connection does not count as lost yet: the only sign is the missing answer.
     expect(READINESS_LOG_MS_MAX).toBeLessThan(1000);
     const patient = service.call("/health/ready");
     const brief = service.call("/health/ready?without=views");
@@ -110,7 +110,7 @@ describe("every GET", () => {
   });
 });
 
-test("a policy that could not be set is answered with what was not done, and not as a question", async () => {
+test("if a policy could not be set, the answer says what was not done", async () => {
   const answer = await service.call("/v1/retention", { method: "PUT", body: { maximum_days: 400 } });
   expect([answer.status, answer.json.detail]).toEqual([
     503,

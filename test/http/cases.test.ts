@@ -1,4 +1,4 @@
-/** One case and one decision, where something is missing, shared by too much, or said by another name. */
+/** One case and one decision with something missing, with too many events, or with another name. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   CASE_FACTS_MAX,
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** Sends events, and reads a path once they can be seen. */
+/** Sends events, and reads a path once the views have seen them. */
 const readAfter = async (path: string, events: readonly object[]) => {
   const sent = await service.call("/v1/events/batch", { body: { events } });
   expect(sent.json.data).toMatchObject({ accepted: events.length });
@@ -26,7 +26,7 @@ const readAfter = async (path: string, events: readonly object[]) => {
 
 const hashOf = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
-test("a correlation_id of more decisions than a case has is refused, not shown as an empty case", async () => {
+test("a correlation_id with more decisions than a case may have is refused, not shown as an empty case", async () => {
   const decisions = Array.from({ length: CASE_NEIGHBOURS_MAX + 1 }, (_, index) =>
     event({
       event_id: `evt_shared_${index}`,
@@ -46,12 +46,12 @@ test.each([
   ["notice_shown", "transparency.notice_shown"],
   ["explanation_given", "decision.explanation_provided"],
   ["decision_reversed", "decision.decision_reversed"],
-])("a case without a decision says %s of what is in it", async (member, event_type) => {
+])("a case without a decision still sets %s", async (member, event_type) => {
   const said = event({ event_id: `evt_${member}`, event_type, correlation_id: member });
   expect((await readAfter(`/v1/cases/${member}`, [said])).json.data).toMatchObject({ [member]: true });
 });
 
-test("human reviews of a case are completed when each of them is, as its decisions say", async () => {
+test("the human review of a case is completed only when the review of each decision is", async () => {
   const review = (step: string, decision_id: string) =>
     event({
       event_id: `evt_${decision_id}_${step}`,
@@ -67,7 +67,7 @@ test("human reviews of a case are completed when each of them is, as its decisio
   expect(completed.json.data).toMatchObject({ human_review_completed: true });
 });
 
-test("of a decision that is made and an incident that is detected by several events the first counts, and the others are counted", async () => {
+test("if several events report the same decision or incident, the first is used and the others are counted", async () => {
   const other = { asset_id: "other", timestamp: "2026-11-21T10:00:00Z" };
   const named = { decision_id: "of two systems", incident_id: "of two systems" };
   const detected = { event_type: "incident.detected", metadata: { incident_id: named.incident_id } };
@@ -88,7 +88,7 @@ test("of a decision that is made and an incident that is detected by several eve
   expect((await readAfter("/v1/decisions/x9", [never])).json.data).toMatchObject({ made_again: 0 });
 });
 
-test("a notice about another decision is none to the person of this one", async () => {
+test("a notice about another decision does not count for the person of this decision", async () => {
   const about = { asset_id: "shop", subject_hash: hashOf("b") };
   const { json } = await readAfter("/v1/decisions/second", [
     event({
@@ -103,7 +103,7 @@ test("a notice about another decision is none to the person of this one", async 
   expect(json.data).toMatchObject({ notice_to_person: null, missing: ["notice"] });
 });
 
-test("the last notice to the person is the last by its own time, by whatever name, and whatever came first", async () => {
+test("the last notice to a person is the one with the latest time, whatever its type and the order of arrival", async () => {
   const about = { asset_id: "desk", subject_hash: hashOf("d") };
   const notice = (event_id: string, event_type: string, timestamp: string) =>
     event({ ...about, event_id, event_type, timestamp });
@@ -123,12 +123,12 @@ test("the last notice to the person is the last by its own time, by whatever nam
   expect(second.json.data).toMatchObject({ notice_to_person: { event_id: "evt_legacy" } });
 });
 
-test("a case with more events than it keeps says when the first and the last of all were", async () => {
+test("a case with more events than it keeps shows the times of the first and the last of all", async () => {
   const events = Array.from({ length: CASE_FACTS_MAX + 2 }, (_, index) =>
     event({
       event_id: `evt_long_${index}`,
       correlation_id: "long",
-      // What says least goes first, and of the rest the last one.
+      // The least informative goes first, and of the rest the last one.
       event_type: index === 0 ? "ai_inference" : "decision.explanation_provided",
       timestamp: new Date(Date.UTC(2026, 10, 1, 0, 0, index)).toISOString(),
     }),
@@ -143,7 +143,7 @@ test("a case with more events than it keeps says when the first and the last of 
   });
 });
 
-test("activity until the first days of the calendar is no fault", async () => {
+test("activity in the first days of the calendar is not an error", async () => {
   expect((await service.call("/v1/activity?to=0000-01-15T00:00:00Z")).status).toBe(200);
 });
 
@@ -151,7 +151,7 @@ test.each([
   ["letters", "denied ".padEnd(OUTCOME_CHARACTERS_MAX + 9, "because ")],
   ["a pair of surrogates where it is cut", `${"d".repeat(OUTCOME_CHARACTERS_MAX - 1)}${"😀".repeat(3)}`],
 ])(
-  "a decision whose outcome is longer than the register keeps is found by it as it was sent and as it is shown: %s",
+  "a decision with an outcome longer than the register keeps is found by the outcome as sent and as shown: %s",
   async (kind, outcome) => {
     const decision_id = `long ${kind}`;
     const made = event({ event_id: `evt_${decision_id}`, metadata: { decision_id, outcome } });
@@ -178,14 +178,14 @@ interface Described {
   readonly properties?: Readonly<Record<string, Described>>;
 }
 
-/** What the document says of `data` in the answer of this path. */
+/** What the document says about `data` in the answer of this path. */
 const documented = async (path: string): Promise<Described | undefined> => {
   const { json } = await service.call("/docs/json");
   const { schema } = json.paths[path].get.responses["200"].content["application/json"];
   return schema.properties.data;
 };
 
-test("of a case with more events than it keeps the times are of all of them, and the document says of which ones the assets are", async () => {
+test("a case with more events than it keeps shows the times of all, and the document says which events the assets come from", async () => {
   const at = (second: number): string => new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString();
   const events = Array.from({ length: CASE_FACTS_MAX + 9 }, (_, index) =>
     event({
@@ -204,7 +204,7 @@ test("of a case with more events than it keeps the times are of all of them, and
     expect(members?.[name]?.description).toStartWith("Of all events of the case;");
 });
 
-test("of long lists and texts registers show as much as the document says", async () => {
+test("registers show as much of long lists and texts as the document says", async () => {
   const named = (count: number, name: string) =>
     Array.from({ length: count }, (_, index) => `${name}${index}`);
   const bases = named(100, "basis_");
@@ -260,7 +260,7 @@ test("of long lists and texts registers show as much as the document says", asyn
   expect(JSON.stringify(tags)).toContain(`the first ${KEPT_TEXT_CHARACTERS_MAX} characters`);
 });
 
-test("no event makes a page of a register large: of each of its texts as much is shown as the document says", async () => {
+test("no event makes a page of a register large: each of its texts is shortened as the document says", async () => {
   const long = "t".repeat(20_000);
   const metadata = Object.fromEntries(
     [
@@ -310,7 +310,7 @@ test("no event makes a page of a register large: of each of its texts as much is
   }
 });
 
-test("cases and decisions whose readers take nothing are bounded like lists, and their places are free when the readers go", async () => {
+test("cases and decisions count against the memory limit for answers, as lists do, and free their place when their readers leave", async () => {
   const padding = "x".repeat(240_000);
   const events = Array.from({ length: 120 }, (_, index) =>
     event({
@@ -326,7 +326,7 @@ test("cases and decisions whose readers take nothing are bounded like lists, and
     expect((await service.call(path)).text.length).toBeGreaterThan(events.length * padding.length);
     const untaken: UntakenAnswer[] = [];
     let status = "";
-    // Half of all that may be held are 128 MiB, and one answer is 27.
+    // Half of the limit is 128 MiB, and one answer holds 27 MiB.
     while (untaken.length < 8 && status !== "503") {
       const answer = await openUntaken(service.url + path, authorized);
       untaken.push(answer);

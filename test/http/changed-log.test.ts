@@ -1,4 +1,4 @@
-/** The log's stream is changed by somebody while the service runs: what could lose acknowledged events is answered with 202 no more. */
+/** Somebody changes the log's stream while the service runs: if acknowledged events could be lost, no event is answered with 202 any more. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ const change = async (settings: Partial<StreamConfig>): Promise<void> => {
   await streams.update("AUDIT", { ...config, ...settings });
 };
 
-/** nats.js 2.29 has the type of it, but for taking it away. */
+/** nats.js 2.29 has the type of this setting, but not of its absence. */
 const NO_TRANSFORM: object = { subject_transform: null };
 
 const ODD: readonly (readonly [string, Partial<StreamConfig>, Partial<StreamConfig>])[] = [
@@ -62,7 +62,7 @@ const ODD: readonly (readonly [string, Partial<StreamConfig>, Partial<StreamConf
   ["discard", { discard: DiscardPolicy.Old }, { discard: DiscardPolicy.New }],
 ];
 
-test.each(ODD)("a changed %s is refused with 503 until it is changed back", async (setting, odd, right) => {
+test.each(ODD)("a changed %s gets 503 until it is changed back", async (setting, odd, right) => {
   expect((await post()).status).toBe(202);
   await change(odd);
   await until("it is not ready", async () => (await readiness()).status === 503);
@@ -88,9 +88,9 @@ test.each(ODD)("a changed %s is refused with 503 until it is changed back", asyn
   expect(await metric("prooftrail_ready")).toBe(1);
 });
 
-test("what loses nothing keeps nobody from writing: a shorter window, a limit at which the log refuses", async () => {
+test("a change that loses no events does not stop writes: a shorter window, or a limit at which the log refuses", async () => {
   await change({ max_bytes: 1_000_000_000, duplicate_window: nanos(60_000) });
-  // Seen only after this.
+  // The service sees this change only after the one before.
   await change({ max_age: nanos(3_600_000) });
   await until("it was seen", async () => (await post()).status === 503);
   await change({ max_age: 0 });
@@ -104,7 +104,7 @@ const REFUSING: readonly (readonly [string, Partial<StreamConfig>])[] = [
 ];
 
 test.concurrent.each(REFUSING)(
-  "a log of our own broker that refuses everything, as its %s, says so, and its broker is left alone",
+  "a log of our own broker that refuses everything because of its %s is reported, and its broker is not restarted",
   async (told, odd) => {
     await using own = await startTestService();
     const directory = join(own.dataDir, "broker");

@@ -1,4 +1,4 @@
-/** Reads CSV by RFC 4180, independent of the code that writes it. Strict: what the RFC does not allow is an error. */
+/** Reads CSV by RFC 4180, independent of the code that writes it. Strict: anything that the RFC does not allow is an error. */
 export const readCsv = (text: string): string[][] => {
   const rows: string[][] = [];
   let row: string[] = [];

@@ -19,7 +19,7 @@ const cell = fc.oneof(
     .map((parts) => parts.join("")),
 );
 
-test("what a reader of RFC 4180 gets is what was written, but for an apostrophe before what could be a formula", () => {
+test("a reader of RFC 4180 gets what was written, except for an apostrophe before a possible formula", () => {
   const table = fc.array(fc.array(cell, { minLength: 1, maxLength: 6 }), { maxLength: 5 });
   fc.assert(
     fc.property(table, (rows) => {
@@ -38,16 +38,16 @@ test("what a reader of RFC 4180 gets is what was written, but for an apostrophe 
   );
 });
 
-test.each(DANGEROUS)("a cell that begins with %j is text, inside its quotes too", (start) => {
+test.each(DANGEROUS)("a cell that begins with %j is text, also inside quotes", (start) => {
   const [[plain = "", quoted = ""] = []] = readCsv(csvRow([`${start}1+1`, `${start}1","x`]));
   expect([plain, quoted]).toEqual([`'${start}1+1`, `'${start}1","x`]);
 });
 
-test("where a semicolon parts cells, or spaces are cut off, a cell stays one, and no formula begins inside it", () => {
+test("for readers that split at semicolons or trim spaces, a cell stays one cell, and no formula begins inside it", () => {
   expect(csvRow(["a;=1+1", "a\t=1+1", " a", "a "])).toBe('"a;=1+1","a\t=1+1"," a","a "\r\n');
 });
 
-test("what is no formula is not changed", () => {
+test("a cell that is not a formula is not changed", () => {
   const cells = ["", "a=b", "2026-11-20T10:00:00Z", "'quoted'", "1-1", '{"a":-1}', "ü 😀", " a "];
   expect(readCsv(csvRow(cells))).toEqual([cells]);
   expect(csvRow(["a", "1-1"])).toBe("a,1-1\r\n");

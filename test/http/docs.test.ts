@@ -90,7 +90,7 @@ const isBodySchema = (
   schema: object = {},
 ): schema is { readonly properties: Readonly<Record<string, Text>> } => "properties" in schema;
 
-/** Of bodies with events. */
+/** Paths whose bodies contain events. */
 const BODY_BYTES_MAX: ReadonlyMap<string, number> = new Map([
   ["/v1/events", SINGLE_BODY_BYTES_MAX],
   ["/v1/sandbox/events", SINGLE_BODY_BYTES_MAX],
@@ -102,7 +102,7 @@ interface BodySchema {
   readonly properties: Readonly<Record<string, object>>;
 }
 
-/** A schema that has a name: every other one stands where it is used. */
+/** A schema that has a name: every other schema stands where it is used. */
 const referredTo = (schema: object = {}): BodySchema => {
   const name = "$ref" in schema ? String(schema.$ref).replace("#/components/schemas/", "") : "";
   const found = schemas[name];
@@ -133,7 +133,7 @@ const operations = (): [string, string, Operation][] =>
   );
 
 describe("the OpenAPI document", () => {
-  test("describes every operation that the service has, and nothing else", () => {
+  test("describes every operation of the service, and nothing else", () => {
     expect(
       operations()
         .map(([method, path]) => `${method} ${path}`)
@@ -193,7 +193,7 @@ describe("the OpenAPI document", () => {
 
   const TWO_FORMS = ["/v1/export", "/v1/events/{event_id}/proof"];
 
-  test("gives every operation a name, words, a tag, its authentication, examples and errors", () => {
+  test("gives every operation a name, a description, a tag, its authentication, examples and errors", () => {
     const ids = new Set<string>();
     for (const [method, path, operation] of operations()) {
       const where = `${method} ${path}`;
@@ -230,7 +230,7 @@ describe("the OpenAPI document", () => {
     expect(ids.size).toBe(operations().length);
   });
 
-  test("shows errors as they come: with the watermark in the sandbox, and each thing wrong with a request", () => {
+  test("shows errors as they are sent: with the watermark in the sandbox, and with each problem of a request", () => {
     for (const [method, path, { responses }] of operations()) {
       const watermark = path.startsWith("/v1/sandbox") ? "SANDBOX — NOT FOR PRODUCTION" : undefined;
       for (const [status, { content }] of Object.entries(responses)) {
@@ -249,7 +249,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("has the body of problems once, under a name, so that a generated client has one type of it and not one for each operation and status", () => {
+  test("has one named schema for the body of problems, so that a generated client has one type and not one per operation and status", () => {
     const { title, status, detail, code, request_id } = schemas.Problem?.properties ?? {};
     expect(schemas.Problem?.required).toEqual(["type", "title", "status", "detail", "code", "request_id"]);
     expect([title, status, detail, code, request_id]).not.toContain(undefined);
@@ -272,7 +272,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("shows values of parameters that are what the parameter takes", () => {
+  test("shows example values that the parameters accept", () => {
     const texts = (_: object) => Type.Record(Type.String(), Type.String());
     const kinds = { string: Type.String, integer: Type.Integer, boolean: Type.Boolean, object: texts };
     const told: unknown[] = [];
@@ -288,7 +288,7 @@ describe("the OpenAPI document", () => {
     expect(told.length).toBeGreaterThan(20);
   });
 
-  test("says of each integer how wide it may be, as generated clients keep one of which nothing is said in 32 bits", () => {
+  test("gives each integer its width, because generated clients use 32 bits if none is given", () => {
     const integers: { readonly format?: string; readonly maximum?: number }[] = [];
     JSON.parse(documentText, (_, value) => {
       if (value?.type === "integer") integers.push(value);
@@ -304,13 +304,13 @@ describe("the OpenAPI document", () => {
     expect(new Set(wide.map(({ schema }) => schema.format))).toEqual(new Set(["int64"]));
   });
 
-  test("says which texts a parameter takes: those that it refuses are none of its schema", async () => {
+  test("says which texts a parameter accepts: refused texts do not match its schema", async () => {
     const asked = operations()
       .filter(([method, path]) => method === "get" && path.startsWith("/v1") && !path.includes("{"))
       .flatMap(([, path, { parameters = [] }]) =>
         parameters.filter((each) => each.in === "query").map((each) => ({ path, ...each })),
       )
-      // What words, times and cursors are no pattern can say, and an enumeration says all.
+      // No pattern can describe words, times and cursors, and an enumeration describes itself.
       .filter(
         ({ name, schema }) => schema.type === "string" && name !== "q" && !schema.format && !schema.enum,
       );
@@ -329,14 +329,14 @@ describe("the OpenAPI document", () => {
     expect(asked.length).toBeGreaterThan(50);
   });
 
-  test("says which texts a body takes: those that are refused are none of its schema", async () => {
+  test("says which texts a body accepts: refused texts do not match its schema", async () => {
     const values = ["", "no name", "some_name", "x".repeat(300), "2031-01-01T00:00:00Z"];
     const asked: string[] = [];
-    // The example is an event of the admin key's tenant in another test.
+    // In another test the example is an event of the admin key's tenant.
     const key = await service.makeKey("texts", ["events:write"]);
     for (const [method, path, { requestBody }] of operations()) {
       const { schema, example } = requestBody?.content["application/json"] ?? {};
-      // The sandbox's events are those of production.
+      // The sandbox's events are the same as those of production.
       if (!isBodySchema(schema) || path === "/v1/sandbox/events") continue;
       for (const [name, member] of Object.entries(schema.properties)) {
         if (member.type !== "string" || member.format || member.enum) continue;
@@ -357,7 +357,7 @@ describe("the OpenAPI document", () => {
     expect(asked.length).toBeGreaterThan(15);
   });
 
-  test("says which numbers a parameter takes: those beyond its bounds are refused by its name", async () => {
+  test("says which numbers a parameter accepts: numbers outside the bounds are refused with its name", async () => {
     const asked: string[] = [];
     for (const [method, path, { parameters = [] }] of operations())
       for (const { name, in: place, schema } of parameters) {
@@ -384,7 +384,7 @@ describe("the OpenAPI document", () => {
     expect(asked.length).toBeGreaterThan(40);
   });
 
-  test("is OpenAPI 3.0: without the words that only JSON Schema has", () => {
+  test("is OpenAPI 3.0: it has no keyword that only JSON Schema has", () => {
     for (const word of [
       '"const":',
       '"patternProperties":',
@@ -397,7 +397,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("says nullable beside a type only, as OpenAPI 3.0.3 has it: validators refuse a schema that says it alone", () => {
+  test("uses nullable only beside a type, as OpenAPI 3.0.3 does: validators refuse a schema with nullable alone", () => {
     const alone: unknown[] = [];
     let said = 0;
     JSON.parse(documentText, (_name, value) => {
@@ -410,7 +410,7 @@ describe("the OpenAPI document", () => {
     expect(said).toBeGreaterThan(100);
   });
 
-  test("lists exactly the event types that are taken, and the members that are required", () => {
+  test("lists exactly the accepted event types and the required members", () => {
     const schema = paths["/v1/events"]?.post?.requestBody?.content["application/json"]?.schema;
     expect(schema).toMatchObject({
       properties: { event_type: { enum: [...EVENT_TYPES] } },
@@ -418,21 +418,21 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  test("says 410 where an event can have expired, and not of lists, which are without it", () => {
+  test("lists 410 only if an event can have expired, not for lists, which omit expired events", () => {
     const gone = operations()
       .filter(([, , { responses }]) => responses["410"]?.description.includes("event_expired"))
       .map(([, path]) => path);
     expect(gone).toEqual(["/v1/events/{event_id}", "/v1/events/{event_id}/proof"]);
   });
 
-  test("says of the lists that begin with the newest event that a row may move while pages are read", () => {
+  test("says for lists that begin with the newest event that a row may move while pages are read", () => {
     const told = operations()
       .filter(([, , { description }]) => description.includes("with `order=desc` it may be missed"))
       .map(([, path]) => path);
     expect(told).toEqual(["/v1/assets", "/v1/sources"]);
   });
 
-  test("tells of tiles that are not full so that a client built from it reaches them", async () => {
+  test("describes partial tiles so that a client built from it can fetch them", async () => {
     const key = await service.makeKey("tiles");
     await service.call("/v1/events", { key, body: event() });
     const path = "/v1/log/tile/{level}/{number}/{width}";
@@ -448,7 +448,7 @@ describe("the OpenAPI document", () => {
     expect(answer.headers.get("content-length")).toBe("32");
   });
 
-  test("says every limit of a body and an event", () => {
+  test("lists every limit of a body and an event", () => {
     for (const [method, path, { requestBody, parameters = [] }] of operations()) {
       if (!requestBody) continue;
       const bytes = BODY_BYTES_MAX.get(path) ?? OBJECT_BODY_BYTES_MAX;
@@ -468,13 +468,13 @@ describe("the OpenAPI document", () => {
     expect(JSON.stringify(paths["/v1/events"]?.post?.requestBody)).toContain("262144 bytes and 64 levels");
     expect(documentText).toContain("is not complete within 10 s, or when nothing arrives for 45 s");
     expect(documentText).toContain("Send one request at a time over a connection");
-    // Of two requests of keys at once the first made one, and was not answered.
+    // Of two simultaneous requests for keys, the first made one and was not answered.
     expect(documentText).toContain("but a key that nobody has seen may exist");
     for (const path of ["/v1/events", "/v1/assets/{asset_id}/timeline", "/v1/export"])
       expect(JSON.stringify(paths[path]?.get?.parameters)).toContain("the first 64 different names count");
   });
 
-  test("says how much of an answer, and how many at once, there may be", () => {
+  test("says how large an answer may be, and how many may run at once", () => {
     for (const [where, said] of [
       ["get /v1/activity", "10000, past that 400"],
       ["get /v1/reconciliation", "At most 744 hours"],
@@ -488,13 +488,13 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("says what has no version, and to which group a type without a dot belongs", () => {
+  test("says how values without a version are treated, and which group a type without a dot belongs to", () => {
     expect(documentText).toContain("What names no version stands by itself as well");
     for (const path of ["/v1/events", "/v1/events/stream", "/v1/export", "/v1/activity"])
       expect(JSON.stringify(paths[path]?.get?.parameters)).toContain("those of one word that the operator");
   });
 
-  test("says which event_ids there are, those that the operator admits included", async () => {
+  test("lists the accepted event_ids, including those that the operator admits", async () => {
     await using admitting = await startTestService({ EXTRA_EVENT_ID_PREFIXES: "obj_,rev_" });
     const patternOf = async (asked: TestService, path: string): Promise<RegExp> => {
       const { json } = await asked.call("/docs/json", { key: null });
@@ -515,7 +515,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("shows requests that work: each example is accepted as it is printed", async () => {
+  test("shows working requests: each example is accepted as printed", async () => {
     for (const path of ["/v1/events", "/v1/events/batch", "/v1/keys"]) {
       const example = paths[path]?.post?.requestBody?.content["application/json"]?.example;
       const answer = await service.call(path, { body: JSON.stringify(example) });
@@ -523,7 +523,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("shows one log that verifies: event, receipt, proof, key and tree heads fit together", () => {
+  test("shows one log that verifies: event, receipt, proof, key and tree heads match", () => {
     const sent = paths["/v1/events"]?.post?.requestBody?.content["application/json"]?.example;
     const example = (path: string, mediaType = "application/json", method = "get", status = "200") =>
       paths[path]?.[method]?.responses[status]?.content?.[mediaType]?.example;
@@ -562,7 +562,7 @@ describe("the OpenAPI document", () => {
 describe.skipIf(noBrowserReason !== undefined)(
   `the page at /docs, in a browser without a network${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
   () => {
-    test("shows every operation, asks nothing of anyone else, complains about nothing, on a wide and on a narrow screen, and sends tags as they are read", async () => {
+    test("shows every operation, contacts no other origin, reports no error on wide and narrow screens, and sends tags as they are read", async () => {
       await using browser = await startBrowser({ origin: service.url, width: 1280 });
       const { page, complaints } = await openPage(browser, `${service.url}/docs`);
       await page.waitForSelector(".opblock");
@@ -594,7 +594,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       expect(browser.foreignRequests).toEqual([]);
       expect(complaints).toEqual([]);
 
-      // Without a key it is refused, which the browser complains about: what counts is what was sent.
+      // Without a key it is refused, and the browser reports that: only what was sent counts.
       const search = page.locator("#operations-Reading-searchEvents");
       await search.locator(".opblock-summary-control").click();
       await search.getByRole("button", { name: "Try it out" }).click();
@@ -613,7 +613,7 @@ describe.skipIf(noBrowserReason !== undefined)(
   },
 );
 
-test("the document, half a megabyte that needs no key, is written out once and not for each who asks", async () => {
+test("the document, half a megabyte that needs no key, is serialized once and not per request", async () => {
   await using fresh = await startTestService();
   const writing = spyOn(JSON, "stringify");
   const answers = [];

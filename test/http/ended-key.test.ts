@@ -1,4 +1,4 @@
-/** A key that is revoked while a request of it is under way: nothing more is done for it, and nothing more given. */
+/** A key is revoked while one of its requests is running: nothing more is done for it, and it gets no more data. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { filledIn } from "../support/documented-path.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
@@ -39,7 +39,7 @@ const makeKey = async (at: TestService, tenant: string) => {
   return { id: String(id), key: String(key), revoke };
 };
 
-/** What any unknown key is told, but for the number of the request. */
+/** The answer to any unknown key, except for the id of the request. */
 const refusal = async () => {
   const { json } = await service.call("/v1/events", { key: "unknown" });
   return { ...json, request_id: expect.any(String) };
@@ -53,7 +53,7 @@ const systemEvents = async (at: TestService, sequence: number): Promise<readonly
   );
 };
 
-test("what its body asks for is not done, when the rest of that comes afterwards", async () => {
+test("a request is not carried out if the rest of its body arrives after its key was revoked", async () => {
   const { key, revoke } = await makeKey(service, "acme");
   const other = await makeKey(service, "acme");
   const withBody = operations.flatMap(({ method, path, told: { security = [], requestBody } }) => {
@@ -70,7 +70,7 @@ test("what its body asks for is not done, when the rest of that comes afterwards
     const { method, path } = withBody[index] ?? {};
     expect({ method, path, ...(await end()) }).toEqual({ method, path, ...told });
   }
-  // One that is stored after all of them, so that a view that has it has them.
+  // This event is stored after all of them, so that a view that has it has the others.
   const { json } = await service.call("/v1/events", {
     key: other.key,
     body: event({ event_id: "evt_after" }),
@@ -83,7 +83,7 @@ test("what its body asks for is not done, when the rest of that comes afterwards
   expect((await service.call("/v1/holds", { key: other.key })).json.data).toEqual([]);
 });
 
-test("what it waits for with min_sequence is not given to it, and no export is recorded", async () => {
+test("a request that waits with min_sequence gets no data if its key is revoked meanwhile, and no export is recorded", async () => {
   const { key, revoke } = await makeKey(service, "waiting");
   const reads = operations.flatMap(({ method, path, told: { parameters = [] } }) =>
     method === "GET" && path !== "/v1/log/key" && parameters.some(({ name }) => name === "min_sequence")
@@ -96,7 +96,7 @@ test("what it waits for with min_sequence is not given to it, and no export is r
     const body = event({ event_id: id, correlation_id: "case-1", metadata: { decision_id: "dec_1" } });
     return (await service.call("/v1/events", { key: writer, body })).json.data.sequence;
   };
-  // The next one is that of the revocation.
+  // The next one is the record of the revocation.
   const awaited = (await write("evt_1")) + 2;
   const answers = reads.map(async (path) => {
     const asked = `${path}${path.includes("?") ? "&" : "?"}min_sequence=${awaited}`;
@@ -110,7 +110,7 @@ test("what it waits for with min_sequence is not given to it, and no export is r
   expect(await systemEvents(service, await write("evt_3"))).not.toContain("system.export_taken");
 });
 
-test("it is not told at the end of its wait for a proof or a bundle", async () => {
+test("a request that waits for a proof or a bundle gets neither if its key is revoked meanwhile", async () => {
   const { key, revoke } = await makeKey(unsealed, "acme");
   await unsealed.call("/v1/events", { key, body: event() });
   const asked = ["/v1/events/evt_1/proof?wait=2", "/v1/evidence?wait=2"].map((path) =>
@@ -122,7 +122,7 @@ test("it is not told at the end of its wait for a proof or a bundle", async () =
     expect({ status: answer.status, json: answer.json }).toEqual({ status: 401, json });
 });
 
-test("changes that wait for others of the same key, or of the same policy, are not done for a key that is revoked meanwhile", async () => {
+test("changes that wait for others of the same key or policy are not made if their key is revoked meanwhile", async () => {
   const { key, id } = await makeKey(service, "in-turn");
   const body = { tenant: "in-turn", scopes: ["events:read"] };
   const rotated = (await service.call("/v1/keys", { body })).json.data.id;
@@ -138,7 +138,7 @@ test("changes that wait for others of the same key, or of the same policy, are n
   expect(refused.length).toBeGreaterThan(0);
   for (const { json } of refused) expect(json).toEqual(await refusal());
   const { json } = await service.call("/v1/keys?tenant=in-turn&limit=200");
-  // The one that had its turn.
+  // The one whose turn it was.
   const later = json.data.filter((each: { created_at: string }) => each.created_at > at);
   expect(later.length).toBeLessThanOrEqual(1);
   expect(json.data.length).toBe(2 + answers.filter((each) => each.status === 201).length);

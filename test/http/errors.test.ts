@@ -13,10 +13,10 @@ import { until } from "../support/until.ts";
 import { openViewsFile } from "../support/views-file.ts";
 
 let service: TestService;
-/** Answered after 5 s: the other tests need not wait for it. */
+/** Answered after 5 s: the other tests need not wait for this. */
 let askedTooFar: Promise<Answer>;
 beforeAll(async () => {
-  // Nothing is sealed after the start, so that an event that is not can be asked for.
+  // Nothing is sealed after the start, so that a test can ask for an event that is not sealed.
   service = await startTestService({ CHECKPOINT_INTERVAL: "9999m" });
   askedTooFar = service.call("/v1/events?min_sequence=999999999");
 });
@@ -25,7 +25,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const isProblem = TypeCompiler.Compile(ProblemBody);
 const seen = new Set<string>();
 
-/** Every refusal has this form, whatever it is about. */
+/** Every refusal has this form, whatever its reason. */
 const expectProblem = (answer: Answer, code: (typeof PROBLEM_CODES)[number]): void => {
   expect([answer.status, answer.json?.code]).toEqual([PROBLEMS[code].status, code]);
   expect(isProblem.Check(answer.json)).toBe(true);
@@ -58,7 +58,7 @@ describe("400", () => {
     expectProblem(await service.call("/v1/events/batch", { body: bytes }), "invalid_utf8");
   });
 
-  test("a schema violation names every field, and never what was in it", async () => {
+  test("a schema violation names every field, and never repeats what was sent", async () => {
     const answer = await post(
       event({ event_type: "hunter2", timestamp: "hunter2", tags: { hunter: null }, metadata: 7 }),
     );
@@ -71,7 +71,7 @@ describe("400", () => {
     ]);
   });
 
-  test("a member that stands twice is refused rather than guessed", async () => {
+  test("a member that appears twice is refused, not guessed", async () => {
     const answer = await post('{"event_id":"evt_d","event_id":"evt_e","timestamp":"2026-11-20T10:00:00Z"}');
     expectProblem(answer, "invalid_request");
     expect(answer.json.errors).toMatchObject([
@@ -82,7 +82,7 @@ describe("400", () => {
     expect(answer.json.detail).toBe("The request has 3 problems.");
   });
 
-  test("of thousands of parameters that there are not the first are named and all are counted", async () => {
+  test("of thousands of unknown parameters the first are named and all are counted", async () => {
     const names = Array.from({ length: 2000 }, (_, index) => `x${index}`);
     const answer = await service.call(`/v1/events?${names.join("&")}`);
     expectProblem(answer, "invalid_request");
@@ -92,7 +92,7 @@ describe("400", () => {
     );
   });
 
-  test("in a batch, an event with a member that stands twice is named by its event_id, unless that is the member", async () => {
+  test("in a batch, an event with a member that appears twice is named by its event_id, unless event_id is that member", async () => {
     const twice = (member: string) =>
       JSON.stringify(event({ event_id: "evt_twice" })).replace("{", `{${member},`);
     const answer = await service.call("/v1/events/batch", {
@@ -131,7 +131,7 @@ describe("400", () => {
 
   test.each(["", "a b", "x".repeat(256), "ü"])("an Idempotency-Key of %p", async (key) => {
     for (const path of ["/v1/events", "/v1/events/batch"]) {
-      // Written by hand, because fetch trims and refuses some of these values.
+      // Written by hand, because fetch trims or refuses some of these values.
       const answer = await rawRequest(path, `Idempotency-Key: ${key}`, '{"events":[]}');
       expect(answer).toStartWith("HTTP/1.1 400");
       expect(answer).toContain('"path":"header:Idempotency-Key"');
@@ -165,14 +165,14 @@ describe("401 and 403", () => {
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");
   });
 
-  test("a wrong key, in any shape, is told nothing more", async () => {
+  test("a wrong key of any shape gets no further explanation", async () => {
     const key = await service.makeKey("wrong-keys");
     const wrong = [`${key}x`, key.slice(0, -1), key.replace("ptk_", "pak_"), "ptk_hunter2", "Basic hunter2"];
     for (const text of wrong)
       expectProblem(await service.call("/v1/events", { key: text, body: event() }), "invalid_api_key");
   });
 
-  test("a key without Bearer before it, or another scheme, is told to put it there", async () => {
+  test("for a key without Bearer or with another scheme, the answer says where to put it", async () => {
     for (const authorization of ["Basic hunter2", service.adminKey, "hunter2", `Token ${service.adminKey}`]) {
       const answer = await service.call("/v1/events", { key: null, headers: { authorization } });
       expectProblem(answer, "missing_api_key");
@@ -181,7 +181,7 @@ describe("401 and 403", () => {
     }
   });
 
-  test("two Authorization headers are called two, whatever stands in them", async () => {
+  test("two Authorization headers are reported as two, whatever they contain", async () => {
     const { adminKey } = service;
     for (const [one, other] of [
       [`Bearer ${adminKey}`, `Bearer ${adminKey}`],
@@ -207,7 +207,7 @@ describe("401 and 403", () => {
     expectProblem(await service.call("/v1/events", { key }), "invalid_api_key");
   });
 
-  test("a key without the scope is told which one it lacks", async () => {
+  test("a key without the scope gets an answer with the missing scope", async () => {
     const key = await service.makeKey("readers", ["events:read"]);
     const answer = await service.call("/v1/events", { key, body: event() });
     expectProblem(answer, "insufficient_scope");
@@ -225,7 +225,7 @@ describe("404 and 405", () => {
     "/docs/assets/none",
   ])("%s", async (path) => expectProblem(await service.call(path), "not_found"));
 
-  test("an event of another tenant is not found, exactly as one that does not exist", async () => {
+  test("an event of another tenant is not found, with the same answer as for one that does not exist", async () => {
     const other = await service.makeKey("outsiders");
     const sent = await post(event({ event_id: "evt_private" }));
     const sequence = sent.json.data.sequence;
@@ -235,7 +235,7 @@ describe("404 and 405", () => {
     expect({ ...foreign.json, request_id: "" }).toEqual({ ...missing.json, request_id: "" });
   });
 
-  test("a known path with another method names its methods", async () => {
+  test("a known path with another method is answered with its methods", async () => {
     const answer = await service.call("/v1/keys/x/rotate", { method: "PATCH", body: {} });
     expectProblem(answer, "method_not_allowed");
     expect(answer.headers.get("allow")).toBe("OPTIONS, POST");
@@ -244,7 +244,7 @@ describe("404 and 405", () => {
   });
 });
 
-test("409 and 422: see the tests of ingestion; the form is the same", async () => {
+test("409 and 422 have the same form (details in the tests of ingestion)", async () => {
   const headers = { "idempotency-key": "conflict" };
   await post(event({ event_id: "evt_conflict" }));
   await post(event({ event_id: "evt_other" }), headers);
@@ -255,7 +255,7 @@ test("409 and 422: see the tests of ingestion; the form is the same", async () =
 describe("413", () => {
   const large = (bytes: number): string => JSON.stringify(event({ metadata: { text: "x".repeat(bytes) } }));
 
-  test("an event above 256 KiB, and the answer says that it is the event", async () => {
+  test("an event above 256 KiB, and the answer names the event", async () => {
     const answer = await post(large(256 * 1024));
     expectProblem(answer, "payload_too_large");
     expect(answer.json.detail).toBe("The event is larger than 262144 bytes.");
@@ -272,7 +272,7 @@ describe("413", () => {
       "payload_too_large",
     ));
 
-  test("a body that does not say how long it is, as soon as it is too long", async () => {
+  test("a body of unknown length, as soon as it is too long", async () => {
     const chunk = new Uint8Array(64 * 1024).fill(0x20);
     let sent = 0;
     const body = new ReadableStream<Uint8Array>({
@@ -308,12 +308,12 @@ test.each([
   'application/json; charset="UTF-8"',
   "application/json;charset=utf-8",
   "application/json; foo=bar",
-])("%s is JSON", async (type) => {
+])("%s counts as JSON", async (type) => {
   const answer = await post(JSON.stringify(event({ event_id: `evt_${type}` })), { "content-type": type });
   expect(answer.status).toBe(202);
 });
 
-test("429: a key with a limit of its own is told when to come back", async () => {
+test("429: a key with its own limit is told when to retry", async () => {
   const limits = { requests_per_second: 5 };
   const made = await service.call("/v1/keys", {
     body: { tenant: "limited", scopes: ["events:read"], rate_limit: limits },
@@ -328,7 +328,7 @@ test("429: a key with a limit of its own is told when to come back", async () =>
   expect(limited[0]?.headers.get("ratelimit")).toBe('"requests";r=0;t=1');
 });
 
-test("429: events count one by one, also inside a batch", async () => {
+test("429: events are counted one by one, also in a batch", async () => {
   const rate_limit = { events_per_second: 10 };
   const made = await service.call("/v1/keys", {
     body: { tenant: "counted", scopes: ["events:write"], rate_limit },
@@ -341,13 +341,13 @@ test("429: events count one by one, also inside a batch", async () => {
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(5);
 });
 
-test("a head of more than 16 KiB is answered before anything of it is read", async () => {
+test("a head of more than 16 KiB is refused before it is read", async () => {
   const statusOf = async (length: number) =>
     (await service.call("/health/live", { headers: { "x-filler": "a".repeat(length) } })).status;
   expect([await statusOf(15 * 1024), await statusOf(16 * 1024)]).toEqual([200, 431]);
 });
 
-test("429 for a client that asks the sandbox too often", async () => {
+test("429: a client that sends too many requests to the sandbox", async () => {
   const ping = () => service.call("/v1/sandbox/ping", { key: null });
   const answers = await Promise.all(Array.from({ length: 101 }, ping));
   const [limited, ...more] = answers.filter(({ status }) => status === 429);
@@ -357,13 +357,13 @@ test("429 for a client that asks the sandbox too often", async () => {
 });
 
 describe("503", () => {
-  test("more than can be taken: refused at once, nothing stored, and safe to send again", async () => {
+  test("load above the limit is refused at once, nothing is stored, and the client can retry safely", async () => {
     const batch = (name: string) => ({
       body: {
         events: Array.from({ length: 1000 }, (_, index) => event({ event_id: `evt_${name}_${index}` })),
       },
     });
-    // A broker that stands still, so that what is in flight stays there.
+    // The broker is paused, so that requests in flight stay in flight.
     const pid = Number(await readFile(join(service.dataDir, "broker", "run", "nats-server.pid"), "utf8"));
     await standStill(pid);
     let isRefused = false;
@@ -386,7 +386,7 @@ describe("503", () => {
       batch(`over${answers.findIndex(({ status }) => status === 503)}`),
     );
     expect(retried.json.data).toMatchObject({ accepted: 1000, duplicates: 0 });
-    // The next ones ask for what comes behind all these.
+    // The next test asks for a sequence behind all these.
     await callUntilSeen(service.call, `/v1/events?limit=1&min_sequence=${retried.json.data.sequence}`);
   });
 
@@ -421,14 +421,14 @@ describe("503", () => {
     expect(answer.headers.get("retry-after")).toBe("1");
   }, 30_000);
 
-  test("the proof of an event that no tree head holds yet", async () => {
+  test("the proof of an event that is in no tree head yet", async () => {
     const { sequence } = (await post(event({ event_id: "evt_unsealed" }))).json.data;
     const answer = await service.call(`/v1/events/evt_unsealed/proof?min_sequence=${sequence}`);
     expectProblem(answer, "not_sealed");
     expect(answer.headers.get("retry-after")).toBe("1");
   });
 
-  test("without the broker nothing is promised; when it is back the retry is stored once", async () => {
+  test("without the broker no event is acknowledged; when it is back, the retry is stored once", async () => {
     const pid = Number(await readFile(join(service.dataDir, "broker", "run", "nats-server.pid"), "utf8"));
     process.kill(pid, "SIGKILL");
     const body = event({ event_id: "evt_outage" });
@@ -458,7 +458,7 @@ describe("503", () => {
   }, 30_000);
 });
 
-test("a request may bring its own id, if it is a UUIDv7, and has it back as it wrote it", async () => {
+test("a request may send its own id if it is a UUIDv7, and gets it back as written", async () => {
   const own = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
   for (const id of [own, own.toUpperCase()]) {
     const kept = await service.call("/v1/events", {
@@ -473,7 +473,7 @@ test("a request may bring its own id, if it is a UUIDv7, and has it back as it w
   expect(replaced.json.request_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test("a path as the router does not know it is none, and never refused for a method that it is told to take", async () => {
+test("a path that the router does not know gets 404, and 405 only for a method that OPTIONS does not list", async () => {
   for (const [method, path, status] of [
     ["GET", "/health/live#top", 404],
     ["HEAD", "/health/live#top", 404],
@@ -486,7 +486,7 @@ test("a path as the router does not know it is none, and never refused for a met
   }
 });
 
-test("case_shared: a correlation_id of more decisions than a case has", async () => {
+test("case_shared: a correlation_id with more decisions than a case may have", async () => {
   const events = Array.from({ length: CASE_NEIGHBOURS_MAX + 1 }, (_, index) =>
     event({ event_id: `evt_shared_${index}`, correlation_id: "shared" }),
   );
@@ -495,13 +495,13 @@ test("case_shared: a correlation_id of more decisions than a case has", async ()
   expectProblem(answer, "case_shared");
 });
 
-test("no_api: whatever is asked of a process without the role api", async () => {
+test("no_api: any request to a process without the role api", async () => {
   await using projector = await startTestService({ ROLES: "projector" });
   for (const path of ["/v1/events", "/v1/sandbox/ping", "/docs", "/v1/nothing"])
     expectProblem(await projector.call(path), "no_api");
 });
 
-test("a body that may be left out may be empty, however its length is told; what is there is held to its type", async () => {
+test("an optional body may be empty, however its length is given; a body that is present must have the right type", async () => {
   const made = await service.call("/v1/keys", { body: { tenant: "acme", scopes: ["events:read"] } });
   const rotate = (headers: string, body: string): Promise<string> =>
     rawExchange(
@@ -524,7 +524,7 @@ test("a body that may be left out may be empty, however its length is told; what
     expect([headers, body, (await rotate(headers, body)).slice(9, 12)]).toEqual([headers, body, `${status}`]);
 });
 
-test("every code of the catalogue was seen, but for a fault of ours, half a minute of waiting, 100,000 records and crossing others ten times (see the tests of bodies, evidence and keys)", () => {
+test("every code of the catalogue was seen, except those that need an internal error, half a minute of waiting, 100,000 records or ten crossing changes (see the tests of bodies, evidence and keys)", () => {
   expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual([
     "request_timeout",
     "changed_meanwhile",
@@ -533,7 +533,7 @@ test("every code of the catalogue was seen, but for a fault of ours, half a minu
   ]);
 });
 
-test("every request wrote one line, with no secret in it", () => {
+test("every request wrote one log line without a secret", () => {
   const lines = service.lines.filter(({ message }) => message === "request");
   expect(lines.length).toBeGreaterThan(100);
   for (const line of lines) {
@@ -548,7 +548,7 @@ test("every request wrote one line, with no secret in it", () => {
 });
 
 test.each(["10.0.0.256:8080", "localhost:99999", "[::1", "a:80,b:80", "%zz.com"])(
-  "a Host that is none is not minded, like every other: %s",
+  "an invalid Host is ignored, as every other Host is: %s",
   async (host) => {
     const ask = (line: string): Promise<string> =>
       rawExchange(
@@ -565,7 +565,7 @@ test.each(["10.0.0.256:8080", "localhost:99999", "[::1", "a:80,b:80", "%zz.com"]
   },
 );
 
-/** One request as bytes on a socket. */
+/** Sends one request as bytes on a socket. */
 const rawRequest = (path: string, header: string, body: string): Promise<string> =>
   rawExchange(
     `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${service.adminKey}\r\n${header}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

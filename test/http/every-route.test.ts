@@ -1,4 +1,4 @@
-/** Loops over the operations of the OpenAPI document, so that a new route cannot forget what every route owes. */
+/** Loops over the operations of the OpenAPI document, so that a new route cannot miss what every route must do. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { ProblemBody } from "../../src/http/schemas.ts";
@@ -41,7 +41,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const callRoute = ({ method, path, takesBody }: Route, options: CallOptions = {}): Promise<Answer> =>
   service.call(path, { method, ...(takesBody && { body: {} }), ...options });
 
-/** The answer is a problem with this status, and the document tells that this operation gives it. */
+/** The answer is a problem with this status, and the document lists the status for this operation. */
 const expectDocumented = (route: Route, answer: Answer, status: number): void => {
   const where = `${route.method} ${route.path}`;
   expect([where, answer.status]).toEqual([where, status]);
@@ -50,9 +50,9 @@ const expectDocumented = (route: Route, answer: Answer, status: number): void =>
   expect(route.text).toContain(`\`${answer.json.code}\``);
 };
 
-test("there are routes to look at", () => expect(routes.length).toBeGreaterThanOrEqual(11));
+test("the list of routes is not empty", () => expect(routes.length).toBeGreaterThanOrEqual(11));
 
-test("without a key: 401, and what needs none is answered", async () => {
+test("without a key: 401, except for routes that need none", async () => {
   for (const route of routes) {
     const answer = await callRoute(route, { key: null });
     if (route.needsKey) expectDocumented(route, answer, 401);
@@ -61,7 +61,7 @@ test("without a key: 401, and what needs none is answered", async () => {
   }
 });
 
-test("with a key that lacks the scope: 403, which names the scope", async () => {
+test("with a key that lacks the scope: 403 with the name of the scope", async () => {
   const keys = {
     "events:write": await service.makeKey("scopes", ["events:read", "keys:manage"]),
     "events:read": await service.makeKey("scopes", ["events:write", "keys:manage"]),
@@ -80,7 +80,7 @@ test("with a key that lacks the scope: 403, which names the scope", async () => 
   }
 });
 
-test("with a method that the path does not take: 405, which names those that it does", async () => {
+test("with a method that the path does not take: 405 with the methods that it takes", async () => {
   for (const { path, method } of routes) {
     const answer = await service.call(path, { method: "PATCH", body: {} });
     expect([path, answer.status, answer.json.code]).toEqual([path, 405, "method_not_allowed"]);
@@ -88,7 +88,7 @@ test("with a method that the path does not take: 405, which names those that it 
   }
 });
 
-test("a path that is written out takes its own methods only, not those of a path with a parameter in that place", async () => {
+test("a fixed path takes only its own methods, not those of a path with a parameter in that place", async () => {
   const allow = "OPTIONS, POST";
   for (const path of ["/v1/events/batch", "/v1/events/batch/", "/v1/events/batch?min_sequence=1"]) {
     for (const method of ["GET", "HEAD", "DELETE"]) {
@@ -105,7 +105,7 @@ test("a path that is written out takes its own methods only, not those of a path
   expect((await service.call("/v1/events/batches")).status).toBe(404);
 });
 
-test("of something that does not exist: 404", async () => {
+test("with the id of something that does not exist: 404", async () => {
   const withId = routes.filter(({ path }) => path.includes("unknown"));
   expect(withId.length).toBeGreaterThanOrEqual(3);
   for (const route of withId) expectDocumented(route, await callRoute(route), 404);
@@ -125,7 +125,7 @@ test("with a body that is not JSON, of another type or too large: 400, 415, 413"
   }
 });
 
-test("with a query parameter that nobody knows: 400, never an answer to another question", async () => {
+test("with an unknown query parameter: 400, never an answer to another question", async () => {
   for (const route of routes.filter(({ isOfApi }) => isOfApi)) {
     const answer = await callRoute({ ...route, path: `${route.path}?colour=red` });
     expectDocumented(route, answer, 400);
@@ -133,7 +133,7 @@ test("with a query parameter that nobody knows: 400, never an answer to another 
   }
 });
 
-test("a list says what comes after it: next_cursor, null at the end, as the document has it", async () => {
+test("a list gives next_cursor, null at the end, as the document says", async () => {
   const { json } = await service.call("/docs/json");
   const lists: string[] = [];
   for (const [path, methods] of Object.entries<Record<string, { responses: object }>>(json.paths)) {
@@ -157,22 +157,22 @@ test("HEAD answers as GET does, without a body", async () => {
   }
 });
 
-test("a length that HEAD names is that of GET's body", async () => {
+test("HEAD names the same length as the body of GET", async () => {
   for (const { path } of routes.filter(({ method }) => method === "GET")) {
-    // Of the metrics each body has numbers of its own, and a length that may be another's: so one that both came to.
+    // The numbers in the metrics change with each request, and so may the length: so wait for a length that both had.
     const lengths = new Set<string | null>();
     const named = new Set<string | null>();
     await until(`${path} is told to be as long as it is`, async () => {
       const [get, head] = [await service.call(path), await service.call(path, { method: "HEAD" })];
       lengths.add(get.headers.get("content-length"));
       named.add(head.headers.get("content-length"));
-      // A body that is made while it is sent has none.
+      // A streamed body has no length.
       return named.has(null) || !named.isDisjointFrom(lengths);
     });
   }
 });
 
-test("every answer carries a request id, and nothing of the log is kept by caches", async () => {
+test("every answer has a request id, and caches keep nothing of the log", async () => {
   for (const route of routes) {
     const answer = await callRoute(route);
     expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);

@@ -1,4 +1,4 @@
-/** Retention as a client meets it, with the log beside it: what expires is gone from every read, and not one byte of the log changes. */
+/** Retention as a client sees it, compared with the log: expired events are gone from every read, and not one byte of the log changes. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
@@ -15,12 +15,12 @@ import { evidence, unpack, verify } from "../support/evidence-bundle.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-/** A projector as another process would be, on the same broker and file, with a clock of its own. */
+/** A projector as in another process, on the same broker and file, with its own clock. */
 const startFuture = async (brokerUrl: string, dataDir: string, now: Date) => {
   const connection = await connectToBroker({ url: brokerUrl, name: "future", logger: silentLogger });
   const log = await createLogReader(connection);
   const views = createSqliteViews({ path: join(dataDir, "views.sqlite") });
-  /** Each time one that has just started: an hour has not passed since the last. */
+  /** Each call uses a freshly started one, for which no hour has passed since its last check. */
   const startWorker = () =>
     createExpiryWorker({
       views,
@@ -44,7 +44,7 @@ const startFuture = async (brokerUrl: string, dataDir: string, now: Date) => {
     return messages;
   };
   return {
-    /** Once the views have seen all: policies and holds are records too. */
+    /** Waits until the views have seen everything: policies and holds are records too. */
     expire: () =>
       until("the views have seen the log", async () => {
         const look = await startWorker().look(new AbortController().signal);
@@ -58,7 +58,7 @@ const startFuture = async (brokerUrl: string, dataDir: string, now: Date) => {
   };
 };
 
-test("events expire by policy, holds keep them, a release lets them go, and the log stays byte for byte", async () => {
+test("events expire by policy, a hold keeps them until its release, and the log stays the same byte for byte", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService({
     ...settingsFor(broker),
@@ -112,7 +112,7 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
   const key = await service.makeKey("strangers");
   expect((await service.call("/v1/events/evt_gone", { key })).status).toBe(404);
 
-  // Who says that it may have been sent before is told so by the log, which has it still, and nothing is stored.
+  // With `resent=true` the log, which still has the event, answers, and nothing is stored.
   const resend = (members: object) =>
     service.call("/v1/events?resent=true", {
       body: { ...events[3], ...members },
@@ -123,7 +123,7 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
   expect((await resend({ asset_id: "another" })).json.code).toBe("event_id_conflict");
   expect(await future.readAll()).toHaveLength(length);
 
-  // The same event again, under another identity of the request: it stays expired.
+  // The same event again, under another idempotency key: it stays expired.
   const again = await service.call("/v1/events", {
     body: events[3] ?? {},
     headers: { "idempotency-key": "again" },
@@ -133,7 +133,7 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
   await service.call(`/v1/events?min_sequence=${sequence}`);
   expect([await status("gone"), await shown()]).toEqual([410, "case asset law"]);
 
-  // Evidence of all that there is: of what has expired, and of its repeat, the hash of the leaf, and so without a gap.
+  // Evidence about everything: for the expired event and its repeat it has the leaf hash, so there is no gap.
   const bundle = await evidence(service);
   expect(await verify(bundle)).toMatchObject({
     kind: "valid",
@@ -153,7 +153,7 @@ test("events expire by policy, holds keep them, a release lets them go, and the 
   expect(after.filter(({ subject }) => subject.startsWith("audit.default."))).toHaveLength(5);
 });
 
-test("a conversation that goes on after the events that are kept of it have expired is a case with evidence", async () => {
+test("a conversation that goes on after its kept events have expired is a case with evidence", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService({
     ...settingsFor(broker),

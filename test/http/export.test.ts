@@ -60,8 +60,8 @@ const listed = async (key: string, query: string): Promise<Listed[]> => {
 const untaken = (key: string, at = service) =>
   openUntaken(`${at.url}/v1/export`, { authorization: `Bearer ${key}` });
 
-describe("what is exported", () => {
-  test("equals what is listed, for every filter", async () => {
+describe("an export", () => {
+  test("equals the list for every filter", async () => {
     const key = await service.makeKey("filters");
     const other = await service.makeKey("strangers");
     const events = Array.from({ length: 700 }, (_, index) =>
@@ -102,7 +102,7 @@ describe("what is exported", () => {
     expect(await exported(key, `min_sequence=${sequence}`)).toHaveLength(700);
   });
 
-  test("has what was written just before, when it is told to wait for it", async () => {
+  test("contains what was written just before, if it is told to wait for it", async () => {
     const key = await service.makeKey("own");
     for (let index = 0; index < 50; index++) {
       const sequence = await sendAll(key, many(index, index + 1));
@@ -110,7 +110,7 @@ describe("what is exported", () => {
     }
   });
 
-  test("is the event as it was sent; raw line breaks become spaces in NDJSON alone", async () => {
+  test("contains each event as sent; raw line breaks become spaces in NDJSON only", async () => {
     const key = await service.makeKey("exact");
     const text = `{ "n":12345678901234567890,\r\n"tags":{ "k" : 1.50 },\n"metadata":{"s":"\\u0000\\n\\ud800😀"}, ${JSON.stringify(event({ event_id: "evt_exact" })).slice(1)}`;
     const sent = await service.call("/v1/events", { key, body: text });
@@ -127,7 +127,7 @@ describe("what is exported", () => {
     ]);
   });
 
-  test("as CSV holds the same rows, and no cell that a spreadsheet would run", async () => {
+  test("has the same rows as CSV, with no cell that a spreadsheet would run", async () => {
     const key = await service.makeKey("table");
     const sequence = await sendAll(key, [
       event({
@@ -145,7 +145,7 @@ describe("what is exported", () => {
         metadata: { note: "ü, 😀" },
       }),
       event({ event_id: "evt_bare", asset_id: "\t=1\r\n+1", metadata: { legal_bases: ["ai_basic_law_kr"] } }),
-      // As the client libraries of the field name them (DOMAIN 2).
+      // The names that client libraries in the field use (DOMAIN 2).
       event({
         event_id: "evt_field",
         input_hash: hash("E"),
@@ -207,7 +207,7 @@ describe("what is exported", () => {
     ]);
   });
 
-  test("has a name, says how far it goes, and is empty where there is nothing", async () => {
+  test("has a name, says how far it goes, and is empty if nothing matches", async () => {
     const key = await service.makeKey("nothing");
     for (const [format, type, text] of [
       ["ndjson", "application/x-ndjson", ""],
@@ -240,7 +240,7 @@ describe("a large export", () => {
     await callUntilSeen(service.call, `/v1/events?limit=1&min_sequence=${sequence}`, { key });
   }, 60_000);
 
-  test("is whole, a cut at its start, and leaves room for other requests", async () => {
+  test("is complete, ends at the position of its start, and leaves room for other requests", async () => {
     const response = await fetch(`${service.url}/v1/export`, { headers: { authorization: `Bearer ${key}` } });
     const end = Number(response.headers.get("x-prooftrail-last-sequence"));
     const later = await service.call("/v1/events", { key, body: event({ event_id: "evt_later" }) });
@@ -266,7 +266,7 @@ describe("a large export", () => {
     expect(others).toBeGreaterThan(5);
   }, 60_000);
 
-  test("waits for its reader, and goes on to the end when that takes it", async () => {
+  test("waits for its reader, and goes on to the end when the reader continues", async () => {
     const answer = await untaken(key);
     expect(await exported(key, "asset_id=nothing")).toEqual([]);
     const text = await answer.text((some) => some.endsWith(LAST_CHUNK));
@@ -284,7 +284,7 @@ describe("a large export", () => {
     );
   }, 30_000);
 
-  test("a key may have only so many at once, and a tenant with all its keys; whoever leaves makes room", async () => {
+  test("is limited in number per key and per tenant; a reader that leaves frees its place", async () => {
     const askedBy = (by: string) => service.call("/v1/export?asset_id=nothing", { key: by });
     const [second, third] = [await service.makeKey("large"), await service.makeKey("large")];
     const open = await Promise.all(Array.from({ length: EXPORTS_PER_KEY_MAX }, () => untaken(key)));
@@ -298,7 +298,7 @@ describe("a large export", () => {
     await until("there is room again", async () => (await askedBy(key)).status === 200);
   });
 
-  test("HEAD makes none", async () => {
+  test("is not started by HEAD", async () => {
     const asked = Array.from({ length: EXPORTS_PER_KEY_MAX + 1 }, () =>
       service.call("/v1/export?format=csv", { key, method: "HEAD" }),
     );
@@ -308,7 +308,7 @@ describe("a large export", () => {
   });
 });
 
-test("a database that fails midway breaks the connection off: a part is never taken for the whole", async () => {
+test("breaks the connection off if the database fails midway: a part is never taken for the whole", async () => {
   await using at = await startTestService();
   const padding = "x".repeat(100_000);
   const sequence = await sendAll(at.adminKey, many(0, 400, { metadata: { padding } }), {
@@ -327,11 +327,11 @@ test("a database that fails midway breaks the connection off: a part is never ta
   expect(at.lines.some(({ message }) => message === "an export was broken off")).toBe(true);
 }, 30_000);
 
-test("an export that is not taken is broken off when the service stops, within its time", async () => {
+test("an export that nobody reads is broken off when the service stops, within the stop's time", async () => {
   const at = await startTestService();
   const padding = "x".repeat(100_000);
   const last = await sendAll(at.adminKey, many(0, 200, { metadata: { padding } }), { at, batchEvents: 100 });
-  // An export goes as far as the view does when it begins; a short one fits into the buffers on its way.
+  // An export goes to the position of the view at its start; a short one fits into the buffers on its way.
   await callUntilSeen(at.call, `/v1/events?limit=1&min_sequence=${last}`);
   const answer = await untaken(at.adminKey, at);
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-/** What client libraries in the field really send, which is more than the specification says. */
+/** What client libraries in the field send, which goes beyond the specification. */
 import { expect, test } from "bun:test";
 import { event, startTestService } from "../support/service.ts";
 
@@ -57,7 +57,7 @@ const sent = [
   }),
 ];
 
-test("with what the operator admits, such a batch is accepted whole, kept exactly, and answered with warnings", async () => {
+test("if the operator admits its ids, such a batch is accepted whole, kept exactly, and answered with warnings", async () => {
   await using service = await startTestService({
     EXTRA_EVENT_TYPES: "sdk.heartbeat",
     EXTRA_EVENT_ID_PREFIXES: "obj_,rev_",
@@ -84,7 +84,7 @@ test("with what the operator admits, such a batch is accepted whole, kept exactl
   );
 });
 
-test("without it the specification holds, and only the events that break it are refused", async () => {
+test("otherwise the specification applies, and only the events that break it are refused", async () => {
   await using service = await startTestService();
   const answer = await service.call("/v1/events/batch", { body: { events: sent } });
   expect(answer.json.data).toMatchObject({

@@ -1,4 +1,4 @@
-/** Filters that can choose nothing are refused: a misspelt value would read as "there is none". */
+/** Filters that cannot match anything are refused: the empty answer to a misspelt value would read as "there is none". */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readListFilter } from "../../src/http/list-filter.ts";
 import { readQuery } from "../../src/http/query.ts";
@@ -53,7 +53,7 @@ const expectRefused = async (path: string, parameter: string, says: string): Pro
 
 describe("a filter of a closed set", () => {
   test.each(CLOSED)(
-    "%s?%s= takes its values only, and the document lists them",
+    "%s?%s= accepts only its values, and the document lists them",
     async (path, name, values) => {
       for (const wrong of ["foo", "", values.split(", ")[0]?.slice(0, -1)])
         await expectRefused(`${path}?${name}=${wrong}`, name, `send one of ${values}.`);
@@ -66,7 +66,7 @@ describe("a filter of a closed set", () => {
 });
 
 const TENANT = "send a tenant: 1 to 63 lower-case letters, digits and hyphens";
-test("no filter that has states, tiers or the like is free text in the document", async () => {
+test("in the document no filter for states, tiers or similar sets is free text", async () => {
   const { json } = await service.call("/docs/json");
   const free: string[] = [];
   for (const [path, { get }] of Object.entries<{ get?: { parameters?: readonly Documented[] } }>(json.paths))
@@ -116,8 +116,8 @@ const MALFORMED = [
   ["/v1/sources/gaps?source_id=", "source_id", "source_id is empty"],
 ] as const;
 
-describe("a filter that nothing can match", () => {
-  test.each(MALFORMED)("%s is refused, with what to send", expectRefused);
+describe("a filter that cannot match anything", () => {
+  test.each(MALFORMED)("%s is refused, and the answer says what to send", expectRefused);
 
   test.each(["/v1/events", "/v1/export", "/v1/assets/credit_model/timeline"])(
     "%s: two values of one tag",
@@ -144,7 +144,7 @@ describe("a filter that nothing can match", () => {
     const range = (first: string, last: string) => `${path}?${from}=${first}&${to}=${last}`;
     const says = `${from} is after ${to}: send the earlier time in ${from}.`;
     await expectRefused(range("2026-11-21T00:00:00Z", "2026-11-20T00:00:00Z"), from, says);
-    // A nanosecond, and with the fraction that one has and the other not.
+    // They differ by a nanosecond, and one has a fraction and the other has none.
     await expectRefused(range("2026-11-20T00:00:00.000000001Z", "2026-11-20T00:00:00Z"), from, says);
     const equal = await service.call(range("2026-11-20T00:00:00.000Z", "2026-11-20T00:00:00Z"));
     expect([
@@ -154,9 +154,9 @@ describe("a filter that nothing can match", () => {
   });
 });
 
-test("what is known is all named where a parameter is not, the tags too", async () => {
+test("an unknown parameter is answered with all known ones, including the tags", async () => {
   const { json } = await service.call("/v1/events?colour=red&tag.team=credit");
-  // A document has the parameters of tags as the members of one object.
+  // The document has the tag parameters as members of one object.
   const names = (await documented("/v1/events")).map(({ name }) => (name === "tags" ? "tag.<key>" : name));
   const [{ message }] = json.errors;
   const named = message.replace(/^There is no such parameter\. Known: (.*)\.$/, "$1").split(", ");
@@ -164,9 +164,9 @@ test("what is known is all named where a parameter is not, the tags too", async 
   expect(names).toContain("tag.<key>");
 });
 
-describe("what is well-formed is answered", () => {
+describe("a well-formed value is answered", () => {
   test.each([
-    // The log may hold types that this version, or its settings, no longer take.
+    // The log may hold types that this version, or its settings, no longer accepts.
     "/v1/events?event_type=sdk.heartbeat",
     "/v1/events?event_type=objection",
     "/v1/events?event_type=legacy.*",
@@ -180,7 +180,7 @@ describe("what is well-formed is answered", () => {
     expect((await service.call(path)).status).toBe(200);
   });
 
-  test("a hash in either case finds the same rows of a register", async () => {
+  test("upper and lower case of a hash find the same rows of a register", async () => {
     const hash = `sha256:${"aB".repeat(32)}`;
     const { json } = await service.call("/v1/events", {
       body: event({ event_id: "evt_hash", subject_hash: hash, metadata: { decision_id: "dec_hash" } }),
@@ -191,7 +191,7 @@ describe("what is well-formed is answered", () => {
     }
   });
 
-  test("what may be named by a UUID is found in either case, and other names as they are", () => {
+  test("UUIDs are found in upper and lower case, and other names only as written", () => {
     const uuid = "0198C0DE-1111-4111-8111-11111111111A";
     const asked = (name: string, value: string) =>
       readListFilter(readQuery(`http://x/?${name}=${value}`), { filters: [name] });
@@ -203,7 +203,7 @@ describe("what is well-formed is answered", () => {
     expect(asked("asset_id", uuid)).toEqual([{ kind: "equals", column: "asset_id", value: uuid }]);
   });
 
-  test("a documented pattern is what is held against it", async () => {
+  test("each value is checked with the documented pattern", async () => {
     for (const [path, query] of [
       ["/v1/events", "event_type"],
       ["/v1/events", "legal_basis"],

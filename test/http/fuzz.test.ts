@@ -1,5 +1,5 @@
 /**
- * Whatever is sent to the two ingestion endpoints: never a 5xx, never a hang, never an unhandled rejection, never an error line.
+ * Whatever is sent to the two ingestion endpoints, there is no 5xx, no hang, no unhandled rejection and no error line.
  * A failure prints the seed; `fc.assert(…, { seed, path })` repeats it.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const path = fc.constantFrom("/v1/events", "/v1/events/batch");
-/** 503 `overloaded` could be right under load, but nothing here sends that much. */
+/** 503 `overloaded` could be right under load, but the load here is small. */
 const isAnswered = (status: number): boolean => [202, 400, 409, 413, 415, 422].includes(status);
 
 const never5xx = async (
@@ -34,7 +34,7 @@ const never5xx = async (
   if (answer.status !== 202) expect(answer.json.code).toBeString();
 };
 
-test("arbitrary bytes are taken or refused with a code, and never a fault", async () => {
+test("arbitrary bytes are accepted or refused with a code, and never cause an error", async () => {
   const bytes = fc.uint8Array({ maxLength: 2000 }).map((array) => Uint8Array.from(array));
   await fc.assert(
     fc.asyncProperty(path, bytes, (target, body) => never5xx(target, body)),
@@ -42,7 +42,7 @@ test("arbitrary bytes are taken or refused with a code, and never a fault", asyn
   );
 });
 
-test("so is arbitrary JSON", async () => {
+test("arbitrary JSON is accepted or refused with a code as well", async () => {
   const text = fc.json({ maxDepth: 6, stringUnit: "binary" });
   await fc.assert(
     fc.asyncProperty(path, text, (target, body) => never5xx(target, body)),
@@ -77,14 +77,14 @@ const nearEvent = fc
   )
   .map(([event_id, event_type, changes]) => ({ ...event({ event_id, event_type }), ...changes }));
 
-test("so are events that are nearly right", async () => {
+test("nearly valid events are accepted or refused with a code as well", async () => {
   await fc.assert(
     fc.asyncProperty(nearEvent, (body) => never5xx("/v1/events", JSON.stringify(body))),
     { numRuns: 300 },
   );
 });
 
-test("a batch of such events: every index is accounted for", async () => {
+test("a batch of such events has a result for every index", async () => {
   const batch = fc.array(fc.oneof(nearEvent, fc.jsonValue({ stringUnit: "binary" })), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(batch, async (events) => {
@@ -99,7 +99,7 @@ test("a batch of such events: every index is accounted for", async () => {
   );
 });
 
-test("so are arbitrary values of headers", async () => {
+test("arbitrary header values are accepted or refused with a code as well", async () => {
   const value = fc.string({ unit: "grapheme-ascii", maxLength: 300 }).map((text) => text.trim());
   const name = fc.constantFrom(
     "idempotency-key",
@@ -116,7 +116,7 @@ test("so are arbitrary values of headers", async () => {
   );
 });
 
-test("nothing was left unhandled, nothing failed inside, and the service still works", async () => {
+test("no rejection was left unhandled, nothing failed internally, and the service still works", async () => {
   expect(unhandled).toEqual([]);
   expect(
     service.lines.filter(({ level, message }) => level === "error" || message === "a request failed"),

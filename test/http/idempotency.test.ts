@@ -10,7 +10,7 @@ import { startProxy } from "../support/proxy.ts";
 import { ADMIN_KEY, event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-test.concurrent("after the window the same id is stored again, and the views still show it once", async () => {
+test.concurrent("after the duplicate window the same id is stored again, and the views still show it once", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService({
     ...settingsFor(broker),
@@ -21,12 +21,12 @@ test.concurrent("after the window the same id is stored again, and the views sti
 
   expect((await send(body)).json.data).toMatchObject({ sequence: 1, duplicate: false });
   expect((await send(body)).json.data).toMatchObject({ sequence: 1, duplicate: true });
-  // Ten minutes are the stream's setting; from here on it has a shorter one.
+  // The stream's setting is ten minutes; from here on it is shorter.
   const provisioner = await connectAs(broker, "provisioner");
   const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
   let windowMs = 200;
   const later = await until("the broker has forgotten the id", async () => {
-    // Once is not always enough for it to look at its ids before their first ten minutes are over (measured on 2.15.1).
+    // Once is not always enough: the broker may not check its ids before their first ten minutes are over (measured on 2.15.1).
     await streams.update("AUDIT", { duplicate_window: nanos(windowMs++) });
     const answer = await send(body);
     return answer.json.data.duplicate ? undefined : answer;
@@ -43,7 +43,7 @@ test.concurrent("after the window the same id is stored again, and the views sti
   expect(shown.json.data.map(({ sequence }: { sequence: number }) => sequence)).toEqual([1, 3]);
 }, 30_000);
 
-test.concurrent("a first attempt that was answered 503 with its outcome unknown: the retry is stored once", async () => {
+test.concurrent("if the first attempt was answered 503 with an unknown outcome, the retry is stored once", async () => {
   await using service = await startTestService();
   const pid = Number(await readFile(join(service.dataDir, "broker/run/nats-server.pid"), "utf8"));
   const body = event({ event_id: "evt_unknown" });
@@ -56,11 +56,11 @@ test.concurrent("a first attempt that was answered 503 with its outcome unknown:
     const answer = await service.call("/v1/events", { body, headers });
     return answer.status === 202 ? answer : undefined;
   });
-  // The broker took it when it woke up.
+  // The broker stored it when it resumed.
   expect(retry.json.data).toMatchObject({ sequence: 1, duplicate: true });
 }, 30_000);
 
-test.concurrent("a front end killed between the append and its answer: the retry is told the first one's sequence", async () => {
+test.concurrent("if a front end is killed between the append and its answer, the retry gets the first sequence", async () => {
   await using broker = await startTestBroker();
   await using folder = await dataFolder();
   using proxy = await startProxy(broker.port);

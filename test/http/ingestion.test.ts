@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** Elysia's registry knows `uuid` and `date-time`, which these schemas name. */
+/** Elysia's registry has the formats `uuid` and `date-time`, which these schemas use. */
 const isEventAccepted = TypeCompiler.Compile(EventAccepted);
 const isBatchAccepted = TypeCompiler.Compile(BatchAccepted);
 
@@ -18,11 +18,11 @@ const send = (body: string | object, headers: Record<string, string> = {}) =>
 const sendBatch = (events: readonly unknown[]) => service.call("/v1/events/batch", { body: { events } });
 
 describe("a single event", () => {
-  test("is answered 202 with what the log made of it, after it is stored", async () => {
+  test("is answered 202 with its place in the log, after it is stored", async () => {
     const answer = await send(event({ event_id: "evt_single" }));
     expect(answer.status).toBe(202);
     expect(isEventAccepted.Check(answer.json)).toBe(true);
-    // What every answer has, the document must not call optional.
+    // The document must not mark a member as optional that every answer has.
     for (const name of ["event_id", "sequence", "received_at", "duplicate", "leaf_hash"]) {
       const { [name]: _left, ...others } = answer.json.data;
       expect([name, isEventAccepted.Check({ ...answer.json, data: others })]).toEqual([name, false]);
@@ -33,7 +33,7 @@ describe("a single event", () => {
     expect(answer.headers.get("idempotency-replayed")).toBeNull();
   });
 
-  test("sent again is answered as the first time, and stored once", async () => {
+  test("is answered as the first time when it is sent again, and stored once", async () => {
     const first = await send(event({ event_id: "evt_again", metadata: { a: 1, b: [1.0] } }));
     const again = await send(event({ metadata: { b: [1], a: 1 }, event_id: "evt_again" }));
     expect(again.status).toBe(202);
@@ -41,13 +41,13 @@ describe("a single event", () => {
     expect(again.json.data).toEqual({ ...first.json.data, duplicate: true });
   });
 
-  test("with an event_id that another event has is refused with 409", async () => {
+  test("is refused with 409 if another event has its event_id", async () => {
     await send(event({ event_id: "evt_taken" }));
     const answer = await send(event({ event_id: "evt_taken", asset_id: "other" }));
     expect([answer.status, answer.json.code]).toEqual([409, "event_id_conflict"]);
   });
 
-  test("a UUID is the same event_id in either case", async () => {
+  test("has the same event_id if a UUID is written in upper or lower case", async () => {
     const id = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
     const first = await send(event({ event_id: id }));
     const upper = await send(event({ event_id: id.toUpperCase() }));
@@ -68,7 +68,7 @@ describe("a single event", () => {
     }
   });
 
-  test("with the same Idempotency-Key is one event; with other content 422", async () => {
+  test("is stored once under the same Idempotency-Key; other content gets 422", async () => {
     const headers = { "idempotency-key": "k-1" };
     const first = await send(event({ event_id: "evt_key" }), headers);
     const again = await send(event({ event_id: "evt_key" }), headers);
@@ -77,14 +77,14 @@ describe("a single event", () => {
     expect([other.status, other.json.code]).toEqual([422, "idempotency_key_reused"]);
   });
 
-  test("that was refused leaves nothing behind: the corrected one is accepted under the same names", async () => {
+  test("leaves nothing behind if it is refused: the corrected one is accepted under the same names", async () => {
     const headers = { "idempotency-key": "k-refused" };
     const refused = await send(event({ event_id: "evt_refused", risk_tier: "extreme" }), headers);
     const corrected = await send(event({ event_id: "evt_refused", risk_tier: "high" }), headers);
     expect([refused.status, corrected.status, corrected.json.data.duplicate]).toEqual([400, 202, false]);
   });
 
-  test("of another tenant is another event, whatever its names", async () => {
+  test("is independent of an event of another tenant with the same names", async () => {
     const [acme, globex] = await Promise.all([service.makeKey("acme"), service.makeKey("globex")]);
     const body = event({ event_id: "evt_tenants" });
     const headers = { "idempotency-key": "k-tenants" };
@@ -97,7 +97,7 @@ describe("a single event", () => {
     expect([first.status, second.status, second.json.data.duplicate]).toEqual([202, 202, false]);
   });
 
-  test("sent fifty times at once is stored once", async () => {
+  test("is stored once when it is sent fifty times at once", async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => send(event({ event_id: "evt_twins" }))),
     );
@@ -106,7 +106,7 @@ describe("a single event", () => {
     expect(answers.filter(({ json }) => !json.data.duplicate)).toHaveLength(1);
   });
 
-  test("members without a meaning are kept and named in a warning", async () => {
+  test("keeps unknown members and names them in a warning", async () => {
     const answer = await send(event({ event_id: "evt_misspelt", risk_teir: "high" }));
     expect(answer.json.data.warnings).toEqual([
       {
@@ -118,7 +118,7 @@ describe("a single event", () => {
   });
 });
 
-describe("what was accepted reads back byte for byte", () => {
+describe("accepted events read back byte for byte", () => {
   const head = '"timestamp":"2026-11-20T10:00:00Z","asset_id":"a","event_type":"asset.created"';
   const bodies: [string, string][] = [
     [
@@ -152,7 +152,7 @@ describe("what was accepted reads back byte for byte", () => {
 });
 
 describe("a batch", () => {
-  test("of 1000 mixed events gets an exact answer per index, and reads back byte for byte", async () => {
+  test("of 1000 mixed events gets an exact answer per index, and its events read back byte for byte", async () => {
     const texts = Array.from({ length: 1000 }, (_, index) =>
       index % 3 === 0
         ? JSON.stringify(event({ event_id: `evt_mixed_${index}`, risk_tier: "nope", tags: { a: null } }))
@@ -207,14 +207,14 @@ describe("a batch", () => {
     expect(read).toEqual(texts.filter((_, index) => index % 3 !== 0));
   });
 
-  test("sent again is accepted whole, as duplicates, under the same sequence", async () => {
+  test("is accepted whole when it is sent again, as duplicates with the same sequences", async () => {
     const events = Array.from({ length: 20 }, (_, index) => event({ event_id: `evt_retry_${index}` }));
     const first = await sendBatch(events);
     const again = await sendBatch(events);
     expect(again.json.data).toEqual({ ...first.json.data, duplicates: 20 });
   });
 
-  test("that names one event_id twice stores it once: the same event is a duplicate, another one a conflict", async () => {
+  test("with one event_id twice stores it once: the same event is a duplicate, another event a conflict", async () => {
     const one = event({ event_id: "evt_twice" });
     const answer = await sendBatch([one, one, { ...one, asset_id: "other" }]);
     const { accepted, rejected, duplicates, errors } = answer.json.data;
@@ -225,7 +225,7 @@ describe("a batch", () => {
     expect(errors[0].retryable).toBeUndefined();
   });
 
-  test("may be empty, and may be full", async () => {
+  test("may be empty, and may have the maximum number of events", async () => {
     const empty = await sendBatch([]);
     expect(empty.json.data).toEqual({ accepted: 0, rejected: 0, duplicates: 0, errors: [] });
     const full = await sendBatch(
@@ -234,7 +234,7 @@ describe("a batch", () => {
     expect(full.json.data).toMatchObject({ accepted: 1000, rejected: 0 });
   });
 
-  test("one event that is too large or too deep does not hurt the others", async () => {
+  test("is not affected by one event that is too large or too deep", async () => {
     const answer = await sendBatch([
       event({ event_id: "evt_ok" }),
       event({ event_id: "evt_large", metadata: { x: "y".repeat(256 * 1024) } }),
@@ -256,7 +256,7 @@ describe("a batch", () => {
     });
   });
 
-  test("members beside events are told to be no part of any event", async () => {
+  test("gets a warning that members beside events belong to no event", async () => {
     const answer = await service.call("/v1/events/batch", { body: { sent_at: "now", events: [] } });
     expect(answer.json.data.warnings).toMatchObject([{ path: "/sent_at", code: "unknown_field" }]);
   });

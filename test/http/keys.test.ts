@@ -1,4 +1,4 @@
-/** Keys over HTTP: how they are listed. What may be done with them is held in src/access/keys.test.ts. */
+/** Keys over HTTP: how they are listed. The rules for changes are tested in src/access/keys.test.ts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -19,7 +19,7 @@ const makeKeys = async (tenant: string, count: number): Promise<void> => {
   );
 };
 
-test("keys are listed page by page, oldest first and of one moment by id, each once, also while others are made", async () => {
+test("keys are listed page by page, oldest first and by id at the same time, each once, also while others are made", async () => {
   const key = await service.makeKey("pages", ["keys:manage"]);
   await makeKeys("pages", 6);
   const whole = (await service.call("/v1/keys", { key })).json;
@@ -42,7 +42,7 @@ test("keys are listed page by page, oldest first and of one moment by id, each o
   expect(listed.length).toBe(9);
 });
 
-test("of more keys than a page has, what comes unless told says where to go on", async () => {
+test("a list without a limit ends with a cursor if there are more keys than one page holds", async () => {
   await makeKeys("many", 51);
   const { json } = await service.call("/v1/keys?tenant=many");
   expect([json.data.length, typeof json.next_cursor]).toEqual([50, "string"]);
@@ -50,7 +50,7 @@ test("of more keys than a page has, what comes unless told says where to go on",
   expect([rest.json.data.length, rest.json.next_cursor]).toEqual([1, null]);
 });
 
-test("a page that cannot be is refused as of every list, and so is a cursor of another question", async () => {
+test("an invalid page is refused as in every list, and so is a cursor of another question", async () => {
   await makeKeys("cursors", 2);
   const { json } = await service.call("/v1/keys?tenant=cursors&limit=1");
   const cursor = json.next_cursor;
@@ -68,7 +68,7 @@ test("a page that cannot be is refused as of every list, and so is a cursor of a
   ]);
 });
 
-test("more rotations of one key at once than can wait are refused until some are done, and none of them keeps it from being revoked", async () => {
+test("too many simultaneous rotations of one key are refused until some are done, and do not prevent its revocation", async () => {
   const made = await service.call("/v1/keys", { body: { tenant: "rotated", scopes: ["events:read"] } });
   const { id } = made.json.data;
   const rotate = () => service.call(`/v1/keys/${id}/rotate`, { method: "POST", body: {} });
@@ -89,7 +89,7 @@ test("more rotations of one key at once than can wait are refused until some are
   expect(json.data.length).toBe(1 + given);
 });
 
-test("who goes on with a cursor may have got another key meanwhile: the tenant's keys and holds are the same for each that manages them", async () => {
+test("a cursor works with another key of the tenant: all keys that manage keys and holds see the same ones", async () => {
   const [first, second] = [
     await service.makeKey("handed", ["keys:manage"]),
     await service.makeKey("handed", ["keys:manage"]),

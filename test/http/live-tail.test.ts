@@ -1,4 +1,4 @@
-/** The live stream's own timing, with a view that is told when to move and when to fail. */
+/** The timing of the live stream itself, with a view that a test moves or lets fail. */
 import { expect, test } from "bun:test";
 import { createLiveTail } from "../../src/http/live-tail.ts";
 import { pagedBody } from "../../src/http/paged-body.ts";
@@ -18,9 +18,9 @@ const createView = () => {
         view.beforePosition();
         return view.position;
       },
-      // It is not made again.
+      // The view is not rebuilt.
       load: async () => [],
-      // The conditions of the query are the database's matter, but for where it begins: its parameter before the last two.
+      // The conditions of the query are the database's part, except the start: its parameter before the last two.
       select: async ({ params }: TenantQuery) => {
         const [after = 0, upTo = 0] = params.slice(-3).map(Number);
         return view.rows.filter(({ sequence }) => Number(sequence) > after && Number(sequence) <= upTo);
@@ -50,9 +50,9 @@ const openTail = (
   return { next, stop, key };
 };
 
-test("a quiet stream says that it is there, and from where to resume", async () => {
+test("a quiet stream sends keep-alives with the position to resume from", async () => {
   const view = createView();
-  // Nothing until its time was over, then a view that has moved, then nothing again.
+  // Nothing until the time is over, then a view that has moved, then nothing again.
   const seen = [undefined, 9, undefined];
   const { next } = openTail(view, { after: 7, watch: { beyond: async () => seen.shift() } });
   expect(await next()).toBe("retry: 2000\nid: 7\n\n");
@@ -62,7 +62,7 @@ test("a quiet stream says that it is there, and from where to resume", async () 
   expect(await next()).toBe(": keep-alive\nid: 9\n\n");
 });
 
-test("a stream whose filter nothing meets does so too, while the log grows all the time", async () => {
+test("a stream whose filter matches nothing sends keep-alives too, even while the log grows", async () => {
   const view = createView();
   view.beforePosition = () => {
     view.position++;
@@ -73,7 +73,7 @@ test("a stream whose filter nothing meets does so too, while the log grows all t
   expect(said).toMatch(/^: keep-alive\nid: [1-9]\d*\n\n$/);
 });
 
-test("an ended key ends a quiet stream at its next sign of life", async () => {
+test("a revoked key ends a quiet stream at the next keep-alive", async () => {
   const { next, key } = openTail(createView(), { keepAliveMs: 20 });
   await next();
   const waiting = next();
@@ -81,7 +81,7 @@ test("an ended key ends a quiet stream at its next sign of life", async () => {
   expect(await waiting).toBeUndefined();
 });
 
-test("a stop ends a waiting stream at once", async () => {
+test("a stop of the service ends a waiting stream at once", async () => {
   const { next, stop } = openTail(createView());
   await next();
   const waiting = next();
@@ -89,20 +89,20 @@ test("a stop ends a waiting stream at once", async () => {
   expect(await waiting).toBeUndefined();
 });
 
-test("a view that is made again while it is read breaks the stream off instead of making a gap", async () => {
+test("a rebuild of the view during a read breaks the stream off, so that there is no gap", async () => {
   const view = createView();
   view.position = 5;
   const { next } = openTail(view);
   await next();
   let asked = 0;
   view.beforePosition = () => {
-    // After the rows were looked for, and were gone.
+    // The rows were queried, and were gone by then.
     if (++asked === 2) view.position = 0;
   };
   await expect(next()).rejects.toThrow("made again");
 });
 
-test("streams that wait look at the position together, and nobody looks when none waits", async () => {
+test("waiting streams share one query for the position, and no query runs while none waits", async () => {
   const view = createView();
   const watch = createPositionWatch({ views: view.views, projection: "events", pollMs: 25 });
   const { signal } = new AbortController();
@@ -119,7 +119,7 @@ test("streams that wait look at the position together, and nobody looks when non
   await expect(failing).rejects.toThrow("has gone");
 });
 
-test("who comes while the position is looked at is told by the next look, as a view may be made again in between", async () => {
+test("a stream that begins to wait during a query gets the next result, because the view may be rebuilt in between", async () => {
   const looks: ((position: number) => void)[] = [];
   const views = { position: () => new Promise<number>((resolve) => void looks.push(resolve)) };
   const watch = createPositionWatch({ views, projection: "events", pollMs: 1 });
@@ -134,7 +134,7 @@ test("who comes while the position is looked at is told by the next look, as a v
   expect(await second).toBe(6);
 });
 
-test("who comes while a look is on its way that fails then, as over a connection that was lost, is told by the next one", async () => {
+test("a stream that begins to wait during a query that then fails, as on a lost connection, gets the next result", async () => {
   const looks: ReturnType<typeof Promise.withResolvers<number>>[] = [];
   const views = {
     position: () => {
@@ -153,7 +153,7 @@ test("who comes while a look is on its way that fails then, as over a connection
   expect(await second).toBe(6);
 });
 
-test("a look that has no answer, as over one connection of several that went without a word, holds nobody up", async () => {
+test("a query without an answer, as on one of several connections that silently broke, holds no stream up", async () => {
   let looks = 0;
   const views = {
     position: () => (++looks === 1 ? new Promise<number>(() => {}) : Promise.resolve(6)),
@@ -164,7 +164,7 @@ test("a look that has no answer, as over one connection of several that went wit
   expect(looks).toBe(2);
 });
 
-/** Streams of one tenant that share what they look at. Asks each for its next page. */
+/** Streams of one tenant that share their queries. Asks each for its next page. */
 const openTails = (
   count: number,
   shared: {
@@ -188,7 +188,7 @@ const openTails = (
   return () => Promise.all(tails.map(({ next }) => next()));
 };
 
-test("of many streams of a tenant that has nothing new one looks for all that wait, and each is read from behind that", async () => {
+test("of many waiting streams of a tenant without new events one queries for all, and each reads on from there", async () => {
   const view = createView();
   let looks = 0;
   const views = {
@@ -204,12 +204,12 @@ test("of many streams of a tenant that has nothing new one looks for all that wa
   await all();
   view.position = 100_000;
   expect(new Set(await all())).toEqual(new Set([""]));
-  // The first, which has looked before the others waited, and one of these.
+  // The first stream, which queried before the others waited, and one of the others.
   expect(looks).toBe(2);
   view.add(100_001);
   view.position = 100_001;
   for (const text of await all()) expect(text).toStartWith("id: 100001\n");
-  // A dead letter that was replayed stands where nothing stood.
+  // A replayed dead letter appears at a position that was empty.
   view.add(50);
   expect(await quiet.isQuiet("acme", { after: 0, upTo: 100_000 })).toBe(false);
 });
@@ -218,7 +218,7 @@ test.each<[string, () => Promise<never>]>([
   ["fails", () => Promise.reject(new Error("the connection was lost"))],
   ["has no answer", () => new Promise(() => {})],
 ])(
-  "a look for all streams of a tenant that %s breaks none of them off: each looks for itself",
+  "a shared query of a tenant's streams that %s breaks none of them off: each queries by itself",
   async (_, broken) => {
     const view = createView();
     let looks = 0;
@@ -235,7 +235,7 @@ test.each<[string, () => Promise<never>]>([
   },
 );
 
-test("of two readers the one that takes nothing gets one page, and the end is told once", async () => {
+test("a reader that takes nothing gets one page, the other reader gets all, and the end is reported once", async () => {
   const made: [number, number] = [0, 0];
   const closed: number[] = [];
   const bodyOf = (reader: 0 | 1) =>

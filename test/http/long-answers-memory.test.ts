@@ -1,4 +1,4 @@
-/** What exports and streams cost a service that does nothing else, in a process of its own so that nobody else's memory is counted. */
+/** What exports and streams cost a service that does nothing else, in its own process so that no other memory is counted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageIdOfEvent } from "../../src/log/message-id.ts";
@@ -12,15 +12,15 @@ import { dataFolder, type ServiceProcess, spawnService } from "../support/proces
 import { ADMIN_KEY, event } from "../support/service.ts";
 import { openUntaken } from "../support/untaken-answer.ts";
 
-/** Large events: what counts is the bytes, and each event would cost some work besides. */
+/** Large events: only the bytes matter, and each further event would add work. */
 const COUNT = 2_500;
 const BATCH = 100;
 const MB = 1_000_000;
-/** Between two readings of the memory, 10 MB apart: 125 MB/s at most, a gigabit. */
+/** Time between two measurements of the memory, which are 10 MB apart: 125 MB/s at most, a gigabit. */
 const MS_PER_PART = 80;
-/** The process collects as on a machine that has no more, or what waits to be collected would be most of what is measured: 200 to 400 MB, as it happens. */
+/** Garbage is collected as on a machine with little memory; otherwise most of what is measured would be uncollected garbage: 200 to 400 MB, by chance. */
 const RAM_BYTES = 64 * 1024 * 1024;
-/** It took 110 to 140 before it was asked anything and 230 at most; without waiting for its readers 500 to 4000 (measured). */
+/** Measured in MB: 110 to 140 before the first request and 230 at most; without waiting for readers 500 to 4000. */
 const RESIDENT_MAX = 350 * MB;
 const padding = "x".repeat(100_000);
 let log: TestLog;
@@ -58,7 +58,7 @@ const recordOf = (index: number) => {
   };
 };
 
-/** Without a service: to take so much is a tenth of the CPU time that this file would need, and nothing that is measured here. */
+/** Without a service: ingesting this much would take a tenth of the CPU time of this file, and is not measured here. */
 const append = async (): Promise<void> => {
   const appender = appenderOn(log.connection);
   for (let from = 0; from < COUNT; from += BATCH) {
@@ -72,7 +72,7 @@ beforeAll(async () => {
   await append();
   await start();
   await callUntilSeen(service.call, `/v1/events?limit=1&min_sequence=${COUNT}`);
-  // What projecting them has used is not always given back by now.
+  // The memory that projecting used is not always released by now.
   await service[Symbol.asyncDispose]();
   await start({ BUN_JSC_forceRAMSize: String(RAM_BYTES) });
 }, 120_000);
@@ -84,10 +84,10 @@ afterAll(async () => {
 
 test.each([
   ["ndjson", ""],
-  // It has each event twice: in columns, and whole.
+  // CSV has each event twice: in columns, and whole.
   ["csv", "&asset_id=asset_0"],
 ])(
-  "an export of 250 MB as %s takes a small part of its size",
+  "an export of 250 MB as %s uses memory for a small part of it",
   async (format, filter) => {
     const response = await fetch(`${service.url}/v1/export?format=${format}${filter}`, { headers });
     let [bytes, peak, measuredAt] = [0, 0, 0];
@@ -96,7 +96,7 @@ test.each([
       if (bytes - measuredAt < 10 * MB) continue;
       measuredAt = bytes;
       peak = Math.max(peak, await residentBytes());
-      // As quick as a network, so that what was used can be given back.
+      // As fast as a network, so that used memory can be released.
       await delay(MS_PER_PART);
     }
     expect(bytes).toBeGreaterThan(250 * MB);
@@ -106,7 +106,7 @@ test.each([
   60_000,
 );
 
-test("thirty streams and four exports whose readers take nothing cost a page each, not all that there is", async () => {
+test("thirty streams and four exports whose readers take nothing use a page each, not their whole answer", async () => {
   const paths = [
     ...Array.from({ length: 30 }, () => "/v1/events/stream?after=0"),
     ...Array.from({ length: 4 }, () => "/v1/export"),

@@ -1,4 +1,4 @@
-/** A broker that lost its keys: nobody who had a right one is told that it is wrong. */
+/** A broker that lost its keys: no client with a valid key is told that the key is wrong. */
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,14 +10,14 @@ import { event, startTestService, type TestService } from "../support/service.ts
 import { beginRequest } from "../support/slow-request.ts";
 import { until } from "../support/until.ts";
 
-/** Begins an event; the function ends it, and gives the status. */
+/** Begins to send an event; the function sends the rest, and returns the status. */
 const beginEvent = async (service: TestService, key: string): Promise<() => Promise<number>> => {
   const body = JSON.stringify(event({ event_id: "evt_1" }));
   const end = await beginRequest(service.url, { method: "POST", path: "/v1/events", key, body });
   return async () => (await end()).status;
 };
 
-test("of a request under way, and of every request once another process made an admin key there, a key that was right is answered 503, a wrong one 401", async () => {
+test("after the broker lost its keys, a formerly valid key gets 503 and a wrong key 401, in a running request and in every request after another process made an admin key there", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService({
     ...settingsFor(broker),

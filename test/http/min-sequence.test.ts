@@ -1,4 +1,4 @@
-/** Who has written reads what it wrote: every read of views or tree waits for the sequence that it is told. */
+/** A client reads its own writes: every read of views or of the tree waits for the given sequence. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseVerifierKey } from "../../src/proof/signed-note.ts";
 import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
@@ -38,7 +38,7 @@ const post = async (id: string): Promise<number> => {
 };
 
 describe("min_sequence", () => {
-  test("is taken by every read but those that read neither views nor the tree", () => {
+  test("is accepted by every read except those that read neither views nor the tree", () => {
     expect(gets.flatMap(({ path, takesIt }) => (takesIt ? [] : path)).sort()).toEqual([
       "/v1/holds",
       "/v1/keys",
@@ -49,7 +49,7 @@ describe("min_sequence", () => {
     ]);
   });
 
-  test("waits for what was acknowledged a moment ago", async () => {
+  test("waits for what was just acknowledged", async () => {
     const sequence = await post("evt_1");
     const answers = await Promise.all(
       gets
@@ -62,8 +62,8 @@ describe("min_sequence", () => {
     expect(answers).toEqual(answers.map(({ path }) => ({ path, status: 200 })));
   });
 
-  // Both wait for five seconds.
-  test.concurrent("of a tree head that nobody signs, or of a proof by it, is told with not_sealed", async () => {
+  // Both wait five seconds.
+  test.concurrent("gets not_sealed from a tree head that nobody signs, and from a proof by it", async () => {
     await using unsigned = await startTestService({ ROLES: "api,projector" });
     const { json } = await unsigned.call("/v1/events", { body: event() });
     const startedAt = performance.now();
@@ -83,7 +83,7 @@ describe("min_sequence", () => {
     expect((await unsigned.call("/v1/log/checkpoint?min_sequence=0")).json.code).toBe("not_found");
   }, 30_000);
 
-  test.concurrent("that is not reached is told with view_behind, as the document says, and a wrong one refused", async () => {
+  test.concurrent("gets view_behind if it is not reached, as the document says, and is refused if it is invalid", async () => {
     const taking = gets.filter(({ takesIt }) => takesIt);
     await Promise.all(
       taking.map(async ({ path, text }) => {
@@ -107,7 +107,7 @@ describe("min_sequence", () => {
   }, 30_000);
 });
 
-describe("a tree head that is asked for with min_sequence", () => {
+describe("a tree head requested with min_sequence", () => {
   const sizeOf = async (path: string): Promise<number> => {
     const { text } = await service.call(path);
     const opened = openCheckpoint(text, { origin: "prooftrail/default", verifiers: await verifiers() });
@@ -120,7 +120,7 @@ describe("a tree head that is asked for with min_sequence", () => {
       .split("\n")
       .flatMap((line) => parseVerifierKey(line) ?? []);
 
-  test("holds the record, although it is signed only some time later", async () => {
+  test("includes the record, even if it is signed only some time later", async () => {
     for (let round = 0; round < 3; round++) {
       const before = await sizeOf("/v1/log/checkpoint");
       const sequence = await post(`evt_head_${round}`);

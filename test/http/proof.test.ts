@@ -1,4 +1,4 @@
-/** Receipts, proofs and the log's own routes over HTTP, checked by what a stranger would check them with: key, checkpoint and hashes alone. */
+/** Receipts, proofs and the log's own routes over HTTP, checked with what a stranger has: key, checkpoint and hashes only. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ const proofOf = async (key: string, id: string) =>
   (await service.call(`/v1/events/${id}/proof?wait=10`, { key })).json.data;
 
 describe("a receipt", () => {
-  test("names the leaf that the proof proves, the first time and every time after", async () => {
+  test("names the leaf that the inclusion proof proves, the first time and every time after", async () => {
     const first = await post(acme, "evt_receipt");
     const again = await post(acme, "evt_receipt");
     expect(again).toEqual({ ...first, duplicate: true });
@@ -72,7 +72,7 @@ describe("a receipt", () => {
     });
   });
 
-  test("of a batch comes for each accepted event where it is asked for", async () => {
+  test("is returned for each accepted event of a batch if it is requested", async () => {
     await post(acme, "evt_batch_0");
     const events = [0, 1, 2].map((index) => event({ event_id: `evt_batch_${index}` }));
     const body = { events: [...events, { event_id: "evt_bad" }] };
@@ -104,7 +104,7 @@ describe("the receipt of a record that is not the first of its event", () => {
     return [first, json.data] as const;
   };
 
-  test("is upgraded to a proof with its sequence, in both forms", async () => {
+  test("is upgraded to an inclusion proof with its sequence, in both forms", async () => {
     const [first, second] = await sendTwice("evt_two_identities");
     expect(second.sequence).toBeGreaterThan(first.sequence);
     expect(second.leaf_hash).not.toBe(first.leaf_hash);
@@ -126,7 +126,7 @@ describe("the receipt of a record that is not the first of its event", () => {
     expect(await proofOf(acme, "evt_two_identities")).toMatchObject({ sequence: first.sequence });
   });
 
-  test("is nobody else's, and no other record is taken for it", async () => {
+  test("is not given to other tenants, and no other record is taken for it", async () => {
     const [, second] = await sendTwice("evt_shared_id");
     const others = await post(acme, "evt_of_its_own");
     const theirs = await post(beta, "evt_shared_id");
@@ -154,8 +154,8 @@ describe("the receipt of a record that is not the first of its event", () => {
   });
 });
 
-describe("a proof", () => {
-  test("verifies with nothing but the key, as JSON and as a tlog-proof", async () => {
+describe("an inclusion proof", () => {
+  test("verifies with only the key, as JSON and as a tlog-proof", async () => {
     await post(acme, "evt_proven", { metadata: { text: "ünï\u0001\u{1F600}", n: 1 } });
     const proof = await proofOf(acme, "evt_proven");
     const { size, root } = await checkpointOf(acme, "acme", proof.checkpoint);
@@ -180,7 +180,7 @@ describe("a proof", () => {
     expect(parseTlogProof(file.text)?.extra).toEqual(bytes(proof.leaf));
   });
 
-  test("is nobody else's, and a tenant's checkpoint is not taken for another's", async () => {
+  test("is not given to other tenants, and the checkpoint of one tenant is not accepted for another", async () => {
     await post(acme, "evt_mine");
     await post(beta, "evt_theirs");
     const { checkpoint } = await proofOf(acme, "evt_mine");
@@ -189,7 +189,7 @@ describe("a proof", () => {
     expect(openCheckpoint(checkpoint, options)).toEqual({ kind: "failed", reason: "unknown_key" });
   });
 
-  test("of an event that was acknowledged is not said to be of none while the view is behind", async () => {
+  test("of an acknowledged event is not answered with 404 while the view is behind", async () => {
     await using behind = await startTestService({ ROLES: "api" });
     const stored = await behind.call("/v1/events", { body: event({ event_id: "evt_stored" }) });
     expect(stored.status).toBe(202);
@@ -197,7 +197,7 @@ describe("a proof", () => {
     expect([waited.status, waited.json.code]).toEqual([503, "view_behind"]);
   });
 
-  test("of what is not there, and questions that nobody understands, get a clear answer", async () => {
+  test("gets a clear error if the event does not exist or the question is invalid", async () => {
     expect((await service.call("/v1/events/evt_never/proof?wait=1")).json.code).toBe("not_found");
     const refused = await service.call("/v1/events/evt_mine/proof?wait=31&format=xml&x=1", { key: acme });
     expect(refused.json.errors.map(({ path }: { path: string }) => path)).toEqual([
@@ -209,7 +209,7 @@ describe("a proof", () => {
 });
 
 describe("the log", () => {
-  test("is proven whole by its tiles: the root over all leaves is the signed one", async () => {
+  test("is proven complete by its tiles: the root over all leaves is the signed root", async () => {
     const body = {
       events: Array.from({ length: 700 }, (_, index) => event({ event_id: `evt_tile_${index}` })),
     };
@@ -243,7 +243,7 @@ describe("the log", () => {
     );
   });
 
-  test("only grows: two checkpoints fit together", async () => {
+  test("only grows: two checkpoints are consistent", async () => {
     await post(acme, "evt_grows_1");
     const older = await checkpointOf(acme, "acme", (await proofOf(acme, "evt_grows_1")).checkpoint);
     await post(acme, "evt_grows_2");
@@ -272,7 +272,7 @@ describe("the log", () => {
     }
   });
 
-  test("says how long it is to who holds a checkpoint of a longer one", async () => {
+  test("tells its length to a client that holds a checkpoint of a longer one", async () => {
     const { json } = await service.call("/v1/log/consistency?from=99999", { key: acme });
     expect(json.errors[0].message).toMatch(/^The newest signed tree head has \d+ leaves/);
   });
@@ -292,8 +292,8 @@ describe("the log", () => {
   });
 });
 
-describe.skipIf(noPostgresReason !== undefined)("a tree that is made again, on PostgreSQL", () => {
-  test("and comes as far as was signed while a proof is asked for is no fault", async () => {
+describe.skipIf(noPostgresReason !== undefined)("a tree that is rebuilt on PostgreSQL", () => {
+  test("causes no error when it reaches the signed size while a proof is requested", async () => {
     await using database = await (await testPostgres()).createDatabase();
     await using broker = await startTestBroker();
     const shared = {
@@ -312,7 +312,7 @@ describe.skipIf(noPostgresReason !== undefined)("a tree that is made again, on P
     const [tile] = (await tree.run("SELECT hashes FROM tree_tiles")).rows;
     await tree.run("UPDATE tree_tiles SET hashes = ''");
     const asked = await tree.transaction(async (run) => {
-      // Asked for once the hashes were not there, and not before they are.
+      // Requested after the hashes were gone, and before they are back.
       await run("LOCK TABLE trees IN ACCESS EXCLUSIVE MODE");
       const answer = frontEnd.call(path);
       const waiting = "SELECT pid FROM pg_locks WHERE relation = 'trees'::regclass AND NOT granted";

@@ -1,4 +1,4 @@
-/** Bun closes a connection that is quiet for too long. The limit is for the client's silence, never of ours. */
+/** Bun closes a connection that is quiet for too long. The limit is for the client's silence, not for ours. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { until } from "../support/until.ts";
 /** Bun counts in steps of four seconds. */
 const IDLE_MS_MAX = 4000;
 
-/** Looks for something all the time, and has found nothing before twice the limit is over. */
+/** Searches all the time, and finds nothing before twice the limit is over. */
 const startSearching = () =>
   listen({
     host: "127.0.0.1",
@@ -29,7 +29,7 @@ const startSearching = () =>
     },
   });
 
-test("an answer that is looked for longer than a connection may be quiet still comes, and then the limit holds again", async () => {
+test("an answer that takes longer than a connection may be quiet still arrives, and afterwards the limit applies again", async () => {
   const listener = startSearching();
   const socket = connect(listener.port, "127.0.0.1");
   let text = "";

@@ -1,4 +1,4 @@
-/** Every hour is reconciled by itself, soon after it ended: seen from another process on the same broker and file, with a clock an hour ahead. */
+/** Every hour is reconciled automatically soon after it ended: seen from another process on the same broker and file, with a clock an hour ahead. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createAcceptedCounter } from "../../src/jetstream/accepted-counter.ts";
@@ -14,7 +14,7 @@ import { openViewsFile } from "../support/views-file.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
-test("an hour that is over is reconciled once for each tenant, and what the view has lost is an alarm with its name", async () => {
+test("each hour that has ended is reconciled once per tenant, and an event that the view lost raises an alarm with its name", async () => {
   await using broker = await startTestBroker();
   const [NATS_URL, NATS_PROVISION_URL] = [broker.url("service"), broker.url("provisioner")];
   await using service = await startTestService({ NATS_URL, NATS_PROVISION_URL });
@@ -46,17 +46,17 @@ test("an hour that is over is reconciled once for each tenant, and what the view
     });
 
   const { signal } = new AbortController();
-  // The service's own reconciler may have taken the hours before.
+  // The service's own reconciler may have done the hours before.
   await startReconciler(new Date(Date.parse(`${hour}:59:59Z`))).look(signal);
   expect(found).toEqual([]);
-  // Two minutes and more after the hour.
+  // More than two minutes after the hour.
   const after = new Date(Date.parse(`${hour}:03:00Z`) + HOUR_MS);
   const reconciler = startReconciler(after);
   expect(await reconciler.look(signal)).toBe("reconciled");
   expect(found.toSorted()).toEqual([
     ["default", "balanced", 5],
     ["other", "balanced", 1],
-    // That the key was made.
+    // The record that the key was made.
     ["prooftrail-system", "balanced", 1],
   ]);
   expect([await reconciler.look(signal), errors]).toEqual(["nothing_new", []]);

@@ -1,4 +1,4 @@
-/** Accepted = stored = projected: and what is said when it is not so. */
+/** Accepted = stored = projected, and what is reported if they differ. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ beforeAll(async () => {
   service = await startTestService();
   const events = Array.from({ length: 20 }, (_, index) => event({ event_id: `evt_${index}` }));
   await service.call("/v1/events/batch", { body: { events } });
-  // One stored twice under two identities, and one that the log holds already.
+  // One stored twice under two idempotency keys, and one that the log holds already.
   const twice = { body: event({ event_id: "evt_3" }), headers: { "idempotency-key": "another" } };
   expect((await service.call("/v1/events", twice)).json.data.duplicate).toBe(false);
   expect((await service.call("/v1/events", { body: event({ event_id: "evt_4" }) })).json.data.duplicate).toBe(
@@ -33,7 +33,7 @@ const reconcile = async (path = "") => {
   return answer.json.data;
 };
 
-test("the three are counted apart and are equal, also for who asks at once with min_sequence", async () => {
+test("accepted, stored and projected events are counted separately and are equal, also right after a write with min_sequence", async () => {
   const { hours, is_balanced, view_position, log_last_sequence } = await reconcile();
   expect(hours).toEqual([
     {
@@ -51,7 +51,7 @@ test("the three are counted apart and are equal, also for who asks at once with 
   expect([is_balanced, view_position, log_last_sequence]).toEqual([true, sequence, sequence]);
 });
 
-test("an event that the view has lost is named, and found in the log", async () => {
+test("an event that the view lost is named, and found in the log", async () => {
   const database = openViewsFile(service.dataDir);
   await database.exec("CREATE TEMP TABLE gone AS SELECT * FROM events WHERE event_id IN ('evt_7', 'evt_9')");
   await database.exec("DELETE FROM events WHERE event_id IN ('evt_7', 'evt_9')");
@@ -72,7 +72,7 @@ test("an event that the view has lost is named, and found in the log", async () 
   expect((await reconcile()).is_balanced).toBe(true);
 });
 
-test("what was promised and is not in the log is an alarm", async () => {
+test("an acknowledged event that is not in the log raises an alarm", async () => {
   const database = openViewsFile(service.dataDir);
   await database.exec("UPDATE ledger SET records = records - 1, repeated = 0 WHERE tenant = 'default'");
   const { is_balanced, hours } = await reconcile();
@@ -81,7 +81,7 @@ test("what was promised and is not in the log is an alarm", async () => {
   database.close();
 });
 
-test("hours without events are left out, too many are refused, and a tenant sees its own", async () => {
+test("hours without events are left out, too many hours are refused, and a tenant sees only its own", async () => {
   expect((await reconcile("&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z")).hours).toEqual([]);
   for (const [range, hours] of [
     ["from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z", 745],
@@ -98,7 +98,7 @@ test("hours without events are left out, too many are refused, and a tenant sees
   expect(own.json.data.hours[0]).toMatchObject({ stored: 1, projected: 1 });
 });
 
-test("an event that was acknowledged and that the view cannot take is named with the reason", async () => {
+test("an acknowledged event that the view cannot take is named with the reason", async () => {
   const body = event({ event_id: "evt_5", asset_id: "another_model" });
   const sent = await service.call("/v1/events", { body, headers: { "idempotency-key": "of-its-own" } });
   expect(sent.status).toBe(202);
@@ -113,10 +113,10 @@ test("an event that was acknowledged and that the view cannot take is named with
   });
 });
 
-test("views that have seen another log are named, and the service is not ready", async () => {
+test("views of another log are named, and the service is not ready", async () => {
   const ready = async () => {
     const { status, json } = await service.call("/health/ready");
-    // Nor is what writes the log without them: it may be an empty one in the place of theirs.
+    // Writing stops too: this may be an empty log in place of the right one.
     const without = await service.call("/health/ready?without=views");
     expect([without.status, without.json.reasons]).toEqual([status, json.reasons]);
     return { status, reasons: JSON.stringify(json) };
@@ -147,11 +147,11 @@ test("views that have seen another log are named, and the service is not ready",
   expect((await ready()).status).toBe(200);
 });
 
-test("while the views are behind nothing is called lost, and while they are being made nothing is called absent", async () => {
+test("while the views are behind no event is called lost, and while they are built none is called absent", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "prooftrail-behind-"));
   const start = (roles: string) => startTestService({ DATA_DIR: dataDir, ROLES: roles });
   try {
-    // Makes the views.
+    // Builds the views.
     await (await start("api,projector"))[Symbol.asyncDispose]();
     const more = Array.from({ length: VIEW_MADE_RECORDS_MIN }, (_, index) =>
       event({ event_id: `evt_${index}` }),
@@ -168,7 +168,7 @@ test("while the views are behind nothing is called lost, and while they are bein
       expect(is_balanced).toBe(false);
       expect(hours[0]).toMatchObject({ accepted: 3, stored: 0, state: "view_behind", differing: [] });
       await behind.call("/v1/events/batch", { body: { events: more } });
-      // What came after its start came just now.
+      // The records after its start came just now.
       expect((await behind.call("/v1/events/evt_a")).status).toBe(404);
       expect((await behind.call("/health/ready")).status).toBe(200);
     }
@@ -182,12 +182,12 @@ test("while the views are behind nothing is called lost, and while they are bein
     const read = (await remaking.call("/v1/reconciliation")).json.data;
     expect(read).toMatchObject({ log_last_sequence: last, view_position: 0 });
     const waiting = ["/v1/events/evt_a", "/v1/export"].map((path) =>
-      // Of an export that nobody gets the log says nothing.
+      // The log says nothing about an export that nobody gets.
       remaking.call(`${path}?min_sequence=${last}`, { method: "HEAD" }),
     );
-    // Answered behind them.
+    // This request is answered after them.
     await remaking.call("/v1/reconciliation");
-    // Nobody moves these views.
+    // No projector moves these views.
     const database = openViewsFile(dataDir);
     const stand = (position: number, name: string) =>
       database.exec(`UPDATE views SET position = ${position} WHERE name LIKE '${name}'`);
@@ -195,10 +195,10 @@ test("while the views are behind nothing is called lost, and while they are bein
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([404, 200]);
     expect((await remaking.call("/v1/events/evt_a")).status).toBe(404);
     expect((await remaking.call("/health/ready")).status).toBe(200);
-    // Where it has once come so far it is only behind.
+    // A view that got this far once is only behind.
     await stand(0, "events");
     expect((await remaking.call("/v1/events/evt_a")).status).toBe(404);
-    // More behind than readiness allows, they keep nobody from writing.
+    // Views that are further behind than readiness allows do not stop writes.
     for (const [behindBy, whole, reasons] of [
       [VIEW_LAG_RECORDS_MAX, 200, undefined],
       [VIEW_LAG_RECORDS_MAX + 1, 503, ["The view activity is 50001 records behind the log."]],
@@ -214,7 +214,7 @@ test("while the views are behind nothing is called lost, and while they are bein
   }
 });
 
-test("views that a process of another version has made again are named, and the service is not ready", async () => {
+test("views that a process of another version rebuilt are named, and the service is not ready", async () => {
   const database = openViewsFile(service.dataDir);
   await database.exec("UPDATE views SET version = version + 1 WHERE name = 'activity'");
   const { status, json } = await service.call("/health/ready");

@@ -184,7 +184,7 @@ describe.each([
   });
 });
 
-test("characters count as people count them: 128 outside the basic plane are a name, and 1000 a reason", async () => {
+test("characters are counted as people count them: 128 outside the basic plane are a valid name, and 1000 a valid reason", async () => {
   const named = await service.call("/v1/keys", { body: { scopes, name: "😀".repeat(128) } });
   expect([named.status, named.json.data?.name]).toEqual([201, "😀".repeat(128)]);
   const held = await service.call("/v1/holds", { body: { asset_id, reason: "😀".repeat(1000) } });
@@ -195,12 +195,12 @@ test.each([
   ["POST", "/v1/keys", { scopes }],
   ["PUT", "/v1/retention", { maximum_days: 400 }],
   ["POST", "/v1/sandbox/classify", { domain: "hiring" }],
-])("%s %s tells of a body that is larger than it may be, whatever is in it", async (method, path, body) => {
+])("%s %s reports a body that is too large, whatever it contains", async (method, path, body) => {
   const answer = await service.call(path, { method, body: JSON.stringify(body).padEnd(262_145) });
   expect([answer.status, answer.json.detail]).toEqual([413, "The body is larger than 262144 bytes."]);
 });
 
-test("every known member of a classification is refused with every JSON type that is not its own", async () => {
+test("every known member of a classification is refused with every other JSON type", async () => {
   const values: Readonly<Record<string, unknown>> = {
     string: "hunter2",
     number: 5,
@@ -212,7 +212,7 @@ test("every known member of a classification is refused with every JSON type tha
   for (const [member, schema] of Object.entries(ClassificationRequest.properties)) {
     const types: readonly unknown[] = member === "additional_context" ? ["string", "object"] : [schema.type];
     for (const [kind, value] of Object.entries(values)) {
-      // Of its own type not every value is one: a text may be none of the known ones.
+      // Not every value of the right type is valid: a text may be none of the known ones.
       if (kind === schema.type) continue;
       const path = "/v1/sandbox/classify";
       const { status } = await service.call(path, {
@@ -223,7 +223,7 @@ test("every known member of a classification is refused with every JSON type tha
   }
 });
 
-test("what is nested too deep to be looked through is refused, and no member stands twice in it unseen", async () => {
+test("a body that is nested too deep to be checked is refused, so no duplicate member hides in it", async () => {
   const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
   const classify = (body: string) => service.call("/v1/sandbox/classify", { body });
   const hiring = '{"domain":"hiring","domain":"general_chatbot"';
@@ -239,7 +239,7 @@ test("what is nested too deep to be looked through is refused, and no member sta
   ]);
 });
 
-test("what a system is described with counts in characters, whatever plane of Unicode they are of, as the document has it", async () => {
+test("the description of a system is counted in characters of any Unicode plane, as the document says", async () => {
   for (const member of ["domain", "ai_type", "decision_autonomy", "user_impact"])
     for (const [text, status] of [
       ["😀".repeat(CLASSIFICATION_TEXT_CHARACTERS_MAX), 200],

@@ -1,4 +1,4 @@
-/** `?resent=true`: events that may have been sent before, however long ago, are in the log once. */
+/** `?resent=true`: events that may have been sent before, however long ago, are stored once. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ let broker: TestBroker;
 let dataDir: string;
 let provisioner: NatsConnection;
 let manager: JetStreamManager;
-/** Answers requests; the views are kept by another process. */
+/** Answers requests; another process keeps the views. */
 let service: TestService;
 let projector: TestService;
 
@@ -25,9 +25,9 @@ const start = (roles: string, folder: Readonly<Record<string, string>>): Promise
     ROLES: roles,
   });
 
-/** Has a folder of its own, where nobody keeps the views. */
+/** Has its own folder, where no process keeps the views. */
 let behind: TestService;
-/** Answered after 5 s: the other tests need not wait for them. */
+/** Answered after 5 s: the other tests need not wait for these. */
 let askedBehind: Promise<readonly Answer[]>;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
   behind = await start("api", {});
   provisioner = await connectAs(broker, "provisioner");
   manager = await provisioner.jetstreamManager({ checkAPI: false });
-  // Ten minutes are the stream's setting; here it has a shorter one.
+  // The stream's setting is ten minutes; here it is shorter.
   await setWindow(200);
   askedBehind = sendBehind();
 });
@@ -77,14 +77,14 @@ const sendBehind = async (): Promise<readonly Answer[]> => {
 };
 
 let probes = 0;
-/** Whatever was sent before this is called is unknown to the broker afterwards: it forgets in the order in which it learnt. */
+/** Makes the broker forget everything that was sent before the call: it forgets in the order in which it learnt. */
 const untilForgotten = async (): Promise<void> => {
   const probe = event({ event_id: `evt_probe_${probes++}` });
   await send(probe, "");
   await until("the broker has forgotten the id", async () => !(await send(probe, "")).json.data.duplicate);
 };
 
-test("an event that was stored beyond the broker's window is answered as a repeat and not stored again", async () => {
+test("an event stored before the broker's window is answered as a repeat and not stored again", async () => {
   const body = event({ event_id: "evt_single", metadata: { n: 1 } });
   const first = (await send(body, "")).json.data;
   await untilForgotten();
@@ -101,14 +101,14 @@ test("an event that was stored beyond the broker's window is answered as a repea
     expect([conflict.status, conflict.json.code]).toEqual([409, "event_id_conflict"]);
   }
   expect(await lastSequence()).toBe(last);
-  // Without the word it is a second record, as is documented.
+  // Without `resent` it is stored as a second record, as documented.
   expect((await send(body, "?resent=false")).json.data).toMatchObject({
     sequence: last + 1,
     duplicate: false,
   });
 });
 
-test("a UUID in upper case is the event that was sent in lower case", async () => {
+test("a UUID in upper case is the same event as in lower case", async () => {
   const id = "0198c0de-0000-7000-8000-00000000abcd";
   const { sequence } = (await send(event({ event_id: id }), "")).json.data;
   await untilForgotten();
@@ -118,7 +118,7 @@ test("a UUID in upper case is the event that was sent in lower case", async () =
   expect(batch.json.data).toMatchObject({ accepted: 1, duplicates: 1, sequence });
 });
 
-test("a batch stores what is new, once, and answers for the rest from the log", async () => {
+test("a batch stores new events once, and answers for the others from the log", async () => {
   const [old, changed, fresh, twice] = ["old", "changed", "fresh", "twice"].map((name) =>
     event({ event_id: `evt_${name}`, metadata: { name } }),
   );
@@ -151,7 +151,7 @@ test("a batch stores what is new, once, and answers for the rest from the log", 
   expect((await sendBatch([])).json.data).toMatchObject({ accepted: 0, rejected: 0 });
 });
 
-test("what another tenant sent under the same event_id is not found", async () => {
+test("an event that another tenant sent under the same event_id is not found", async () => {
   const body = event({ event_id: "evt_shared" });
   await send(body, "");
   const key = await service.makeKey("strangers");
@@ -164,7 +164,7 @@ test("what another tenant sent under the same event_id is not found", async () =
   expect(batch.json.data).toMatchObject({ accepted: 2, duplicates: 1 });
 });
 
-test("anything but true or false, and a parameter that there is not, is refused before anything is stored", async () => {
+test("a value other than true or false, or an unknown parameter, is refused before anything is stored", async () => {
   const last = await lastSequence();
   const body = event({ event_id: "evt_refused" });
   for (const [parameters, code] of [
@@ -181,7 +181,7 @@ test("anything but true or false, and a parameter that there is not, is refused 
   expect(await lastSequence()).toBe(last);
 });
 
-test("repeats are counted among the outcomes like those that the broker knows", async () => {
+test("repeats are counted among the outcomes like those that the broker finds", async () => {
   const duplicates = async (): Promise<number> => {
     const { text } = await service.call("/metrics");
     return Number(/^prooftrail_append_outcomes_total\{outcome="duplicate"\} (\d+)$/m.exec(text)?.[1]);
@@ -203,7 +203,7 @@ test("while the view is behind nothing is stored: 503", async () => {
   expect(Object.values(state.subjects ?? {})).toEqual([1]);
 }, 30_000);
 
-test("what the view has not shown yet is seen once it has", async () => {
+test("an event that the view has not shown yet is found as soon as the view shows it", async () => {
   await projector[Symbol.asyncDispose]();
   const body = event({ event_id: "evt_not_projected" });
   const { sequence } = (await send(body, "")).json.data;
@@ -211,7 +211,7 @@ test("what the view has not shown yet is seen once it has", async () => {
   const last = await lastSequence();
   const fresh = event({ event_id: "evt_never_sent" });
   const waiting = Promise.all([send(body), sendBatch([body, fresh])]);
-  // A service does not start with another window than its own.
+  // A service does not start with a window other than its own.
   await setWindow(DUPLICATE_WINDOW_MS);
   projector = await start("projector", { DATA_DIR: dataDir });
   const [single, batch] = await waiting;
@@ -219,7 +219,7 @@ test("what the view has not shown yet is seen once it has", async () => {
   expect(batch.json.data).toMatchObject({ accepted: 2, duplicates: 1, sequence: last + 1 });
 }, 30_000);
 
-test("while the log does not answer, nothing is said of what it holds: 503", async () => {
+test("while the log does not answer, the service does not guess what it holds: 503", async () => {
   await broker.stop();
   const body = event({ event_id: "evt_no_log" });
   for (const answer of [await send(body), await sendBatch([body])])

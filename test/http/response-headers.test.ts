@@ -1,4 +1,4 @@
-/** What an answer says in its headers stands in the OpenAPI document, at its operation and status. */
+/** The OpenAPI document lists the headers of each answer, at its operation and status. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   type Answer,
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** Of HTTP itself: how the body is coded, kept and connected. */
+/** Headers of HTTP itself: how the body is encoded, cached and transferred. */
 const OF_HTTP = new Set([
   "cache-control",
   "connection",
@@ -92,7 +92,7 @@ test.each([
 
 const LIMITED = ["ratelimit", "ratelimit-policy", "retry-after", "x-request-id"];
 
-test("429, of a key and of a client of the sandbox", async () => {
+test("429, for a key and for a client of the sandbox", async () => {
   const made = await service.call("/v1/keys", {
     body: { tenant: "limited", scopes: ["events:read"], rate_limit: { requests_per_second: 1 } },
   });
@@ -111,13 +111,13 @@ test("429, of a key and of a client of the sandbox", async () => {
   }
 });
 
-test("405, which is of no operation", async () => {
+test("405, which belongs to no operation", async () => {
   const answer = await service.call("/v1/events", { method: "PATCH", body: {} });
   expect(sentBy(answer)).toEqual(["allow", "x-request-id"]);
   expect(described(components.responses, "MethodNotAllowed")).toEqual(["allow", "x-request-id"]);
 });
 
-test("every operation tells of its refusals alike, and every answer of the sandbox of its watermark", () => {
+test("every operation describes the headers of its refusals in the same way, and every sandbox operation its watermark", () => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   for (const { responses, tags } of operations) {
     for (const status of Object.keys(responses)) {

@@ -1,4 +1,4 @@
-/** Policies and holds over HTTP: who may, what is refused, and what is answered. */
+/** Policies and holds over HTTP: who may change them, what is refused, and how requests are answered. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { type CallOptions, startTestService, type TestService } from "../support/service.ts";
@@ -24,7 +24,7 @@ const ageIn = (ages: readonly ShownAge[], tier: string, basis: string | null = n
   return [age?.days, age?.reason.code];
 };
 
-test("without a policy nothing expires, and the answer says what no policy goes below", async () => {
+test("without a policy nothing expires, and the answer gives the minimum for any policy", async () => {
   const key = await service.makeKey("new", ["keys:manage"]);
   const { status, json } = await service.call("/v1/retention", { key });
   expect([status, json.data.tenant, json.data.policy, json.data.updated_at]).toEqual([200, "new", {}, null]);
@@ -37,7 +37,7 @@ test("without a policy nothing expires, and the answer says what no policy goes 
   expect(json.data.floors[0]).toMatchObject({ legal_basis: null, minimum_days: 184 });
 });
 
-test("a policy is answered with the ages that follow from it, and stays", async () => {
+test("a policy is answered with the ages that follow from it, and is kept", async () => {
   const key = await service.makeKey("acme", ["keys:manage"]);
   const policy = { maximum_days: 400, minimum_days: 200, tiers: { low: { maximum_days: 250 } } };
   const set = await put(policy, { key });
@@ -53,7 +53,7 @@ test("a policy is answered with the ages that follow from it, and stays", async 
   expect((await put({}, { key })).json.data.policy).toEqual({});
 });
 
-test("a maximum below the floor is refused, with the floor and its article", async () => {
+test("a maximum below the minimum is refused, with the minimum and its article", async () => {
   for (const [body, path] of [
     [{ maximum_days: 183 }, "/maximum_days"],
     [{ maximum_days: 400, tiers: { low: { maximum_days: 30 } } }, "/tiers/low/maximum_days"],
@@ -67,7 +67,7 @@ test("a maximum below the floor is refused, with the floor and its article", asy
   await put({});
 });
 
-test("what makes no policy is refused, each problem named", async () => {
+test("an invalid policy is refused, and each problem is named", async () => {
   for (const [body, path] of [
     [{ maximum_days: "400" }, "/maximum_days"],
     [{ maximum_days: 1.5 }, "/maximum_days"],
@@ -83,14 +83,14 @@ test("what makes no policy is refused, each problem named", async () => {
   }
 });
 
-test("the admin key says it for every tenant, any other only for its own", async () => {
+test("the admin key sets the policy of every tenant, and any other key only that of its own", async () => {
   const key = await service.makeKey("own", ["keys:manage"]);
   expect((await put({ tenant: "own", maximum_days: 500 })).json.data.tenant).toBe("own");
   expect((await service.call("/v1/retention", { key })).json.data.policy).toEqual({ maximum_days: 500 });
   expect((await service.call("/v1/retention?tenant=own")).json.data.policy).toEqual({ maximum_days: 500 });
 });
 
-test("only the admin key reaches other tenants: any other that names one is told so, and where", async () => {
+test("only the admin key reaches other tenants: any other key that names one is refused, and the answer says where", async () => {
   const key = await service.makeKey("within", ["keys:manage"]);
   const tenant = "other";
   for (const [path, options, place] of [
@@ -114,7 +114,7 @@ test("only the admin key reaches other tenants: any other that names one is told
   }
 });
 
-test("holds are placed, listed page by page, and stay listed when they are released", async () => {
+test("holds are placed, listed page by page, and stay listed after their release", async () => {
   const key = await service.makeKey("holds", ["keys:manage"]);
   const stranger = await service.makeKey("strangers", ["keys:manage"]);
   const ids: string[] = [];
@@ -156,14 +156,14 @@ test("holds are placed, listed page by page, and stay listed when they are relea
   expect((await service.call("/v1/holds?cursor=nonsense", { key })).status).toBe(400);
 });
 
-test("a hold names either an asset or a case, and why", async () => {
+test("a hold names either an asset or a case, and a reason", async () => {
   for (const [body, path] of [
     [{ reason: "r" }, ""],
     [{ asset_id: "a", correlation_id: "c", reason: "r" }, ""],
     [{ asset_id: "a" }, "/reason"],
     [{ asset_id: "", reason: "r" }, "/asset_id"],
     [{ asset_id: "x".repeat(257), reason: "r" }, "/asset_id"],
-    // No event has it: what goes into URLs is UTF-8, which has no half of a pair.
+    // No event has it: a URL is UTF-8, which cannot contain half of a surrogate pair.
     [{ asset_id: "a\ud800", reason: "r" }, "/asset_id"],
     [{ correlation_id: "x".repeat(257), reason: "r" }, "/correlation_id"],
     [{ asset_id: "a", reason: "" }, "/reason"],
@@ -177,12 +177,12 @@ test("a hold names either an asset or a case, and why", async () => {
   }
   const longest = await service.call("/v1/holds", { body: { asset_id: "😀".repeat(256), reason: "r" } });
   expect(longest.status).toBe(201);
-  // An event may have that one.
+  // An event may have this one.
   const half = await service.call("/v1/holds", { body: { correlation_id: "c\ud800", reason: "r" } });
   expect(half.status).toBe(201);
 });
 
-test("policies and holds are shared by all processes, and without the broker nobody guesses", async () => {
+test("all processes share policies and holds, and without the broker none of them guesses", async () => {
   await using broker = await startTestBroker();
   const environment = settingsFor(broker);
   await using one = await startTestService(environment);

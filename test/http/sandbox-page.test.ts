@@ -19,7 +19,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       [1280, "127.0.0.1"],
       [320, NAMED_HOST],
     ])(
-      "classifies a system and shows an event that was sent, with the watermark in sight, at %p pixels, asked for at %s",
+      "classifies a system and shows an event that was sent, with the watermark visible, at %p pixels, opened at %s",
       async (width, host) => {
         const { origin } = new URL(service.url.replace("127.0.0.1", host));
         await using browser = await startBrowser({ origin, width });
@@ -69,7 +69,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       60_000,
     );
 
-    test("shows the tier of the system that was asked for last, whichever answer comes first", async () => {
+    test("shows the tier of the last requested system, whichever answer arrives first", async () => {
       await using browser = await startBrowser({ origin: service.url, width: 390 });
       const { page } = await openPage(browser, `${service.url}/sandbox`);
       const held = Promise.withResolvers<Route>();
@@ -87,7 +87,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       expect(await page.locator("#classification").textContent()).toStartWith("Risk tier: high");
     }, 60_000);
 
-    test("shows an event that was sent, also where a list that was asked for before comes after it", async () => {
+    test("shows an event that was sent, even if the answer of an earlier list arrives after it", async () => {
       await using browser = await startBrowser({ origin: service.url, width: 390 });
       await browser.context.clock.install();
       const { page } = await openPage(browser, `${service.url}/sandbox`);
@@ -115,13 +115,13 @@ describe.skipIf(noBrowserReason !== undefined)(
       expect(await page.locator("#events").getByText(eventId).count()).toBe(1);
     }, 60_000);
 
-    test("at the limit of requests it says when to come again, offers nothing to send, and mends itself", async () => {
+    test("at the rate limit it says when to retry, disables sending, and recovers by itself", async () => {
       const headers = { "x-forwarded-for": "192.0.2.1" };
       for (let asked = 0; asked < SANDBOX_REQUESTS_PER_MINUTE; asked++)
         await service.call("/v1/sandbox/ping", { key: null, headers });
       await using browser = await startBrowser({ origin: service.url, width: 390 });
       await browser.context.setExtraHTTPHeaders(headers);
-      // The page's clock alone: the service's limit is one of a real minute.
+      // Only the page's clock: the service's limit is one real minute.
       await browser.context.clock.install();
       const { page } = await openPage(browser, `${service.url}/sandbox`);
       await page

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const WATERMARK = "SANDBOX — NOT FOR PRODUCTION";
 let clients = 0;
-/** Somebody who has asked nothing yet. */
+/** A client that has sent no request yet. */
 const newClient = (): string => `203.0.113.${++clients}`;
 
 const ask = (
@@ -101,7 +101,7 @@ describe("every answer under /v1/sandbox carries the watermark", () => {
     expectWatermark(answer);
   });
 
-  test("and nothing outside of it does", async () => {
+  test("answers elsewhere do not carry it", async () => {
     for (const path of ["/v1/events", "/health/live", "/v1/sandboxes"]) {
       const answer = await front.call(path);
       expect(answer.headers.get("x-sandbox-watermark")).toBeNull();
@@ -110,7 +110,7 @@ describe("every answer under /v1/sandbox carries the watermark", () => {
   });
 });
 
-test("answers are as the document says", async () => {
+test("answers match the document", async () => {
   const answers = [
     [SandboxPong, await ask(front, "/ping")],
     [Classified, await ask(front, "/classify", { body: PROFILE })],
@@ -122,7 +122,7 @@ test("answers are as the document says", async () => {
     expect([answer.text, TypeCompiler.Compile(schema).Check(answer.json)]).toEqual([answer.text, true]);
 });
 
-test("the five assets are golden cases of the classification, with the tiers that their meanings say", async () => {
+test("the five assets are golden cases of the classification, with the tiers in their descriptions", async () => {
   const { json } = await ask(front, "/assets");
   for (const [index, id] of ["G01", "G07", "G19", "G33", "G35"].entries()) {
     const golden = goldenCases.cases.find((one) => one.id === id);
@@ -155,7 +155,7 @@ describe("a test event", () => {
     }
   });
 
-  test("sent again is stored once, and is no event of the real log", async () => {
+  test("is stored once if it is sent again, and is not an event of the real log", async () => {
     const body = event({ event_id: "evt_sandbox_twice" });
     const from = newClient();
     const first = await ask(front, "/events", { body, from });
@@ -166,7 +166,7 @@ describe("a test event", () => {
     expect(real.json.data.duplicate).toBe(false);
   });
 
-  test("does not keep its event_id from others: the example is everybody's", async () => {
+  test("does not reserve its event_id: everybody can send the example", async () => {
     const body = event({ event_id: "evt_sample_001" });
     const [one, another] = [newClient(), newClient()];
     expect((await ask(front, "/events", { body, from: one })).status).toBe(202);
@@ -177,7 +177,7 @@ describe("a test event", () => {
     expect([own.status, own.json.code]).toEqual([409, "event_id_conflict"]);
   });
 
-  test("is known by its event_id alone, whatever Idempotency-Key it is sent with, and the document says so", async () => {
+  test("is known by its event_id alone, whatever Idempotency-Key is sent, and the document says so", async () => {
     const from = newClient();
     const headers = { "idempotency-key": "one" };
     for (const event_id of ["evt_keyed_1", "evt_keyed_2"]) {
@@ -194,7 +194,7 @@ describe("a test event", () => {
     );
   });
 
-  test("that is not valid is refused with the same errors as a real one", async () => {
+  test("is refused with the same errors as a real event if it is not valid", async () => {
     const body = { ...event(), risk_tier: "extreme", event_id: "x" };
     const [sandbox, real] = [await ask(front, "/events", { body }), await front.call("/v1/events", { body })];
     expect(sandbox.status).toBe(400);
@@ -215,7 +215,7 @@ describe("the limit", () => {
     return kinds[index % kinds.length] ?? ["/ping", {}];
   };
 
-  test("130 requests of one client to two front ends, at once and of any kind: exactly 100 pass, and others are untouched", async () => {
+  test("applies to one client over two front ends: of 130 requests of any kind at once exactly 100 pass, and others are not affected", async () => {
     const from = newClient();
     const answers = await Promise.all(
       Array.from({ length: 130 }, (_, index) => {
@@ -233,11 +233,11 @@ describe("the limit", () => {
       expect(answer.headers.get("ratelimit-policy")).toBe('"sandbox";q=100;w=60');
     }
     expect((await ask(front, "/ping")).status).toBe(200);
-    // What a client writes into the header itself stands left of what the proxy saw.
+    // What a client writes into the header itself stands to the left of what the proxy saw.
     expect((await ask(front, "/ping", { from: `198.51.100.7, ${from}` })).status).toBe(429);
   });
 
-  test("an IPv6 network is one client", async () => {
+  test("counts an IPv6 network as one client", async () => {
     const statuses = await Promise.all(
       Array.from({ length: 101 }, (_, index) =>
         ask(front, "/ping", { from: `2001:db8:1:2:${index.toString(16)}::1` }),
@@ -248,26 +248,26 @@ describe("the limit", () => {
   });
 });
 
-test("what anybody sends to the sandbox is not counted with the events of the log", async () => {
+test("sandbox events are not counted with the events of the log", async () => {
   const sent = await ask(front, "/events", { body: event({ event_id: "evt_misspelt", risk_teir: "high" }) });
   expect(sent.json.data.warnings).toMatchObject([{ path: "/risk_teir" }]);
   const metrics = await front.call("/metrics");
   expect(metrics.text).toContain("\nprooftrail_unknown_fields_total 0\n");
 });
 
-test("a list of large events ends early, and begins with the newest of them", async () => {
+test("a list of large events ends early, and begins with the newest", async () => {
   const text = "x".repeat(250_000);
   const send = (event_id: string) =>
     ask(front, "/events", { body: event({ event_id, metadata: { text } }), from: "198.51.100.1" });
   for (let index = 0; index < 17; index++) await send(`evt_long_${index}`);
   const list = await ask(front, "/events?limit=200");
   expectWatermark(list);
-  // In pieces, so that it is known when its reader has it.
+  // In pieces, so that the test knows when the reader has it.
   expect(list.headers.get("content-length")).toBeNull();
   expect(list.json.data.map((row: { event: { event_id: string } }) => row.event.event_id)).toEqual(
     Array.from({ length: 16 }, (_, index) => `evt_long_${16 - index}`),
   );
-  // More of them than one client may have at once: each counts no longer than it takes.
+  // More than one client may run at once: each counts only while it runs.
   const from = newClient();
   for (let index = 0; index < 5; index++) {
     const head = await ask(front, "/events?limit=200", { method: "HEAD", from });
@@ -276,11 +276,11 @@ test("a list of large events ends early, and begins with the newest of them", as
   }
 });
 
-test("an event that went to make room can be sent again at once, and is known again", async () => {
+test("an event that was removed to make room can be sent again at once, and is known again", async () => {
   const provisioner = await connectAs(broker, "provisioner");
   const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
   const { config } = await streams.info("SANDBOX");
-  // 256 MiB is the stream's setting.
+  // The stream's setting is 256 MiB.
   await streams.update("SANDBOX", { max_bytes: 500_000 });
   const from = newClient();
   const send = (event_id: string, text = "") =>
@@ -296,12 +296,12 @@ test("an event that went to make room can be sent again at once, and is known ag
   await provisioner.close();
 });
 
-test("events end by themselves when their time is over", async () => {
+test("events expire by themselves", async () => {
   const provisioner = await connectAs(broker, "provisioner");
   const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
   await ask(front, "/events", { body: event({ event_id: "evt_short" }) });
   expect((await ask(front, "/events")).text).toContain("evt_short");
-  // An hour is the stream's setting; here it has a shorter one.
+  // The stream's setting is an hour; here it is shorter.
   await streams.update("SANDBOX", { max_age: nanos(500), duplicate_window: nanos(500) });
   await until("the list is empty", async () => (await ask(front, "/events")).json.data.length === 0);
   await provisioner.close();
@@ -325,7 +325,7 @@ test("without the broker every endpoint answers 503 with the watermark, and reco
     expect(answer.headers.get("retry-after")).toBe("1");
     expectWatermark(answer);
   }
-  // Others go on asking while it is killed and comes back.
+  // Other clients go on sending while it is killed and comes back.
   let isOver = false;
   const statuses = new Set<number>();
   const others = Array.from({ length: 8 }, async (_, sender) => {
@@ -346,7 +346,7 @@ test("without the broker every endpoint answers 503 with the watermark, and reco
   isOver = true;
   await Promise.all(others);
   expect([...statuses].filter((status) => ![200, 202, 503].includes(status))).toEqual([]);
-  // In memory: what was there before the broker ended is gone.
+  // The stream is in memory: what it held before the broker ended is gone.
   const list = await ask(service, "/events?limit=200");
   expect(list.text).toContain("evt_after");
   expect(list.text).not.toContain("evt_before");

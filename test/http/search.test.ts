@@ -56,7 +56,7 @@ const search = async (query: string): Promise<string[]> => {
   );
 };
 
-describe("each filter finds exactly what it says", () => {
+describe("each filter finds exactly its events", () => {
   test.each([
     ["", "01234"],
     ["asset_id=a", "02"],
@@ -72,7 +72,7 @@ describe("each filter finds exactly what it says", () => {
     [`subject_hash=${hash("B")}`, "4"],
     ["trace_id=t1", "3"],
     ["trace_id=T1", ""],
-    // As W3C Trace Context writes it, and as some libraries do.
+    // As W3C Trace Context writes it, and as some libraries write it.
     ["trace_id=4bf92f3577b34da6a3ce929d0e0e4736", "4"],
     ["trace_id=4BF92F3577B34DA6A3CE929D0E0E4736", "4"],
     ["tag.team=x", "0"],
@@ -98,13 +98,13 @@ describe("each filter finds exactly what it says", () => {
   ])("%s", async (query, expected) => expect((await search(query)).join("")).toBe(expected));
 });
 
-test("newest first unless asked otherwise", async () => {
+test("events are listed newest first unless the request says otherwise", async () => {
   const answer = await service.call(`/v1/events?min_sequence=${sequence}`);
   expect(answer.json.data.map((row: { sequence: number }) => row.sequence)).toEqual([5, 4, 3, 2, 1]);
   expect(answer.json.next_cursor).toBeNull();
 });
 
-test("pages join without gap or repeat, also while new events arrive", async () => {
+test("pages join without gap or repeat, even while new events arrive", async () => {
   const key = await service.makeKey("paging");
   const send = async (from: number, to: number): Promise<number> => {
     const batch = Array.from({ length: to - from }, (_, index) =>
@@ -126,13 +126,13 @@ test("pages join without gap or repeat, also while new events arrive", async () 
   expect(found).toEqual(Array.from({ length: 25 }, (_, index) => `evt_p${24 - index}`));
 });
 
-test("a cursor belongs to its filters", async () => {
+test("a cursor is valid only with its filters", async () => {
   const page = await service.call(`/v1/events?limit=1&min_sequence=${sequence}`);
   const answer = await service.call(`/v1/events?limit=1&asset_id=a&cursor=${page.json.next_cursor}`);
   expect([answer.status, answer.json.errors[0].path]).toEqual([400, "query:cursor"]);
 });
 
-test("a tenant sees nothing of another", async () => {
+test("a tenant sees no events of another tenant", async () => {
   const key = await service.makeKey("strangers");
   const answer = await service.call(`/v1/events?min_sequence=${sequence}`, { key });
   expect(answer.json.data).toEqual([]);
@@ -148,7 +148,7 @@ test("an event_id that needs encoding is found", async () => {
   expect((await service.call("/v1/events/%E0%A4%A")).status).toBe(404);
 });
 
-test("a writer reads its own write at once, a hundred times in a row", async () => {
+test("a client reads its own write at once, a hundred times in a row", async () => {
   for (let index = 0; index < 100; index++) {
     const sent = await service.call("/v1/events", { body: event({ event_id: `evt_own_${index}` }) });
     const read = await service.call(`/v1/events/evt_own_${index}?min_sequence=${sent.json.data.sequence}`);
@@ -156,7 +156,7 @@ test("a writer reads its own write at once, a hundred times in a row", async () 
   }
 });
 
-test("an event sent twice under two identities is shown once", async () => {
+test("an event sent twice under two idempotency keys is shown once", async () => {
   const body = event({ event_id: "evt_two_names" });
   const first = await service.call("/v1/events", { body });
   const second = await service.call("/v1/events", { body, headers: { "idempotency-key": "another-name" } });
@@ -165,7 +165,7 @@ test("an event sent twice under two identities is shown once", async () => {
   expect(read.json.data.sequence).toBe(first.json.data.sequence);
 });
 
-test("words are found in the language and the form in which they are asked for", async () => {
+test("words are found in the language and form of the query", async () => {
   const key = await service.makeKey("korean");
   const sent = await service.call("/v1/events", {
     key,
@@ -190,7 +190,7 @@ test("words are found in the language and the form in which they are asked for",
   }
 });
 
-test("words page by page, in both orders, and only in the tenant of the key", async () => {
+test("words are found page by page, in both orders, and only in the tenant of the key", async () => {
   const key = await service.makeKey("words");
   const batch = Array.from({ length: 25 }, (_, index) =>
     event({ event_id: `evt_w${index}`, metadata: { note: index % 2 === 0 ? "even wombat" : "odd wombat" } }),
@@ -223,7 +223,7 @@ test.each([
   ["*", "credit*"],
   ["x".repeat(257), "1 to 256 characters"],
   [Array.from({ length: 17 }, (_, index) => index).join("+"), "at most 16 words"],
-])("q=%s is refused with what to send", async (q, message) => {
+])("q=%s is refused, and the answer says what to send", async (q, message) => {
   for (const path of ["/v1/events", "/v1/export"]) {
     const answer = await service.call(`${path}?q=${q}`);
     expect([answer.status, answer.json.code]).toEqual([400, "invalid_request"]);
@@ -233,7 +233,7 @@ test.each([
   }
 });
 
-test("a q that is only separators and signs, or as long as it may be, harms nothing", async () => {
+test("a q of only separators and signs, or of the maximum length, causes no error", async () => {
   for (const q of [
     "a.".repeat(128),
     "'; DROP TABLE events --",

@@ -32,8 +32,8 @@ const idsOf = (source: Pick<EventSource, "messages">): string[] =>
 const numbers = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, index) => String(from + index));
 
-describe("what comes", () => {
-  test("is what is stored from now on, in the form of other reads, with its sequence as id", async () => {
+describe("the stream", () => {
+  test("sends what is stored from now on, in the form of other reads, with its sequence as id", async () => {
     const key = await service.makeKey("now");
     await send(key, ["before"]);
     const source = await follow(key);
@@ -50,7 +50,7 @@ describe("what comes", () => {
     await source.disconnect();
   });
 
-  test("is byte for byte what was sent, raw line breaks included", async () => {
+  test("sends each event byte for byte as it was sent, raw line breaks included", async () => {
     const key = await service.makeKey("bytes");
     const text = `{ "n":12345678901234567890,\n\n "s":"\\u0000\\ud800😀\\n: x",\n${JSON.stringify(event({ event_id: "evt_exact" })).slice(1)}`;
     await service.call("/v1/events", { key, body: text });
@@ -65,7 +65,7 @@ describe("what comes", () => {
     await source.disconnect();
   });
 
-  test("is only the tenant's, whatever the others send, and only what the filters say", async () => {
+  test("sends only the tenant's events that match the filters, whatever other tenants send", async () => {
     const [one, other] = [await service.makeKey("one"), await service.makeKey("other")];
     const all = await follow(one, "?after=0");
     const filtered = await follow(one, "?after=0&event_type=decision.*&asset_id=special&risk_tier=high");
@@ -85,7 +85,7 @@ describe("what comes", () => {
     await Promise.all([all.disconnect(), filtered.disconnect()]);
   });
 
-  test("is each event once, also when it is stored twice", async () => {
+  test("sends each event once, even if it is stored twice", async () => {
     const key = await service.makeKey("twice");
     const source = await follow(key, "?after=0");
     const body = event({ event_id: "evt_two_names" });
@@ -97,7 +97,7 @@ describe("what comes", () => {
     await source.disconnect();
   });
 
-  test("refuses what is no sequence, and what it does not know", async () => {
+  test("refuses an invalid sequence, and an unknown parameter", async () => {
     for (const value of ["", "-1", "1.5", "abc", "1e3", "99999999999999999", "9999999999999999", "1, 2"]) {
       const query = await service.call(`/v1/events/stream?after=${encodeURIComponent(value)}`);
       expect([value, query.status, query.json.errors[0].path]).toEqual([value, 400, "query:after"]);
@@ -116,7 +116,7 @@ describe("what comes", () => {
     ]);
   });
 
-  test("refuses a position beyond the end of the log, which the log itself says and no view that is behind", async () => {
+  test("refuses a position beyond the end of the log, taken from the log and not from a view that may be behind", async () => {
     // Without a projector its view stays at 0.
     await using behind = await startTestService({ ROLES: "api" });
     for (const at of [service, behind]) {
@@ -143,7 +143,7 @@ describe("what comes", () => {
 });
 
 describe("resuming", () => {
-  test("again and again while events come in gives each once and in order", async () => {
+  test("again and again while events arrive gives each event once and in order", async () => {
     const key = await service.makeKey("again");
     const stranger = await service.makeKey("stranger");
     const wanted = numbers(0, 600);
@@ -166,7 +166,7 @@ describe("resuming", () => {
     expect(found).toEqual(wanted);
   });
 
-  test("loses nothing when the stream broke before its first event", async () => {
+  test("loses nothing if the stream broke before its first event", async () => {
     const key = await service.makeKey("early");
     await send(key, ["before"]);
     const first = await follow(key);
@@ -179,7 +179,7 @@ describe("resuming", () => {
     await second.disconnect();
   });
 
-  test("goes on after a restart of the service", async () => {
+  test("continues after a restart of the service", async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "prooftrail-stream-"));
     const found: string[] = [];
     let lastEventId = "0";
@@ -202,7 +202,7 @@ describe("resuming", () => {
 });
 
 describe("the end", () => {
-  test("comes when the key is revoked, before another event is shown", async () => {
+  test("comes when the key is revoked, before another event is sent", async () => {
     const made = await service.call("/v1/keys", { body: { tenant: "ended", scopes: ["events:read"] } });
     const { id, api_key } = made.json.data;
     const writer = await service.makeKey("ended");
@@ -227,7 +227,7 @@ describe("the end", () => {
     await until("all have ended", () => sources.every(({ end }) => end === "closed"));
   }, 30_000);
 
-  test("by the client gives its place to the next, of whom there may be only so many", async () => {
+  test("by the client frees its place; the number of streams is limited", async () => {
     const key = await service.makeKey("many");
     const sources = await Promise.all(Array.from({ length: STREAMS_PER_KEY_MAX }, () => follow(key)));
     const refused = await service.call("/v1/events/stream", { key });
@@ -257,7 +257,7 @@ describe("the end", () => {
   });
 });
 
-test("a reader that takes nothing holds up nobody, and gets everything once it reads", async () => {
+test("a reader that takes nothing holds nobody up, and gets everything once it reads", async () => {
   const key = await service.makeKey("slow");
   const padding = "x".repeat(100_000);
   for (let from = 0; from < 300; from += 100)

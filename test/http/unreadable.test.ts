@@ -1,4 +1,4 @@
-/** A record in the log that no version of the program wrote, under the identity of an event that is sent again. */
+/** The log has a record that no version of the program wrote, under the identity of an event that is sent again. */
 import { expect, test } from "bun:test";
 import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { messageIdOfEvent } from "../../src/log/message-id.ts";
@@ -6,7 +6,7 @@ import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
 import { event, startTestService } from "../support/service.ts";
 
-test("what cannot be read back is refused alone: the other events of its batch are answered", async () => {
+test("only the event whose stored record cannot be read is refused: the other events of its batch are answered", async () => {
   await using broker = await startTestBroker();
   const [NATS_URL, NATS_PROVISION_URL] = [broker.url("service"), broker.url("provisioner")];
   await using service = await startTestService({ NATS_URL, NATS_PROVISION_URL });

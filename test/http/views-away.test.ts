@@ -1,4 +1,4 @@
-/** While PostgreSQL is away: events are taken, what needs the views is told to ask again, and readiness says why. */
+/** While PostgreSQL is away, events are accepted, requests that need the views are told to retry, and readiness gives the reason. */
 import { describe, expect, test } from "bun:test";
 import { createPostgresViews } from "../../src/views/postgres.ts";
 import { createConnection } from "../../src/views/postgres-connection.ts";
@@ -23,7 +23,7 @@ const untilItWaits = (service: ServiceProcess): Promise<unknown> =>
   });
 
 describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
-  test("a database that is away is no fault of the program: 503 with the reason, and all is there when it is back", async () => {
+  test("a database that is away is not logged as our error: the answer is 503 with the reason, and everything is there when it is back", async () => {
     await using postgres = await startPostgres();
     await using database = await postgres.createDatabase();
     await using service = await startTestService({ DATABASE_URL: database.url });
@@ -51,7 +51,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     expect((await call("/v1/events/evt_3")).status).toBe(404);
   });
 
-  test("a database that was emptied is no fault of the program either, and all is there after another start", async () => {
+  test("an emptied database is not logged as our error either, and everything is there after another start", async () => {
     const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     await using folder = await dataFolder();
@@ -79,7 +79,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
       const views = await checksOf("views", { ...environment, NATS_SERVER_BIN: await testBrokerBinary() });
       expect(views).toMatchObject([{ state: "failed", detail: expect.stringContaining("emptied") }]);
       expect((await call("/health/ready")).json.reasons).toEqual([EMPTIED]);
-      // A process of another version has opened it; rows of these views are still not there.
+      // A process of another version has opened it; the rows of these views are still missing.
       await using other = createPostgresViews({ url: database.url });
       await other.open({ name: "others", version: 1, tables: [] });
       const { json } = await call("/health/ready");
@@ -91,7 +91,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
       expect([id, (await service.call(`/v1/events/${id}?min_sequence=2`)).status]).toEqual([id, 200]);
   });
 
-  test("a start waits for a database that is away, says so, and serves when it is there", async () => {
+  test("a start waits for a database that is away, reports this, and serves when it is back", async () => {
     await using postgres = await startPostgres();
     await using database = await postgres.createDatabase();
     await postgres.crash();
@@ -105,7 +105,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     expect((await service.call("/v1/events")).status).toBe(200);
   });
 
-  test("a start waits for a database that takes no writes, as one that is about to lead does", async () => {
+  test("a start waits for a database that accepts no writes, such as one that is about to become primary", async () => {
     const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     const name = new URL(database.url).pathname.slice(1);
@@ -120,7 +120,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     expect((await service.call("/v1/events")).status).toBe(200);
   });
 
-  test("a table that somebody else holds, as who rewrites it does, is no fault of the program", async () => {
+  test("a table that another session locks, for example to rewrite it, is not logged as our error", async () => {
     const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     await using service = await startTestService({ DATABASE_URL: `${database.url}?lock_timeout=50` });
@@ -141,14 +141,14 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     expect(service.lines.filter(({ message }) => message === "a request failed")).toEqual([]);
   });
 
-  test("who looks after the views is told so too, as what may be asked again", async () => {
+  test("`views` commands report this too, as something to retry", async () => {
     const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     await using broker = await startTestBroker();
     const shared = { ...settingsFor(broker), ROLES: "api" };
     await using _service = await startTestService({ ...shared, DATABASE_URL: database.url });
     const holder = createConnection(database.url);
-    // What is looked for behind the positions, which say that the database is there.
+    // The query after the positions, which say that the database is there.
     const told = await holder.transaction(async (run) => {
       await run("SET LOCAL idle_in_transaction_session_timeout = 0");
       await run("LOCK TABLE dead_letters IN ACCESS EXCLUSIVE MODE");
@@ -163,7 +163,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     expect(told.err).not.toContain(".ts:");
   });
 
-  test("of a database that takes no writes doctor says so, also where all views stand at the log's end", async () => {
+  test("doctor reports a database that accepts no writes, even if all views are at the end of the log", async () => {
     const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     await using broker = await startTestBroker();
@@ -184,7 +184,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await postgres.run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
   });
 
-  test("of a database that does not let the user in, or do what it must, doctor says what to look at", async () => {
+  test("for a database that refuses the user or a needed right, doctor says what to check", async () => {
     const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     await using store = createPostgresViews({ url: database.url });
@@ -204,7 +204,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await postgres.run(`DROP ROLE ${role}`);
   });
 
-  test("a signal ends the waiting for a database at once", async () => {
+  test("a signal ends the wait for a database at once", async () => {
     await using folder = await dataFolder();
     const environment = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
     await using service = await spawnService({ dataDir: folder.path, environment });
@@ -214,7 +214,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     expect(await service.ended()).toBe(0);
   });
 
-  test("a database that does not answer keeps no stop waiting: who reads is told so, and the exit is one in order", async () => {
+  test("a database that does not answer does not delay a stop: readers are told so, and the exit code is 0", async () => {
     const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     const url = new URL(database.url);
@@ -243,7 +243,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     expect(service.output).not.toContain("could not stop in time");
   }, 30_000);
 
-  test("a database that is lost on the network keeps nobody from hearing in time that events are taken", async () => {
+  test("a database that is lost on the network does not delay readiness without views", async () => {
     const postgres = await testPostgres();
     await using database = await postgres.createDatabase();
     const { port, pathname, username, password } = new URL(database.url);
