@@ -1,4 +1,4 @@
-/** What a command asks its surroundings before it does anything: a person, the environment, files. In this process. */
+/** What a command asks before it does anything: a person, the environment, files. In this process. */
 import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,14 +24,14 @@ const inputOf = (options: Readonly<Record<string, string | true>> = {}): Input =
   isSet: (flag) => options[flag] === true,
 });
 
-describe("a person is asked before what cannot be undone", () => {
+describe("a person is asked before an action that cannot be undone", () => {
   test.each([
     ["y\n", true],
     ["YES\n", true],
     ["\n", false],
     ["no\n", false],
     ["", false],
-  ])("%j is %p", async (typed, expected) => {
+  ])("the answer %j means %p", async (typed, expected) => {
     const stream = new PassThrough();
     const context = { ...createTestContext({ columns: 80 }), input: { isTerminal: true, stream } };
     stream.end(typed);
@@ -39,7 +39,7 @@ describe("a person is asked before what cannot be undone", () => {
     expect(context.err.text).toBe("Sure? [y/N] ");
   });
 
-  test("by a question that is text, whatever a name in it would do to the terminal", async () => {
+  test("the question is plain text, whatever a name in it would do to the terminal", async () => {
     const stream = new PassThrough();
     const context = { ...createTestContext({ columns: 80 }), input: { isTerminal: true, stream } };
     stream.end("\n");
@@ -47,15 +47,15 @@ describe("a person is asked before what cannot be undone", () => {
     expect(context.err.text).toBe("Revoke n\\u{9b}31m\\u{202e}x? [y/N] ");
   });
 
-  test("without a terminal nobody is, and --yes is needed", async () => {
+  test("without a terminal no person is asked, and --yes is needed", async () => {
     const context = createTestContext({});
     await expect(confirm(context, inputOf(), "Sure?")).rejects.toThrow("there is no terminal");
     expect(await confirm(context, inputOf({ "--yes": true }), "Sure?")).toBe(true);
   });
 });
 
-describe("where the service is", () => {
-  test("the option goes before the environment, and that before the default", () => {
+describe("the address of the service", () => {
+  test("the option overrides the environment, and the environment overrides the default", () => {
     const environment = { PROOFTRAIL_URL: "https://audit.example.com/log/" };
     expect(readAddress(inputOf({ "--url": "http://127.0.0.1:9" }), environment)).toMatchObject({
       url: "http://127.0.0.1:9",
@@ -78,12 +78,12 @@ describe("where the service is", () => {
     "http://:key@host",
     "http://host/?a=1",
     "http://",
-  ])("%s is no address", (url) => {
+  ])("%s is not a valid address", (url) => {
     expect(() => readAddress(inputOf({ "--url": url }), {})).toThrow("The address from --url must be like");
   });
 });
 
-test("the admin key's copy is taken for this machine only, and goes behind every key that is named", async () => {
+test("the copy of the admin key is used only for this machine, and only if no other key is named", async () => {
   const folder = await mkdtemp(join(tmpdir(), "prooftrail-asking-"));
   await using _folder = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
   await writeFile(join(folder, "admin.key"), "ptk_admin\n");
@@ -103,7 +103,7 @@ test("the admin key's copy is taken for this machine only, and goes behind every
   );
 });
 
-test("what is limited decides the advice: the sandbox has no key with a higher limit", async () => {
+test("the advice depends on what is limited: the sandbox has no key with a higher limit", async () => {
   const adviceOf = async (response: Response) => {
     const address = readAddress(inputOf(), {});
     return (await refusalOf(response, address, undefined)).document;
@@ -122,7 +122,7 @@ test("what is limited decides the advice: the sandbox has no key with a higher l
   });
 });
 
-test("spans of time are read with their unit, and nothing else is", () => {
+test("a duration needs a unit, and nothing else is accepted", () => {
   expect(["45s", "10m", "1h", "90d", "2w"].map(durationSeconds)).toEqual([
     45, 600, 3600, 7_776_000, 1_209_600,
   ]);

@@ -1,4 +1,4 @@
-/** Promises of every command, held by looping over the tree: a new one cannot forget them. Nothing is started. */
+/** Promises of every command, tested by looping over the tree: a new command cannot miss them. Nothing is started. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -33,14 +33,14 @@ const helpOf = (path: readonly string[]): string => {
   return told.text;
 };
 
-/** As a shell would cut it: quotation marks hold together, a backslash at the end of a line goes on. */
+/** Splits words as a shell does: quotation marks keep words together, a backslash at the end continues the line. */
 const wordsOf = (command: string): readonly string[] =>
   Array.from(
     command.replaceAll("\\\n", " ").matchAll(/'([^']*)'|"([^"]*)"|([^\s'"]+)/g),
     ([, single, double, plain]) => single ?? double ?? plain ?? "",
   );
 
-test("the commands are these", () => {
+test("the list of commands is complete", () => {
   expect(commands.map(({ path }) => path.join(" "))).toEqual([
     "serve",
     "keys create",
@@ -67,7 +67,7 @@ test("the commands are these", () => {
 
 describe("every command", () => {
   test.each(nodes.map(({ path }) => [path.join(" "), path] as const))(
-    "prooftrail %s: its help fits 80 columns and tells the exit codes",
+    "prooftrail %s: its help fits 80 columns and lists the exit codes",
     (_, path) => {
       const help = helpOf(path);
       expect(help.split("\n").filter((line) => line.length > 80)).toEqual([]);
@@ -76,7 +76,7 @@ describe("every command", () => {
     },
   );
 
-  test("has --json, an example, and options that are told apart", () => {
+  test("has --json, an example, and no option twice", () => {
     for (const { path, node } of commands) {
       const flags = node.options.map(({ flag }) => flag);
       expect([path, flags]).toEqual([path, [...new Set(flags)]]);
@@ -108,7 +108,7 @@ describe("every command", () => {
   });
 });
 
-describe("wrong use ends with 2 and says what was meant", () => {
+describe("wrong use ends with exit code 2 and says what was meant", () => {
   const wrong = async (...args: string[]) => {
     const context = createTestContext({});
     const code = await runProgram(ROOT, args, context);
@@ -162,7 +162,7 @@ describe("wrong use ends with 2 and says what was meant", () => {
     for (const part of says) expect(text).toContain(part);
   });
 
-  test("a group without a command shows its commands", async () => {
+  test("a group without a command lists its commands", async () => {
     for (const { path, node } of groups) {
       const [code, text] = await wrong(...path);
       expect(code).toBe(2);
@@ -170,17 +170,17 @@ describe("wrong use ends with 2 and says what was meant", () => {
     }
   });
 
-  test("as one JSON document, where JSON is asked for", async () => {
+  test("as one JSON document, if --json is given", async () => {
     const [code, text] = await wrong("keys", "create", "--json");
     expect(code).toBe(2);
     expect(JSON.parse(text)).toMatchObject({ code: "wrong_use", detail: expect.stringContaining("--scope") });
   });
 });
 
-describe("the command line and the API know the same", () => {
+describe("the command line and the API have the same", () => {
   const parametersOf = (options: readonly { readonly flag: string }[]): string[] =>
     options.map(({ flag }) => flag.slice(2).replaceAll("-", "_")).sort();
-  // The command line has an option for each tag, OpenAPI one object of them.
+  // The command line has an option for each tag, OpenAPI has one object for all.
   const namesOf = (parameters: readonly { readonly name: string }[]): string[] =>
     parameters.map(({ name }) => (name === "tags" ? "tag" : name)).sort();
 
@@ -189,12 +189,12 @@ describe("the command line and the API know the same", () => {
     expect(parametersOf(STREAM_FILTER_OPTIONS)).toEqual(namesOf(STREAM_FILTER_PARAMETERS));
   });
 
-  test("facts of a classification, but for those that are not read", () => {
+  test("facts of a classification, except those that are not read", () => {
     const facts = Object.keys(ClassificationRequest.properties).filter((name) => !(name in UNREAD_MEMBERS));
     expect(parametersOf(FACT_OPTIONS)).toEqual(facts.sort());
   });
 
-  test("error codes: each has advice", () => {
+  test("error codes: each has its advice", () => {
     expect(Object.keys(ADVICE).sort()).toEqual([...PROBLEM_CODES].sort());
   });
 });

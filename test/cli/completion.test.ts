@@ -1,6 +1,6 @@
 /**
- * The printed script in a real bash: what it offers at every place of the command tree. zsh and fish are no part of every
- * machine: their scripts are held against the tree.
+ * The printed script in a real bash: what it offers at every place of the command tree. Not every machine has zsh and
+ * fish: their scripts are compared with the tree.
  */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { ROOT } from "../../src/cli/tree.ts";
 
 const places = placesOf(ROOT);
 
-/** What bash offers at the end of each line, all in one bash. */
+/** What bash offers at the end of each line, all in one bash process. */
 const offered = (lines: readonly string[]): readonly (readonly string[])[] => {
   const driver = `
 compopt() { :; }
@@ -31,7 +31,7 @@ done`;
     .map((line) => line.split(" ").filter((word) => word !== ""));
 };
 
-test("bash offers every command, every option and every choice of the tree, and nothing else", () => {
+test("bash offers every command, option and choice of the tree, and nothing else", () => {
   const asked = places.flatMap((place) => {
     const line = ["prooftrail", ...place.path].join(" ");
     const options = place.options.map(({ word }) => word);
@@ -51,12 +51,12 @@ test("bash offers every command, every option and every choice of the tree, and 
   expect(asked.length).toBeGreaterThan(50);
 });
 
-test("bash goes on behind options and their values, and within a word that bash cuts at its colon", () => {
+test("bash completes after options and their values, and inside a word that bash splits at its colon", () => {
   const lines = [
     "prooftrail keys create --tenant acme --sc",
     "prooftrail keys create --scope events:w",
     "prooftrail events list --order desc --risk-tier p",
-    // The value of an option is no command.
+    // The value of an option is not a command.
     "prooftrail keys create --tenant list --expires-a",
   ];
   expect(offered(lines)).toEqual([["--scope"], ["write"], ["prohibited"], ["--expires-at"]]);

@@ -1,4 +1,4 @@
-/** What is no file, cut off, beyond the calendar or not there: told as such, with the exit code that says so. */
+/** Input that is not a file, is cut off, beyond the calendar or missing: the message says so, and so does the exit code. */
 import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -30,18 +30,18 @@ const temporaryFolder = () => {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
 };
 const environment = { PROOFTRAIL_API_KEY: "ptk_a_b_c" };
-/** Root may do everything in every folder, unless it gives up just that (capabilities(7)). */
+/** Root may do everything in every folder, unless it gives up this right (capabilities(7)). */
 const isRoot = process.getuid?.() === 0;
 const asAnyUser = async (): Promise<readonly [string, ...string[]]> => {
   const program = await builtProgram();
   return isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", program] : [program];
 };
 const canBeBound = spawnSync("setpriv", ["--bounding-set=-dac_override", "true"]).status === 0;
-/** Where nobody listens. */
+/** An address where nobody listens. */
 const nowhere = ["--url", "http://127.0.0.1:9"];
 
 test.skipIf(isRoot && !canBeBound)(
-  "a file of views that may be read and not written stops the start, and doctor names it",
+  "a views file that is readable but not writable stops the start, and doctor names it",
   async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "views.sqlite");
@@ -62,7 +62,7 @@ test.skipIf(isRoot && !canBeBound)(
 );
 
 test.skipIf(isRoot && !canBeBound)(
-  "of a DATA_DIR that may be read and not written, with which no start succeeds, doctor says so",
+  "doctor reports a DATA_DIR that is readable but not writable, with which no start succeeds",
   async () => {
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
@@ -80,7 +80,7 @@ test.skipIf(isRoot && !canBeBound)(
 );
 
 test.skipIf(isRoot && !canBeBound)(
-  "a lock on DATA_DIR that may be read and not written, which would keep no second service out, stops the start",
+  "a lock file that is readable but not writable stops the start, because it would not keep a second service out",
   async () => {
     using folder = temporaryFolder();
     const broker = join(folder.path, "broker");
@@ -104,14 +104,14 @@ test.skipIf(isRoot && !canBeBound)(
   20_000,
 );
 
-test("a folder or a pipe is no bundle that could be invalid: it is not decided", async () => {
+test("a folder or a pipe is not an invalid bundle: nothing is decided about it", async () => {
   using folder = temporaryFolder();
   expect((await runCli(["verify", folder.path])).code).toBe(2);
   const script = `echo whatever | "$0" "$1" verify /dev/stdin`;
   expect(spawnSync("sh", ["-c", script, process.execPath, CLI_MAIN]).status).toBe(2);
 });
 
-test("a key for a folder that is not there is not asked for, and its place is told", async () => {
+test("a key for a folder that does not exist is not requested, and the path is named", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "nowhere", "writer.key");
   const { code, err } = await runCli(
@@ -123,7 +123,7 @@ test("a key for a folder that is not there is not asked for, and its place is to
   expect([code, err]).toEqual([2, expect.stringContaining("in a folder that does")]);
 });
 
-test("a key that was not made leaves no file that keeps the next try from it", async () => {
+test("if no key was made, no file remains that would block the next try", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "writer.key");
   const create = ["keys", "create", "--scope", "events:write", "--save", path, ...nowhere];
@@ -134,7 +134,7 @@ test("a key that was not made leaves no file that keeps the next try from it", a
 test.each([
   ["create", ["--scope", "events:write"]],
   ["rotate", ["k"]],
-])("nor does Ctrl-C while keys %s waits for the answer", async (command, more) => {
+])("Ctrl-C while keys %s waits for the answer leaves no such file either", async (command, more) => {
   using folder = temporaryFolder();
   const path = join(folder.path, "writer.key");
   const asked = Promise.withResolvers<void>();
@@ -153,7 +153,7 @@ test.each([
   expect(existsSync(path)).toBe(false);
 });
 
-test("a key that has no place in its file is named, so that it can be revoked", async () => {
+test("a key that cannot be written to its file is named, so that it can be revoked", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "writer.key");
   const data = { id: "k3Yb0Qz81mNd", tenant: "acme", scopes: ["events:write"], api_key: "ptk_a_b_c" };
@@ -161,7 +161,7 @@ test("a key that has no place in its file is named, so that it can be revoked", 
     port: 0,
     fetch: () => Response.json({ data }, { headers: { "x-request-id": "r" } }),
   });
-  // Where no file may grow, as on a disk that is full.
+  // No file may grow, as on a full disk.
   const script = `trap '' XFSZ; ulimit -f 0; exec "$0" "$@"`;
   const create = ["keys", "create", "--scope", "events:write", "--save", path, "--json"];
   const args = [CLI_MAIN, ...create, "--url", `http://127.0.0.1:${server.port}`];
@@ -176,7 +176,7 @@ test("a key that has no place in its file is named, so that it can be revoked", 
 });
 
 test.skipIf(isRoot && !canBeBound)(
-  "into a folder that may be written and not read goes what was asked for, and it is told as done",
+  "a folder that is writable but not readable receives the output, and the command reports success",
   async () => {
     using folder = temporaryFolder();
     const closed = join(folder.path, "closed");
@@ -209,7 +209,7 @@ test.skipIf(isRoot && !canBeBound)(
     expect(await run(...create, "--save", join(closed, "key"))).toEqual(done);
     expect(await run("export", "--output", join(closed, "out"))).toEqual(done);
     expect(await run("send", join(folder.path, "events"), "--resume", join(closed, "resume"))).toEqual(done);
-    // Nobody but root could take it away.
+    // Only root could remove it otherwise.
     chmodSync(closed, 0o700);
     for (const [name, content] of Object.entries({ key: "ptk_a_b_c\n", out: "{}\n" }))
       expect(readFileSync(join(closed, name), "utf8")).toBe(content);
@@ -217,7 +217,7 @@ test.skipIf(isRoot && !canBeBound)(
   },
 );
 
-describe("a pipe with a name", () => {
+describe("a named pipe", () => {
   const accepting = () =>
     Bun.serve({
       port: 0,
@@ -225,7 +225,7 @@ describe("a pipe with a name", () => {
         Response.json({ data: { accepted: 1, rejected: 0, duplicates: 0, errors: [] } }, { status: 202 }),
     });
 
-  test("is sent to its end, also where its writer has gone by the time that it is read", async () => {
+  test("is read to its end, even if its writer has gone before it is read", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "pipe");
     spawnSync("mkfifo", [path]);
@@ -238,7 +238,7 @@ describe("a pipe with a name", () => {
     expect(await cli.ended()).toEqual({ code: 0, out: "1 event stored.\n", err: "" });
   });
 
-  test("leaves Ctrl-C to the system until somebody writes to it: nothing else would end the wait", async () => {
+  test("leaves Ctrl-C to the system until somebody writes to the pipe: nothing else would end the wait", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "pipe");
     spawnSync("mkfifo", [path]);
@@ -257,7 +257,7 @@ describe("a pipe with a name", () => {
   });
 });
 
-test("one file is not read and written, nor written in two ways", async () => {
+test("one file is not used as input and output, nor as two outputs", async () => {
   using folder = temporaryFolder();
   const events = join(folder.path, "events.ndjson");
   const text = '{"event_id":"evt_1"}\n';
@@ -275,8 +275,8 @@ test("one file is not read and written, nor written in two ways", async () => {
   expect([readFileSync(events, "utf8"), existsSync(state)]).toEqual([text, false]);
 });
 
-describe("a refusal that never ends", () => {
-  /** Its beginning is sent at once. */
+describe("a refusal whose body never ends", () => {
+  /** The beginning of the refusal is sent at once. */
   const startRefusing = async () => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
@@ -298,14 +298,14 @@ describe("a refusal that never ends", () => {
   };
   const told = (asked: Promise<unknown>): Promise<unknown> => asked.catch((error: unknown) => error);
 
-  test("is waited for no longer than its beginning was", async () => {
+  test("is waited for no longer than its head may take", async () => {
     using refusing = await startRefusing();
     const api = createApi(refusing.place, undefined);
     const failure = await told(api.open({ path: "/v1/export", timeoutMs: 1000 }));
     expect(String(failure)).toContain("answered with status 503");
   });
 
-  test("is no refusal where Ctrl-C ends the wait", async () => {
+  test("is not reported as a refusal if Ctrl-C ends the wait", async () => {
     using refusing = await startRefusing();
     const stopping = new AbortController();
     const api = createApi(refusing.place, undefined);
@@ -317,13 +317,13 @@ describe("a refusal that never ends", () => {
   });
 });
 
-test("a time that no calendar has is wrong use", async () => {
+test("a time that no calendar has counts as wrong use", async () => {
   const create = ["keys", "create", "--scope", "events:write", "--expires-in", "999999999w", ...nowhere];
   const { code, err } = await runCli(create, { environment });
   expect([code, err]).toEqual([2, expect.stringContaining("--expires-in 999999999w")]);
 });
 
-test("a folder is no place for an export, and nothing is asked for", async () => {
+test("a folder cannot be the file of an export, and nothing is requested", async () => {
   using folder = temporaryFolder();
   let asked = 0;
   await using server = Bun.serve({ port: 0, fetch: () => new Response(`${++asked}`) });
@@ -332,7 +332,7 @@ test("a folder is no place for an export, and nothing is asked for", async () =>
   expect([code, asked]).toEqual([2, 0]);
 });
 
-test("what a service says while it is asked again is text, whatever it would do to the terminal", async () => {
+test("the service's message during retries is printed as plain text, whatever it would do to the terminal", async () => {
   const problem = { code: "overloaded", title: "t", detail: "busy \u001b]0;owned\u0007.", status: 503 };
   const headers = { "content-type": "application/problem+json", "retry-after": "1" };
   await using server = Bun.serve({
@@ -346,7 +346,7 @@ test("what a service says while it is asked again is text, whatever it would do 
   expect(err).not.toContain("\u001b]0;");
 });
 
-test("an event that is refused behind a line that was cut off can be read", async () => {
+test("a refused event can be read even if the line before it was cut off", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "rejected.ndjson");
   writeFileSync(path, '{"line":1,"code":"inv');
@@ -360,7 +360,7 @@ test("an event that is refused behind a line that was cut off can be read", asyn
   });
 });
 
-describe("what answers in Prooftrail's place is told as such, whatever was asked", () => {
+describe("an answer that is not from Prooftrail is reported as such by every command", () => {
   const ASKING = [
     ["events", "list"],
     ["events", "list", "--json"],
@@ -405,7 +405,7 @@ describe("what answers in Prooftrail's place is told as such, whatever was asked
     60_000,
   );
 
-  test("for the doctor it is not a service that is ready", async () => {
+  test("doctor does not report such a server as ready", async () => {
     using folder = temporaryFolder();
     await using server = Bun.serve({ port: 0, fetch: page });
     const args = ["doctor", "--json", "--url", `http://127.0.0.1:${server.port}`];
@@ -417,7 +417,7 @@ describe("what answers in Prooftrail's place is told as such, whatever was asked
     ]);
   });
 
-  test("a page that comes while a stream is followed ends it, and says so", async () => {
+  test("such a page ends a followed stream, and the message says so", async () => {
     let asked = 0;
     const headers = { "content-type": "text/event-stream", "x-request-id": "r" };
     await using server = Bun.serve({
@@ -431,10 +431,10 @@ describe("what answers in Prooftrail's place is told as such, whatever was asked
   });
 });
 
-describe("output that cannot be written is a failure, and says why", () => {
+describe("output that cannot be written is a failure with a reason", () => {
   const VERIFIER_MAIN = resolve(import.meta.dir, "../../src/verifier/main.ts");
 
-  /** With standard output on a disk that is always full. */
+  /** Runs with standard output on a disk that is always full. */
   const runFull = async (main: string, args: readonly string[]) => {
     await using full = await open("/dev/full", "w");
     const child = spawn(process.execPath, [main, ...args], {
@@ -452,7 +452,7 @@ describe("output that cannot be written is a failure, and says why", () => {
     ["events list as JSON", ["events", "list", "--json"]],
     ["keys list", ["keys", "list", "--json"]],
     ["a new key", ["keys", "create", "--scope", "events:read"]],
-  ])("%s ends with 1", async (_, args) => {
+  ])("%s ends with exit code 1", async (_, args) => {
     const event = { event: { event_id: "evt_1", event_type: "asset.created" }, sequence: 1 };
     const answer = (request: Request): Response =>
       new URL(request.url).pathname === "/v1/export"
@@ -477,14 +477,14 @@ describe("output that cannot be written is a failure, and says why", () => {
   test.each([
     ["help", ["--help"]],
     ["completion", ["completion", "bash"]],
-  ])("%s too", async (_, args) => {
+  ])("%s ends with exit code 1 too", async (_, args) => {
     expect((await runFull(CLI_MAIN, args)).code).toBe(1);
   });
 
   test.each([
     ["prooftrail verify", CLI_MAIN, ["verify"]],
     ["prooftrail-verify", VERIFIER_MAIN, []],
-  ])("%s ends with 2: 1 would say that the bundle is invalid", async (_, main, args) => {
+  ])("%s ends with exit code 2: 1 would say that the bundle is invalid", async (_, main, args) => {
     using folder = temporaryFolder();
     const path = join(folder.path, "bundle.zip");
     writeFileSync(path, "no ZIP");
@@ -496,7 +496,7 @@ describe("output that cannot be written is a failure, and says why", () => {
   test.each([
     ["prooftrail verify", CLI_MAIN, "verify"],
     ["prooftrail-verify", VERIFIER_MAIN, "--json"],
-  ])("a reader that has gone is none: %s keeps its verdict, and is quiet", async (_, main, arg) => {
+  ])("%s keeps its verdict and prints no error if its reader has gone", async (_, main, arg) => {
     using folder = temporaryFolder();
     const path = join(folder.path, "bundle.zip");
     writeFileSync(path, "no ZIP");
@@ -527,7 +527,7 @@ describe("prooftrail-verify", () => {
     ["a bundle that is not there", ["missing.zip"], "unreadable_file"],
     ["a folder", ["."], "unreadable_file"],
     ["a key that is not there", ["--key", "missing", "bundle.zip"], "unreadable_file"],
-  ])("tells programs of %s as JSON, and people as text", (_, args, code) => {
+  ])("reports %s as JSON for programs, and as text for people", (_, args, code) => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "bundle.zip"), "no ZIP");
     const told = verifier(["--json", ...args], folder.path);
@@ -537,7 +537,7 @@ describe("prooftrail-verify", () => {
     expect([text.status, text.stdout, text.stderr]).toEqual([2, "", expect.stringContaining("Usage:")]);
   });
 
-  test("says with --json what it decided on standard output, with the same exit code", () => {
+  test("prints its verdict with --json on standard output, with the same exit code", () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "bundle.zip"), "no ZIP");
     const { status, stdout, stderr } = verifier(["--json", "bundle.zip"], folder.path);
@@ -546,13 +546,13 @@ describe("prooftrail-verify", () => {
   });
 });
 
-describe("a place for an export", () => {
+describe("the file of an export", () => {
   const headers = {
     "content-type": "application/x-ndjson",
     "x-request-id": "r",
     "x-prooftrail-last-sequence": "1",
   };
-  /** Answers once `meanwhile` has been done. */
+  /** Answers after `meanwhile` is done. */
   const exporting = (meanwhile: () => void = () => {}) => {
     let asked = 0;
     const server = Bun.serve({
@@ -571,7 +571,7 @@ describe("a place for an export", () => {
     return { take, asked: () => asked, [Symbol.asyncDispose]: () => server.stop(true) };
   };
 
-  test("that somebody has taken meanwhile is left to him, unless it is to be replaced", async () => {
+  test("is not overwritten if somebody else has made it meanwhile, unless --force is given", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "events.ndjson");
     await using exports = exporting(() => writeFileSync(path, "his\n"));
@@ -582,7 +582,7 @@ describe("a place for an export", () => {
     expect([readFileSync(path, "utf8"), readdirSync(folder.path)]).toEqual(['{"n":1}\n', ["events.ndjson"]]);
   });
 
-  test("whose beginning somebody clears away meanwhile keeps no empty file in its name", async () => {
+  test("leaves no empty file under its name if its temporary file is removed meanwhile", async () => {
     using folder = temporaryFolder();
     await using exports = exporting(() => {
       for (const name of readdirSync(folder.path)) rmSync(join(folder.path, name));
@@ -591,10 +591,10 @@ describe("a place for an export", () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  test("may have a name as long as names can be", async () => {
+  test("may have the longest name that the system allows", async () => {
     using folder = temporaryFolder();
     await using exports = exporting();
-    // In bytes (NAME_MAX); of these each character has three.
+    // In bytes (NAME_MAX); each of these characters has three.
     const name = `${"한".repeat(82)}.ndjson`;
     expect([Buffer.byteLength(name), await exports.take(folder.path, name)]).toMatchObject([
       253,
@@ -610,7 +610,7 @@ describe("a place for an export", () => {
     ["a file in a file", "file/events.ndjson"],
     ["a name that is too long", "a".repeat(256)],
     ["a link to nothing", "link"],
-  ])("that is %s is refused before anything is asked for", async (_, path) => {
+  ])("is refused before anything is requested if its path is %s", async (_, path) => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "file"), "");
     symlinkSync("nothing", join(folder.path, "link"));
@@ -622,7 +622,7 @@ describe("a place for an export", () => {
   });
 });
 
-test("an import that never began, for want of a place for its resume point, does not say that it stopped", async () => {
+test("an import that could not begin, because its resume point cannot be written, does not say that it stopped", async () => {
   using folder = temporaryFolder();
   const resume = join(folder.path, "missing", "events.resume");
   const input = '{"event_id":"evt_1"}\n';
@@ -631,10 +631,10 @@ test("an import that never began, for want of a place for its resume point, does
   expect(err).toStartWith("prooftrail: A file cannot be used\n  The resume point ");
 });
 
-test("a key that is there and may not be read, as by another user than the service's, is not said to be missing", async () => {
+test("a key file that exists but cannot be read, such as another user's, is not reported as missing", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "admin.key");
-  // Nobody can follow a link to itself, not even who may do everything.
+  // Nobody can follow a link to itself, not even root.
   symlinkSync("admin.key", path);
   const options = { environment: { DATA_DIR: folder.path } };
   const { code, err } = await runCli(["events", "list", ...nowhere], options);

@@ -1,4 +1,4 @@
-/** Imports: what becomes of each event, whatever happens to the sender, the service or the way between. */
+/** Imports: what happens to each event, whatever happens to the sender, the service or the connection. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ let service: TestService;
 let folder = "";
 
 beforeAll(async () => {
-  // Where this file runs alone the program is built first, which must not be a part of the first test's time.
+  // If this file runs alone, the program is built first: this must not count as time of the first test.
   [service] = await Promise.all([startTestService(), builtProgram()]);
   folder = await mkdtemp(join(tmpdir(), "prooftrail-send-"));
 }, 60_000);
@@ -48,7 +48,7 @@ const readLines = (name: string) =>
     .map((line) => JSON.parse(line));
 
 describe("input", () => {
-  test("one event in a file of several lines is stored as it was written; sent again it is stored once", async () => {
+  test("one event in a file of several lines is stored as written; if it is sent again, it is stored once", async () => {
     const text = JSON.stringify(event({ event_id: "evt_pretty" }), null, 2).replace(
       '"credit_model"',
       '"credit_\\u006dodel"',
@@ -63,7 +63,7 @@ describe("input", () => {
     expect(stored.text).toContain(text);
   });
 
-  test("a line that is refused is told with its number and reason, and hurts no other", async () => {
+  test("a refused line is reported with its number and reason, and does not affect the others", async () => {
     await file(
       "some.ndjson",
       `${lineOf("evt_some_1")}\n{"broken\n${lineOf("evt_some_2", { event_type: "asset.creatd" })}${lineOf("evt_some_3", { risk_teir: "high" })}`,
@@ -93,7 +93,7 @@ describe("input", () => {
     ]);
   });
 
-  test("what a pipe brings slowly is sent as it comes, and --fill makes what is missing", async () => {
+  test("a slow pipe is sent as its lines arrive, and --fill adds missing members", async () => {
     await using cli = await startCli(["send", "--fill"], {
       cwd: folder,
       environment: { PROOFTRAIL_URL: service.url, PROOFTRAIL_API_KEY: service.adminKey },
@@ -115,13 +115,13 @@ describe("input", () => {
     expect(own.json.data.event.timestamp).toBe("2026-11-20T10:00:00Z");
   });
 
-  test("nothing is sent of an event without an event_id unless --fill asks for it", async () => {
+  test("an event without an event_id is not sent unless --fill is given", async () => {
     const result = await send(["-"], { input: '{"asset_id":"bare","event_type":"asset.created"}' });
     expect(result.code).toBe(1);
     expect(result.err).toContain("/event_id");
   });
 
-  test("a key that may not write ends it with 4, before anything is refused by name", async () => {
+  test("a key without the right to write ends it with exit code 4, before any event is refused", async () => {
     const key = await service.makeKey("acme", ["events:read"]);
     const result = await send(["-"], { key, input: lineOf("evt_not_allowed") });
     expect([result.code, result.out]).toEqual([4, ""]);
@@ -129,7 +129,7 @@ describe("input", () => {
   });
 });
 
-describe("an import that is stopped", () => {
+describe("an import that is interrupted", () => {
   const COUNT = 8_000;
   const ids = async (asset: string): Promise<string[]> => {
     const { text } = await service.call(`/v1/export?asset_id=${asset}`);
@@ -139,7 +139,7 @@ describe("an import that is stopped", () => {
       .map((line) => JSON.parse(line).event.event_id);
   };
 
-  test("by kill -9 goes on after its last confirmed batch, and each event is there once", async () => {
+  test("by kill -9 continues after its last confirmed batch, and each event is stored once", async () => {
     const text = Array.from({ length: COUNT }, (_, index) =>
       lineOf(`evt_killed_${index}`, { asset_id: "killed" }),
     ).join("");
@@ -167,12 +167,12 @@ describe("an import that is stopped", () => {
     expect(JSON.parse(last.out).data.accepted).toBe(COUNT);
     const { sequence } = JSON.parse(last.out).data;
     await callUntilSeen(service.call, `/v1/events?min_sequence=${sequence}`);
-    // The log has them once, and so has the view. (An export is a record of its own.)
+    // The log has them once, and so does the view. (An export is a record of its own.)
     expect((await appended()) - before).toBe(COUNT);
     const found = await ids("killed");
     expect([found.length, new Set(found).size]).toEqual([COUNT, COUNT]);
 
-    // What is added to the file later is sent, and nothing else.
+    // Events added to the file later are sent, and nothing else.
     await appendFile(join(folder, "killed.ndjson"), lineOf("evt_killed_late", { asset_id: "killed" }));
     const more = await send([...args, "--json"]);
     expect(JSON.parse(more.out).data).toMatchObject({ accepted: COUNT + 1 });
@@ -183,7 +183,7 @@ describe("an import that is stopped", () => {
     return Number(/append_outcomes_total\{outcome="appended"\} (\d+)/.exec(text)?.[1]);
   };
 
-  test("in its very first batch says, when it goes on, that these events may have been sent before", async () => {
+  test("in its very first batch marks these events as possibly sent before when it continues", async () => {
     await using scripted = await startScripted([() => {}, takesAll, takesAll]);
     const text = Array.from({ length: 1500 }, (_, index) => lineOf(`evt_first_${index}`)).join("");
     const args = [await file("first.ndjson", text), "--resume", "first.resume"];
@@ -193,7 +193,7 @@ describe("an import that is stopped", () => {
     cli.child.kill("SIGKILL");
     await cli.ended();
     expect((await send(args, { url: scripted.url })).code).toBe(0);
-    // No more than one batch was on its way: what follows is new.
+    // At most one batch was in flight: the events after it are new.
     expect(scripted.asked.map(({ url, ids }) => [url, ids.length])).toEqual([
       ["/v1/events/batch", 1000],
       ["/v1/events/batch?resent=true", 1000],
@@ -201,7 +201,7 @@ describe("an import that is stopped", () => {
     ]);
   });
 
-  test("by Ctrl-C ends with 130 and keeps its place", async () => {
+  test("by Ctrl-C ends with exit code 130 and keeps its place", async () => {
     await using cli = await startCli(["send", "-", "--resume", "stopped.resume"], {
       cwd: folder,
       environment: { PROOFTRAIL_URL: service.url, PROOFTRAIL_API_KEY: service.adminKey },
@@ -220,7 +220,7 @@ describe("an import that is stopped", () => {
     expect(JSON.parse(result.out).data).toMatchObject({ accepted: 2, duplicates: 0 });
   });
 
-  test("by a refusal says in JSON how far it came, and why, each on a line", async () => {
+  test("by a refusal prints JSON with its progress and the reason, each on one line", async () => {
     await using scripted = await startScripted([
       takesAll,
       ({ response }) =>
@@ -246,7 +246,7 @@ describe("an import that is stopped", () => {
     ]);
   });
 
-  test("does not go on with another input, nor to another service", async () => {
+  test("does not continue with another input, nor with another service", async () => {
     await file("a.ndjson", lineOf("evt_a"));
     await send(["a.ndjson", "--resume", "a.resume"]);
     const other = await file("b.ndjson", lineOf("evt_b") + lineOf("evt_c"));
@@ -267,14 +267,14 @@ describe("an import that is stopped", () => {
   });
 });
 
-describe("a service that cannot take it now", () => {
-  test("is asked again, only for what it did not take, with word that it may have been sent before", async () => {
+describe("a service that is temporarily unable to accept events", () => {
+  test("is asked again, only for the events it did not accept, with the mark that they may have been sent before", async () => {
     await using scripted = await startScripted([
       ({ response }) =>
         response
           .writeHead(503, { "content-type": "application/problem+json", "retry-after": "0" })
           .end('{"code":"overloaded","title":"t","detail":"Too much.","status":503}'),
-      // The answer is lost: whether it was stored nobody knows.
+      // The answer is lost: nobody knows whether the event was stored.
       ({ response }) => response.destroy(),
       ({ response }) =>
         response.writeHead(202, { "content-type": "application/json" }).end(
@@ -318,7 +318,7 @@ describe("a service that cannot take it now", () => {
     ]);
   }, 30_000);
 
-  test("is given up after --retry-for, and the exit code says that trying again may help", async () => {
+  test("is given up after --retry-for, and the exit code says that a retry may help", async () => {
     const result = await send(["-", "--retry-for", "1s"], {
       url: "http://127.0.0.1:1",
       input: lineOf("evt_never"),
@@ -328,7 +328,7 @@ describe("a service that cannot take it now", () => {
     expect(result.err).toContain("past --retry-for. The last answer: No answer from http://127.0.0.1:1");
   }, 30_000);
 
-  test("with --json every line of standard error is JSON, also while it is tried again", async () => {
+  test("with --json every line of standard error is JSON, also during retries", async () => {
     const result = await send(["-", "--retry-for", "1s", "--json"], {
       url: "http://127.0.0.1:1",
       input: lineOf("evt_never"),
@@ -351,7 +351,7 @@ const takesAll: Answer = ({ response, count }) =>
       JSON.stringify({ data: { accepted: count, rejected: 0, duplicates: 0, sequence: count, errors: [] } }),
     );
 
-/** A service that answers as told, one answer after the other. */
+/** A service that gives the scripted answers, one after the other. */
 const startScripted = async (answers: readonly Answer[]) => {
   const asked: { url: string; ids: string[] }[] = [];
   const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {

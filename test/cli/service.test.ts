@@ -22,7 +22,7 @@ beforeAll(async () => {
   const events = Array.from({ length: 230 }, (_, index) =>
     event({ event_id: `evt_${index + 1}`, asset_id: index % 2 === 0 ? "credit_model" : "chat_bot" }),
   );
-  // A number that no double holds, to be read back as it is.
+  // A number that no double can hold, to check that it is read back unchanged.
   const exact =
     '{"event_id":"evt_exact","timestamp":"2026-11-20T10:00:00Z","asset_id":"exact","event_type":"asset.created","metadata":{"n":12345678901234567890.10,"text":"=1+1"}}';
   await service.call("/v1/events/batch", { body: { events } });
@@ -43,7 +43,7 @@ const cli = (args: readonly string[], options: CliOptions = {}) =>
   runCli(args, { cwd: folder, environment: settings(), ...options });
 
 describe("keys", () => {
-  test("a key is made, listed, rotated and revoked; its secret is shown once, or goes into a file that only its owner reads", async () => {
+  test("a key is made, listed, rotated and revoked; its secret is printed once, or written to a file that only its owner can read", async () => {
     const made = await cli([
       "keys",
       "create",
@@ -92,7 +92,7 @@ describe("keys", () => {
     expect([revoked.code, revoked.out]).toEqual([0, `The key ${data.id} is revoked.\n`]);
   }, 30_000);
 
-  test("a file that is there is not overwritten, and no key is made for it", async () => {
+  test("an existing file is not overwritten, and no key is made for it", async () => {
     await writeFile(join(folder, "taken.key"), "kept");
     const before = (await service.call("/v1/keys")).json.data.length;
     const { code, err } = await cli(["keys", "create", "--scope", "events:read", "--save", "taken.key"]);
@@ -103,7 +103,7 @@ describe("keys", () => {
   });
 });
 
-describe("what goes wrong is told with what to do, and an exit code of its own", () => {
+describe("each failure is reported with advice and its own exit code", () => {
   const cases: readonly {
     name: string;
     environment: Record<string, string>;
@@ -137,7 +137,7 @@ describe("what goes wrong is told with what to do, and an exit code of its own",
     for (const text of says) expect(result.err).toContain(text);
   });
 
-  test("a filter that is not understood is named as the option it is; JSON has the API's own document", async () => {
+  test("an invalid filter is named as the option it is; with --json the output is the API's own document", async () => {
     const told = await cli(["events", "list", "--from", "yesterday"]);
     expect(told.code).toBe(2);
     expect(told.err).toContain("--from: from is not valid: send a time as RFC 3339");
@@ -153,7 +153,7 @@ describe("what goes wrong is told with what to do, and an exit code of its own",
     });
   });
 
-  test("a new user's key is found beside the service, and only for a service on this machine", async () => {
+  test("a new user's key is found next to the service, and only for a service on this machine", async () => {
     await using _data = {
       [Symbol.asyncDispose]: () => rm(join(folder, "data"), { recursive: true, force: true }),
     };
@@ -165,7 +165,7 @@ describe("what goes wrong is told with what to do, and an exit code of its own",
   });
 });
 
-describe("more keys than a page of the API has", () => {
+describe("more keys than one page of the API has", () => {
   let own = "";
   beforeAll(async () => {
     for (let made = 0; made < 205; made++)
@@ -175,7 +175,7 @@ describe("more keys than a page of the API has", () => {
   }, 60_000);
   const ofOwn = () => ({ environment: { ...settings(), PROOFTRAIL_API_KEY: own } });
 
-  test("are all listed, for people and as one JSON document", async () => {
+  test("are all listed, as text and as one JSON document", async () => {
     const shown = await cli(["keys", "list", "--tenant", "many"]);
     expect(shown.out.trimEnd().split("\n").length).toBe(1 + 206);
     const { data, next_cursor } = JSON.parse((await cli(["keys", "list", "--json"], ofOwn())).out);
@@ -183,12 +183,12 @@ describe("more keys than a page of the API has", () => {
     expect(next_cursor).toBeNull();
   });
 
-  test("hide from doctor no key that ends soon", async () => {
+  test("hide no key that ends soon from doctor", async () => {
     const { out } = await cli(["doctor"], ofOwn());
     expect(out).toContain("it ends at ");
   });
 
-  test("hide no key from who revokes one", async () => {
+  test("hide no key from a revocation", async () => {
     const id = own.split("_")[1] ?? "";
     const { err } = await cli(["keys", "revoke", id], ofOwn());
     expect(err).toContain("Nobody can be asked here");
@@ -196,7 +196,7 @@ describe("more keys than a page of the API has", () => {
 });
 
 describe("events", () => {
-  test("a list goes over pages, and a search finds", async () => {
+  test("a list continues over pages, and a search finds its events", async () => {
     const all = await cli(["events", "list", "--all", "--order", "asc", "--json"]);
     const { data, next_cursor } = JSON.parse(all.out);
     expect(data.map(({ sequence }: { sequence: number }) => sequence)).toEqual(
@@ -220,12 +220,12 @@ describe("events", () => {
     ]);
   });
 
-  test("one event reads as it was sent", async () => {
+  test("one event is printed as it was sent", async () => {
     const { out } = await cli(["events", "get", "evt_exact"]);
     expect(out).toContain('  metadata     {"n":12345678901234567890.10,"text":"=1+1"}\n');
   });
 
-  test("a reader that goes early is no trouble", async () => {
+  test("a reader that leaves early causes no error", async () => {
     const script = `{ "$0" "$1" events list --all; echo "ended with $?" >&2; } | head -1`;
     const child = Bun.spawn(["sh", "-c", script, process.execPath, CLI_MAIN], {
       env: { PATH: process.env.PATH ?? "", ...settings() },
@@ -237,7 +237,7 @@ describe("events", () => {
     expect(out).toStartWith("   SEQ  TIMESTAMP");
   });
 
-  test("tail goes on where it was cut off, without gap or repeat, and ends with 0 by Ctrl-C", async () => {
+  test("tail continues where it was cut off, without gap or repeat, and ends with exit code 0 by Ctrl-C", async () => {
     await using link = await startLink(new URL(service.url).port);
     await using tail = await startCli(["events", "tail", "--after", "225", "--json"], {
       environment: { ...settings(), PROOFTRAIL_URL: link.url },
@@ -262,7 +262,7 @@ describe("events", () => {
 });
 
 describe("export and evidence", () => {
-  test("a file has all that matches, and is not written over", async () => {
+  test("a file contains every match, and is not overwritten", async () => {
     const made = await cli(["export", "--asset-id", "chat_bot", "--output", "bot.ndjson"]);
     expect(made.out).toMatch(/^bot\.ndjson has 115 events, [\d.]+ KB, up to sequence \d+ of the log\.\n$/);
     expect(readFileSync(join(folder, "bot.ndjson"), "utf8").split("\n")).toHaveLength(116);
@@ -282,7 +282,7 @@ describe("export and evidence", () => {
     expect(JSON.parse(csv.out)).toMatchObject({ data: { path: "exact.csv", events: 1 } });
   });
 
-  test("a transfer that breaks off leaves no file, and says so", async () => {
+  test("a transfer that breaks off leaves no file, and is reported", async () => {
     const broken = createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () => {
@@ -301,11 +301,11 @@ describe("export and evidence", () => {
       "The service broke the transfer off before its end: the connection was closed.",
     );
     expect(readdirSync(folder).filter((name) => /never|partial/.test(name))).toEqual([]);
-    // Whoever sent it to a file of his own has a part of it there.
+    // A user who redirects output to a file has a part of it there.
     expect(piped).toMatchObject({ code: 3, err: expect.stringContaining("written so far is not all of it") });
   });
 
-  test("a bundle is fetched and verified, and one that was altered is not valid", async () => {
+  test("a bundle is fetched and verified, and an altered one is not valid", async () => {
     await writeFile(join(folder, "log.key"), (await service.call("/v1/log/key")).text);
     const made = await cli(["evidence", "--asset-id", "exact", "--output", "evidence.zip"]);
     expect([made.code, made.err]).toEqual([0, ""]);
@@ -320,7 +320,7 @@ describe("export and evidence", () => {
   }, 30_000);
 });
 
-test("serve runs the service with its options, and a signal ends it with 0", async () => {
+test("serve runs the service with its options, and a signal ends it with exit code 0", async () => {
   await using _data = {
     [Symbol.asyncDispose]: () => rm(join(folder, "served"), { recursive: true, force: true }),
   };
@@ -343,7 +343,7 @@ test("serve runs the service with its options, and a signal ends it with 0", asy
   ]);
 }, 40_000);
 
-test("classify tells tier, laws and duties, without a key", async () => {
+test("classify prints tier, laws and duties, without a key", async () => {
   const args = [
     "classify",
     "--domain",
@@ -360,7 +360,7 @@ test("classify tells tier, laws and duties, without a key", async () => {
     expect(out).toContain(text);
 });
 
-test("of a process without the role api, doctor says that it takes no key, and other commands where to ask", async () => {
+test("for a process without the role api, doctor says that it takes no key, and other commands name where to ask", async () => {
   await using other = await startTestService({ ROLES: "projector" });
   const where = ["--url", other.url];
   const { out } = await cli(["doctor", "--json", ...where]);
@@ -381,7 +381,7 @@ test("of a process without the role api, doctor says that it takes no key, and o
   ]);
 });
 
-describe("doctor asks a key as often as its limit lets it", () => {
+describe("doctor stays within the rate limit of a key", () => {
   const keyCheck = async (url: string, text: string) => {
     const address = { url, isLoopback: true, source: "the test" };
     const key = { text, source: "the test" };
@@ -402,7 +402,7 @@ describe("doctor asks a key as often as its limit lets it", () => {
     ]);
   });
 
-  test("where others use it up, the key is not said to be bad", async () => {
+  test("a key whose limit others use up is not reported as bad", async () => {
     await using busy = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
@@ -417,14 +417,14 @@ describe("doctor asks a key as often as its limit lets it", () => {
   });
 });
 
-describe("where the service runs", () => {
+describe("the machine of the service", () => {
   const beside = async (): Promise<Record<string, string>> => ({
     ...settings(),
     DATA_DIR: service.dataDir,
     NATS_SERVER_BIN: await testBrokerBinary(),
   });
 
-  test("doctor finds everything well, and looks without changing", async () => {
+  test("doctor finds no problem, and changes nothing", async () => {
     const { code, out } = await cli(["doctor", "--json"], { environment: await beside() });
     const { data } = JSON.parse(out);
     expect(
@@ -458,7 +458,7 @@ describe("where the service runs", () => {
     ]);
   });
 
-  test("doctor names what is wrong, and what it could not look at", async () => {
+  test("doctor names each problem, and each check that it could not do", async () => {
     const wrong = await cli(["doctor"], {
       environment: { PORT: "http", PROOFTRAIL_URL: "http://127.0.0.1:1" },
       cwd: folder,
@@ -476,8 +476,8 @@ describe("where the service runs", () => {
     expect(existsSync(join(folder, "data"))).toBe(false);
   });
 
-  test("of a folder that its user alone may look into nobody is told that no service has run there", async () => {
-    // As root nothing is closed; a link to itself is, to everybody.
+  test("a folder that only its owner can open is not reported as one where no service has run", async () => {
+    // To root no folder is closed; a link to itself is closed to everybody.
     const closed = join(folder, "closed");
     await symlink(closed, closed);
     const environment = { DATA_DIR: closed, PROOFTRAIL_URL: "http://127.0.0.1:1" };
@@ -488,7 +488,7 @@ describe("where the service runs", () => {
     const status = await cli(["views", "status"], { environment });
     expect(status.code).toBe(2);
     expect(status.err).toContain("cannot be looked into");
-    // Of a folder that was made before, as by systemd, only that of the broker is closed.
+    // In a folder made beforehand, as by systemd, only the broker's folder is closed.
     const open = join(folder, "open");
     await mkdir(open);
     await symlink(join(open, "broker"), join(open, "broker"));
@@ -501,7 +501,7 @@ describe("where the service runs", () => {
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("cannot be looked into")]);
   });
 
-  test("doctor warns of a file of views that other users of the machine can read, and of none that they cannot reach", async () => {
+  test("doctor warns if other users of the machine can read a views file, but not if they cannot reach it", async () => {
     const shared = join(folder, "shared");
     await mkdir(shared, { mode: 0o755 });
     const file = join(shared, "views.sqlite");
@@ -513,7 +513,7 @@ describe("where the service runs", () => {
     expect((await cli(["doctor"], { environment })).out).not.toMatch(warning);
   });
 
-  test("doctor names a broker whose address a power failure took", async () => {
+  test("doctor names a broker that lost its port file in a power failure", async () => {
     const broker = join(folder, "cut-off", "broker");
     await mkdir(broker, { recursive: true });
     const passwords = { service: "s", provisioner: "p", consumer: "c" };
@@ -526,7 +526,7 @@ describe("where the service runs", () => {
     expect(out).toContain("Start the service: it runs the broker.");
   });
 
-  test("what views are held against, which may be every event, is for nobody else to read, and goes", async () => {
+  test("the scratch copy that views are compared with, which may hold every event, is readable by its owner only, and is removed", async () => {
     const read = readConfig(await beside());
     if (read.kind === "invalid") throw new Error(read.errors.join("\n"));
     const opened = await openViewCare(read.config);
@@ -546,7 +546,7 @@ describe("where the service runs", () => {
     await until("nothing of it is left", () => !made().some((name) => seen.has(name)));
   });
 
-  test("views are told of, held against the log and made again beside the running service", async () => {
+  test("views are listed, compared with the log and rebuilt next to the running service", async () => {
     const environment = await beside();
     const status = await cli(["views", "status", "--json"], { environment });
     const { data } = JSON.parse(status.out);
@@ -560,7 +560,7 @@ describe("where the service runs", () => {
     );
     const verified = await cli(["views", "verify", "assets", "--json"], { environment });
     expect(JSON.parse(verified.out).data.views).toMatchObject([
-      // Four assets, and what is asked of each.
+      // Four assets, and the questions about each.
       { view: "assets", is_equal: true, rows: 8, differences: [] },
     ]);
     const unknown = await cli(["views", "rebuild", "asset"], { environment });
@@ -593,7 +593,7 @@ const listening = (server: Server): Promise<number> => {
   return promise;
 };
 
-/** A way to the service that can be cut while the service stays. */
+/** A connection to the service that can be cut while the service runs on. */
 const startLink = async (port: string) => {
   const { connect } = await import("node:net");
   const sockets = new Set<{ destroy(): void }>();

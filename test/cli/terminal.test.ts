@@ -1,4 +1,4 @@
-/** What a terminal is shown cannot steer it; what a file or a pipe gets is what the service sent. */
+/** Output cannot control a terminal; a file or a pipe gets exactly what the service sent. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,12 +10,12 @@ import { ROOT } from "../../src/cli/tree.ts";
 import { createPrintableCsv, printableJson } from "../../src/terminal/printable.ts";
 import { createTestContext } from "../support/cli.ts";
 
-/** A window's title by C1 and by C0 controls, a line that is written over, text that runs backwards, lines of their own, a hidden tag. */
+/** A window title set by C1 and by C0 controls, an overwritten line, reversed text, extra lines, a hidden tag. */
 const HOSTILE = "a\u009d0;owned\u009c\u001b[2J\rb\u202ec\u2066d\u2028e\u0085f\u{e0041}\u200bg";
 const STEERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 const event = { event_id: "evt_1", event_type: "asset.created", metadata: { note: HOSTILE } };
-/** As a client may send it: with white space between members. */
+/** A client may send it like this: with white space between members. */
 const STORED = `{"sequence":1,"tenant":"acme","received_at":"2026-11-20T10:00:00Z","event":${JSON.stringify(event).replace('"metadata"', '\t\r "metadata"')}}`;
 const CSV = `\ufeffevent_id,note\r\nevt_1,"${HOSTILE}"\r\n`;
 
@@ -95,9 +95,9 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["events", "list", "--limit", HOSTILE],
 ];
 
-describe("of what others wrote", () => {
+describe("texts that other people wrote", () => {
   test.each(COMMANDS.map((args) => [args.join(" ").replaceAll(HOSTILE, "…"), args] as const))(
-    "nothing steers a terminal: %s",
+    "do not control a terminal: %s",
     async (_, args) => {
       const { out, err } = await told(args, 80);
       const shown = out + err;
@@ -106,30 +106,30 @@ describe("of what others wrote", () => {
     },
   );
 
-  test("JSON on a terminal says the same", async () => {
+  test("are the same in JSON on a terminal", async () => {
     const { data } = JSON.parse((await told(["events", "get", "evt_1", "--json"], 80)).out);
     expect(data.event).toEqual(event);
     expect(JSON.parse((await told(["events", "list", "--json"], 80)).out).data[0].event).toEqual(event);
     expect(JSON.parse((await told(["export"], 80)).out).event).toEqual(event);
   });
 
-  test("an event that was sent from a file with many lines has each of its members in one", async () => {
+  test("are printed one member per line, even if the event was sent from a file with many lines", async () => {
     const { out } = await told(["events", "get", "evt_pretty"]);
     expect(out).toBe(
       '  tags      { "a": "b" }\n  metadata  { "rows": [ 1, "two  spaces\\n" ], "none": {} }\n',
     );
   });
 
-  test("a file or a pipe gets every byte", async () => {
+  test("reach a file or a pipe byte for byte", async () => {
     expect((await told(["export"])).out).toBe(`${STORED}\n`);
-    // The test's writer decodes, and a decoder takes the mark of the order of bytes away.
+    // The test's writer decodes, and a decoder removes the byte order mark.
     expect((await told(["export", "--format", "csv"])).out).toBe(CSV.slice(1));
     const { out } = await told(["events", "get", "evt_1", "--json"]);
     expect(out).toBe(`{"data":${STORED},"request_id":"r"}\n`);
   });
 });
 
-describe("of what a service answers that is none of ours", () => {
+describe("an answer that is not from our service", () => {
   const said = (data: unknown, status = 200): Response =>
     answer(JSON.stringify({ data, request_id: "r" }), "application/json", status);
   const key = { id: HOSTILE, tenant: HOSTILE, scopes: [HOSTILE], api_key: HOSTILE };
@@ -150,7 +150,7 @@ describe("of what a service answers that is none of ours", () => {
     [["keys", "revoke", HOSTILE, "--yes"]],
     [["classify", "--domain", "hiring"]],
     [["send"]],
-  ])("nothing steers a terminal either: %j", async (args) => {
+  ])("does not control a terminal either: %j", async (args) => {
     await using other = Bun.serve({
       port: 0,
       fetch: (request) => SAID[new URL(request.url).pathname]?.() ?? said({}, 404),
@@ -169,7 +169,7 @@ describe("of what a service answers that is none of ours", () => {
   });
 });
 
-test("a table that is cut anywhere is shown as the whole would be", () => {
+test("a table that is split anywhere is printed as the whole table would be", () => {
   const text = 'a\r\nb\r"c"\n';
   for (let at = 0; at <= text.length; at++) {
     const show = createPrintableCsv();
@@ -177,11 +177,11 @@ test("a table that is cut anywhere is shown as the whole would be", () => {
   }
 });
 
-test("what is white space in JSON stays so, and what is in its texts keeps its value", () => {
+test("white space in JSON stays, and texts in it keep their value", () => {
   expect(printableJson('{\r\n"a":\t"\u{e0041}\u009b"}')).toBe('{ \n"a":\t"\\udb40\\udc41\\u009b"}');
 });
 
-test("the verifier alone complains in printable text as well", () => {
+test("the standalone verifier prints its errors as printable text as well", () => {
   const main = resolve(import.meta.dir, "../../src/verifier/main.ts");
   for (const name of ["\u009d0;owned\u009c\u202e", "--\u009d0;owned\u009c"]) {
     const { status, stderr } = spawnSync(process.execPath, [main, name], { encoding: "utf8" });
