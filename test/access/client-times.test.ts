@@ -1,4 +1,4 @@
-/** The times of the sandbox's clients where they are kept: on one broker, and replicated on three. */
+/** The request times of sandbox clients as they are stored: on one broker, and replicated on three. */
 import { expect, test } from "bun:test";
 import { createClientRateLimiter } from "../../src/access/client-rate-limit.ts";
 import { createClientTimes } from "../../src/jetstream/client-times.ts";
@@ -13,7 +13,7 @@ import { until } from "../support/until.ts";
 const connectTo = (url: string): Promise<BrokerConnection> =>
   connectToBroker({ url, name: "test", logger: silentLogger });
 
-/** At once, in turn to each connection, as to as many front ends: how many passed. */
+/** Sends requests at once, over each connection in turn like several front ends, and returns how many passed. */
 const askAll = async (connections: readonly BrokerConnection[], count: number, client: string) => {
   const limiters = connections.map((connection) =>
     createClientRateLimiter({
@@ -27,7 +27,7 @@ const askAll = async (connections: readonly BrokerConnection[], count: number, c
   return { allowed: kinds.filter((kind) => kind === "allowed").length, unknown: kinds.includes("unknown") };
 };
 
-test("what was written is read again, and whoever builds on an older revision is told", async () => {
+test("a written state is read back, and a write based on an older revision is refused", async () => {
   await using broker = await startTestBroker();
   await using provisioner = {
     nats: await connectAs(broker, "provisioner"),
@@ -50,10 +50,10 @@ test("what was written is read again, and whoever builds on an older revision is
   expect((await store.write("ip_1", { times: [1], revision: written.revision })).kind).toBe("written");
 });
 
-test("over three front ends on three brokers exactly as many pass as may, at once and in any order", async () => {
+test("over three front ends on three brokers exactly the allowed number passes, at once and in any order", async () => {
   await using cluster = await startTestCluster();
   const connections = await Promise.all([1, 2, 3].map(() => connectTo(cluster.url("service"))));
-  // Brokers that have just found their leaders may not answer in time, and then nothing is counted.
+  // Brokers that have just elected their leaders may not answer in time, and then nothing is counted.
   await until(
     "each front end is answered",
     async () => !(await askAll(connections, 3, "192.0.2.99")).unknown,

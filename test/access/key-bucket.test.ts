@@ -1,4 +1,4 @@
-/** The key bucket on a real broker, with the rights that the running service has there. */
+/** The key bucket on a real broker, with the permissions that the running service has there. */
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
@@ -24,11 +24,11 @@ import { someRecord, testKeyStore } from "./key-store-suite.ts";
 
 const admin: Principal = { keyId: "admin", tenant: "default", scopes: SCOPES, isAdmin: true };
 
-/** A front end, as far as keys are concerned. */
+/** The part of a front end that handles keys. */
 interface FrontEnd extends AsyncDisposable {
   readonly bucket: KeyBucket;
   readonly connection: BrokerConnection;
-  /** Moves the clock of the bucket without waiting. */
+  /** Moves the clock of the bucket forward without waiting. */
   passTime(milliseconds: number): void;
   accepts(apiKey: string): boolean;
 }
@@ -53,7 +53,7 @@ const startBrokerWithBucket = async (): Promise<TestBroker> => {
 const makeBucket = async (broker: Pick<TestBroker, "url">): Promise<void> => {
   const connection = await connectAs(broker, "provisioner");
   const { name, settings } = keysStream({ replicas: 1 });
-  // As a plain request: the client's types know neither allow_atomic nor the readonly lists of the definition.
+  // A plain request: the client's types know neither allow_atomic nor the read-only lists of the definition.
   const answer = await connection.request(
     `$JS.API.STREAM.CREATE.${name}`,
     JSON.stringify({ name, ...settings }),
@@ -113,7 +113,7 @@ const revokeKey = (bucket: KeyBucket, id: string) =>
     id,
   });
 
-/** Ends the server as a crash would, and waits until it is back. */
+/** Kills the server as in a crash, and waits until it is back. */
 const killBroker = async (broker: TestBroker): Promise<void> => {
   const { pid } = broker;
   process.kill(pid, "SIGKILL");
@@ -144,7 +144,7 @@ test("a key revoked on one front end is refused by the other within a second", a
   await until("the other front end refuses the key", () => !other.accepts(apiKey), { timeoutMs: 1000 });
 });
 
-test("of two front ends that start at once exactly one makes the admin key, and its file holds that key", async () => {
+test("of two front ends that start at once exactly one makes the admin key, and its file has that key", async () => {
   await using broker = await startBrokerWithBucket();
   await using one = await startFrontEnd(broker);
   await using other = await startFrontEnd(broker);
@@ -172,7 +172,7 @@ test("of two front ends that start at once exactly one makes the admin key, and 
   }
 });
 
-test("keys survive a crash of the broker, and a change made right after it is seen by every front end", async () => {
+test("keys survive a crash of the broker, and every front end sees a change made right after it", async () => {
   await using broker = await startBrokerWithBucket();
   await using one = await startFrontEnd(broker);
   await using other = await startFrontEnd(broker);
@@ -194,14 +194,14 @@ test("keys survive a crash of the broker, and a change made right after it is se
   expect(fresh.accepts(second.apiKey)).toBe(true);
 });
 
-test("a front end whose watch lost its consumer notices by itself", async () => {
+test("a front end whose watch lost its consumer recovers by itself", async () => {
   await using broker = await startBrokerWithBucket();
   await using one = await startFrontEnd(broker);
   await using other = await startFrontEnd(broker);
   const { id, apiKey } = await createKey(one.bucket);
   await until("the other front end accepts the key", () => other.accepts(apiKey));
 
-  // What the loss of a cluster node does to a consumer that lives there: it is gone, and the connection is not.
+  // This is what the loss of a cluster node does to a consumer on it: the consumer is gone, and the connection remains.
   const manager = await one.connection.nats.jetstreamManager();
   for await (const consumer of manager.consumers.list(`KV_${KEYS_BUCKET}`)) {
     await manager.consumers.delete(`KV_${KEYS_BUCKET}`, consumer.name);
@@ -210,7 +210,7 @@ test("a front end whose watch lost its consumer notices by itself", async () => 
   await until("the other front end refuses the key", () => !other.accepts(apiKey), { timeoutMs: 5000 });
 });
 
-test("while the broker is away the last known keys hold, changes are refused at once, and the front end says it is stale", async () => {
+test("while the broker is away the last known keys stay valid, changes are refused at once, and the front end reports that it is stale", async () => {
   await using broker = await startBrokerWithBucket();
   await using frontEnd = await startFrontEnd(broker);
   const { id, apiKey } = await createKey(frontEnd.bucket);
@@ -235,7 +235,7 @@ test("a front end that was stale is ready again once the broker is back", async 
   await until("the front end is ready", () => frontEnd.bucket.readiness().kind === "ready");
 });
 
-test("a front end that starts before the bucket can be read goes on trying, and then has every key", async () => {
+test("a front end that starts before the bucket can be read keeps trying, and then has every key", async () => {
   await using broker = await startTestBroker();
   let warned = 0;
   const logger: Logger = { ...silentLogger, warn: () => warned++ };
@@ -251,7 +251,7 @@ test("a front end that starts before the bucket can be read goes on trying, and 
   await until("the first one has them too", () => frontEnd.bucket.list().length === ids.length);
 });
 
-test("a foreign value in the bucket opens nothing, hides no other key, and is logged", async () => {
+test("an invalid value in the bucket grants no access, hides no other key, and is logged", async () => {
   await using broker = await startBrokerWithBucket();
   await using writer = await startFrontEnd(broker);
   const { apiKey } = await createKey(writer.bucket);
@@ -274,7 +274,7 @@ test("a foreign value in the bucket opens nothing, hides no other key, and is lo
   expect(warned.sort()).toEqual(["000000000000", "admin", "bytes", "not-json"]);
 });
 
-test("a bucket that an operator removed and that was made anew is noticed, though it has come as far as the one before", async () => {
+test("a bucket that was removed and made anew is noticed, even if it has reached the same sequence as before", async () => {
   const mayRemove = (configuration: string) =>
     configuration.replace("$JS.API.STREAM.UPDATE.*", "$JS.API.STREAM.*.*");
   await using broker = await startConfiguredBroker(mayRemove);

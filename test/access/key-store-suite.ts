@@ -1,4 +1,4 @@
-/** What every key store promises. Each implementation calls it. */
+/** What every key store promises. The test of each implementation calls it. */
 import { expect, test } from "bun:test";
 import { hashSecret } from "../../src/access/api-key.ts";
 import type { ApiKeyRecord } from "../../src/access/key-record.ts";
@@ -10,7 +10,7 @@ export interface OpenKeyStore extends AsyncDisposable {
 
 let made = 0;
 
-/** A record nobody else in this process has. */
+/** A record that is unique in this process. */
 export const someRecord = (changes: Partial<ApiKeyRecord> = {}): ApiKeyRecord => ({
   id: `key${String(made++).padStart(9, "0")}`,
   tenant: "acme",
@@ -22,7 +22,7 @@ export const someRecord = (changes: Partial<ApiKeyRecord> = {}): ApiKeyRecord =>
 });
 
 export const testKeyStore = (name: string, open: () => Promise<OpenKeyStore>): void => {
-  test(`${name}: a key that was just created is there for get, list and fetch`, async () => {
+  test(`${name}: a new key is available at once to get, list and fetch`, async () => {
     await using opened = await open();
     const { store } = opened;
     const record = someRecord({ tenant: "suite-a", name: "checkout" });
@@ -43,7 +43,7 @@ export const testKeyStore = (name: string, open: () => Promise<OpenKeyStore>): v
     }
   });
 
-  test(`${name}: an id is given once`, async () => {
+  test(`${name}: an id can be used only once`, async () => {
     await using opened = await open();
     const { store } = opened;
     const record = someRecord();
@@ -52,7 +52,7 @@ export const testKeyStore = (name: string, open: () => Promise<OpenKeyStore>): v
     expect(store.get(record.id)).toEqual(record);
   });
 
-  test(`${name}: of two changes that build on the same state one is refused`, async () => {
+  test(`${name}: of two changes that are based on the same state one is refused`, async () => {
     await using opened = await open();
     const { store } = opened;
     const record = someRecord();
@@ -80,7 +80,7 @@ export const testKeyStore = (name: string, open: () => Promise<OpenKeyStore>): v
     expect(store.list()).toEqual([]);
   });
 
-  test(`${name}: a store that was just opened is ready`, async () => {
+  test(`${name}: a new store is ready`, async () => {
     await using opened = await open();
     expect(opened.store.readiness()).toEqual({ kind: "ready" });
   });

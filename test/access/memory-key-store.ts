@@ -1,11 +1,11 @@
-/** The key store without a broker, for the tests of the rules. Kept honest by key-store-suite.ts, which the bucket passes too. */
+/** The key store without a broker, for the tests of the rules. It passes key-store-suite.ts, as the bucket does. */
 import type { AdminKeyRecord, ApiKeyRecord } from "../../src/access/key-record.ts";
 import type { KeyStore, KeyWrite } from "../../src/access/key-store.ts";
 
 export interface MemoryKeyStore extends KeyStore {
-  /** From now on nothing answers, or everything again. */
+  /** From now on it does not answer, or answers again. */
   setReachable(isReachable: boolean): void;
-  /** Runs once, before the next `update`: what somebody else does in that moment. */
+  /** Runs once, before the next `update`: a change by somebody else at that moment. */
   beforeNextUpdate(action: () => Promise<unknown>): void;
 }
 

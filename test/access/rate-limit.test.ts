@@ -7,7 +7,7 @@ import { startProxy } from "../support/proxy.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-test("a key's limit holds over two front ends on one broker, and leaves other keys alone", async () => {
+test("the limit of a key is shared by two front ends on one broker, and does not affect other keys", async () => {
   await using broker = await startTestBroker();
   const environment = settingsFor(broker);
   await using one = await startTestService(environment);
@@ -34,7 +34,7 @@ test("a key's limit holds over two front ends on one broker, and leaves other ke
   expect((await other.call("/v1/events", { key: free })).status).toBe(200);
 });
 
-test("what a batch leaves to pay is told by every front end", async () => {
+test("every front end applies the debt that a batch leaves", async () => {
   await using broker = await startTestBroker();
   const environment = settingsFor(broker);
   await using one = await startTestService(environment);
@@ -57,7 +57,7 @@ test("what a batch leaves to pay is told by every front end", async () => {
   expect(Math.abs(retryAt - paidAt)).toBeLessThan(5_000);
 });
 
-test("a counter gives its value, and nothing where the broker does not answer in time, refuses or is away", async () => {
+test("a counter returns its value, or nothing if the broker refuses, is away or does not answer in time", async () => {
   await using broker = await startTestBroker();
   await provision(broker);
   using proxy = await startProxy(broker.port);
@@ -70,7 +70,7 @@ test("a counter gives its value, and nothing where the broker does not answer in
   values.push(await counter.add({ ...second, window: second.window + 1 }, 1));
   values.push(await counter.add({ ...second, unit: "events" }, 2));
   expect(values).toEqual([4, 7, 7, 1, 2]);
-  // No number that could be added.
+  // Not a number that could be added.
   expect(await counter.add(second, Number.NaN)).toBeUndefined();
   proxy.mute();
   expect(await counter.add(second, 1)).toBeUndefined();
