@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 export const ROOT = resolve(import.meta.dir, "../..");
 
 export interface Installed extends AsyncDisposable {
-  /** A program in here imports the package by its name. */
+  /** A program in this folder imports the package by its name. */
   readonly folder: string;
   /** The package itself. */
   readonly packageFolder: string;
@@ -15,7 +15,7 @@ export interface Installed extends AsyncDisposable {
 interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** After this the program is killed. */
+  /** The program is killed after this time. */
   readonly timeoutMs?: number;
 }
 
@@ -40,7 +40,7 @@ export const run = async (
   return { code, output: output + errors };
 };
 
-/** Beside it is what is installed here, for programs and for what they need besides. */
+/** Next to it is what is installed here, for programs and for their other dependencies. */
 export const installBuiltPackage = async (): Promise<Installed> => {
   const folder = await mkdtemp(join(tmpdir(), "prooftrail-installed-"));
   const remove = () => rm(folder, { recursive: true, force: true });

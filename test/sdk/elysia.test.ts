@@ -1,4 +1,4 @@
-/** The plugin for Elysia in an app that listens. On Bun alone: on Node, listening is a matter of the package @elysiajs/node, and on Deno of Deno.serve. */
+/** The plugin for Elysia in a listening app. On Bun only: on Node, listening needs the package @elysiajs/node, and on Deno it needs Deno.serve. */
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { createClient } from "prooftrail/sdk";
@@ -27,12 +27,12 @@ const stoppedApp = async (service: ScriptedService, options?: ElysiaAuditOptions
 
 const late = { asset_id: "credit_model", event_type: "ai_inference" } as const;
 
-test("an app that stops delivers what it has recorded, and closes its client", () =>
+test("an app that stops delivers its recorded events, and closes its client", () =>
   withScriptedService(takeAll, async (service) => {
     const client = await stoppedApp(service);
     const { events } = await until("the event has been delivered", () => service.asked[0]);
     expect(events).toMatchObject([{ ...late, correlation_id: "req-7" }]);
-    // It is closed when all is delivered; what is captured before is kept.
+    // It is closed when everything is delivered; events captured before are kept.
     const refused = await until("the client is closed", () => {
       const captured = client.capture(late);
       return captured.kind === "dropped" && captured;
@@ -40,7 +40,7 @@ test("an app that stops delivers what it has recorded, and closes its client", (
     expect(refused.reason).toBe("closed");
   }));
 
-test("a client that others use as well can be left open", () =>
+test("a client that other code also uses can be left open", () =>
   withScriptedService(takeAll, async (service) => {
     const client = await stoppedApp(service, { closeOnStop: false });
     await until("the request is recorded, after its answer", () => client.stats.pending.events === 1);

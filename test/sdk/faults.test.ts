@@ -1,4 +1,4 @@
-/** What is cut off, thrown, refused or away, and what the SDK makes of it. */
+/** What the SDK does when something is cut off, thrown, refused or away. */
 import { heapStats } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
 import {
@@ -54,7 +54,7 @@ const undamaged: Damage = {
 };
 
 describe("a line that was cut off", () => {
-  test("of what is settled settles no other entry with what is written behind it", async () => {
+  test("in the file of settled entries settles no other entry together with the text written behind it", async () => {
     using folder = temporaryFolder();
     const id = uuid7(Date.now());
     const path = join(folder.path, `owner.${id}`);
@@ -69,7 +69,7 @@ describe("a line that was cut off", () => {
     expect(left.map(({ index }) => index)).toEqual(Array.from({ length: 14 }, (_, at) => at + 6));
   });
 
-  test("of dead letters costs itself alone", async () => {
+  test("in the dead letters loses only itself", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "dead-letters.ndjson");
     writeFileSync(path, '{"rejected_at":"2026-11-20T10:00:00.000Z","code":"inv');
@@ -82,7 +82,7 @@ describe("a line that was cut off", () => {
   });
 });
 
-test("a folder that could not be synced is in the next sync", async () => {
+test("a folder that could not be synced is synced with the next sync", async () => {
   using folder = temporaryFolder();
   const files = new FileSync(join(folder.path, "not-there"), () => {});
   files.made();
@@ -90,7 +90,7 @@ test("a folder that could not be synced is in the next sync", async () => {
   expect(files.isDue).toBe(true);
 });
 
-test("an outbox that is closed while its files are synced waits until they are, and are closed", async () => {
+test("an outbox that is closed during a sync of its files waits until they are synced and closed", async () => {
   using folder = temporaryFolder();
   const told: string[] = [];
   const files = new FileSync(folder.path, (reason) => told.push(reason));
@@ -99,13 +99,13 @@ test("an outbox that is closed while its files are synced waits until they are, 
   files.made();
   files.finished({ fd, path, onUnsynced: (reason) => told.push(reason) });
   void files.syncQuietly();
-  // As `close()` of the outbox does: nothing is due any more.
+  // As the outbox's `close()` does: nothing is due any more.
   await files.syncQuietly();
   expect(() => fstatSync(fd)).toThrow("EBADF");
   expect(told).toEqual([]);
 });
 
-/** A device takes the place of the one file that is open in there: it takes what is written, and the kernel refuses to sync it. */
+/** Replaces the one open file by a device that accepts writes, and that the kernel refuses to sync. */
 const makeUnsyncable = (directory: string): void => {
   const fd = readdirSync("/proc/self/fd").find((fd) => {
     try {
@@ -119,7 +119,7 @@ const makeUnsyncable = (directory: string): void => {
 };
 
 test.if(process.platform === "linux")(
-  "what the disk has failed to sync is not called synced by a later sync, also when its file is closed, until it is delivered",
+  "an event that the disk failed to sync is not reported as synced by a later sync, even when its file is closed, until it is delivered",
   async () => {
     using folder = temporaryFolder();
     await withScriptedService(
@@ -136,7 +136,7 @@ test.if(process.platform === "linux")(
         client.capture(event({ event_id: "evt_1" }));
         makeUnsyncable(folder.path);
         expect(await client.synced()).toEqual({ kind: "failed", reason: expect.any(String) });
-        // The next event goes into a file that can be synced, and nothing is left to try of the first.
+        // The next event goes into a file that can be synced, and nothing of the first is left to retry.
         client.capture(event({ event_id: "evt_2" }));
         const reason = expect.stringContaining("1 event may not be on the disk until delivered");
         for (let tried = 0; tried < 3; tried++)
@@ -151,7 +151,7 @@ test.if(process.platform === "linux")(
   },
 );
 
-test("what is in a folder that somebody has emptied is not called synced", async () => {
+test("events in a folder that somebody emptied are not reported as synced", async () => {
   using folder = temporaryFolder();
   const directory = join(folder.path, "outbox");
   const problems: string[] = [];
@@ -166,12 +166,12 @@ test("what is in a folder that somebody has emptied is not called synced", async
   rmSync(directory, { recursive: true });
   client.capture(event({ event_id: "evt_2" }));
   expect(await client.synced()).toEqual({ kind: "failed", reason: expect.stringContaining("was emptied") });
-  // It was still open, and is kept anew.
+  // It was still open, and is written again.
   expect(await client.synced()).toEqual({ kind: "synced" });
   const files = readdirSync(directory).filter((name) => name.endsWith(".events"));
   const text = files.map((name) => readFileSync(join(directory, name), "utf8")).join("");
   expect(text.match(/evt_\d/g)).toEqual(["evt_1", "evt_2"]);
-  // The same where the lease is left, but for what is no longer open.
+  // The same after the lease was given up, except for files that are no longer open.
   client.capture(event({ event_id: "evt_3" }));
   for (const name of readdirSync(directory)) if (name.endsWith(".events")) rmSync(join(directory, name));
   expect(await client.synced()).toEqual({
@@ -184,7 +184,7 @@ test("what is in a folder that somebody has emptied is not called synced", async
 });
 
 test.if(await canMountDisk())(
-  "a full disk takes at the end what it had no room for, in the place of what was sent meanwhile",
+  "a full disk takes at the end the events that it had no room for, in place of those sent meanwhile",
   async () => {
     using folder = temporaryFolder();
     await using disk = await mountDisk(folder.path, 2);
@@ -210,7 +210,7 @@ test.if(await canMountDisk())(
         while (!problems.includes("outbox")) expect(capture()).toBe("kept");
         for (let held = 0; held < 4; held++) expect(capture()).toBe("kept");
         const [inFolder, inMemory] = [captured - 5, 5];
-        // Everything of the folder is taken, and nothing of what is held in memory.
+        // Everything in the folder is taken, and nothing of what is in memory.
         service.script = ({ events }) =>
           events.every(({ event_id }) => Number(String(event_id).slice(4)) < inFolder)
             ? batchAnswer(events.length)
@@ -227,7 +227,7 @@ test.if(await canMountDisk())(
 );
 
 test.if(await canMountDisk())(
-  "a client that a full disk does not let begin leaves nothing there, however often it is tried",
+  "a client that cannot start because the disk is full leaves no files, however often it is tried",
   async () => {
     using folder = temporaryFolder();
     await using disk = await mountDisk(folder.path, 1);
@@ -240,11 +240,11 @@ test.if(await canMountDisk())(
   },
 );
 
-describe("events that the disk did not take, and nobody else, when the client is closed", () => {
+describe("events that neither the disk nor the service took before the client is closed", () => {
   test.each([
     ["are in the folder if it can be written again", true, { inFolder: 3, dropped: {} }],
     ["are dropped and told if it cannot", false, { inFolder: 1, dropped: { outbox_failed: 2 } }],
-  ])("%s; before that they are not called synced", async (_, isMended, { inFolder, dropped }) => {
+  ])("%s; before that they are not reported as synced", async (_, isMended, { inFolder, dropped }) => {
     using folder = temporaryFolder();
     const [directory, away] = [join(folder.path, "outbox"), join(folder.path, "away")];
     const lost: (string | undefined)[] = [];
@@ -252,7 +252,7 @@ describe("events that the disk did not take, and nobody else, when the client is
     const client = createClient({
       url: NOWHERE,
       apiKey: "k",
-      // The smallest: each of these events has a file of its own.
+      // The minimum: each of these events has its own file.
       outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX },
       onDropped: ({ eventId }) => lost.push(eventId),
       onProblem: ({ kind, message }) => kind === "dropped" && drops.push(message),
@@ -282,14 +282,14 @@ describe("events that the disk did not take, and nobody else, when the client is
   });
 });
 
-test("what is held in memory is sent also while the folder can neither be written nor read", async () => {
+test("events in memory are sent even while the folder can be neither written nor read", async () => {
   using folder = temporaryFolder();
   const [directory, away] = [join(folder.path, "outbox"), join(folder.path, "away")];
   await withScriptedService(takeAll, async (service) => {
     const client = createClient({
       url: service.url,
       apiKey: "k",
-      // The smallest: each of these events has a file of its own.
+      // The minimum: each of these events has its own file.
       outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX },
       batch: { intervalMs: 60_000 },
       onProblem: () => {},
@@ -313,7 +313,7 @@ test("what is held in memory is sent also while the folder can neither be writte
   });
 });
 
-test("an event is kept as it is, also where a callback that is told of something meanwhile captures another", async () => {
+test("an event is kept unchanged, even if a callback captures another one meanwhile", async () => {
   using folder = temporaryFolder();
   const files = (suffix: string) =>
     readdirSync(folder.path).flatMap((name) => (name.endsWith(suffix) ? join(folder.path, name) : []));
@@ -327,7 +327,7 @@ test("an event is kept as it is, also where a callback that is told of something
     },
   });
   for (const path of files(".lease")) rmSync(path);
-  // It was stopped for so long that it looks for its lease first.
+  // It was stopped for so long that it checks its lease first.
   const { now } = performance;
   performance.now = () => now.call(performance) + 60_000;
   try {
@@ -344,7 +344,7 @@ test("an event is kept as it is, also where a callback that is told of something
 });
 
 test.if(await canMountDisk())(
-  "the same where files were removed to make room on a full disk, and one of them cannot be kept anew",
+  "the same holds if files were removed to make room on a full disk, and one of them cannot be written again",
   async () => {
     using folder = temporaryFolder();
     await using disk = await mountDisk(folder.path, 1);
@@ -356,7 +356,7 @@ test.if(await canMountDisk())(
         const client = createClient({
           url: service.url,
           apiKey: "k",
-          // The smallest: each of these events has a file of its own.
+          // The minimum: each of these events has its own file.
           outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX, sync: "never" },
           batch: { intervalMs: 60_000 },
           requestTimeoutMs: 300,
@@ -382,7 +382,7 @@ test.if(await canMountDisk())(
   },
 );
 
-test("what was sent from memory and never answered for, and comes into the folder at the end, counts from then for the next client", async () => {
+test("an event that was sent from memory without an answer, and is written to the folder at the end, keeps the time of that attempt for the next client", async () => {
   using folder = temporaryFolder();
   const [directory, away] = [join(folder.path, "outbox"), join(folder.path, "away")];
   const { now } = Date;
@@ -393,7 +393,7 @@ test("what was sent from memory and never answered for, and comes into the folde
         createClient({
           url: service.url,
           apiKey: "k",
-          // The smallest: each of these events has a file of its own.
+          // The minimum: each of these events has its own file.
           outbox: { directory, bytesMax: 2 * EVENT_BYTES_MAX },
           batch: { intervalMs: 5 },
           onProblem: () => {},
@@ -425,7 +425,7 @@ test("what was sent from memory and never answered for, and comes into the folde
   );
 });
 
-test("a folder that is named relative stays where it was when the client was made", async () => {
+test("a folder with a relative path stays where it was when the client was made", async () => {
   using folder = temporaryFolder();
   const [home, elsewhere] = [process.cwd(), join(folder.path, "elsewhere")];
   mkdirSync(elsewhere);
@@ -434,7 +434,7 @@ test("a folder that is named relative stays where it was when the client was mad
     const client = createClient({
       url: NOWHERE,
       apiKey: "k",
-      // The smallest: each of these events has a file of its own.
+      // The minimum: each of these events has its own file.
       outbox: { directory: "outbox", bytesMax: 2 * EVENT_BYTES_MAX },
       onProblem: () => {},
     });
@@ -453,8 +453,8 @@ test("a folder that is named relative stays where it was when the client was mad
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
-describe("what programs throw reaches nobody", () => {
-  test("from an async callback", async () => {
+describe("an error that a program throws reaches no caller", () => {
+  test("if an async callback throws", async () => {
     const unhandled: unknown[] = [];
     const listen = (error: unknown) => unhandled.push(error);
     process.on("unhandledRejection", listen);
@@ -467,13 +467,13 @@ describe("what programs throw reaches nobody", () => {
     const noEvent: unknown = "no event";
     Reflect.apply(client.capture, client, [noEvent]);
     await until("both were called", () => told.includes("onDropped") && told.includes("onProblem"));
-    // Rejections that nobody has handled are told of after the turn.
+    // Unhandled rejections are reported after this turn of the loop.
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", listen);
     expect(unhandled).toEqual([]);
   });
 
-  test("from a description that is read late, and from a result that is only looked at", async () => {
+  test("if a description throws when it is read later, or a result when it is only inspected", async () => {
     const client = createTestClient({ onProblem: () => {} });
     const late = () => ({
       event_type: "ai_inference" as const,
@@ -498,7 +498,7 @@ describe("what programs throw reaches nobody", () => {
   });
 });
 
-test("the sandbox's client comes again when it was told to, also behind events that went through", async () => {
+test("the sandbox client retries when it was told to, even behind events that were accepted", async () => {
   let asked = 0;
   const limited = problemAnswer(429, "rate_limited", { "retry-after": "1" });
   const answer = () => (++asked === 2 ? limited : { status: 202, body: '{"data":{}}' });
@@ -512,7 +512,7 @@ test("the sandbox's client comes again when it was told to, also behind events t
   });
 });
 
-test("undefined is no member of its own beside what is shared", () => {
+test("a member that is undefined does not override a shared one", () => {
   const client = createTestClient({ source: false });
   const shared = client.with({ asset_id: "a", correlation_id: "c", metadata: { model: "m" } });
   const event: object = {
@@ -524,7 +524,7 @@ test("undefined is no member of its own beside what is shared", () => {
   expect(client.events[0]).toMatchObject({ correlation_id: "c", metadata: { model: "m" } });
 });
 
-test("a flush without a limit waits for the end", async () => {
+test("a flush without a limit waits until everything is sent", async () => {
   await withScriptedService(takeAll, async (service) => {
     const client = createClient({ url: service.url, apiKey: "k", outbox: { memory: true } });
     client.capture({ asset_id: "a", event_type: "ai_inference" });
@@ -537,17 +537,17 @@ test.each<[string, Partial<ClientOptions>]>([
   ["outbox", {}],
   ["heartbeat", { outbox: { memory: true }, heartbeat: { asset_id: "" } }],
   ["heartbeat", { outbox: { memory: true }, heartbeat: { asset_id: "a" }, source: false }],
-])("a mistake in %s is thrown with its name", (name, options) => {
+])("a wrong option of %s is thrown with its name", (name, options) => {
   const given: unknown[] = [{ url: "http://127.0.0.1:1", apiKey: "k", ...options }];
   expect(() => Reflect.apply(createClient, undefined, given)).toThrow(name);
 });
 
-test("of the files that an outbox has removed it keeps nothing, however many they were", async () => {
+test("an outbox keeps no data about the files that it removed, however many they were", async () => {
   using folder = temporaryFolder();
   const entry = new TextEncoder().encode("{}");
   const outbox = createFileOutbox({
     directory: folder.path,
-    // An eighth of it is a file: each entry has one of its own.
+    // A file may have an eighth of this: each entry has its own file.
     bytesMax: 8 * (entry.length + FRAME_BYTES),
     sync: "never",
     adoptIntervalMs: 60_000,
@@ -575,9 +575,9 @@ test("of the files that an outbox has removed it keeps nothing, however many the
   await outbox.close();
 });
 
-test("bytes of the outbox that are not what was written, and cannot be kept among the dead letters, are told of", async () => {
+test("damaged bytes of the outbox that cannot be kept among the dead letters are reported", async () => {
   using folder = temporaryFolder();
-  // Where the file of dead letters would be.
+  // In the place of the file of dead letters.
   mkdirSync(join(folder.path, "dead-letters.ndjson"));
   await withScriptedService(takeAll, async (service) => {
     const [dropped, problems]: [string[], string[]] = [[], []];

@@ -4,7 +4,7 @@ import * as server from "../../src/limits.ts";
 import type { RiskTier } from "../../src/sdk/index.ts";
 import * as sdk from "../../src/sdk/limits.ts";
 
-test("the SDK knows the service's limits as they are", () => {
+test("the SDK has the same limits as the service", () => {
   const { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, BATCH_EVENTS_MAX, WARNINGS_MAX, CORRELATION_ID_CHARACTERS_MAX } =
     sdk;
   expect([
@@ -23,11 +23,11 @@ test("the SDK knows the service's limits as they are", () => {
   expect(sdk.BATCH_BYTES_MAX + sdk.EVENT_BYTES_MAX).toBeLessThan(server.BATCH_BODY_BYTES_MAX);
 });
 
-test("an attempt is called old well before the broker forgets it", () => {
+test("an attempt counts as old well before the broker forgets it", () => {
   expect(sdk.RESENT_AFTER_MS + sdk.REQUEST_TIMEOUT_MS_DEFAULT).toBeLessThan(server.DUPLICATE_WINDOW_MS);
 });
 
-test("the SDK's types know the risk tiers that the service takes, and no other", () => {
+test("the SDK's types have exactly the risk tiers that the service accepts", () => {
   const known: Readonly<Record<RiskTier, true>> = { low: true, limited: true, high: true, prohibited: true };
   expect(Object.keys(known)).toEqual([...RISK_TIERS]);
 });

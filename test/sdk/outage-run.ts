@@ -1,12 +1,12 @@
 /**
- * A client goes on capturing while the service is away, and is itself killed meanwhile. Afterwards every event that it is known to have taken is in the log
+ * A client captures while the service is away, and is itself killed meanwhile. Afterwards the log has every event that the client is known to have taken
  * exactly once.
  *
- * 1. A service with a broker of its own, and a client that captures at a steady rate, each line of its output one event that `capture()` has taken.
- * 2. The service is killed (-9) under load, so that the fate of a request is unknown to the client.
- * 3. During the outage the client is killed (-9) as often as asked, at even distances, and started again at once on the same outbox.
- * 4. The service comes back on the same port; the last client is told to end, and delivers what is left, that of the dead ones included.
- * 5. The log itself is read, with a plain NATS client, and held against the lines; so are the view and the numbers of the sources.
+ * 1. Start a service with its own broker, and a client that captures at a steady rate and prints one line per event that `capture()` has taken.
+ * 2. Kill the service (-9) under load, so that the client does not know the outcome of a request.
+ * 3. During the outage kill the client (-9) as often as asked, at even intervals, and start it again at once on the same outbox.
+ * 4. Start the service again on the same port; tell the last client to end. It delivers what is left, also from the killed clients.
+ * 5. Read the log itself with a plain NATS client, and compare it with the lines; also compare the view and the numbers of the sources.
  */
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -22,7 +22,7 @@ const PROGRAM = resolve(import.meta.dir, "programs/capturing.ts");
 
 export interface OutageOptions {
   readonly outageMs: number;
-  /** Before and after it. */
+  /** Before and after the outage. */
   readonly calmMs: number;
   readonly eventsPerSecond: number;
   readonly kills: number;
@@ -30,24 +30,24 @@ export interface OutageOptions {
 }
 
 export interface OutageReport {
-  /** Known to have been taken. */
+  /** Events that are known to have been taken. */
   readonly captured: number;
   readonly dropped: number;
-  /** In the log, each once or more. */
+  /** Events in the log, each once or more. */
   readonly stored: number;
-  /** Found by the service to be there already: requests whose answer was lost. */
+  /** Events that the service had already: requests whose answer was lost. */
   readonly duplicates: number;
   readonly gaps: number;
-  /** From the service being ready again to the last event being delivered. */
+  /** From the service being ready again to the delivery of the last event. */
   readonly recoveryMs: number;
-  /** Each a sentence; empty where every promise was kept. */
+  /** One sentence each; empty if every promise was kept. */
   readonly violations: readonly string[];
 }
 
 interface CapturingClient {
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<void>;
-  /** What it said when it closed. */
+  /** What the client said when it closed. */
   readonly closing: string | undefined;
 }
 
@@ -166,7 +166,7 @@ const spawnClient = (
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-/** The service must come back where it was. */
+/** The service must come back on the same port. */
 const freePort = (): Promise<number> =>
   new Promise((done, fail) => {
     const server = createServer().listen(0, "127.0.0.1", () => {

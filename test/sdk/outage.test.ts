@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { runOutage } from "./outage-run.ts";
 
-test("what was captured while the service was away, by clients that were killed meanwhile, is in the log exactly once", async () => {
+test("events captured while the service was away, by clients that were killed meanwhile, are in the log exactly once", async () => {
   const said: string[] = [];
   const report = await runOutage({
     outageMs: 1500,

@@ -1,6 +1,6 @@
 /**
  * `bun run outage [--minutes M] [--rate R] [--kills K]`: the service is away for M minutes while a client captures and is killed;
- * ends with 1 where a promise is broken.
+ * ends with exit code 1 if a promise is broken.
  */
 import { parseArgs } from "node:util";
 import { runOutage } from "./outage-run.ts";

@@ -1,4 +1,4 @@
-/** What `bun run build:sdk` makes, as somebody has it who installs it: in the node_modules of a project, with Node and TypeScript. */
+/** The result of `bun run build:sdk` as a user installs it: in the node_modules of a project, with Node and TypeScript. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -23,7 +23,7 @@ const files = async (): Promise<readonly string[]> =>
     .map((entry) => join(entry.parentPath, entry.name).slice(installed.packageFolder.length + 1))
     .sort();
 
-test("Node runs a program that imports it, and one that uses it with Elysia", async () => {
+test("Node runs a program that imports the package, and one that uses it with Elysia", async () => {
   const program = await put(
     "program.mjs",
     `import { createTestClient, sha256 } from "prooftrail/sdk";
@@ -38,7 +38,7 @@ test("Node runs a program that imports it, and one that uses it with Elysia", as
   expect(await run(["node", program])).toEqual({ code: 0, output: "kept true\n" });
 });
 
-test("under Node's permissions what was captured is synced to the disk, and not in a file of its own for each event", async () => {
+test("under Node's permissions captured events are synced to the disk, and share a file", async () => {
   const program = await put(
     "permission.mjs",
     `import { readdirSync } from "node:fs";
@@ -66,7 +66,7 @@ test("under Node's permissions what was captured is synced to the disk, and not 
   expect(ran).toEqual({ code: 0, output: "true\n" });
 });
 
-test("a project takes it as its README says, and each runtime finds it and its types there", async () => {
+test("a project installs it as its README says, and each runtime finds it and its types", async () => {
   const readme = await readFile(join(installed.packageFolder, "README.md"), "utf8");
   const [, install = ""] = /```sh\n([\s\S]*?)```/.exec(readme) ?? [];
   expect(install).toContain("../prooftrail/dist/sdk");
@@ -102,13 +102,13 @@ const compile = async (options: Readonly<Record<string, unknown>>, ...sources: r
   };
   const config = await put("tsconfig.json", JSON.stringify({ compilerOptions, files: sources }));
   const compiler = [process.execPath, join(ROOT, "node_modules/typescript/bin/tsc"), "--checkers", "1"];
-  // It is written in Go, and would collect garbage for a third of its time.
+  // The compiler is written in Go, and would spend a third of its time on garbage collection.
   return await run([...compiler, "-p", config], { cwd: installed.folder, env: { GOGC: "off" } });
 };
 
 const EVENT = `{ asset_id: "credit_model", event_type: "decision.automated_decision_made", metadata: { outcome: "approved" } }`;
 
-test("TypeScript accepts right events and refuses wrong ones, and its declarations need no other package", async () => {
+test("TypeScript accepts valid events and refuses invalid ones, and the declarations need no other package", async () => {
   const begin = `import { createTestClient } from "prooftrail/sdk";\nconst client = createTestClient();\n`;
   await put("right.mts", `${begin}client.capture(${EVENT}).kind satisfies string;\n`);
   await put(
@@ -126,7 +126,7 @@ test("TypeScript accepts right events and refuses wrong ones, and its declaratio
     "wrong-tier.mts",
     `${begin}client.capture(${EVENT.replace("asset_id", 'risk_tier: "High", asset_id')});\n`,
   );
-  // Whose compiler writes declarations file by file has to name the types.
+  // A compiler that writes declarations file by file must be able to name the types.
   await put(
     "named.mts",
     `import { type Client, createClient, type Recorder, type TestClient, createTestClient } from "prooftrail/sdk";
@@ -171,13 +171,13 @@ test("TypeScript accepts right events and refuses wrong ones, and its declaratio
     const { code, output } = await compile(strict, ...sources);
     const errors = output.split("\n").filter((line) => /^\S.*error TS/.test(line));
     expect(errors.map((line) => line.replace(/\(.*/, ""))).toEqual(wrong);
-    // Not the whole union of what may be captured.
+    // Not the whole union of all events that can be captured.
     expect(errors[0]).toEndWith("is not assignable to parameter of type 'CaptureEvent<never>'.");
     expect(code).not.toBe(0);
   }
 });
 
-/** What its README shows, as files. */
+/** The examples of its README, as files. */
 const examples = async (): Promise<readonly string[]> => {
   const readme = await readFile(join(installed.packageFolder, "README.md"), "utf8");
   const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
@@ -187,7 +187,7 @@ const examples = async (): Promise<readonly string[]> => {
   return names;
 };
 
-test("TypeScript knows the recorder in the context of a request, the route option, and what the README shows", async () => {
+test("TypeScript knows the recorder in a request's context, the route option, and the README's examples", async () => {
   await put(
     "app.mts",
     `import { Elysia } from "elysia";
@@ -200,14 +200,14 @@ test("TypeScript knows the recorder in the context of a request, the route optio
      // @ts-expect-error: no such event type.
      app.get("/", () => 1, { audit: () => ({ asset_id: "a", event_type: "nothing" }) });`,
   );
-  // Elysia's own declarations do not hold up.
+  // Elysia's own declarations do not pass the check.
   expect(await compile({ skipLibCheck: true, types: ["node"] }, "app.mts", ...(await examples()))).toEqual({
     code: 0,
     output: "",
   });
 });
 
-test("a bundle has only what the program uses: a hash is below 4 KB", async () => {
+test("a bundle has only what the program uses: the hash function takes less than 4 KB", async () => {
   const program = await put(
     "hash.mjs",
     `import { sha256 } from "prooftrail/sdk";\nconsole.log(sha256("a"));\n`,
@@ -216,7 +216,7 @@ test("a bundle has only what the program uses: a hash is below 4 KB", async () =
   expect(outputs[0]?.size).toBeLessThan(4096);
 });
 
-test("there is nothing in it but the SDK: no file and no package of the server", async () => {
+test("it contains only the SDK: no file and no package of the server", async () => {
   const named =
     /^(package\.json|README\.md|LICENSE|sdk\/[\w-]+\.(d\.ts|js|js\.map)|event\/(audit-event|event-types)\.d\.ts)$/;
   const all = await files();
@@ -240,7 +240,7 @@ test("there is nothing in it but the SDK: no file and no package of the server",
   expect([dependencies, scripts, Object.keys(peerDependencies)]).toEqual([undefined, undefined, ["elysia"]]);
 });
 
-test("a map holds the source of its file and names it beside that, whatever folder it was built from", async () => {
+test("a source map contains the source of its file and names it next to the file, whatever folder it was built from", async () => {
   const maps = (await files()).filter((path) => path.endsWith(".map"));
   expect(maps.length).toBeGreaterThan(30);
   for (const path of maps) {
@@ -250,7 +250,7 @@ test("a map holds the source of its file and names it beside that, whatever fold
   }
 });
 
-test("a folder that holds something is not built into", async () => {
+test("the build refuses a folder that is not empty", async () => {
   const path = await put("kept.txt", "kept");
   const built = await run([process.execPath, "src/packaging/sdk-package.ts", "--outdir", installed.folder]);
   expect(built).toMatchObject({ code: 2, output: expect.stringContaining("is not empty") });

@@ -1,5 +1,5 @@
 /**
- * The promises of the SDK, on each runtime that it is for. The files in `suite` are written with node:test. Bun and Deno run them
+ * The promises of the SDK, on each supported runtime. The files in `suite` are written with node:test. Bun and Deno run them
  * as they are; for Node they are bundled, and import the package as it is published.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -12,18 +12,18 @@ import { type Installed, installBuiltPackage, ROOT, run } from "./built-package.
 const SUITE = join(ROOT, "test/sdk/suite");
 const PROGRAMS = join(ROOT, "test/sdk/programs");
 
-/** A suite takes 5 to 10 s where nothing else runs; at a load of 20 on two cores 100 s were too little. */
+/** A suite takes 5 to 10 s on an idle machine; at a load of 20 on two cores 100 s were not enough. */
 const SUITE_TIMEOUT_MS = 240_000;
 
 interface Way {
   /** Runs the whole suite. */
   readonly command: readonly string[];
   readonly cwd: string;
-  /** Runs a program whose file follows. */
+  /** Runs a program; the file name follows. */
   readonly run: readonly string[];
   readonly programs: string;
   readonly ending: ".ts" | ".mjs";
-  /** How many tests held, in what it prints. */
+  /** The number of passed tests, from its output. */
   readonly passed: RegExp;
 }
 
@@ -121,7 +121,7 @@ beforeAll(async () => {
   service = started;
   installed = built;
   const ran = async (name: string, way: Way | Promise<Way>) =>
-    // A tenant of its own: what one runtime sends, the others do not find.
+    // Each runtime has its own tenant, so that none finds the events of another.
     runSuite(await way, await service.makeKey(`sdk-${name}`));
   results = {
     Node: ran("node", onNode(files)),
@@ -144,7 +144,7 @@ for (const runtime of ["Node", "Bun", "Deno"] as const) {
   });
 }
 
-test("each runtime ran the same tests, and left none out", async () => {
+test("each runtime ran the same tests, and skipped none", async () => {
   const [node, bun, deno] = await Promise.all(Object.values(results));
   expect([bun?.passed, deno?.passed]).toEqual([node?.passed, node?.passed]);
 });

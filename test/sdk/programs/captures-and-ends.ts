@@ -1,4 +1,4 @@
-/** Captures one event in memory, and has nothing more to do. */
+/** Captures one event in memory, and then has nothing more to do. */
 import process from "node:process";
 import { createClient } from "prooftrail/sdk";
 

@@ -1,4 +1,4 @@
-/** Captures events when it ends, after the client has heard of that, and says what becomes of them. */
+/** Captures events when it ends, after the client was told of that, and prints what happens to them. */
 import process from "node:process";
 import { createClient } from "prooftrail/sdk";
 

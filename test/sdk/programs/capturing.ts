@@ -1,6 +1,6 @@
 /**
- * A program that captures events at a steady rate and says which, until it is killed, or closes on SIGTERM. A line is written, past every buffer, after
- * `capture()` has returned: whoever reads it knows of an event that the client has taken.
+ * A program that captures events at a steady rate and prints each, until it is killed, or closes on SIGTERM. A line is written, without any buffer, after
+ * `capture()` has returned: its reader knows of an event that the client has taken.
  */
 import { writeSync } from "node:fs";
 import process from "node:process";
@@ -17,7 +17,7 @@ const {
 
 const TICK_MS = 10;
 const CLOSE_TIMEOUT_MS = 120_000;
-/** Nearly always a request is on its way: what is hit in the middle is what a kill and an outage are about. */
+/** A request is nearly always in flight: a kill or an outage should hit one in the middle. */
 const BATCH = { intervalMs: 5 };
 
 const client = createClient({

@@ -1,4 +1,4 @@
-/** Drops an event as it is too large, and closes with another one that nobody has taken. Then it exits at once, as a program does that is told to end. */
+/** Drops an event that is too large, and closes with another one that nobody has accepted. Then it exits at once, as a program does that is told to end. */
 import process from "node:process";
 import { createClient } from "prooftrail/sdk";
 

@@ -1,4 +1,4 @@
-/** A thread of it captures an event and is then ended from outside, which it does not see. A client of the program goes on. */
+/** One of its threads captures an event and is then ended from outside, without notice. A client of the main program goes on. */
 import process from "node:process";
 import { setInterval } from "node:timers";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
@@ -17,7 +17,7 @@ if (isMainThread) {
   const thread = new Worker(new URL(import.meta.url));
   thread.once("message", async () => {
     await thread.terminate();
-    // The kernel may still be ending it (Deno), and a client looks when it begins and then every 30 s.
+    // The kernel may still be ending it (Deno), and a client checks at its start and then every 30 s.
     setInterval(open, 250);
   });
 } else {

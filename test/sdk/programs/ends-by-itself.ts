@@ -1,4 +1,4 @@
-/** Makes a client, whose timers and listeners are then all that is left to do. */
+/** Makes a client, whose timers and listeners are then the only things left. */
 import process from "node:process";
 import { createClient } from "prooftrail/sdk";
 

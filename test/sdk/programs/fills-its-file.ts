@@ -1,4 +1,4 @@
-/** Captures until the file that it writes to takes no more (`ulimit -f`), and exits. */
+/** Captures until its file cannot grow any more (`ulimit -f`), and exits. */
 import process from "node:process";
 import { createClient } from "prooftrail/sdk";
 

@@ -1,18 +1,18 @@
 /**
- * Looks again and again whether the holder of a lease lives, while a single file more may be open, which a thread of it opens and closes all the time.
- * Prints how often it was taken for dead, and how often that could not be asked.
+ * Checks again and again whether the holder of a lease is alive, while only one more file can be opened, which a thread opens and closes all the time.
+ * Prints how often the holder was taken for dead, and how often the check was impossible.
  */
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 import { isAbandoned } from "../../../src/sdk/lease.ts";
 
-/** So many that cannot be asked: the thread may need a while to get its turn. */
+/** The number of impossible checks to wait for: the thread may need a while to get its turn. */
 const LOOKS = 5000;
-/** After so many there is room for more than one file: the runtime has closed one of its own since. */
+/** After this many checks there is room for more than one file: the runtime has closed one of its own since. */
 const ALIVE_IN_A_ROW = 5000;
 
-/** All that there are, also the one that the thread has just had. */
+/** Opens all files that are left, also the one that the thread just had. */
 const openAll = (): number[] => {
   const files: number[] = [];
   for (let failures = 0; failures < LOOKS; )
@@ -38,7 +38,7 @@ const openAndClose = (): void => {
   try {
     closeSync(openSync("/dev/null", "r"));
   } catch {
-    // The other one has it.
+    // The other thread has it.
   }
 };
 
@@ -46,7 +46,7 @@ if (isMainThread) {
   const thread = new Worker(new URL(import.meta.url));
   thread.once("message", () => {
     const counts = { dead: 0, alive: 0, unasked: 0 };
-    // The machine is known from the first look on.
+    // The machine's id is known from the first check on.
     counts[look()]++;
     const files: number[] = [];
     let alive = ALIVE_IN_A_ROW;

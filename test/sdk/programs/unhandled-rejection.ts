@@ -1,4 +1,4 @@
-/** Calls an audited function that is rejected: one call is handled, of the other nobody takes care. */
+/** Calls an audited function that rejects: one call is handled, the other one is not. */
 import process from "node:process";
 import { createTestClient, withAudit } from "prooftrail/sdk";
 

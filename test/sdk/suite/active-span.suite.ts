@@ -1,4 +1,4 @@
-/** What is captured while a span of OpenTelemetry is active belongs to it; with the real API, which the SDK does not import. */
+/** An event captured while an OpenTelemetry span is active belongs to that span; with the real API, which the SDK does not import. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { context, INVALID_SPAN_CONTEXT, type SpanContext, TraceFlags, trace } from "@opentelemetry/api";
@@ -18,7 +18,7 @@ after(() => context.disable());
 const within = <Result>(span: SpanContext, run: () => Result): Result =>
   context.with(trace.setSpanContext(context.active(), span), run);
 
-/** Trace and span of what was captured, by what was given besides. */
+/** Trace and span of the captured event, for the members given to it. */
 const idsOf = (given: { readonly trace_id?: string; readonly span_id?: string } = {}) => {
   const client = createTestClient();
   client.capture({ asset_id: "credit_model", event_type: "ai_inference", ...given });
@@ -27,7 +27,7 @@ const idsOf = (given: { readonly trace_id?: string; readonly span_id?: string } 
   return Object.fromEntries(Object.entries(event).filter(([name]) => name in IDS));
 };
 
-test("an event captured in a span has its trace and span, also after an await", async () => {
+test("an event captured in a span has its trace and span, even after an await", async () => {
   assert.deepEqual(
     within(SPAN, () => idsOf()),
     IDS,
@@ -40,11 +40,11 @@ test("an event captured in a span has its trace and span, also after an await", 
   assert.deepEqual(await later, IDS);
 });
 
-test("an event captured outside of spans has neither", () => {
+test("an event captured outside spans has no trace and no span", () => {
   assert.deepEqual(idsOf(), {});
 });
 
-test("a trace that the program names wins, and the span of another trace is not put beside it", () => {
+test("a trace that the program names wins, and the span of another trace is not added to it", () => {
   assert.deepEqual(
     within(SPAN, () => idsOf({ trace_id: "mine" })),
     { trace_id: "mine" },
@@ -55,14 +55,14 @@ test("a trace that the program names wins, and the span of another trace is not 
   );
 });
 
-test("a span that records nothing, because its trace is invalid, gives neither", () => {
+test("a span that records nothing, because its trace is invalid, adds neither", () => {
   assert.deepEqual(
     within(INVALID_SPAN_CONTEXT, () => idsOf()),
     {},
   );
 });
 
-test("an audited call belongs to the span that it was made in, not to one that it opened", async () => {
+test("an audited call belongs to the span in which it was made, not to a span that it opened", async () => {
   const client = createTestClient();
   const inner = { ...SPAN, spanId: "00f067aa0ba902b7" };
   const audited = withAudit(client, () => within(inner, async () => 1), {

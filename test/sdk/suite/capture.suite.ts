@@ -1,4 +1,4 @@
-/** What `capture()` makes of what a program hands over. */
+/** What `capture()` does with the values of a program. */
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import process from "node:process";
@@ -20,10 +20,10 @@ import { EVENT_BYTES_MAX } from "../../../src/sdk/limits.ts";
 import { timeOfUuid7, uuid5, uuid7 } from "../../../src/sdk/uuid.ts";
 import { event, NOWHERE } from "./events.ts";
 
-/** A program without types hands over anything. */
+/** A program without types may pass anything. */
 const loose = (value: unknown): CaptureEvent => value as CaptureEvent;
 
-test("an event gets a UUIDv7, the time, and a number at its source", () => {
+test("an event gets a UUIDv7, the time, and a number of its source", () => {
   const client = createTestClient({ source: "checkout" });
   const before = Date.now();
   const captured = [client.capture(event()), client.capture(event({ metadata: { decision_id: "dec_1" } }))];
@@ -49,16 +49,16 @@ test("an event gets a UUIDv7, the time, and a number at its source", () => {
   assert.equal(sources[1]?.decision_id, "dec_1");
 });
 
-test("an event has its time also where a program's tests begin theirs in 1970, as Node's mocked timers do", (context) => {
+test("an event gets a time even if a program's tests start their clock in 1970, as Node's mocked timers do", (context) => {
   const { mock } = context.mock.method(Date, "now", () => 0);
   const client = createTestClient();
   client.capture(event());
-  // Deno leaves it in place for the tests that follow.
+  // Deno keeps the replacement for the tests that follow.
   mock.restore();
   assert.equal(client.events[0]?.timestamp, "1970-01-01T00:00:00.000Z");
 });
 
-test("what the program gives is kept as it is", () => {
+test("members that the program sets are kept", () => {
   const client = createTestClient({ source: false });
   const given = {
     event_id: "evt_1",
@@ -92,7 +92,7 @@ test("what the program gives is kept as it is", () => {
   );
 });
 
-test("an event is what it was when it was captured, whatever the program does with it afterwards", () => {
+test("an event stays as it was when it was captured, whatever the program changes afterwards", () => {
   const client = createTestClient({ source: false });
   const metadata = { outcome: "approved" };
   client.capture(event({ metadata }));
@@ -100,7 +100,7 @@ test("an event is what it was when it was captured, whatever the program does wi
   assert.deepEqual(client.events[0]?.metadata, { outcome: "approved" });
 });
 
-test("members given once are in every event, and give way to its own", () => {
+test("shared members are in every event, and the event's own members override them", () => {
   const client = createTestClient({ source: false });
   const scorer = client
     .with({
@@ -128,7 +128,7 @@ test("members given once are in every event, and give way to its own", () => {
   });
 });
 
-test("identifiers are hashed and never sent", () => {
+test("identifiers are sent only as hashes", () => {
   const client = createTestClient({ source: false });
   client.capture(event({ hash: { subject: "user 42", context: new Uint8Array([1, 2]) } }));
   const sha = (value: string | Uint8Array) => `sha256:${createHash("sha256").update(value).digest("hex")}`;
@@ -141,7 +141,7 @@ test("identifiers are hashed and never sent", () => {
   assert.equal(sha256("user 42"), sha("user 42"));
 });
 
-test("identifiers that are given once are hashed too, where the event has none of its own", () => {
+test("shared identifiers are hashed too, if the event has none of its own", () => {
   const client = createTestClient({ source: false });
   const shared = client
     .with({ hash: { subject: "user 42", context: "room 7" } })
@@ -159,7 +159,7 @@ test("identifiers that are given once are hashed too, where the event has none o
     assert.ok(!JSON.stringify(client.events).includes(identifier));
 });
 
-test("what a toJSON() gives is sent as it is, or not at all", () => {
+test("the result of a toJSON() is sent unchanged, or the event is dropped", () => {
   const client = createTestClient({ source: false });
   const dropped = client.capture(loose({ ...event(), metadata: { when: { toJSON: () => new Date(0) } } }));
   assert.equal(dropped.kind, "dropped");
@@ -179,7 +179,7 @@ test("with a key identifiers are hashed by HMAC-SHA-256", () => {
   assert.throws(() => keyedHash("short"), /at least 16 bytes; this one has 5/);
 });
 
-test("bytes are hashed, and are a key, also where they are of another realm, as those of TextEncoder in a test runner", () => {
+test("bytes of another realm, such as those of TextEncoder in a test runner, can be hashed and can be a key", () => {
   const bytes: Uint8Array = runInNewContext("Uint8Array.from({ length: 16 }, (_, at) => at)");
   const [plain, keyed] = [{}, { hashKey: bytes }].map((options) =>
     createTestClient({ source: false, ...options }),
@@ -194,7 +194,7 @@ test("bytes are hashed, and are a key, also where they are of another realm, as 
 
 const circle: Record<string, unknown> = {};
 circle.self = circle;
-/** As an ORM makes them: what is asked for stands in the prototype. */
+/** As an ORM makes them: the accessors are in the prototype. */
 class Decision {
   readonly event_type = "ai_inference";
   get asset_id(): string {
@@ -259,7 +259,7 @@ for (const [what, handed, path] of [
   ["a date", loose(new Date(0)), ""],
   ["an instance of a class, of which what is not its own would be left out", loose(new Decision()), ""],
 ] as const) {
-  test(`${what} is refused with its place, not sent as something else`, () => {
+  test(`${what} is refused with its path, and not sent as something else`, () => {
     const dropped: DroppedEvent[] = [];
     const client = createTestClient({ onDropped: (drop) => dropped.push(drop), onProblem: () => {} });
     const captured = client.capture(handed);
@@ -269,7 +269,7 @@ for (const [what, handed, path] of [
   });
 }
 
-/** As a document of a database: what it holds is not its own, and what is its own is not meant. */
+/** Like a database document: its data is not in own members, and its own members are not data. */
 class Document {
   readonly $internal = true;
   readonly #held: object;
@@ -309,7 +309,7 @@ for (const [what, captured] of [
     },
   ],
 ] as const satisfies readonly (readonly [string, (client: TestClient, value: unknown) => unknown])[]) {
-  test(`${what} without members of its own is sent as its toJSON() says, and refused without one`, () => {
+  test(`${what} without own members is sent as its toJSON() returns, and refused without a toJSON()`, () => {
     const dropped: DroppedEvent[] = [];
     const client = createTestClient({ onDropped: (drop) => dropped.push(drop), onProblem: () => {} });
     captured(client, new Document({ decision_id: "dec_1" }));
@@ -331,7 +331,7 @@ for (const [what, captured] of [
   });
 }
 
-test("an event without members of its own is what its toJSON() says, also where a call is described", () => {
+test("an event without own members is the result of its toJSON(), also in the description of a call", () => {
   const client = createTestClient({ source: false });
   const document = new Document(event({ correlation_id: "case_1" }));
   client.capture(loose(document));
@@ -342,13 +342,13 @@ test("an event without members of its own is what its toJSON() says, also where 
   );
 });
 
-test("tags that are a Map are refused also beside shared ones", () => {
+test("tags in a Map are refused even if there are shared tags", () => {
   const client = createTestClient({ onProblem: () => {} });
   const tags = loose({ ...event(), tags: new Map([["team", "credit"]]) });
   assert.equal(client.with({ tags: { stage: "test" } }).capture(tags).kind, "dropped");
 });
 
-test("an event that is too large, too deep or a circle is dropped with the reason", () => {
+test("an event that is too large, too deep or circular is dropped with the reason", () => {
   const client = createTestClient({ onProblem: () => {} });
   const reasons = [{ text: "가".repeat(90_000) }, deep, circle].map((metadata) => {
     const captured = client.capture(loose({ ...event(), metadata }));
@@ -357,11 +357,11 @@ test("an event that is too large, too deep or a circle is dropped with the reaso
   assert.deepEqual(reasons, ["too_large", "invalid", "invalid"]);
 });
 
-test("what is larger than an event may be is dropped before it is written, however many ways lead to its parts", () => {
+test("an event that exceeds the size limit is dropped before it is serialized, even if many references lead to the same parts", () => {
   const client = createTestClient({ onProblem: () => {} });
   // Each object is in the next one twice: as JSON it would have 2^60 parts.
   const shared = Array.from({ length: 60 }).reduce<object>((inner) => ({ left: inner, right: inner }), {});
-  // Were it written, there would be no text that is long enough.
+  // If it were serialized, no string would be long enough.
   const texts = Array(2000).fill("x".repeat(1_000_000));
   for (const value of [shared, texts, Array(1_000_000).fill(1)]) {
     const captured = client.capture(loose({ ...event(), metadata: { value } }));
@@ -382,7 +382,7 @@ test("what is larger than an event may be is dropped before it is written, howev
   }
 });
 
-test("a callback that captures an event which is dropped as well is told once, and both are counted", () => {
+test("a callback that captures another invalid event is called once, and both events are counted", () => {
   const dropped: DroppedEvent[] = [];
   const client = createTestClient({
     onDropped: (drop) => {
@@ -397,7 +397,7 @@ test("a callback that captures an event which is dropped as well is told once, a
   }
 });
 
-test("a number is used up by what is dropped, so that the gap shows at the source", () => {
+test("a dropped event uses up a number, so that the gap is visible at the source", () => {
   const client = createTestClient({ onProblem: () => {} });
   client.capture(event());
   client.capture(event({ metadata: { amount: Number.NaN } }));
@@ -408,7 +408,7 @@ test("a number is used up by what is dropped, so that the gap shows at the sourc
   );
 });
 
-test("whatever is handed over, capture does not throw, and what it keeps is what JSON would hold", () => {
+test("capture never throws, whatever its argument, and keeps what JSON would keep", () => {
   const client = createTestClient({ source: false, onProblem: () => {} });
   fc.assert(
     fc.property(
@@ -447,13 +447,13 @@ test("whatever is handed over, capture does not throw, and what it keeps is what
   assert.equal(client.capture(loose({ ...event(), metadata: { toJSON: unreadable } })).kind, "dropped");
 });
 
-/** A member that says another thing each time it is read. */
+/** A member that returns another value each time it is read. */
 const saying = (...words: readonly unknown[]): PropertyDescriptor => {
   let reads = 0;
   return { enumerable: true, get: () => words[Math.min(reads++, words.length - 1)] };
 };
 
-test("what is sent is what was checked, also of members that say another thing the next time", () => {
+test("the checked value is the one that is sent, even if a member returns another value the next time", () => {
   const client = createTestClient({ source: false });
   const items = Object.defineProperties(["", ""], { 0: saying("first", undefined) });
   const times = ["noon", Number.NaN];
@@ -480,17 +480,17 @@ test("what is sent is what was checked, also of members that say another thing t
   );
 });
 
-/** Not every runtime that the SDK is for has it. */
+/** Not every supported runtime has it. */
 const rawJson: unknown = Reflect.get(JSON, "rawJSON");
 
-test("a number that is its own text is sent as that", () => {
+test("a number that is its own text is sent as that text", () => {
   if (typeof rawJson !== "function") return;
   const client = createTestClient({ source: false });
   client.capture(loose({ ...event(), metadata: { count: rawJson("1e3") } }));
   assert.deepEqual(client.events[0]?.metadata, { count: 1000 });
 });
 
-test("a list with a toJSON() of its own is what that says", () => {
+test("a list with its own toJSON() is sent as that returns", () => {
   const client = createTestClient({ source: false });
   const list = (says: unknown) => Object.assign([1, 2], { toJSON: () => says });
   const captured = [client.capture(loose({ ...event(), metadata: { list: list("two") } }))];
@@ -502,7 +502,7 @@ test("a list with a toJSON() of its own is what that says", () => {
   assert.deepEqual(client.events[0]?.metadata, { list: "two" });
 });
 
-test("UUIDs are those of RFC 9562", () => {
+test("UUIDs follow RFC 9562", () => {
   // Appendix A.4: the DNS namespace and "www.example.com".
   assert.equal(
     uuid5("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "www.example.com"),
@@ -543,7 +543,7 @@ for (const [options, complaint] of [
   [{ hashKey: 7 }, /hashKey is neither/],
   [{ heartbeat: { asset_id: "a", intervalMs: Number.NaN } }, /heartbeat.intervalMs is NaN/],
 ] as const) {
-  test(`a client with ${JSON.stringify(options)} is not made, and says which option is wrong`, () => {
+  test(`a client with ${JSON.stringify(options)} is not made, and the error names the wrong option`, () => {
     assert.throws(
       () =>
         Reflect.apply(createClient, undefined, [
@@ -554,7 +554,7 @@ for (const [options, complaint] of [
   });
 }
 
-test("the clients for the sandbox and for tests know their options by name as well", () => {
+test("the clients for the sandbox and for tests check their options too", () => {
   for (const create of [createSandboxClient, createTestClient]) {
     assert.throws(
       () => Reflect.apply(create, undefined, [{ url: NOWHERE, soruce: "a" }]),
@@ -576,19 +576,19 @@ test("an address may end in /v1 or a slash", async () => {
     await createSandboxClient({ url }).close({ timeoutMs: 1 });
 });
 
-test("as many clients as there are tenants in a program are no leak of listeners to Node, and a closed one leaves none", async () => {
+test("many clients in one program cause no warning of a listener leak in Node, and a closed client leaves no listener", async () => {
   const counts = () => ["beforeExit", "exit"].map((name) => process.listenerCount(name));
   const before = counts();
   const clients = Array.from({ length: 12 }, () =>
     createClient({ url: NOWHERE, apiKey: "k", outbox: { memory: true } }),
   );
-  // One of each kind for all of them: none more where another test has left a client.
+  // One of each kind for all clients: none is added if another test left a client open.
   for (const [at, count] of counts().entries()) assert.ok(count - (before[at] ?? 0) <= 1, `${count}`);
   for (const client of clients) await client.close();
   assert.deepEqual(counts(), before);
 });
 
-test("as many events as are sent at once and awaited are no leak of listeners to Node", async () => {
+test("many events sent and awaited at once cause no warning of a listener leak in Node", async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error) => void warnings.push(name);
   process.on("warning", note);
@@ -600,7 +600,7 @@ test("as many events as are sent at once and awaited are no leak of listeners to
   assert.deepEqual(warnings, []);
 });
 
-test("a client is made also where a test environment has put an AbortController of its own in the place of the runtime's", async () => {
+test("a client can be made even if a test environment has replaced the runtime's AbortController", async () => {
   const { AbortController: original } = globalThis;
   const signal = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
   Object.assign(globalThis, {

@@ -1,4 +1,4 @@
-/** What becomes of events when the service answers this or that. Each test is a fault of some client library in the field. */
+/** What happens to events for each answer of the service. Each test is a fault of some client library in the field. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ const told = () => {
 const memory = (service: ScriptedService, options: Partial<ClientOptions> = {}) =>
   createClient({ url: service.url, apiKey: "ptk_1", outbox: { memory: true }, batch: BATCH, ...options });
 
-test("an event that the service rejects is kept with the reason and told, and the others of its batch are stored", () =>
+test("an event that the service rejects is kept with the reason and reported, and the others of its batch are stored", () =>
   withFolder((directory) =>
     withScriptedService(
       ({ events }) => batchAnswer(events.length, [{ index: 1, code: "invalid_event" }]),
@@ -80,7 +80,7 @@ test("an event that the service rejects is kept with the reason and told, and th
     ),
   ));
 
-test("heartbeats that the service does not admit are told of as that alone, however many of them waited, and its rejected events as before", () => {
+test("heartbeats that the service does not admit are reported as one problem, however many waited, and rejected events as before", () => {
   const notAdmitted = ({ events }: Asked) => {
     const errors = events.map(({ event_type: type }, index) => ({
       index,
@@ -99,7 +99,7 @@ test("heartbeats that the service does not admit are told of as that alone, howe
       ...callbacks,
     });
     client.capture(event({ event_id: "evt_1" }));
-    // The first came with the client, the last comes with its end.
+    // The first heartbeat comes with the client, the last one with its end.
     assert.equal((await client.close()).kind, "flushed");
     assert.equal(service.asked.flatMap(({ events }) => events).length, 3);
     assert.deepEqual(
@@ -111,7 +111,7 @@ test("heartbeats that the service does not admit are told of as that alone, howe
   });
 });
 
-test("an event marked retryable is sent again, alone, and the others are not", () => {
+test("only the event marked retryable is sent again, alone", () => {
   let answers = 0;
   const script = ({ events }: Asked) =>
     answers++ === 0
@@ -125,7 +125,7 @@ test("an event marked retryable is sent again, alone, and the others are not", (
   });
 });
 
-test("warnings are told as far as they can be read, and keep no event back", () => {
+test("readable parts of warnings are reported, and no warning stops an event", () => {
   const texts = [
     "none",
     [null, 7, {}, { message: 5 }],
@@ -159,7 +159,7 @@ for (const body of [
   '{"data":{}}',
   "{}",
 ])
-  test(`an answer that does not account for every event is not believed: ${body}`, () =>
+  test(`an answer that does not account for every event is not accepted: ${body}`, () =>
     withScriptedService(
       () => ({ status: 202, body }),
       async (service) => {
@@ -202,7 +202,7 @@ for (const reply of [
     ));
 }
 
-test("why there is no connection is told also in a test runner, where what fetch throws is of another realm", async (context) => {
+test("the reason for a failed connection is reported even in a test runner, where fetch throws errors of another realm", async (context) => {
   const thrown = `new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") })`;
   const { mock } = context.mock.method(globalThis, "fetch", () => Promise.reject(runInNewContext(thrown)));
   const { callbacks } = told();
@@ -210,13 +210,13 @@ test("why there is no connection is told also in a test runner, where what fetch
   client.capture(event());
   void client.flush();
   await until("it was tried", () => client.stats.failure !== undefined);
-  // Deno leaves it in place for the tests that follow.
+  // Deno keeps the replacement for the tests that follow.
   mock.restore();
   assert.equal(client.stats.failure, "fetch failed: connect ECONNREFUSED");
   await client.close({ timeoutMs: 1 });
 });
 
-test("a request without an answer is given up after the time that was set, and sent again", () =>
+test("a request without an answer is given up after the set time, and sent again", () =>
   withScriptedService(
     () => "hang",
     async (service) => {
@@ -229,7 +229,7 @@ test("a request without an answer is given up after the time that was set, and s
     },
   ));
 
-test("Retry-After is waited for, also by a flush", () =>
+test("the client waits for Retry-After, even in a flush", () =>
   withScriptedService(
     () => problemAnswer(429, "rate_limited", { "retry-after": "1" }),
     async (service) => {
@@ -243,7 +243,7 @@ test("Retry-After is waited for, also by a flush", () =>
     },
   ));
 
-test("an answer without an end is given up, and costs no event", () =>
+test("an endless answer is given up, and loses no event", () =>
   withScriptedService(
     () => ({ status: 202, body: "x".repeat(ANSWER_BYTES_MAX + 1) }),
     async (service) => {
@@ -264,7 +264,7 @@ for (const [what, refusal] of [
   ["an address that is none of ours", { status: 404, body: "<html>" }],
   ["a proxy that wants a password", { status: 407, body: "<html>" }],
 ] as const) {
-  test(`${what} costs no event: they wait until it is right`, () =>
+  test(`${what} loses no event: events wait until it is corrected`, () =>
     withScriptedService(
       () => refusal,
       async (service) => {
@@ -273,7 +273,7 @@ for (const [what, refusal] of [
         client.capture(event({ event_id: "evt_1" }));
         await until("it was asked", () => client.stats.failure !== undefined);
         assert.equal(problems.length, 1);
-        // Node's fetch gives a 407 to nobody: it is as if there had been no answer (Fetch Standard §4.6, on status 407).
+        // Node's fetch hides a 407: it is as if there had been no answer (Fetch Standard §4.6, on status 407).
         const kinds = refusal.status === 407 ? ["refused", "not_delivered"] : ["refused"];
         assert.ok(kinds.includes(problems[0]?.kind ?? ""));
         service.script = takeAll;
@@ -291,7 +291,7 @@ for (const [what, refusal] of [
   ["a batch that is refused for one event", problemAnswer(400, "invalid_request")],
   ["a proxy that finds a body too large", { status: 413, body: "<html>" }],
 ] as const) {
-  test(`${what} costs that event alone, and holds up none behind it`, () =>
+  test(`${what} loses only that event, and delays none behind it`, () =>
     withScriptedService(
       ({ events }) => (holdsPoison(events) ? refusal : batchAnswer(events.length)),
       async (service) => {
@@ -308,7 +308,7 @@ for (const [what, refusal] of [
     ));
 }
 
-test("an event that the service fails over each time holds up the others for a while only", () =>
+test("an event for which the service always fails delays the others only for a while", () =>
   withScriptedService(
     ({ events }) => (holdsPoison(events) ? problemAnswer(500, "internal_error") : batchAnswer(events.length)),
     async (service) => {
@@ -330,7 +330,7 @@ for (const [what, reply] of [
     { status: 503, headers: { "retry-after": "0" }, body: "" },
   ],
 ] as const) {
-  test(`${what} does not hold up the others nor lose it`, () =>
+  test(`${what} neither delays the other events nor loses that one`, () =>
     withScriptedService(
       ({ events }) => (holdsPoison(events) ? reply : batchAnswer(events.length)),
       async (service) => {
@@ -343,7 +343,7 @@ for (const [what, reply] of [
         });
         assert.deepEqual([rejected.length, client.stats.pending.events], [0, 1]);
         const stored = service.asked.filter(({ events }) => !holdsPoison(events));
-        // Five attempts once, two for each step of the search, also where others went through between, and two more of it alone. What breaks off Deno's fetch sends again itself.
+        // Five attempts first, two for each step of the search, even if others succeeded between, two more of it alone. Deno's fetch resends after a cut.
         const poisoned = UNANSWERED_MIN - 1 + 2 * 8 + (UNANSWERED_ALONE_MIN - 1);
         if (reply !== "cut") assert.equal(service.asked.length - stored.length, poisoned);
         assert.deepEqual(
@@ -356,7 +356,7 @@ for (const [what, reply] of [
     ));
 }
 
-test("nor does one in the sandbox, where each event is a request", () =>
+test("the same holds in the sandbox, where each event is a request", () =>
   withScriptedService(
     ({ text }) => {
       if (text.includes(POISON)) return "cut";
@@ -374,7 +374,7 @@ test("nor does one in the sandbox, where each event is a request", () =>
     },
   ));
 
-test("while the service is away nothing is sent in smaller pieces or in another order, however often it was tried", () => {
+test("while the service is away requests become neither smaller nor reordered, however often they were tried", () => {
   let isAway = true;
   const script = ({ events }: Asked) =>
     isAway ? { status: 502, body: "<html>" } : batchAnswer(events.length);
@@ -394,7 +394,7 @@ test("while the service is away nothing is sent in smaller pieces or in another 
   });
 });
 
-test("a batch that is too much for a slow connection becomes smaller until it goes through", () =>
+test("a batch that is too large for a slow connection becomes smaller until it succeeds", () =>
   withScriptedService(
     ({ events }) => (events.length > 2 ? "hang" : batchAnswer(events.length)),
     async (service) => {
@@ -405,7 +405,7 @@ test("a batch that is too much for a slow connection becomes smaller until it go
         return client.stats.delivered === 10;
       });
       const taken = service.asked.filter(({ events }) => events.length <= 2);
-      // On a busy machine an answer may come too late as well, and what it was for is sent again.
+      // On a busy machine an answer may also come too late, and its events are sent again.
       const ids = new Set(taken.flatMap(({ events }) => events.map(({ event_id }) => event_id)));
       assert.deepEqual(
         [...ids],
@@ -415,7 +415,7 @@ test("a batch that is too much for a slow connection becomes smaller until it go
     },
   ));
 
-test("send() waits no longer than it was told to, also where a request may take longer", () =>
+test("send() waits no longer than its timeout, even if a request may take longer", () =>
   withScriptedService(
     () => "hang",
     async (service) => {
@@ -429,7 +429,7 @@ test("send() waits no longer than it was told to, also where a request may take 
     },
   ));
 
-test("send() does not call rejected what a filter in between refuses in words of its own: an attempt before may have arrived", () =>
+test("send() does not report an event as rejected if a proxy refuses it: an earlier attempt may have arrived", () =>
   withScriptedService(
     () => "cut",
     async (service) => {
@@ -444,7 +444,7 @@ test("send() does not call rejected what a filter in between refuses in words of
     },
   ));
 
-test("send() calls stored no event but the one whose receipt it was given, in whichever case its UUID is", () => {
+test("send() reports as stored only the event that its receipt names, whatever the case of its UUID", () => {
   const receipt = { sequence: 7, received_at: "2026-11-20T10:00:00.512Z", duplicate: false, leaf_hash: "" };
   const eventId = "01a21696-af8c-7804-b98a-6e6c0f7af0a9";
   let ofEvent = "evt_2";
@@ -459,14 +459,14 @@ test("send() calls stored no event but the one whose receipt it was given, in wh
   });
 });
 
-test("send() ends also where its time is no number, as of a setting that is not there", async () => {
+test("send() ends even if its timeout is not a number, such as a missing setting", async () => {
   const client = createClient({ url: NOWHERE, apiKey: "k", outbox: { memory: true } });
   const sent = await client.send(event(), { timeoutMs: Number(undefined) });
   assert.equal(sent.kind, "unknown");
   await client.close();
 });
 
-test("a filter in between that refuses one event, in words of its own, does not hold up the others nor lose it", () =>
+test("a proxy that refuses one event with its own answer neither delays the other events nor loses that one", () =>
   withScriptedService(
     ({ events }) => (holdsPoison(events) ? { status: 403, body: "<html>" } : batchAnswer(events.length)),
     async (service) => {
@@ -482,7 +482,7 @@ test("a filter in between that refuses one event, in words of its own, does not 
     },
   ));
 
-test("a filter in between that refuses all requests, in words of its own, puts aside one event for it: the others go as soon as it lets them", () =>
+test("a proxy that refuses all requests with its own answer sets one event aside: the others go as soon as it allows them", () =>
   withScriptedService(
     () => ({ status: 400, body: "<html>" }),
     async (service) => {
@@ -504,7 +504,7 @@ test("a filter in between that refuses all requests, in words of its own, puts a
   ));
 
 for (const status of [403, 502])
-  test(`two events that something in between answers with ${status} hold up none but themselves`, () =>
+  test(`two events that a proxy answers with ${status} delay only themselves`, () =>
     withScriptedService(
       ({ text, events }) =>
         text.includes("evt_bad") ? { status, body: "<html>" } : batchAnswer(events.length),
@@ -522,7 +522,7 @@ for (const status of [403, 502])
       },
     ));
 
-test("a redirect is not followed with the key", () =>
+test("a redirect is not followed, so that the key is not sent elsewhere", () =>
   withScriptedService(
     () => ({ status: 302, headers: { location: `${NOWHERE}/elsewhere` }, body: "" }),
     async (service) => {
@@ -534,7 +534,7 @@ test("a redirect is not followed with the key", () =>
     },
   ));
 
-test("events in memory that are not delivered when the client is closed are dropped, counted and told, each one", () =>
+test("events in memory that are not delivered when the client closes are dropped, counted and reported, each one", () =>
   withScriptedService(
     () => problemAnswer(503, "log_unavailable"),
     async (service) => {
@@ -555,7 +555,7 @@ test("events in memory that are not delivered when the client is closed are drop
     },
   ));
 
-test("what can be compressed is, and reads back as it was captured", () =>
+test("a compressible batch is compressed, and reads back as it was captured", () =>
   withScriptedService(takeAll, async (service) => {
     const client = memory(service);
     const text = "가나다 \u0000 \ud800 😀 ".repeat(200);
@@ -567,7 +567,7 @@ test("what can be compressed is, and reads back as it was captured", () =>
     assert.equal(metadata.text, text);
   }));
 
-test("a batch goes out when it has as many events or bytes as was set, without waiting for its time", () =>
+test("a batch is sent when it has the set number of events or bytes, before its time is over", () =>
   withScriptedService(takeAll, async (service) => {
     const client = memory(service, { batch: { events: 3, bytes: 8_000_000, intervalMs: 60_000 } });
     for (let n = 0; n < 3; n++) client.capture(event({ event_id: `evt_${n}` }));
@@ -580,7 +580,7 @@ test("a batch goes out when it has as many events or bytes as was set, without w
     await large.close();
   }));
 
-test("an event is sent after its interval, also when the one before was captured while an answer was awaited", () => {
+test("an event is sent after its interval, even if the previous request still waits for an answer", () => {
   const slow = async ({ events }: Asked) => {
     await delay(10 * BATCH.intervalMs);
     return batchAnswer(events.length);
@@ -597,7 +597,7 @@ test("an event is sent after its interval, also when the one before was captured
   });
 });
 
-test("a full outbox keeps what it has, and says so of every event that it does not take", () =>
+test("a full outbox keeps its events, and reports every event that it does not take", () =>
   withScriptedService(
     () => problemAnswer(503, "overloaded"),
     async (service) => {
@@ -614,7 +614,7 @@ test("a full outbox keeps what it has, and says so of every event that it does n
         Array(3).fill("outbox_full"),
       );
       assert.deepEqual(client.stats.dropped, { outbox_full: 3 });
-      // Told once a minute, counted always.
+      // Reported once a minute, always counted.
       assert.equal(problems.filter(({ kind }) => kind === "dropped").length, 1);
       service.script = takeAll;
       await until("there is room", async () => (await client.flush({ timeoutMs: 20 })).kind === "flushed");
@@ -630,7 +630,7 @@ const numberOf = ({ metadata }: Readonly<Record<string, unknown>>): unknown =>
     ? metadata.source_sequence
     : undefined;
 
-test("after close an event is refused with its reason", () =>
+test("an event captured after close is refused with the reason", () =>
   withScriptedService(takeAll, async (service) => {
     const { dropped, callbacks } = told();
     const client = memory(service, callbacks);
@@ -644,7 +644,7 @@ test("after close an event is refused with its reason", () =>
     assert.equal((await client.send(event())).kind, "unknown");
   }));
 
-test("what is captured while a client closes is kept in its folder, and the next one delivers it", () =>
+test("an event captured while a client closes is kept in its folder, and the next client delivers it", () =>
   withFolder((directory) =>
     withScriptedService(
       () => problemAnswer(503, "log_unavailable"),
@@ -667,7 +667,7 @@ test("what is captured while a client closes is kept in its folder, and the next
     ),
   ));
 
-test("what is captured while a client closes and is left in memory is dropped, counted and told", () =>
+test("an event captured while a client closes that stays in memory is dropped, counted and reported", () =>
   withScriptedService(
     () => "hang",
     async (service) => {
@@ -688,7 +688,7 @@ test("what is captured while a client closes and is left in memory is dropped, c
     },
   ));
 
-test("a flush ends when its time is over, with what is pending and why", () =>
+test("a flush ends when its time is over, with the number of pending events and the reason", () =>
   withScriptedService(
     () => problemAnswer(503, "log_unavailable"),
     async (service) => {
@@ -703,7 +703,7 @@ test("a flush ends when its time is over, with what is pending and why", () =>
     },
   ));
 
-test("callbacks that throw reach nobody", () =>
+test("an error thrown by a callback reaches no caller", () =>
   withScriptedService(
     ({ events }) => batchAnswer(events.length, [{ index: 0, code: "invalid_event" }]),
     async (service) => {
@@ -718,7 +718,7 @@ test("callbacks that throw reach nobody", () =>
     },
   ));
 
-test("send gives the receipt, and tries again under the same idempotency key", () =>
+test("send returns the receipt, and retries under the same idempotency key", () =>
   withScriptedService(
     () => problemAnswer(503, "log_unavailable", { "retry-after": "0" }),
     async (service) => {
@@ -746,7 +746,7 @@ test("send gives the receipt, and tries again under the same idempotency key", (
       assert.ok(refused.kind === "rejected" && refused.rejection.code === "invalid_request");
       const before = service.asked.length;
       const { now } = performance;
-      // With this its time is over. Each attempt after it has as much of its own, so that a busy machine answers in time.
+      // This ends its time. Each later attempt has as much time, so that a busy machine answers in time.
       service.script = () => {
         performance.now = () => now.call(performance) + RESENT_AFTER_MS;
         return "cut";
@@ -765,10 +765,10 @@ test("send gives the receipt, and tries again under the same idempotency key", (
         performance.now = now;
       });
       assert.equal(again.kind, "stored");
-      // What was given up may be heard of later than what came after it.
+      // The outcome of a request that was given up may arrive later than what follows it.
       const resent = () => service.asked.filter(({ path }) => path === "/v1/events?resent=true").length;
       assert.equal(resent(), 1);
-      // The same where the machine slept, and its steady clock with it.
+      // The same if the machine slept, and its steady clock with it.
       const { now: wall } = Date;
       Date.now = () => wall() + 2 * RESENT_AFTER_MS;
       await unknown.again().finally(() => {

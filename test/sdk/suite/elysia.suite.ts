@@ -1,5 +1,5 @@
 /**
- * The plugin for Elysia, by requests that are handed to an app. Listening needs another package on Node, so what only a listening app shows is in
+ * The plugin for Elysia, tested with requests that are passed to an app. Listening needs another package on Node, so tests of a listening app are in
  * test/sdk/elysia.test.ts, on Bun.
  */
 import assert from "node:assert/strict";
@@ -20,7 +20,7 @@ const request = (path: string, headers: Readonly<Record<string, string>> = {}, b
     ...(body !== undefined && { method: "POST", body }),
   });
 
-/** What a handler records for a request with these headers. */
+/** The events that a handler records for a request with these headers. */
 const recordedFor = async (headers: Readonly<Record<string, string>>) => {
   const client = createTestClient();
   const app = new Elysia().use(audit(client)).get("/", (context) => context.audit.capture(inference).kind);
@@ -30,7 +30,7 @@ const recordedFor = async (headers: Readonly<Record<string, string>>) => {
   return event;
 };
 
-test("what a handler records has the request's id and trace", async () => {
+test("events that a handler records have the request's id and trace", async () => {
   const { correlation_id, trace_id, span_id } = await recordedFor({
     "x-request-id": "req-7",
     traceparent: `00-${TRACE}-${SPAN}-01`,
@@ -38,7 +38,7 @@ test("what a handler records has the request's id and trace", async () => {
   assert.deepEqual([correlation_id, trace_id, span_id], ["req-7", TRACE, SPAN]);
 });
 
-test("a request without a usable id gets one of its own, the same for all of its events", async () => {
+test("a request without a usable id gets a new one, the same for all of its events", async () => {
   const client = createTestClient();
   const app = new Elysia().use(audit(client)).get("/", (context) => {
     context.audit.capture(inference);
@@ -64,17 +64,17 @@ for (const traceparent of [
   `00-${TRACE}-${SPAN}`,
   `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`,
 ])
-  test(`a traceparent that is not valid counts as absent: ${traceparent}`, async () => {
+  test(`an invalid traceparent counts as absent: ${traceparent}`, async () => {
     const event = await recordedFor({ traceparent });
     assert.ok(!("trace_id" in event || "span_id" in event));
   });
 
-test("a traceparent of a later version is read as far as it is known", async () => {
+test("a traceparent of a later version is read as far as its format is known", async () => {
   const { trace_id, span_id } = await recordedFor({ traceparent: `cc-${TRACE}-${SPAN}-01-what-comes-later` });
   assert.deepEqual([trace_id, span_id], [TRACE, SPAN]);
 });
 
-test("any header whatever leaves the request as it is", async () => {
+test("no header value changes the request", async () => {
   const headers = fc.record({
     "x-request-id": fc.stringMatching(/^[ -~]{0,300}$/),
     traceparent: fc.oneof(
@@ -92,7 +92,7 @@ test("any header whatever leaves the request as it is", async () => {
   );
 });
 
-/** An app whose routes are all audited in the same way, and what was recorded once there are so many. */
+/** An app whose routes all have the same description, and its recorded events as soon as there are this many. */
 const audited = () => {
   const client = createTestClient();
   const plugin = audit(client);
@@ -165,19 +165,19 @@ for (const [asked, text, metadata] of [
     { call: "POST /reads-itself", status: 200, response: '{"x":1}' },
   ],
 ] as const)
-  test(`a route that says so is recorded once it has answered: ${metadata.call} with ${metadata.status}`, async () => {
+  test(`a route with a description is recorded after its answer: ${metadata.call} with ${metadata.status}`, async () => {
     const { recorded } = audited();
     assert.deepEqual(await recorded(asked()), { text, metadata, events: 1 });
   });
 
-test("a route that describes nothing records nothing", async () => {
+test("a route whose description returns nothing records nothing", async () => {
   const { app, client, recorded } = audited();
   await app.handle(request("/silent"));
   assert.equal((await recorded(request("/text"))).events, 1);
   assert.deepEqual(client.stats.dropped, {});
 });
 
-test("a description that throws does not reach who asked: the event counts as dropped", async () => {
+test("an error thrown by a description does not reach the client: the event counts as dropped", async () => {
   const client = createTestClient({ onProblem: () => {} });
   const app = new Elysia().use(audit(client)).get("/", () => "answer", {
     audit: () => {
@@ -188,7 +188,7 @@ test("a description that throws does not reach who asked: the event counts as dr
   await until("it was counted", () => client.stats.dropped.invalid === 1);
 });
 
-test("a description is held to the types of events", () => {
+test("the types check a description against the event types", () => {
   const app = new Elysia().use(audit(createTestClient<"custom.scored">()));
   app.get("/", () => 1, { audit: () => ({ asset_id: "credit_model", event_type: "custom.scored" }) });
   // @ts-expect-error: no such event type.
@@ -197,7 +197,7 @@ test("a description is held to the types of events", () => {
   app.get("/", () => 1, { audit: () => ({ event_type: "ai_inference" }) });
 });
 
-test("two clients in one app keep their requests apart", async () => {
+test("two clients in one app keep their requests separate", async () => {
   const [one, two] = [createTestClient(), createTestClient()];
   const app = new Elysia()
     .use(new Elysia().use(audit(one)).get("/one", () => 1, { audit: () => inference }))

@@ -1,4 +1,4 @@
-/** What OpenTelemetry knows of a call to a model becomes an event, without a word of what was said. With the real OpenTelemetry SDK. */
+/** What OpenTelemetry knows about a call to a model becomes an event, without any content. With the real OpenTelemetry SDK. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SpanStatusCode } from "@opentelemetry/api";
@@ -12,7 +12,7 @@ import {
   metadataFromGenAi,
 } from "prooftrail/sdk";
 
-/** Attribute, a value of it, and what stands in metadata. */
+/** Attribute, an example value, and its copy in metadata. */
 const MAPPED = [
   ["gen_ai.response.model", "gpt-4-0613", "model"],
   ["gen_ai.request.model", "gpt-4", "request_model"],
@@ -49,7 +49,7 @@ const MAPPED = [
   ["error.type", "timeout", "error_type"],
 ] as const;
 
-/** Names of before semantic conventions 1.37, and what they are called since. */
+/** Names from before semantic conventions 1.37, and their current names. */
 const OLD = [
   ["gen_ai.system", "gen_ai.provider.name"],
   ["gen_ai.usage.prompt_tokens", "gen_ai.usage.input_tokens"],
@@ -57,7 +57,7 @@ const OLD = [
   ["gen_ai.openai.request.seed", "gen_ai.request.seed"],
 ] as const;
 
-/** What people wrote and models answered, today and in older conventions and libraries. */
+/** The texts of people and models, in today's and in older conventions and libraries. */
 const CONTENT = [
   "gen_ai.input.messages",
   "gen_ai.output.messages",
@@ -93,11 +93,11 @@ const CONTENT = [
 const ALL = Object.fromEntries(MAPPED.map(([name, value]) => [name, value]));
 const EXPECTED = { ...Object.fromEntries(MAPPED.map(([, value, key]) => [key, value])), error: true };
 
-test("every attribute of the conventions that says how a model was called has its key in metadata", () => {
+test("every attribute of the conventions that describes a call to a model has its key in metadata", () => {
   assert.deepEqual(metadataFromGenAi(ALL), EXPECTED);
 });
 
-test("where the model that answered is not known, the one that was asked for stands for it", () => {
+test("if the answering model is unknown, the requested model is used", () => {
   assert.deepEqual(metadataFromGenAi({ "gen_ai.request.model": "gpt-4" }), {
     model: "gpt-4",
     request_model: "gpt-4",
@@ -105,7 +105,7 @@ test("where the model that answered is not known, the one that was asked for sta
 });
 
 for (const [old, current] of OLD)
-  test(`the old name ${old} counts where the current one is not there`, () => {
+  test(`the old name ${old} is used if the current one is absent`, () => {
     const value = ALL[current];
     assert.deepEqual(metadataFromGenAi({ [old]: value }), metadataFromGenAi({ [current]: value }));
     assert.deepEqual(
@@ -117,14 +117,14 @@ for (const [old, current] of OLD)
 const SECRET = "Kim Minji, 900101-2345678";
 
 for (const name of CONTENT)
-  test(`${name} never comes through`, () => {
+  test(`${name} is never copied`, () => {
     for (const value of [SECRET, [SECRET], JSON.stringify([{ role: "user", content: SECRET }])])
       assert.deepEqual(metadataFromGenAi({ ...ALL, [name]: value }), EXPECTED);
   });
 
 const known = new Set<string>([...MAPPED.map(([name]) => name), ...OLD.map(([name]) => name)]);
 
-/** Names that look like ours and are not. */
+/** Names that look like ours but are not. */
 const unknownName = fc
   .oneof(
     fc.string(),
@@ -137,7 +137,7 @@ const unknownName = fc
   )
   .filter((name) => !known.has(name));
 
-test("an attribute that is not known never comes through, whatever its name and value", () => {
+test("an unknown attribute is never copied, whatever its name and value", () => {
   fc.assert(
     fc.property(fc.dictionary(unknownName, fc.anything()), (attributes) => {
       assert.deepEqual(metadataFromGenAi(attributes), {});
@@ -146,7 +146,7 @@ test("an attribute that is not known never comes through, whatever its name and 
   );
 });
 
-test("a known attribute comes through as it is, or not at all: a value of another kind might be content", () => {
+test("a known attribute is copied unchanged or not at all: a value of another type might be content", () => {
   fc.assert(
     fc.property(fc.constantFrom(...MAPPED), fc.anything(), ([name, example, key], value) => {
       const metadata = metadataFromGenAi({ [name]: value });
@@ -168,13 +168,13 @@ test("a known attribute comes through as it is, or not at all: a value of anothe
 const traced = (options: GenAiSpanProcessorOptions) => {
   const client = createTestClient();
   const processor = createGenAiSpanProcessor(client, options);
-  // As the SDK's own interface: what is built after its structure is what it takes.
+  // Typed as the SDK's own interface: it accepts any object of the same structure.
   const spanProcessors: SpanProcessor[] = [processor];
   const provider = new BasicTracerProvider({ spanProcessors });
   return { client, provider, tracer: provider.getTracer("suite") };
 };
 
-test("a span of a call to a model becomes an event under its trace, at its end and with its duration", async () => {
+test("a span of a call to a model becomes an event with its trace, end time and duration", async () => {
   const { client, provider, tracer } = traced({ asset_id: "support_bot" });
   const startMs = Date.UTC(2026, 10, 20, 10);
   const span = tracer.startSpan(`chat ${SECRET}`, { startTime: startMs, attributes: { "http.route": "/" } });
@@ -202,7 +202,7 @@ test("a span of a call to a model becomes an event under its trace, at its end a
   assert.ok(!JSON.stringify(event).includes("Minji"));
 });
 
-test("spans of other things are left alone, and which system a span belongs to may be told by the span", () => {
+test("other spans are ignored, and a callback may choose the asset from the span", () => {
   const { client, tracer } = traced({
     asset_id: ({ attributes }) => (attributes["gen_ai.agent.name"] === "tutor" ? "tutor_bot" : undefined),
   });
@@ -217,7 +217,7 @@ test("spans of other things are left alone, and which system a span belongs to m
   );
 });
 
-test("a fault of the callback, and a span without times, reach nobody: the events count as dropped", () => {
+test("an error of the callback, or a span without times, reaches no caller: the events count as dropped", () => {
   const { client, tracer } = traced({
     asset_id: () => {
       throw new Error("of the program");
@@ -236,7 +236,7 @@ test("a fault of the callback, and a span without times, reach nobody: the event
   assert.equal(client.with({ asset_id: "a" }).capture(event).kind, "dropped");
 });
 
-test("what keeps a span from being read is told as a fault of that, and not of the asset_id beside it", () => {
+test("an error in reading a span is reported as such, and not as an error of the given asset_id", () => {
   const messages: string[] = [];
   const client = createTestClient({
     onDropped: ({ message }) => void messages.push(message),

@@ -1,4 +1,4 @@
-/** What waits is delivered once its turn comes, whatever happens between; what has its outcome never comes again. Both outboxes, by any sequence of steps. */
+/** A waiting entry is delivered in its turn, whatever happens meanwhile; a settled entry never comes again. Both outboxes, any sequence of steps. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -63,14 +63,14 @@ const openFile = (
     onFailure: (reason) => failures.push(reason),
   });
 
-/** As if their process had died: nobody has such a lease now. */
+/** As if their process had died: no living process has such a lease. */
 const killHolders = async (directory: string): Promise<void> => {
   for (const name of await readdir(directory)) {
     if (!name.endsWith(".lease")) continue;
     try {
       const text = await readFile(join(directory, name), "utf8");
       const lease = JSON.stringify({ ...JSON.parse(text), started: "0" });
-      // One that is dropped meanwhile is not made again.
+      // An outbox that is dropped meanwhile is not made again.
       await writeFile(join(directory, name), lease.padEnd(text.length), { flag: "r+" });
     } catch (error) {
       assert.match(String(error), /ENOENT/);
@@ -78,7 +78,7 @@ const killHolders = async (directory: string): Promise<void> => {
   }
 };
 
-/** The dead take nothing over: it must not go on with that. Who is asked for more than there is gives nothing before it has looked at all that others left. */
+/** Waits until an outbox has checked all that others left, so that it takes nothing over after its death: asked for too much, it returns only then. */
 const hasLooked = (outbox: Outbox): Promise<unknown> =>
   outbox.take({ events: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });
 
@@ -127,23 +127,23 @@ const checkTaken = (parts: {
   return number;
 };
 
-/** Takes the steps, then delivers what is left: everything that was kept has come out, as it went in. */
+/** Takes the steps, then delivers what is left: every kept entry has come out, unchanged. */
 const walk = async (
   open: () => Outbox,
   all: readonly Step[],
   die: (() => Promise<void>) | undefined,
 ): Promise<void> => {
   let outbox = open();
-  // Memory ends with its process: nothing in it is ever called synced.
+  // Memory ends with its process: it never reports an entry as synced.
   const syncedKind = die ? "synced" : "failed";
   const dead: Outbox[] = [];
   const syncs: Promise<Synced>[] = [];
   const sizes = new Map<number, number>();
   const delivered = new Set<number>();
-  /** Of this life: entries, and what was asked to tell when those before it are settled. */
+  /** Of this life: the entries, and the marks that tell when the entries before them are settled. */
   let own: number[] = [];
   let marks: { readonly isSettled: () => boolean; readonly before: readonly number[] }[] = [];
-  /** Of this life: what a killed process had settled and not written down may come again. */
+  /** Of this life: entries that a killed process had settled but not written down may come again. */
   let settled = new Set<number>();
   const settleSome = async (step: Extract<Step, { kind: "take" }>): Promise<boolean> => {
     const taken = await outbox.take(step);
@@ -182,7 +182,7 @@ const walk = async (
         );
     } else if (step.kind === "sync") {
       const synced = outbox.sync();
-      // Events come while it goes on.
+      // More events arrive during the sync.
       syncs.push(synced);
       if (step.isAwaited) assert.equal((await synced).kind, syncedKind);
     } else if (step.kind === "close" && die) {
@@ -208,7 +208,7 @@ const walk = async (
   assert.ok(outbox.mark()());
   for (const { kind } of await Promise.all(syncs)) assert.equal(kind, syncedKind);
   await outbox.close();
-  // They were not dead after all: what they keep, others had.
+  // They were not dead after all: others had their entries.
   for (const other of dead) await other.close();
   outbox = open();
   settled = new Set();
@@ -217,13 +217,13 @@ const walk = async (
   await outbox.close();
 };
 
-test("whatever a memory outbox kept comes out until it has its outcome, and then never again", () =>
+test("every entry of a memory outbox is taken until it is settled, and then never again", () =>
   fc.assert(
     fc.asyncProperty(steps, (all) => walk(() => createMemoryOutbox({ bytesMax: BYTES_MAX }), all, undefined)),
     { numRuns: 100 },
   ));
 
-test("whatever a folder kept comes out until it has its outcome, also when processes die on the way", () =>
+test("every entry of a folder is taken until it is settled, even if processes die meanwhile", () =>
   fc.assert(
     fc.asyncProperty(steps, (all) =>
       withFolder(async (directory) => {
@@ -240,7 +240,7 @@ test("whatever a folder kept comes out until it has its outcome, also when proce
     { numRuns: 40 },
   ));
 
-test("two clients share a folder, and each delivers its own", () =>
+test("two clients share a folder, and each delivers its own events", () =>
   withFolder(async (directory) => {
     const [first, second] = [openFile(directory), openFile(directory)];
     first.append(entry(1, 0));
@@ -257,7 +257,7 @@ test("two clients share a folder, and each delivers its own", () =>
     await second.close();
   }));
 
-test("of two clients one takes over what a dead one has left", () =>
+test("exactly one of two clients takes over the events of a dead client", () =>
   withFolder(async (directory) => {
     const dead = openFile(directory);
     for (let number = 0; number < 40; number++) dead.append(entry(number, 1000));
@@ -281,7 +281,7 @@ test("of two clients one takes over what a dead one has left", () =>
     for (const outbox of [...heirs, dead]) await outbox.close();
   }));
 
-test("what waits is given out as it came, also where it came while a file was synced", () =>
+test("events are taken in the order of their capture, even if they came during the sync of a file", () =>
   withFolder(async (directory) => {
     const outbox = openFile(directory);
     let appended = 0;
@@ -291,7 +291,7 @@ test("what waits is given out as it came, also where it came while a file was sy
       append();
       const syncing = outbox.sync();
       syncs.push(syncing);
-      // The file that is synced is not written to.
+      // The file being synced is not written to.
       append();
       append();
       if (round % 3 === 0) await syncing;
@@ -316,7 +316,7 @@ test("what waits is given out as it came, also where it came while a file was sy
     assert.deepEqual(await readdir(directory), []);
   }));
 
-test("what many dead have left is taken together, within the limits, and each has its own outcome", () =>
+test("the events of many dead clients are taken in one batch, within the limits, and each has its own outcome", () =>
   withFolder(async (directory) => {
     const dead = Array.from({ length: 5 }, () => openFile(directory));
     for (const [number, outbox] of dead.entries())
@@ -344,7 +344,7 @@ test("what many dead have left is taken together, within the limits, and each ha
     for (const outbox of [next, ...dead]) await outbox.close();
   }));
 
-/** Each entry in a file of its own and of another client, as very many short-lived programs leave them. Gives their names. */
+/** Each entry in its own file of its own client, as very many short-lived programs leave them. Returns the file names. */
 const leaveEach = async (directory: string, numbers: readonly number[]): Promise<readonly string[]> => {
   for (const number of numbers) {
     const bytes = entry(number, 0);
@@ -355,7 +355,7 @@ const leaveEach = async (directory: string, numbers: readonly number[]): Promise
   return await readdir(directory);
 };
 
-test("of what very many have left a batch is given out before all of it is taken over, the oldest first", () =>
+test("a batch of events from very many dead clients is returned before all of them are taken over, the oldest first", () =>
   withFolder(async (directory) => {
     const numbers = [...Array(100).keys()];
     const left = await leaveEach(directory, numbers);
@@ -369,7 +369,7 @@ test("of what very many have left a batch is given out before all of it is taken
     await heir.close();
   }));
 
-test("a client that is closed while it takes over what very many have left does not finish that first, and the next one has it all", () =>
+test("a client that is closed while it takes over from very many dead clients does not finish that first, and the next client has everything", () =>
   withFolder(async (directory) => {
     const numbers = [...Array(100).keys()];
     const left = await leaveEach(directory, numbers);
@@ -385,7 +385,7 @@ test("a client that is closed while it takes over what very many have left does 
     await next.close();
   }));
 
-test("what a client that was closed had taken over by then still goes before what it had left to others, which is newer", () =>
+test("the events that a closed client had taken over are still taken before the newer ones that it left untouched", () =>
   withFolder(async (directory) => {
     const numbers = [...Array(100).keys()];
     const left = await leaveEach(directory, numbers);
@@ -399,7 +399,7 @@ test("what a client that was closed had taken over by then still goes before wha
     await next.close();
   }));
 
-test("of what several dead have left, what the first of them began with goes first", () =>
+test("of the events of several dead clients, those of the client that started first are taken first", () =>
   withFolder(async (directory) => {
     const dead: Outbox[] = [];
     for (const number of Array(8).keys()) {
@@ -415,7 +415,7 @@ test("of what several dead have left, what the first of them began with goes fir
     for (const outbox of [heir, ...dead]) await outbox.close();
   }));
 
-test("what may have been sent too long ago is not taken together with what was not, which is not looked up", () =>
+test("events that may have been sent too long ago are taken separately from the others, which are not looked up in the log", () =>
   withFolder(async (directory) => {
     const dead = openFile(directory);
     dead.append(entry(1, 0));
@@ -433,7 +433,7 @@ test("what may have been sent too long ago is not taken together with what was n
     await dead.close();
   }));
 
-test("what a dead client has left is sent by one that is running and captures nothing itself", () =>
+test("the events of a dead client are sent by a running client that captures nothing itself", () =>
   withFolder(async (directory) => {
     const [dead, heir] = [openFile(directory), openFile(directory, [], 5)];
     dead.append(entry(1, 0));
@@ -474,7 +474,7 @@ test("a client whose lease was taken goes on under a new name, and loses nothing
     const taken = await heir.take({ events: 9, bytes: 999 });
     assert.deepEqual(taken?.entries.map(numberIn), [1]);
     taken?.settle([0]);
-    // It wakes up after longer than a lease is good for.
+    // It wakes up after a lease has run out.
     const { now } = performance;
     performance.now = () => now.call(performance) + 120_000;
     try {
@@ -491,7 +491,7 @@ test("a client whose lease was taken goes on under a new name, and loses nothing
     await heir.close();
   }));
 
-/** The steady clock so far ahead that a lease is late; the wall clock as well. */
+/** Both clocks are so far ahead that a lease is late. */
 const late = (use: () => void): Promise<void> => ahead(120_000, async () => use());
 
 const drain = async (outbox: Outbox): Promise<number[]> => {
@@ -504,7 +504,7 @@ const drain = async (outbox: Outbox): Promise<number[]> => {
   }
 };
 
-test("what is written to a file while another takes it over and removes it is kept, by whoever of the two can see it", () =>
+test("an event written to a file while another client takes it over and removes it is kept, by whichever of the two can see it", () =>
   withFolder(async (directory) => {
     const failures: string[] = [];
     const holder = openFile(directory, failures);
@@ -521,7 +521,7 @@ test("what is written to a file while another takes it over and removes it is ke
     assert.deepEqual(second?.entries.map(numberIn), [2]);
     assert.equal(areDelivered(), false);
     second?.settle([0]);
-    // Without the lease it looks for what nobody else can have: what was sent before may be among it.
+    // Without the lease it searches for entries that no other client can have: these may have been sent before.
     await late(() => assert.equal(holder.append(entry(4, 0)).kind, "kept"));
     assert.deepEqual((await drain(holder)).sort(), [1, 2, 3, 4]);
     assert.ok(areDelivered());
@@ -531,7 +531,7 @@ test("what is written to a file while another takes it over and removes it is ke
     assert.deepEqual(await readdir(directory), []);
   }));
 
-test("what is kept anew while it is looked for is delivered, and is not called lost", () =>
+test("an event that is written again during a search for it is delivered, and is not reported as lost", () =>
   withFolder(async (directory) => {
     const failures: string[] = [];
     const holder = openFile(directory, failures);
@@ -542,7 +542,7 @@ test("what is kept anew while it is looked for is delivered, and is not called l
     const files = async () => (await readdir(directory)).filter((name) => name.endsWith(".events"));
     await until("only the heir's own file is there", async () => (await files()).length === 1);
     const taking = holder.take({ events: 9, bytes: 999 });
-    // It looks for its file, which is gone, and is told so in another turn of the loop.
+    // It searches for its file, which is gone, and learns that in another turn of the loop.
     for (let step = 0; step < 50; step++) await null;
     await late(() => assert.equal(holder.append(entry(2, 0)).kind, "kept"));
     const found = (await taking)?.entries.map(numberIn);
@@ -551,7 +551,7 @@ test("what is kept anew while it is looked for is delivered, and is not called l
     await heir.close();
   }));
 
-test("what a client takes over while it is itself taken for dead is delivered, and is not called lost", () =>
+test("an event that a client takes over while it is taken for dead itself is delivered, and is not reported as lost", () =>
   withFolder(async (directory) => {
     const failures: string[] = [];
     const dead = openFile(directory);
@@ -584,7 +584,7 @@ test("what a client takes over while it is itself taken for dead is delivered, a
     await dead.close();
   }));
 
-test("nothing that was kept is lost where one that lives is taken for dead at any time, and nothing is called delivered before it is", () =>
+test("no kept event is lost if a living client is taken for dead at any time, and none is reported as delivered too early", () =>
   fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -612,7 +612,7 @@ test("nothing that was kept is lost where one that lives is taken for dead at an
           const heirs: Outbox[] = [];
           const inHand: Taken[] = [];
           let appended = 0;
-          /** Entries before this one may be with an heir, which was told: a mark that is made later does not answer for them. */
+          /** Entries before this one may be with an heir, which was reported: a later mark does not cover them. */
           let told = 0;
           for (const step of steps) {
             const [failed, first] = [failures.length, appended];
@@ -655,8 +655,8 @@ test("nothing that was kept is lost where one that lives is taken for dead at an
     { numRuns: 60 },
   ));
 
-test("what cannot be synced is said to be so", async () => {
-  // A device has nothing to sync: Linux refuses it, which nobody would see who does not ask.
+test("a file that cannot be synced is reported", async () => {
+  // A device has nothing to sync: Linux refuses the sync, and only a client that checks can see it.
   const fd = openSync("/dev/null", "w");
   const files = new FileSync("/dev", () => {});
   const told: string[] = [];
@@ -667,7 +667,7 @@ test("what cannot be synced is said to be so", async () => {
   closeSync(fd);
 });
 
-test("nobody else on the machine can read what waits", () =>
+test("no other user of the machine can read waiting events", () =>
   withFolder(async (parent) => {
     const directory = join(parent, "outbox");
     const outbox = openFile(directory);
@@ -680,7 +680,7 @@ test("nobody else on the machine can read what waits", () =>
     await outbox.close();
   }));
 
-/** What stands where the file of this entry stood cannot be read as one, but renamed; until it is mended. */
+/** Replaces the file of this entry by something that cannot be read as a file but can be renamed, until it is restored. */
 const makeUnreadable = async (directory: string, number: number): Promise<() => Promise<void>> => {
   for (const name of await readdir(directory)) {
     if (!name.endsWith(".events")) continue;
@@ -697,7 +697,7 @@ const makeUnreadable = async (directory: string, number: number): Promise<() => 
 };
 
 for (const number of [0, 2, 4])
-  test(`a file of the dead that cannot be read holds up no other of theirs, and is taken over when it can (${number})`, () =>
+  test(`a dead client's file that cannot be read delays none of the others, and is taken over once it can be read (${number})`, () =>
     withFolder(async (directory) => {
       const failures: string[] = [];
       const dead = [0, 2, 4].map(() => openFile(directory));
@@ -717,10 +717,10 @@ for (const number of [0, 2, 4])
       for (const outbox of [heir, next, ...dead]) await outbox.close();
     }));
 
-test("a file of one's own that cannot be read holds up no other, and is told when nothing else is due", () =>
+test("an own file that cannot be read delays no other, and is reported when nothing else is due", () =>
   withFolder(async (directory) => {
     const outbox = openFile(directory);
-    // An eighth of its bytes is a file.
+    // A file may have an eighth of the limit.
     for (let number = 0; number < 3; number++) outbox.append(entry(number, BYTES_MAX / 8));
     const mend = await makeUnreadable(directory, 1);
     for (const expected of [0, 2]) {
@@ -734,7 +734,7 @@ test("a file of one's own that cannot be read holds up no other, and is told whe
     await outbox.close();
   }));
 
-test("what waits for its time is not read meanwhile, whoever has left it: of very many entries that come again each would be read with every request", () =>
+test("postponed entries of any client are not read while they wait: otherwise each of very many would be read with every request", () =>
   withFolder(async (directory) => {
     const dead = openFile(directory);
     dead.append(entry(0, 0));
@@ -755,7 +755,7 @@ test("what waits for its time is not read meanwhile, whoever has left it: of ver
     for (const each of [outbox, dead]) await each.close();
   }));
 
-test("what is damaged costs itself alone, and is told", () =>
+test("a damaged entry loses only itself, and is reported", () =>
   withFolder(async (directory) => {
     const dead = openFile(directory);
     for (let number = 0; number < 5; number++) dead.append(entry(number, 20));
@@ -781,7 +781,7 @@ for (const [how, bytesLeft, whole] of [
   ["to nothing", 0, 0],
   ["inside an entry", 1.5, 1],
 ] as const)
-  test(`of a file that somebody has cut ${how} what is missing is told, and it goes on`, () =>
+  test(`if somebody has cut a file ${how}, the missing entries are reported, and the outbox goes on`, () =>
     withFolder(async (directory) => {
       const failures: string[] = [];
       const outbox = openFile(directory, failures);
@@ -810,11 +810,11 @@ for (const [how, bytesLeft, whole] of [
       assert.deepEqual(await readdir(directory), []);
     }));
 
-test("files that are taken away are told with the number of their events, but for what is still written to, and it goes on", () =>
+test("removed files are reported with the number of their events, except the one being written, and the outbox goes on", () =>
   withFolder(async (directory) => {
     const failures: string[] = [];
     const outbox = openFile(directory, failures);
-    // An eighth of its bytes is a file.
+    // A file may have an eighth of the limit.
     for (let number = 0; number < 5; number++) outbox.append(entry(number, BYTES_MAX / 20));
     await outbox.sync();
     for (const name of await readdir(directory))
@@ -827,7 +827,7 @@ test("files that are taken away are told with the number of their events, but fo
     assert.deepEqual(await readdir(directory), []);
   }));
 
-/** Both clocks, so many milliseconds ahead; or one of them by another time. */
+/** Moves both clocks ahead by this many milliseconds, or the wall clock by another time. */
 const ahead = async (ms: number, use: () => Promise<void>, wallMs = ms): Promise<void> => {
   const [wall, steady] = [Date.now, performance.now];
   Date.now = () => wall() + wallMs;
@@ -839,7 +839,7 @@ const ahead = async (ms: number, use: () => Promise<void>, wallMs = ms): Promise
   }
 };
 
-test("what was tried again and again counts from its first attempt, in both outboxes", () =>
+test("in both outboxes an entry that is retried keeps the time of its first attempt", () =>
   withFolder(async (directory) => {
     for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
       outbox.append(entry(1, 0));
@@ -857,7 +857,7 @@ for (const [what, steadyMs, wallMs] of [
   ["the wall clock is set back behind the attempt", 0, -RESENT_AFTER_MS],
   ["the wall clock is set back by more than the time that has passed awake", 60_000, 1000],
 ] as const)
-  test(`an attempt may lie longer back than the broker remembers where ${what}, in both outboxes`, () =>
+  test(`in both outboxes an attempt may be older than the broker remembers if ${what}`, () =>
     withFolder(async (directory) => {
       for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
         outbox.append(entry(1, 0));
@@ -868,7 +868,7 @@ for (const [what, steadyMs, wallMs] of [
       }
     }));
 
-test("what is taken stays within the bytes, but for an entry that is larger alone", () =>
+test("a batch stays within the limit of bytes, except for a single larger entry", () =>
   withFolder(async (directory) => {
     for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
       for (const [number, size] of [500, 48, 47, 1].entries()) outbox.append(entry(number, size));
@@ -881,7 +881,7 @@ test("what is taken stays within the bytes, but for an entry that is larger alon
     }
   }));
 
-test("a number that was cut off while it was written does not make another of the next one", () =>
+test("a number that was cut off while it was written does not change the next number", () =>
   withFolder(async (directory) => {
     const dead = openFile(directory);
     for (let number = 0; number < 16; number++) dead.append(entry(number, 0));
@@ -898,7 +898,7 @@ test("a number that was cut off while it was written does not make another of th
     await dead.close();
   }));
 
-test("rejected events stand in lines of their own, behind one that was cut off and where they are no JSON", () =>
+test("rejected events have their own lines, even behind a line that was cut off and if they are not JSON", () =>
   withFolder(async (directory) => {
     const path = join(directory, "dead-letters.ndjson");
     await writeFile(path, '{"cut');
@@ -913,7 +913,7 @@ test("rejected events stand in lines of their own, behind one that was cut off a
     );
   }));
 
-test("rejected events that several processes keep at once stand in lines of their own, however many each has", () =>
+test("rejected events that several processes write at once have their own lines, however many each process writes", () =>
   withFolder(async (directory) => {
     const path = join(directory, "dead-letters.ndjson");
     const rejection = { code: "invalid_event", message: "no", errors: [] };
@@ -924,17 +924,17 @@ test("rejected events that several processes keep at once stand in lines of thei
       for (let times = 0; times < 3; times++) assert.deepEqual(await keep(letters), { kind: "kept" });
     };
     await Promise.all(processes.map(keep));
-    // One that looks while another writes may begin with an empty line.
+    // A process that checks while another writes may begin with an empty line.
     const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
     assert.equal(lines.length, 4 * 3 * letters.length);
     for (const line of lines) assert.equal(JSON.stringify(JSON.parse(line).event), text);
   }));
 
-test("a file that is not there is known as that also in a test runner, where the system's errors are of another realm", () => {
+test("a missing file is recognized even in a test runner, where the system's errors are of another realm", () => {
   assert.ok(isMissing(runInNewContext(`Object.assign(new Error("x"), { code: "ENOENT" })`)));
 });
 
-test("of a process of this machine that has ended everything may be taken over at once", () =>
+test("the events of a process that has ended on this machine can be taken over at once", () =>
   withFolder(async (directory) => {
     const { owner } = new Lease(directory);
     assert.equal(
@@ -954,11 +954,11 @@ test("of a process of this machine that has ended everything may be taken over a
     );
   }));
 
-test("a process that has ended is dead, also where its parent never asks what became of it", () =>
+test("a process that has ended counts as dead, even if its parent never reads its exit status", () =>
   withFolder(async (directory) => {
     const { owner } = new Lease(directory);
     const path = join(directory, `${owner}.lease`);
-    // The parent of the one that ends becomes a program that knows nothing of it, as the first process of a container is to many.
+    // The ended process gets a parent that knows nothing about it, as with the first process of many containers.
     const script = "sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done' & echo $!; exec sleep 60";
     const parent = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "inherit"] });
     try {
@@ -979,7 +979,7 @@ test("a process that has ended is dead, also where its parent never asks what be
     }
   }));
 
-test("of another machine only silence tells, whichever of the two clocks is ahead", () =>
+test("a process on another machine counts as dead only by its silence, whichever of the two clocks is ahead", () =>
   withFolder(async (directory) => {
     for (const [name, seconds, expected] of [
       ["fresh", 0, false],
@@ -995,7 +995,7 @@ test("of another machine only silence tells, whichever of the two clocks is ahea
         expected,
         name,
       );
-      // Of a clock that was set they may only seem to be so.
+      // After a clock change they may only seem to be old.
       assert.equal(
         isAbandoned(directory, name, () => true),
         false,
@@ -1004,10 +1004,10 @@ test("of another machine only silence tells, whichever of the two clocks is ahea
     }
   }));
 
-test("after the clock was set nobody is taken for dead by silence, until those who live had time to renew their leases", () =>
+test("after a clock change no client counts as dead until the living ones had time to renew their leases", () =>
   withFolder(async (directory) => {
     const leases = async () => (await readdir(directory)).filter((name) => name.endsWith(".lease"));
-    /** One more client, with an event; and what makes its lease somebody else's. */
+    /** One more client with one event, and a function that gives its lease to another holder. */
     const openOne = async (number: number) => {
       const before = await leases();
       const outbox = openFile(directory);
@@ -1042,11 +1042,11 @@ for (const [clock, offsetMs] of [
   ["as it should be", -3_600_000],
   ["put back since", 3_600_000],
 ] as const)
-  test(`an attempt that lies longer back than the broker remembers is said to be one, the clock ${clock}`, () =>
+  test(`an attempt older than the broker remembers is marked as such, with the clock ${clock}`, () =>
     withFolder(async (directory) => {
       const dead = openFile(directory);
       dead.append(entry(1, 0));
-      // The id of a segment is the time it was made: an hour ago, or yet to come.
+      // The id of a segment is the time it was made: an hour ago, or in the future.
       const [file = ""] = (await readdir(directory)).filter((name) => name.endsWith(".events"));
       const [owner = ""] = file.split(".");
       const old = (Date.now() + offsetMs).toString(16).padStart(12, "0");
@@ -1066,7 +1066,7 @@ for (const [clock, offsetMs] of [
       await dead.close();
     }));
 
-test("the checksum is that of gzip, with zlib's own and without", () => {
+test("the checksum is that of gzip, with and without zlib", () => {
   // The check value of the CRC catalogue: CRC-32/ISO-HDLC of "123456789".
   const check = encoder.encode("123456789");
   assert.deepEqual([crc32(check), crc32ByTable(check)], [0xcbf43926, 0xcbf43926]);
@@ -1077,7 +1077,7 @@ test("the checksum is that of gzip, with zlib's own and without", () => {
   );
 });
 
-test("postponed entries wait for their time, and the others go first; hastened they do not, unless it is firm", () =>
+test("postponed entries wait for their time, and the others go first; hasten() ends the wait unless it is firm", () =>
   withFolder(async (directory) => {
     for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
       for (let number = 0; number < 3; number++) outbox.append(entry(number, 0));
@@ -1093,7 +1093,7 @@ test("postponed entries wait for their time, and the others go first; hastened t
     }
   }));
 
-test("what stood aside as a suspect is taken by itself from then on, and holds up none but its like", () =>
+test("suspect entries are taken separately from then on, and delay only other suspects", () =>
   withFolder(async (directory) => {
     const dead = openFile(directory);
     for (const number of [0, 1]) dead.append(entry(number, 0));
@@ -1125,7 +1125,7 @@ test("what stood aside as a suspect is taken by itself from then on, and holds u
     await dead.close();
   }));
 
-test("what stood aside as a suspect is taken only where nothing else is due, however old it is", () =>
+test("suspect entries are taken only if nothing else is due, however old they are", () =>
   withFolder(async (directory) => {
     for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
       for (const number of [0, 1]) outbox.append(entry(number, 0));
@@ -1141,7 +1141,7 @@ test("what stood aside as a suspect is taken only where nothing else is due, how
     }
   }));
 
-test("when the next one is due can be said of more files than a call has room for arguments", () => {
+test("the next due time can be computed for more files than a call can have arguments", () => {
   const segments = new SegmentList();
   for (let file = 0; file < 140_000; file++) {
     const segment = new Segment("");
@@ -1151,7 +1151,7 @@ test("when the next one is due can be said of more files than a call has room fo
   assert.equal(segments.nextDueMs, 1);
 });
 
-test("an outbox that was full takes events again once what it held has its outcome", () =>
+test("a full outbox takes events again after its entries are settled", () =>
   withFolder(async (directory) => {
     for (const outbox of [createMemoryOutbox({ bytesMax: BYTES_MAX }), openFile(directory)]) {
       const fill = (): number => {
@@ -1172,7 +1172,7 @@ test("an outbox that was full takes events again once what it held has its outco
     }
   }));
 
-test("a client whose lease was taken keeps to its bound", () =>
+test("a client whose lease was taken still respects its size limit", () =>
   withFolder(async (directory) => {
     const fill = (outbox: Outbox): number => {
       let kept = 0;
@@ -1190,7 +1190,7 @@ test("a client whose lease was taken keeps to its bound", () =>
   }));
 
 for (const sync of ["always", "never"] as const)
-  test(`events of one turn are synced together right after it where that is asked for (${sync})`, () =>
+  test(`events of one turn of the loop are synced together right after it if that is set (${sync})`, () =>
     withFolder(async (directory) => {
       const { sync: original } = FileSync.prototype;
       let syncs = 0;
@@ -1209,9 +1209,9 @@ for (const sync of ["always", "never"] as const)
       }
     }));
 
-test("what was in a folder that was away for a moment, as where it is mounted anew, is not lost", () =>
+test("events in a folder that was away for a moment, as during a remount, are not lost", () =>
   withFolder(async (folder) => {
-    // A file is looked for by a thread of the system: after some of these turns it was, and is back when that is told.
+    // A thread of the system looks for the file: after some of these turns it has, and the file is back when the result arrives.
     for (let turns = 0; turns < 20; turns++) {
       const [directory, away] = [join(folder, `${turns}`), join(folder, `${turns}-away`)];
       const failures: string[] = [];
@@ -1222,7 +1222,7 @@ test("what was in a folder that was away for a moment, as where it is mounted an
       const taking = outbox.take({ events: 10, bytes: BYTES_MAX }).catch(() => undefined);
       for (let turn = 0; turn < turns; turn++) await Promise.resolve();
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-      // Where it was told before, there is another folder by now.
+      // If the result arrived earlier, there is another folder by now.
       if (existsSync(directory)) return void (await outbox.close());
       renameSync(away, directory);
       const taken = (await taking) ?? (await outbox.take({ events: 10, bytes: BYTES_MAX }));

@@ -1,4 +1,4 @@
-/** What only a program of its own can show. */
+/** Tests that need a program of their own. */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
@@ -21,15 +21,15 @@ const outputOf = async (name: string): Promise<string> => {
   return stdout;
 };
 
-test("a client keeps no program alive that is done", async () => {
+test("a client does not keep a finished program alive", async () => {
   assert.equal(await outputOf("ends-by-itself"), "0\n");
 });
 
-test("an audited call that is rejected and that nobody handles is still an unhandled rejection, and a handled one is not", async () => {
+test("an unhandled rejection of an audited call is still reported, and a handled one is not", async () => {
   assert.equal(await outputOf("unhandled-rejection"), "unhandled: nobody's\n");
 });
 
-test("what a program captured last is delivered when it ends by itself, also without a disk", () =>
+test("the last event of a program is delivered when the program ends by itself, even without a disk", () =>
   withScriptedService(takeAll, async (service) => {
     const [command, ...parameters] = commandOf("captures-and-ends");
     const env = { ...process.env, CAPTURE_URL: service.url, CAPTURE_KEY: "ptk_1" };
@@ -37,7 +37,7 @@ test("what a program captured last is delivered when it ends by itself, also wit
     assert.deepEqual(service.eventIds, ["evt_last"]);
   }));
 
-test("what a program captured last and nobody takes is told of when it ends by itself with it", () =>
+test("the last event of a program is reported as dropped if nobody accepts it before the program ends", () =>
   withScriptedService(
     () => problemAnswer(503, "log_unavailable"),
     async (service) => {
@@ -48,14 +48,14 @@ test("what a program captured last and nobody takes is told of when it ends by i
     },
   ));
 
-test("what a program drops is told of once, also where it exits in the same turn of the loop", async () => {
+test("a dropped event is reported once, even if the program exits in the same turn of the loop", async () => {
   const [command, ...parameters] = commandOf("drops-and-exits");
   const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1" };
   const { stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
   assert.equal(stderr.match(/PROOFTRAIL_DROPPED.*Event evt_nan dropped \(invalid\)/g)?.length, 1, stderr);
 });
 
-test("what is captured at the very end, after what was in memory is gone, is dropped and told of, each event", async () => {
+test("events captured at the very end, after events in memory were dropped, are each dropped and reported", async () => {
   const [command, ...parameters] = commandOf("captures-at-the-end");
   const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1" };
   const { stdout, stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
@@ -67,7 +67,7 @@ test("what is captured at the very end, after what was in memory is gone, is dro
   ]);
 });
 
-test("what a client drops when it is closed is told of before that is done, also within a minute of what it dropped before", () =>
+test("events that a client drops at its close are reported before the close is done, even within a minute of earlier drops", () =>
   withScriptedService(
     () => "hang",
     async (service) => {
@@ -79,7 +79,7 @@ test("what a client drops when it is closed is told of before that is done, also
     },
   ));
 
-test("what a program captured before it was killed is delivered by another, and what was delivered is not sent again", () =>
+test("events that a program captured before it was killed are delivered by another, and delivered events are not sent again", () =>
   withFolder((directory) =>
     withScriptedService(takeAll, async (service) => {
       const [command, ...parameters] = commandOf("capturing");
@@ -99,7 +99,7 @@ test("what a program captured before it was killed is delivered by another, and 
       service.script = () => "hang";
       const answered = new Set(service.eventIds);
       const requests = service.asked.length;
-      // By then it has dealt with every answer before.
+      // By then it has processed every earlier answer.
       await until("it asks again", () => service.asked.length > requests);
       await until("some wait", () => captured.size > service.eventIds.length + 100);
       child.kill("SIGKILL");
@@ -130,7 +130,7 @@ test("what a program captured before it was killed is delivered by another, and 
     }),
   ));
 
-test("what a thread captured before it was ended is delivered by the program that goes on", () =>
+test("events that a thread captured before it was ended are delivered by the program that goes on", () =>
   withFolder((directory) =>
     withScriptedService(takeAll, async (service) => {
       const [command, ...parameters] = commandOf("ends-a-thread");
@@ -152,7 +152,7 @@ test("what a thread captured before it was ended is delivered by the program tha
     }),
   ));
 
-test("who has no file left that it may open takes nobody for dead that lives", () =>
+test("a client that has no file left to open takes no living process for dead", () =>
   withFolder(async (directory) => {
     const { owner } = new Lease(directory);
     const parameters = ["-c", 'ulimit -n 256 && exec "$@"', "sh", ...commandOf("looks-without-files")];
@@ -163,7 +163,7 @@ test("who has no file left that it may open takes nobody for dead that lives", (
     assert.ok(unasked > 0, stdout);
   }));
 
-test("of an event for which a file has too little room nothing stays in it, so that the next one is whole", () =>
+test("an event that does not fit into a file leaves no part in it, so that the next event is complete", () =>
   withFolder(async (directory) => {
     const limited = `trap '' XFSZ && ulimit -f 1000 && exec "$@"`;
     const parameters = ["-c", limited, "sh", ...commandOf("fills-its-file")];

@@ -1,9 +1,9 @@
-/** Another program of the runtime that the suite runs on: one of test/sdk/programs, by the name of its file without the ending. */
+/** Another program on the suite's runtime: one of test/sdk/programs, by the name of its file without the ending. */
 import process, { execPath, versions } from "node:process";
 
 /**
- * The command that runs it. `test/sdk/runtimes.test.ts` says how: PROOFTRAIL_TEST_RUN is what a program's file is handed to,
- * PROOFTRAIL_TEST_PROGRAMS the folder and PROOFTRAIL_TEST_PROGRAM_ENDING the ending of such files. Bun and Deno can do without,
+ * The command that runs it. `test/sdk/runtimes.test.ts` sets it: PROOFTRAIL_TEST_RUN is the command to which a program's file is passed,
+ * PROOFTRAIL_TEST_PROGRAMS the folder and PROOFTRAIL_TEST_PROGRAM_ENDING the ending of such files. Bun and Deno work without them,
  * with the sources.
  */
 export const commandOf = (name: string): readonly [string, ...string[]] => {

@@ -1,4 +1,4 @@
-/** With a real service behind it: what the SDK sends is what the service takes and shows. The service is started by runtimes.test.ts. */
+/** With a real service: the service accepts and shows what the SDK sends. runtimes.test.ts starts the service. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import process from "node:process";
@@ -31,7 +31,7 @@ const read = async (path: string): Promise<unknown> => {
   return body.data;
 };
 
-/** Of one case, once there are so many. */
+/** The events of one case, as soon as there are this many. */
 const storedIn = (correlationId: string, count: number): Promise<readonly StoredEvent[]> =>
   until(`${count} events are in the view`, async () => {
     const rows = (await read(
@@ -40,7 +40,7 @@ const storedIn = (correlationId: string, count: number): Promise<readonly Stored
     return rows.length >= count && rows;
   });
 
-test("an event of every type, with everything that may be said of it, is taken and reads back as captured", () =>
+test("an event of every type, with every possible member, is accepted and reads back as captured", () =>
   withFolder(async (directory) => {
     const client = createClient({ url, apiKey, outbox: { directory, sync: "always" }, source: "suite" });
     const correlation_id = `case_${randomUUID()}`;
@@ -75,7 +75,7 @@ test("an event of every type, with everything that may be said of it, is taken a
     await client.close();
   }));
 
-test("what the service finds wrong with an event comes back with the member that is wrong", async () => {
+test("a rejected event comes back with the path of the wrong member", async () => {
   const rejected: RejectedEvent[] = [];
   const client = createClient({
     url,
@@ -96,7 +96,7 @@ test("what the service finds wrong with an event comes back with the member that
   );
 });
 
-test("send gives the place in the log and the leaf of the proof, and a repeat the same", async () => {
+test("send returns the position in the log and the leaf of the proof, and the same for a repeat", async () => {
   const client = createClient({ url, apiKey, outbox: { memory: true } });
   const given = event({ event_id: `evt_${randomUUID()}`, timestamp: new Date() });
   const first = await client.send(given);
@@ -118,11 +118,11 @@ test("send gives the place in the log and the leaf of the proof, and a repeat th
   await other.close();
 });
 
-test("a misspelt member is told of: of captured events, once for a batch, and in the receipt of one that was sent", async () => {
+test("a misspelt member is reported: once per batch for captured events, and in the receipt of a sent event", async () => {
   const tell = async (make: (onProblem: (problem: Problem) => void) => Client) => {
     const problems: Problem[] = [];
     const client = make((problem) => problems.push(problem));
-    // As a program without types writes it.
+    // As a program without types would write it.
     const misspelt = { ...event({ event_id: `evt_${randomUUID()}` }), risk_teir: "high" };
     client.capture(misspelt);
     client.capture({ ...misspelt, event_id: `${misspelt.event_id}_b` });
@@ -140,7 +140,7 @@ test("a misspelt member is told of: of captured events, once for a batch, and in
   await tell((onProblem) => createSandboxClient({ url, onProblem }));
 });
 
-test("a wrong key is said, and the events stay", async () => {
+test("a wrong key is reported, and the events stay", async () => {
   const problems: Problem[] = [];
   const client = createClient({
     url,
@@ -155,7 +155,7 @@ test("a wrong key is said, and the events stay", async () => {
   await client.close({ timeoutMs: 1 });
 });
 
-test("heartbeats say what waits and what the last number was, so that a source's missing end is seen", async () => {
+test("heartbeats give the number of waiting events and the last sequence number, so that missing events at the end of a source are noticed", async () => {
   const asset_id = `beating_${randomUUID()}`;
   const client = createClient({
     url,
@@ -180,7 +180,7 @@ test("heartbeats say what waits and what the last number was, so that a source's
   assert.equal(first?.source_id, last?.source_id);
 });
 
-test("the sandbox takes events without a key, and marks them as no evidence", async () => {
+test("the sandbox accepts events without a key, and marks them as no evidence", async () => {
   const client = createSandboxClient({ url });
   const asset_id = `sandbox_${randomUUID()}`;
   const given = event({ asset_id, event_id: `evt_${asset_id}`, timestamp: "2026-11-20T10:00:00Z" });

@@ -1,4 +1,4 @@
-/** When a client comes back. */
+/** When a client retries. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -23,7 +23,7 @@ import { until } from "../../support/until.ts";
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const failures = fc.integer({ min: 1, max: 2000 });
 
-test("waits grow with the failures up to the cap, and are anywhere below, so that clients do not come back together", () => {
+test("waits grow with the failures up to the cap, with a random part so that clients do not return together", () => {
   fc.assert(
     fc.property(failures, chance, (count, drawn) => {
       const capMs = 60_000;
@@ -36,7 +36,7 @@ test("waits grow with the failures up to the cap, and are anywhere below, so tha
   assert.equal(backoffMs({ failures: 99, capMs: 60_000, random: () => 0.5 }), 30_000);
 });
 
-test("no attempt comes before the service asked for it", () => {
+test("no attempt is made before the time that the service asked for", () => {
   fc.assert(
     fc.property(failures, chance, fc.integer({ min: 0, max: 10_000 }), (count, drawn, askedMs) => {
       assert.ok(nextAttemptMs({ failures: count, capMs: 60_000, askedMs, random: () => drawn }) >= askedMs);
@@ -44,13 +44,13 @@ test("no attempt comes before the service asked for it", () => {
   );
 });
 
-test("who is asked to wait comes back spread out behind that time, and not together at its end", () => {
+test("clients that are asked to wait return spread out after that time, and not all at its end", () => {
   const wait = (drawn: number) =>
     nextAttemptMs({ failures: 3, capMs: 60_000, askedMs: 10_000, random: () => drawn });
   assert.deepEqual([wait(0), wait(0.5)], [10_000, 10_000 + 2 * RETRY_BASE_MS]);
 });
 
-test("Retry-After is understood in seconds and as a date, and what says nothing is no wait", () => {
+test("Retry-After is read in seconds and as a date, and an invalid value means no wait", () => {
   const nowMs = Date.parse("2026-11-20T10:00:00Z");
   assert.deepEqual(
     [
@@ -69,7 +69,7 @@ test("Retry-After is understood in seconds and as a date, and what says nothing 
   assert.equal(retryAfterMs(null, nowMs), undefined);
 });
 
-test("Retry-After may have any number of digits, and a date without a zone is one of UTC wherever the program runs", () => {
+test("Retry-After may have any number of digits, and a date without a zone is UTC wherever the program runs", () => {
   const nowMs = Date.parse("2026-11-20T10:00:00Z");
   assert.deepEqual(
     ["18446744073709551615", "9".repeat(400), "000000000000007", "Fri Nov 20 10:00:30 2026"].map((text) =>
@@ -81,7 +81,7 @@ test("Retry-After may have any number of digits, and a date without a zone is on
 
 const STORED: Delivery = { kind: "answered", outcomes: [{ kind: "stored" }], duplicates: 0, warnings: [] };
 
-/** One event, whose attempts are answered with these in turn, and the sender of it. Waits are as long as they may be; a batch is gathered for a minute. */
+/** One event whose attempts get these answers in turn, and its sender. Waits have their maximum length; a batch is collected for a minute. */
 const sending = (...answers: readonly Delivery[]) => sendingWith(noDeadLetters, answers);
 
 const sendingWith = (deadLetters: DeadLetters, answers: readonly Delivery[]) => {
@@ -101,20 +101,20 @@ const sendingWith = (deadLetters: DeadLetters, answers: readonly Delivery[]) => 
   return { sender, outbox, reports, made };
 };
 
-test("after a failure the next attempt comes when its wait is over, however long batches are gathered for", async () => {
+test("after a failure the next attempt is made when its wait is over, however long batches are collected", async () => {
   const { sender } = sending({ kind: "again", reason: "503" });
   assert.deepEqual(await sender.flush(2 * RETRY_BASE_MS), { kind: "flushed" });
   await sender.stop();
 });
 
-test("a flush does not wait for our own back-off", async () => {
+test("a flush does not wait for the client's own back-off", async () => {
   const { sender } = sending({ kind: "again", reason: "503" });
   await until("it was tried", () => sender.failure);
   assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "flushed" });
   await sender.stop();
 });
 
-test("an event that a filter in between refuses is not tried again by a flush", async () => {
+test("a flush does not retry an event that a proxy refuses", async () => {
   const rejection = { code: "status_403", message: "no", errors: [] };
   const { sender, outbox, made } = sending({ kind: "rejected", rejection, isOurs: false });
   await until("it is postponed", () => outbox.nextDueMs);
@@ -123,7 +123,7 @@ test("an event that a filter in between refuses is not tried again by a flush", 
   await sender.stop();
 });
 
-test("an event that is to come again waits longer each time", async () => {
+test("an event that is retried waits longer each time", async () => {
   const outcomes = [{ kind: "again", reason: "overloaded" }] as const;
   const again: Delivery = { kind: "answered", outcomes, duplicates: 0, warnings: [] };
   const { sender, outbox, made } = sending(again, again, again);
@@ -142,7 +142,7 @@ test("an event that is to come again waits longer each time", async () => {
   await sender.stop();
 });
 
-test("an event that is rejected stays in the outbox until it is kept as a dead letter, and is told once", async () => {
+test("a rejected event stays in the outbox until it is kept as a dead letter, and is reported once", async () => {
   const rejection = { code: "invalid_event", message: "no", errors: [] };
   const rejected: Delivery = {
     kind: "answered",
@@ -160,7 +160,7 @@ test("an event that is rejected stays in the outbox until it is kept as a dead l
   await sender.stop();
 });
 
-test("an answer that took some of the events and asks to wait for the others is waited for, also by a flush", async () => {
+test("if an answer accepts some events and asks to wait for the others, the client waits, even in a flush", async () => {
   const outcomes = [{ kind: "again", reason: "rate_limited" }] as const;
   const askedMs = 300;
   const { sender, outbox } = sending({ kind: "answered", outcomes, duplicates: 0, warnings: [], askedMs });
@@ -170,7 +170,7 @@ test("an answer that took some of the events and asks to wait for the others is 
   await sender.stop();
 });
 
-test("a flush sends at once what was to come again later", async () => {
+test("a flush sends postponed events at once", async () => {
   const outcomes = [{ kind: "again", reason: "overloaded" }] as const;
   const { sender, outbox } = sending({ kind: "answered", outcomes, duplicates: 0, warnings: [] });
   await until("it is postponed", () => outbox.nextDueMs);
@@ -178,7 +178,7 @@ test("a flush sends at once what was to come again later", async () => {
   await sender.stop();
 });
 
-test("a flush that leaves events behind says why, also where the service answered for them", async () => {
+test("a flush that leaves events behind gives the reason, even if the service answered for them", async () => {
   const rejection = { code: "status_403", message: "no", errors: [] };
   const answered = (outcome: EventOutcome, askedMs?: number): Delivery => ({
     kind: "answered",
@@ -200,7 +200,7 @@ test("a flush that leaves events behind says why, also where the service answere
   }
 });
 
-test("why an event stands aside is said by a flush also when others went through since", async () => {
+test("a flush says why an event is set aside, even if others were sent since", async () => {
   const rejection = { code: "status_403", message: "no", errors: [] };
   const { sender, outbox } = sending({ kind: "rejected", rejection, isOurs: false });
   await until("it stands aside", () => outbox.nextDueMs);
@@ -209,7 +209,7 @@ test("why an event stands aside is said by a flush also when others went through
   await sender.stop();
 });
 
-/** Events that are no more than their ids, sent without waits of our own, unless chance says otherwise. What the service says of those in a request is told. */
+/** Events that consist only of their ids, sent without waits of our own unless `random` sets them. The test says how the service answers a request. */
 const sendingAll = (
   ids: readonly string[],
   answer: (ids: readonly string[]) => Delivery,
@@ -242,7 +242,7 @@ const storedAll = (ids: readonly string[]): Delivery => ({
   warnings: [],
 });
 
-test("Retry-After is waited for each time also while the event is looked for that something in between fails over", async () => {
+test("the client waits for Retry-After each time, also while it searches for the event for which a proxy fails", async () => {
   const askedMs = 2 * UNANSWERED_PAUSE_MS;
   const { sender, outbox, asked } = sendingAll(["evt_bad", "evt_1"], (ids) =>
     ids.includes("evt_bad") ? { kind: "again", reason: "503", askedMs, isUnanswered: true } : storedAll(ids),
@@ -255,7 +255,7 @@ test("Retry-After is waited for each time also while the event is looked for tha
   }
 });
 
-test("while it is looked for our own waits begin anew with each answer to a request without events: it is asked for a wait already", async () => {
+test("during that search the client's own waits start anew after each answer to an empty request: that request is a wait already", async () => {
   const answer = (ids: readonly string[]): Delivery =>
     ids.includes("evt_bad")
       ? { kind: "again", reason: "503", askedMs: 1, isUnanswered: true }
@@ -270,8 +270,8 @@ test("while it is looked for our own waits begin anew with each answer to a requ
   await sender.stop();
 });
 
-test("where requests fail by chance beside an event that never gets through, no other is put aside for it", async () => {
-  // One in four, and twice in a row each time: also the one that follows upon a request without events.
+test("if requests fail at random beside an event that never succeeds, no other event is set aside for it", async () => {
+  // One in four fails, twice in a row each time: also the request that follows an empty one.
   const fails = (request: number) => request % 8 < 2;
   let requests = 0;
   const others = Array.from({ length: 40 }, (_, n) => `evt_${n}`);
@@ -285,7 +285,7 @@ test("where requests fail by chance beside an event that never gets through, no 
   assert.ok(asked.some(({ ids }) => ids.length === 1 && ids[0] !== "evt_bad"));
 });
 
-test("an event that stood aside is tried again by itself and after those that came since, so that they do not wait for it nor while it is looked for anew", async () => {
+test("an event that was set aside is retried alone and after newer events, so that they wait neither for it nor for a new search for it", async () => {
   const answers: Delivery[] = [{ kind: "again", reason: "500", suspect: "content" }];
   const { sender, outbox, asked } = sendingAll(["evt_bad"], (ids) =>
     ids.includes("evt_bad")
@@ -302,11 +302,11 @@ test("an event that stood aside is tried again by itself and after those that ca
   );
 });
 
-test("many events in a row that something in between refuses hold up those behind them for a short wait each, and not for one that grows", async () => {
+test("many events in a row that a proxy refuses delay the events behind them by a short wait each, not by a growing one", async () => {
   const refused = Array.from({ length: 14 }, (_, n) => `evt_bad_${n}`);
   const answer = (ids: readonly string[]): Delivery =>
     ids.some((id) => refused.includes(id)) ? { ...REJECTED, isOurs: false } : storedAll(ids);
-  // The waits that grow are 10 s together, the others are 140 ms.
+  // The growing waits would be 10 s together, the others are 140 ms.
   const { sender, outbox } = sendingAll([...refused, "evt_1"], answer, () => 0.02);
   await until("the one behind them is stored", () => outbox.pending.events === refused.length, {
     timeoutMs: 5000,
@@ -314,7 +314,7 @@ test("many events in a row that something in between refuses hold up those behin
   await sender.stop();
 });
 
-test("what replaces each refusal by one of its own, also that of a request without events, does not keep the others back", async () => {
+test("a proxy that replaces each refusal by its own, even for an empty request, does not hold back the other events", async () => {
   const answer = (ids: readonly string[]): Delivery =>
     ids.length === 0 || ids.some((id) => id.startsWith("evt_bad"))
       ? { ...REJECTED, isOurs: false }
@@ -325,7 +325,7 @@ test("what replaces each refusal by one of its own, also that of a request witho
   await sender.stop();
 });
 
-test("a flush that comes while a request is on its way is not put off by what becomes of that one", async () => {
+test("the outcome of a request in flight does not postpone a flush that was called meanwhile", async () => {
   const failing: Delivery[] = [AGAIN, { ...AGAIN, suspect: "content" }];
   for (const failed of failing) {
     let fail: (() => void) | undefined;
@@ -339,7 +339,7 @@ test("a flush that comes while a request is on its way is not put off by what be
       reports: createReports({ onProblem: () => {} }),
       limits: { events: 10, bytes: 1000 },
       flushIntervalMs: 1,
-      // A minute.
+      // One minute.
       random: () => RETRY_CAP_MS / RETRY_BASE_MS,
     });
     await until("it is on its way", () => answers.length === 0);
@@ -361,7 +361,7 @@ const TOO_MUCH = {
   isOurs: false,
 } as const;
 
-/** What is done after each of these, with a batch and with an event that stands alone. */
+/** The step after each of these answers, for a batch and for a single event. */
 const STEPS: readonly (readonly [name: string, Delivery, batch: unknown, alone: unknown])[] = [
   ["an answer for each event", STORED, "settle", "settle"],
   ["no answer, or one that says to come again", AGAIN, ["wait", "not_delivered"], ["wait", "not_delivered"]],
@@ -394,7 +394,7 @@ const STEPS: readonly (readonly [name: string, Delivery, batch: unknown, alone: 
 ];
 
 for (const [name, delivery, batch, alone] of STEPS)
-  test(`what is done after ${name}`, () => {
+  test(`the next step is right after ${name}`, () => {
     const [ofBatch, ofOne] = [10, 1].map((events) => {
       const step = afterDelivery(delivery, events);
       if (step.kind === "settle" || !step.wait) return step.kind;
@@ -404,7 +404,7 @@ for (const [name, delivery, batch, alone] of STEPS)
     assert.deepEqual([ofBatch, ofOne], [batch, alone]);
   });
 
-test("who is refused comes back after five minutes at most, and an event that stands aside is away for as long", () => {
+test("a refused client retries after five minutes at most, and an event that is set aside waits as long", () => {
   const refused = afterDelivery({ kind: "refused", reason: "401", askedMs: 7 }, 1);
   assert.deepEqual(refused, {
     kind: "wait",
@@ -417,14 +417,14 @@ test("who is refused comes back after five minutes at most, and an event that st
   ]);
 });
 
-/** Of requests of up to 16 events; the clock stands still but where it is set. */
+/** The pace of requests of up to 16 events; the clock stands still unless a test moves it. */
 const pacing = () => {
   const clock = { nowMs: 1000 };
   const pace = new Pace({ eventsMax: 16, now: () => clock.nowMs, random: () => 0.5 });
   return { clock, pace };
 };
 
-test("a request is halved down to one event, and grows again with what goes through, to no more than was set", () => {
+test("a request is halved down to one event, and grows again with each success, up to the set limit", () => {
   const { pace } = pacing();
   const halved = [16, 8, 4, 2, 1].map((sent) => {
     pace.halve(sent);
@@ -438,7 +438,7 @@ test("a request is halved down to one event, and grows again with what goes thro
   assert.deepEqual(grown, [2, 4, 8, 16, 16]);
 });
 
-test("failures in a row wait longer each, until a request is answered", () => {
+test("consecutive failures wait longer each time, until a request is answered", () => {
   const { clock, pace } = pacing();
   const waitMs = () => {
     pace.failed({ capMs: RETRY_CAP_MS, askedMs: undefined });
@@ -452,7 +452,7 @@ test("failures in a row wait longer each, until a request is answered", () => {
   assert.equal(waitMs(), first);
 });
 
-test("a flush overrides our own back-off, and not what the service has asked for", () => {
+test("a flush overrides the client's own back-off, but not a wait that the service asked for", () => {
   const { clock, pace } = pacing();
   pace.failed({ capMs: RETRY_CAP_MS, askedMs: 300 });
   assert.equal(pace.opensMs - clock.nowMs, 300 + RETRY_BASE_MS / 2);

@@ -1,6 +1,6 @@
 /**
- * A service that answers as a test says and remembers what it was asked: for answers that a healthy service does not give. What the real one does with
- * events is in real-service.suite.ts.
+ * A service that answers as a test says and records its requests: for answers that a healthy service does not give. The real service is tested
+ * in real-service.suite.ts.
  */
 import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -11,7 +11,7 @@ export interface Asked {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Of a batch, by their order. */
+  /** The events of a batch, in their order. */
   readonly events: readonly Readonly<Record<string, unknown>>[];
   /** `performance.now()`. */
   readonly atMs: number;
@@ -35,7 +35,7 @@ export interface ScriptedService {
   script: Script;
 }
 
-/** Everything is taken. */
+/** Accepts everything. */
 export const takeAll: Script = ({ events }) => batchAnswer(events.length);
 
 export const batchAnswer = (

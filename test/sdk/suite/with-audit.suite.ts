@@ -1,4 +1,4 @@
-/** What a caller sees of a function does not change by recording its calls; what is recorded is how they ended. */
+/** Recording the calls of a function changes nothing for its callers; the outcome of each call is recorded. */
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ const metadataOf = (event: CapturedEvent): Readonly<Record<string, unknown>> => 
   return { ...event.metadata };
 };
 
-test("a function keeps this, arguments, result, name and properties, and its call is recorded with its duration", () => {
+test("an audited function keeps this, arguments, result, name and properties, and its call is recorded with its duration", () => {
   const client = createTestClient();
   const scorer = {
     bias: 1,
@@ -48,7 +48,7 @@ test("a function keeps this, arguments, result, name and properties, and its cal
   assert.ok(Number.isSafeInteger(duration_ms));
 });
 
-test("a description is held to the types of events, arguments and result", () => {
+test("the types check a description against the event types, arguments and result", () => {
   const client = createTestClient<"custom.scored">();
   const score = withAudit(client, async (name: string) => name.length, {
     asset_id,
@@ -67,7 +67,7 @@ test("a description is held to the types of events, arguments and result", () =>
   withAudit(client, () => 1, { asset_id, describe: () => ({ event_type, metadata: { model: 1 } }) });
 });
 
-test("what a description says of itself stays, and one that says undefined records nothing", () => {
+test("members that a description sets are kept, and undefined records nothing", () => {
   const client = createTestClient();
   const double = withAudit(client, (value: number) => value * 2, {
     asset_id,
@@ -79,7 +79,7 @@ test("what a description says of itself stays, and one that says undefined recor
   assert.deepEqual([event.asset_id, metadataOf(event).duration_ms], ["other", 41]);
 });
 
-test("a promise comes to the same value, and is recorded when it has", async () => {
+test("a promise resolves to the same value, and is recorded when it does", async () => {
   const client = createTestClient();
   const value = { score: 7 };
   const { promise, resolve } = deferred<typeof value>();
@@ -110,7 +110,7 @@ for (const [how, fail] of [
     },
   ],
 ] as const) {
-  test(`a call that ${how} gives its caller the same error, and is recorded without its message`, async () => {
+  test(`a call that ${how} throws the same error to its caller, and is recorded without the error's message`, async () => {
     const client = createTestClient();
     const audited = withAudit(client, fail, { asset_id, describe: inference });
     const error = new ModelOverloaded("no answer for Kim Minji, 900101-2345678");
@@ -134,7 +134,7 @@ for (const [how, fail] of [
   });
 }
 
-test("an error of another realm, as those of the system are in a test runner, is known by its message as well", () => {
+test("an error of another realm, such as a system error in a test runner, is recognized by its message as well", () => {
   const client = createTestClient();
   const fail = (): never => {
     throw runInNewContext(`new RangeError("no answer")`);
@@ -144,7 +144,7 @@ test("an error of another realm, as those of the system are in a test runner, is
   assert.deepEqual([error_type, error_message_hash], ["RangeError", sha256("no answer")]);
 });
 
-test("describeError says what becomes of an error, and may say that nothing does", () => {
+test("describeError decides what is recorded of an error, and may record nothing", () => {
   const client = createTestClient();
   const audited = withAudit(
     client,
@@ -169,7 +169,7 @@ test("describeError says what becomes of an error, and may say that nothing does
   assert.deepEqual([error, error_type], [true, "mine"]);
 });
 
-test("whatever is thrown is thrown on, and recorded", () => {
+test("any thrown value is thrown on, and recorded", () => {
   fc.assert(
     fc.property(fc.anything(), (thrown) => {
       const client = createTestClient();
@@ -205,11 +205,11 @@ for (const [fault, describe] of [
       throw Object.create(null);
     },
   ],
-  // A promise is no event: the types say so too.
+  // A promise is not an event: the types say so too.
   ["gives a promise", (): never => Promise.reject(new Error("of the program")) as never],
   ["gives no event", (): never => 7 as never],
 ] as const) {
-  test(`a description that ${fault} reaches nobody: the event counts as dropped, and that is told`, async () => {
+  test(`an error is not thrown to the caller if a description ${fault}: the event counts as dropped, and that is reported`, async () => {
     const problems: Problem[] = [];
     const client = createTestClient({ onProblem: (problem) => void problems.push(problem) });
     assert.equal(withAudit(client, () => 1, { asset_id, describe })(), 1);
@@ -233,7 +233,7 @@ async function* tokens(...texts: string[]) {
   return texts.length;
 }
 
-test("an answer that comes piece by piece is recorded when it has been read to its end, and its pieces are the same", async () => {
+test("a streamed answer is recorded when it has been read to its end, and its pieces are unchanged", async () => {
   const client = createTestClient();
   const pieces = [{ text: "a" }, { text: "b" }, { text: "c", tokens_out: 3 }];
   const answer = withAudit(
@@ -258,7 +258,7 @@ test("an answer that comes piece by piece is recorded when it has been read to i
   assert.deepEqual([items, end, last], [3, "done", JSON.stringify(pieces[2])]);
 });
 
-test("a reader that stops early, and one that asks step by step, are seen as well", async () => {
+test("a reader that stops early and one that reads step by step are recorded as well", async () => {
   const client = createTestClient();
   const answer = withAudit(client, tokens, {
     asset_id,
@@ -278,7 +278,7 @@ test("a reader that stops early, and one that asks step by step, are seen as wel
   );
 });
 
-test("an answer that breaks off is recorded as an error, with the error thrown on", async () => {
+test("an answer that breaks off is recorded as an error, and the error is thrown on", async () => {
   const client = createTestClient();
   const error = new ModelOverloaded("broken off");
   const answer = withAudit(
@@ -309,7 +309,7 @@ class ProviderStream {
   }
 }
 
-test("a stream of a provider's library stays the object it was, also where its iterator cannot be told to stop", async () => {
+test("a stream of a provider's library stays the same object, even if its iterator cannot be stopped", async () => {
   const client = createTestClient();
   const stream = new ProviderStream();
   const answer = withAudit(client, async () => stream, {
@@ -327,7 +327,7 @@ test("a stream of a provider's library stays the object it was, also where its i
   assert.deepEqual([isSame, end], [true, "returned"]);
 });
 
-test("what cannot be watched, because it is frozen, is recorded at once and works as before", async () => {
+test("an object that cannot be watched, because it is frozen, is recorded at once and works as before", async () => {
   const client = createTestClient();
   const audited = withAudit(client, <Value extends object>(value: Value) => Object.freeze(value), {
     asset_id,
@@ -338,7 +338,7 @@ test("what cannot be watched, because it is frozen, is recorded at once and work
   assert.equal(client.events.length, 2);
 });
 
-test("a web stream is recorded when it has been iterated over", async () => {
+test("a web stream is recorded after it was iterated", async () => {
   const client = createTestClient();
   const answer = withAudit(client, () => new Response("abc").body ?? assert.fail(), {
     asset_id,
@@ -363,7 +363,7 @@ class Query {
   }
 }
 
-test("what begins its work only when it is awaited begins it then, once, and is the object it was", async () => {
+test("an object that starts its work only when awaited starts it then, once, and stays the same object", async () => {
   const client = createTestClient();
   const query = new Query();
   const select = withAudit(client, () => query, {
@@ -380,7 +380,7 @@ class ApiPromise<Value> extends Promise<Value> {
   readonly requestId = "req_1";
 }
 
-test("a promise of a library's own kind keeps its members, and is recorded by catch and finally as well", async () => {
+test("a library's own promise type keeps its members, and catch and finally record it as well", async () => {
   const client = createTestClient();
   const call = withAudit(
     client,
@@ -401,7 +401,7 @@ test("a promise of a library's own kind keeps its members, and is recorded by ca
   );
 });
 
-test("what a library puts on a promise stays there", async () => {
+test("members that a library adds to a promise stay", async () => {
   const client = createTestClient();
   const start = withAudit(client, () => Object.assign(Promise.resolve(7), { kill: () => "killed" }), {
     asset_id,
@@ -413,7 +413,7 @@ test("what a library puts on a promise stays there", async () => {
   assert.equal(client.events.length, 1);
 });
 
-test("calls that run at the same time are recorded each with its own arguments", async () => {
+test("calls that run at the same time are each recorded with their own arguments", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(5), { maxLength: 20 }), async (turns) => {
       const client = createTestClient();
