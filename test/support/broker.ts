@@ -1,4 +1,4 @@
-/** A real broker for one test, in a directory of its own that goes with it. */
+/** A real broker for one test, in its own directory, which is removed with it. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export const silentLogger: Logger = {
   error() {},
 };
 
-/** What a service is told so that it uses this broker, with the rights that it needs and no others. */
+/** The settings with which a service uses this broker, with exactly the permissions that it needs. */
 export const settingsFor = ({ url }: Pick<Broker, "url">) => ({
   NATS_URL: url("service"),
   NATS_PROVISION_URL: url("provisioner"),
@@ -27,7 +27,7 @@ export const settingsFor = ({ url }: Pick<Broker, "url">) => ({
 
 let binary: Promise<string> | undefined;
 
-/** Path of the nats-server that all tests use: as the service finds it, so the suite needs nothing installed by hand. */
+/** Path of the nats-server for all tests: found as the service finds it, so that nothing must be installed by hand. */
 export const testBrokerBinary = (): Promise<string> => {
   binary ??= findBroker({
     explicitBinary: process.env.NATS_SERVER_BIN,
@@ -40,7 +40,7 @@ export const testBrokerBinary = (): Promise<string> => {
   return binary;
 };
 
-/** Stopped, and its directory removed, when disposed: `await using broker = await startTestBroker()`. */
+/** When disposed, it is stopped and its directory removed: `await using broker = await startTestBroker()`. */
 export const startTestBroker = async (): Promise<TestBroker> => {
   const path = await testBrokerBinary();
   const directory = await mkdtemp(join(tmpdir(), "prooftrail-broker-"));

@@ -1,6 +1,6 @@
 /**
- * A headless Chromium that reaches nothing but one origin: the one named by CHROMIUM_BIN, one that is installed, else the one that a
- * package ships (packaged-browser.ts).
+ * A headless Chromium that reaches only one origin: the one named by CHROMIUM_BIN, an installed one, or the one from a
+ * package (packaged-browser.ts).
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { ownBrowser } from "./own-browser.ts";
 import { hasPackagedBrowser, packagedBrowser, packagedBrowserArguments } from "./packaged-browser.ts";
 
-/** Why browser tests cannot run on this machine; undefined where they can. */
+/** Why browser tests cannot run on this machine; undefined if they can. */
 export const noBrowserReason =
   ownBrowser(process.env) !== undefined || hasPackagedBrowser
     ? undefined
@@ -22,16 +22,16 @@ const QUIET = [
   "--disable-sync",
 ];
 
-/** This machine under a name by which pages over plain http are no secure context, as by 127.0.0.1 they are. */
+/** This machine under a name with which pages over plain http are not a secure context, as they are with 127.0.0.1. */
 export const NAMED_HOST = "audit.test";
 
 export interface TestBrowser extends AsyncDisposable {
   readonly context: BrowserContext;
-  /** What the page asked of any other origin: nothing, if it keeps its promise. */
+  /** The page's requests to any other origin: none, if it keeps its promise. */
   readonly foreignRequests: readonly string[];
 }
 
-/** A process for each: the packaged one ends with its first context. */
+/** One process each: the packaged browser ends with its first context. */
 export const startBrowser = async (options: {
   readonly origin: string;
   readonly width: number;
@@ -64,7 +64,7 @@ export const startBrowser = async (options: {
   };
 };
 
-/** A page, and all that it complains about. */
+/** A page, and all errors that it reports. */
 export const openPage = async (
   browser: TestBrowser,
   url: string,
@@ -79,7 +79,7 @@ export const openPage = async (
   return { page, complaints };
 };
 
-/** SCREENSHOTS=folder keeps what was seen. */
+/** SCREENSHOTS=folder keeps screenshots there. */
 export const screenshotPath = async (name: string): Promise<string | undefined> => {
   const folder = process.env.SCREENSHOTS;
   if (folder === undefined) return undefined;

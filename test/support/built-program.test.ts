@@ -6,7 +6,7 @@ import { PID_FILE } from "./built-program.ts";
 import { dataFolder, processesNaming } from "./process.ts";
 import { until } from "./until.ts";
 
-test("who is killed while it builds the program leaves nothing", async () => {
+test("a process that is killed during the build of the program leaves no files", async () => {
   await using folder = await dataFolder();
   const source = join(import.meta.dir, "built-program.ts");
   const script = `await (await import(${JSON.stringify(source)})).buildProgram();`;

@@ -1,6 +1,6 @@
 /**
- * Prooftrail as `bun run build` makes it, for tests that start many processes: one starts in half of the CPU time that the source takes (0.36 of 0.64 s,
- * its broker included; measured). The source itself is started by the HTTP contract on each runtime (test/operation/runtimes.test.ts) and by the README's commands.
+ * Prooftrail as `bun run build` makes it, for tests that start many processes: it starts in half of the CPU time of the source (0.36 of 0.64 s,
+ * its broker included; measured). The source itself is started by the HTTP contract on each runtime (test/operation/runtimes.test.ts) and README commands.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,20 +12,20 @@ import { diskFolder } from "./memory-folder.ts";
 
 const BUILD = resolve(import.meta.dir, "../../src/packaging/executable.ts");
 
-/** Names one that was built already (test/with-shared-parts.ts): five processes would build five. */
+/** Path of a program that was built already (test/with-shared-parts.ts): otherwise five processes would build five. */
 export const PROGRAM_SETTING = "PROOFTRAIL_TEST_PROGRAM";
 
-/** Its path. Where none is given it is made when it is first asked for, which takes 1.6 s of CPU, and goes with this process. */
+/** Its path. If none is set, it is built at the first request, which takes 1.6 s of CPU, and is removed with this process. */
 export const builtProgram = sharedByFiles(
   async (): Promise<string> => process.env[PROGRAM_SETTING] ?? (await buildProgram()).path,
 );
 
-/** Of who builds, as long as that lasts: it makes the folder again in which it puts the program. */
+/** Id of the building process while it runs: that process would make the folder again in which it puts the program. */
 export const PID_FILE = "building.pid";
 const END_BUILD = `[ ! -f "$1/${PID_FILE}" ] || kill -9 "$(cat "$1/${PID_FILE}")"`;
 
 export const buildProgram = async (): Promise<LastingFolder> => {
-  // On the disk: containers mostly mount /dev/shm so that nothing there can be run.
+  // On the disk: most containers mount /dev/shm so that no program there can be run.
   const folder = lastingFolder("built", { parent: diskFolder(), ending: END_BUILD });
   const path = join(folder.path, "prooftrail");
   const build = spawn(process.execPath, [BUILD, "--outfile", path], { stdio: ["ignore", "ignore", "pipe"] });

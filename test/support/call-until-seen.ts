@@ -1,11 +1,11 @@
 import type { Answer, CallOptions, TestService } from "./service.ts";
 import { until } from "./until.ts";
 
-/** Each 503 has waited up to 5 s for the view: after two minutes it is not going to catch up. */
+/** Each 503 has waited up to 5 s for the view: after two minutes it will not catch up. */
 const SEEN_MS_MAX = 120_000;
 
 /**
- * Asks with `min_sequence` until the view has seen that: of a projector that was killed last of all, or has much to do, one answer may be that it is behind.
+ * Asks with `min_sequence` until the view has seen it: if the projector was just killed or is busy, an answer may say that the view is behind.
  */
 export const callUntilSeen = async (
   call: TestService["call"],

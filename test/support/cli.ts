@@ -1,11 +1,11 @@
-/** `prooftrail` as a process of its own, or read in this one. */
+/** Runs `prooftrail` as its own process, or reads it in this one. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Context, Writer } from "../../src/cli/context.ts";
 import { builtProgram } from "./built-program.ts";
 
-/** The source, for what starts it through another program. */
+/** The source, for callers that start it through another program. */
 export const CLI_MAIN = resolve(import.meta.dir, "../../src/cli/main.ts");
 
 export interface CliResult {
@@ -22,14 +22,14 @@ export interface RunningCli extends AsyncDisposable {
 }
 
 export interface CliOptions {
-  /** Beside PATH and HOME, which are this process's. */
+  /** In addition to PATH and HOME of this process. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Text for its standard input; nothing unless told. `open`: left open, for the test to write to. */
+  /** Text for its standard input; empty by default. `open`: left open, for the test to write to. */
   readonly input?: string | "open";
 }
 
-/** Does not wait for its end. */
+/** Does not wait for the end of the process. */
 export const startCli = async (args: readonly string[], options: CliOptions = {}): Promise<RunningCli> => {
   const { environment = {}, cwd, input = "" } = options;
   const child = spawn(await builtProgram(), args, {
@@ -72,7 +72,7 @@ export interface TestWriter extends Writer {
   readonly text: string;
 }
 
-/** `columns`: a terminal of that width; none where absent. */
+/** `columns`: a terminal of that width; no terminal if absent. */
 const createTestWriter = (columns?: number): TestWriter => {
   let text = "";
   const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-/** Three real brokers that replicate to each other, with the rights and the durability of compose.yaml; gone when disposed. */
+/** Three real brokers that replicate to each other, with the permissions and the durability of compose.yaml; removed when disposed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -22,14 +22,14 @@ export interface TestCluster extends AsyncDisposable {
   /** All three, with the credentials of a broker user. */
   url(user: keyof typeof CREDENTIALS): string;
   kill(node: NodeIndex, signal: NodeJS.Signals): Promise<void>;
-  /** Without waiting: a node that is stopped does not end. */
+  /** Does not wait: a stopped node does not end. */
   signal(node: NodeIndex, signal: "SIGSTOP" | "SIGCONT"): void;
   start(node: NodeIndex): Promise<void>;
-  /** Of the nodes' own folders. */
+  /** Folder of the nodes' own folders. */
   readonly folder: string;
   /** The node that leads the log. */
   leader(): Promise<NodeIndex>;
-  /** Resolves when every replica of the log has caught up, as an operator waits for between two restarts. */
+  /** Resolves when every replica of the log has caught up, which an operator waits for between two restarts. */
   untilCaughtUp(): Promise<void>;
 }
 
@@ -126,7 +126,7 @@ export const startTestCluster = async (): Promise<TestCluster> => {
   };
 };
 
-/** What the brokers complain of, for the message of a test that waits in vain. */
+/** The errors that the brokers logged, for the message of a test that waits in vain. */
 export const brokerWarnings = (folder: string): string =>
   NODES.map((node) => {
     const log = readFileSync(brokerFiles(join(folder, `node-${node}`)).log, "utf8");
@@ -138,7 +138,7 @@ export const brokerWarnings = (folder: string): string =>
 const ELECTION_MS_MAX = 60_000;
 
 /**
- * Below the range that systems take ports of outgoing connections from (32768 and up on Linux): while a node is down, nobody's connection must
+ * Below the range from which systems take ports for outgoing connections (32768 and up on Linux): while a node is down, no other connection may
  * get its port.
  */
 const PORTS = { from: 12_000, to: 32_000 };

@@ -1,4 +1,4 @@
-/** A broker with our own configuration changed, and its streams; gone when disposed. */
+/** A broker with a changed copy of our configuration, and its streams; removed when disposed. */
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const CREDENTIALS = { service: "s", provisioner: "p", consumer: "c" };
 
 export interface ConfiguredBroker extends AsyncDisposable {
   url(user: BrokerUser): string;
-  /** Of its monitoring; empty where the configuration has none. */
+  /** Address of its monitoring; empty if the configuration has none. */
   readonly monitor: string;
 }
 

@@ -1,4 +1,4 @@
-/** What `prooftrail doctor` finds under one name. */
+/** The result of one named check of `prooftrail doctor`. */
 import type { Check } from "../../src/service/check.ts";
 import { diagnose } from "../../src/service/diagnosis.ts";
 

@@ -1,4 +1,4 @@
-/** What stands for the members of a path of the OpenAPI document, where there is one event, evt_1, of one case and decision. */
+/** Values for the parameters in a path of the OpenAPI document, for one event, evt_1, of one case and decision. */
 const MEMBERS: Readonly<Record<string, string>> = {
   event_id: "evt_1",
   asset_id: "credit_model",
@@ -8,7 +8,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   number: "000.p/1",
 };
 
-/** A real question for each GET of the document. */
+/** A valid request for each GET of the document. */
 export const filledIn = (path: string): string =>
   path
     .replace("{number}/{width}", "{number}")

@@ -1,4 +1,4 @@
-/** What stands in the documents, for tests that hold it against the code. */
+/** Reads the documents, for tests that compare them with the code. */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
@@ -9,10 +9,10 @@ export const read = (path: string): string => readFileSync(join(root, path), "ut
 export const section = (document: string, heading: string): string =>
   read(document).split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
 
-/** Of a table, without the head. */
+/** The rows of a table, without its head. */
 export const rows = (text: string): string[][] => lines(text).slice(1);
 
-/** Of the table whose head begins with this cell, the head first. */
+/** The rows of the table whose head begins with this cell, the head first. */
 export const table = (document: string, firstCell: string): string[][] => {
   const [, behind = ""] = read(document).split(`\n| ${firstCell} |`);
   return lines(`| ${firstCell} |${behind.split("\n\n")[0]}`);

@@ -12,11 +12,11 @@ export interface EventSource {
   /** Everything so far. */
   readonly messages: readonly Message[];
   readonly comments: readonly string[];
-  /** What a browser would send when it connects again. */
+  /** The id that a browser would send when it connects again. */
   readonly lastEventId: string;
-  /** How it ended; undefined while it is open. */
+  /** How the stream ended; undefined while it is open. */
   readonly end: "closed" | "broken" | undefined;
-  /** The first `count` messages, once they are there. */
+  /** Resolves with the first `count` messages as soon as they have arrived. */
   take(count: number): Promise<readonly Message[]>;
   disconnect(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Bundles taken apart and put together again, as somebody would who knows the format and has no key. */
+/** Takes bundles apart and puts them together again, as somebody could who knows the format and has no key. */
 import { createHash } from "node:crypto";
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { encodeRecord } from "../../src/log/record.ts";
@@ -36,7 +36,7 @@ import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { formatTlogProof } from "../../src/proof/tlog-proof.ts";
 import type { TestService } from "./service.ts";
 
-/** What the service gives, with the admin key or with the one given. */
+/** Fetches a bundle from the service, with the admin key or with the given one. */
 export const evidence = async (
   { url, adminKey }: Pick<TestService, "url" | "adminKey">,
   query = "",
@@ -86,7 +86,7 @@ export const withText = (files: readonly PackedFile[], name: BundleFile, text: s
 const GAP = Buffer.from("hidden");
 export const DIRECTORY = "the directory";
 
-/** By content: of a bundle that is changed in thousands of ways, one file at a time, the others are packed once. */
+/** Keyed by content: if a bundle is changed in thousands of ways, one file at a time, the other files are packed once. */
 const deflated = new WeakMap<Uint8Array, Uint8Array>();
 
 const packedOf = ({ name, content }: PackedFile): Uint8Array => {
@@ -101,7 +101,7 @@ const methodOfName = (name: string) => {
   return known === undefined ? 8 : methodOf(known);
 };
 
-/** Right in all that a ZIP can be right in, but for what is asked to be wrong. */
+/** A valid ZIP, except for the requested faults. */
 export const pack = (
   files: readonly PackedFile[],
   wrong: { readonly gapBefore?: string; readonly checksumOf?: string } = {},
@@ -146,7 +146,7 @@ export const manifestOf = (files: readonly PackedFile[]): Manifest => {
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** The manifest written anew, so that it names these files and what else is given. */
+/** A new manifest that lists these files and the other given members. */
 export const withManifest = (
   files: readonly PackedFile[],
   { files: given, ...members }: Partial<Manifest> = {},
@@ -180,8 +180,8 @@ export const withLines = (
 ): PackedFile[] => withText(files, name, lines.map((line) => `${line}\n`).join(""));
 
 /**
- * As somebody makes it who has no key of the service and takes one of their own, for the tenant's log and for the system's: right
- * in all that a verifier without a pinned key can hold it against, but for the lies that are told.
+ * A bundle as an attacker makes it who has no key of the service and uses an own key for the tenant's log and the system's log: valid
+ * in everything that a verifier without a pinned key can check, except for the given lies.
  */
 export const resigned = (
   files: readonly PackedFile[],
@@ -191,7 +191,7 @@ export const resigned = (
     readonly tenant?: string;
     readonly metadata?: object;
     readonly payload?: Uint8Array;
-    /** The checkpoint stays the service's, and the key of one's own stands beside the service's. */
+    /** The checkpoint stays the service's, and the attacker's key is listed next to the service's. */
     readonly keepsCheckpoint?: boolean;
   } = {},
 ): PackedFile[] => {

@@ -3,7 +3,7 @@ import { eventFacts } from "../../src/event/facts.ts";
 
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/** Of an event in a line: `id type timestamp`, and what else it says. */
+/** One event in a line: `id type timestamp`, and its other members. */
 export const fact = (line: string, metadata: Metadata = {}, members: Metadata = {}): Fact => {
   const [event_id, event_type, timestamp] = line.split(" ");
   const facts = eventFacts({ event_id, event_type, timestamp, asset_id: "a", metadata, ...members });

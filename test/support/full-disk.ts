@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** Writes until the disk takes no more: the last bytes go to whoever is quickest. */
+/** Writes until the disk is full: smaller and smaller pieces, because other writers may take the last bytes. */
 export const fill = async (path: string): Promise<void> => {
   await using file = await open(path, "w");
   for (let size = 1024 * 1024; size >= 512; size /= 2) {

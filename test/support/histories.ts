@@ -1,6 +1,6 @@
 /**
- * Realistic histories of AI systems, with the answers that follow from them. Deterministic: a seed gives the same history everywhere. The answers
- * come from what the generator itself decided to let happen and from arithmetic of its own, never from the code under test.
+ * Realistic histories of AI systems, with the expected answers. Deterministic: a seed gives the same history everywhere. The answers
+ * come from the generator's own decisions and its own arithmetic, never from the code under test.
  */
 import { liveAssessment, liveAsset } from "./histories/asset-life.ts";
 import { liveCase, liveLooseNotices, subjectsOf } from "./histories/case-life.ts";
@@ -13,7 +13,7 @@ import { liveOutcomes } from "./histories/outcome-life.ts";
 import { liveSource } from "./histories/source-life.ts";
 import type { Asset, Shares, World } from "./histories/world.ts";
 
-/** Much goes on: every rule is met often. */
+/** A lot happens: every rule applies often. */
 const EVENTFUL: Shares = {
   notice: 0.8,
   explanation: 0.6,
@@ -24,7 +24,7 @@ const EVENTFUL: Shares = {
   nobody: 0,
 };
 
-/** As in a product at work: nearly all decisions stand without a word. */
+/** As in a real product: nearly all decisions stand without further events. */
 export const CALM: Shares = {
   notice: 0.8,
   explanation: 0.1,
@@ -41,11 +41,11 @@ export interface HistoryOptions {
   readonly assets: number;
   /** Cases per asset. */
   readonly cases: number;
-  /** Whom they are about, of all assets; ten unless told. */
+  /** The number of subjects of all assets; ten by default. */
   readonly persons?: number;
   /** First day, UTC. */
   readonly start?: string;
-  /** When it is read: what is late then depends on it. */
+  /** The time of reading: it determines what is late. */
   readonly now?: Date;
 }
 
@@ -101,7 +101,7 @@ export const makeHistory = ({
     liveSource(world, asset, begin);
     return asset;
   });
-  // By a chance of their own, after all else: what is added here moves nothing of that.
+  // Drawn from a separate chance, after everything else: an addition here changes nothing above.
   const chance = createChance(seed + 2_000_000);
   for (const asset of assets) if (chance.is(shares.audited)) liveHiring({ ...world, chance }, asset, begin);
   const ofOutcomes = assets.filter(() => chance.is(shares.audited));

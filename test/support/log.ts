@@ -1,4 +1,4 @@
-/** A broker with its streams made and a connection of the running service's rights: what the log is tested on. */
+/** A broker with its streams, and a connection with the permissions of the running service: for tests of the log. */
 import { connect } from "nats";
 import { createAppender } from "../../src/jetstream/appender.ts";
 import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
@@ -51,7 +51,7 @@ export const startTestLog = async (): Promise<TestLog> => {
   };
 };
 
-/** A front end's way in, as the service makes it. */
+/** A front end's access to the log, as the service makes it. */
 export const appenderOn = (
   connection: BrokerConnection,
   elapsedMs = () => performance.now(),
@@ -64,7 +64,7 @@ export const appenderOn = (
     onCommit: () => {},
   });
 
-/** A small record that is known by its id. */
+/** A small record with a known id. */
 export const smallRecord = (
   id: string,
   { assetId = "a", event = "{}" }: { readonly assetId?: string; readonly event?: string } = {},

@@ -1,14 +1,14 @@
-/** A small disk of memory that a test has for itself, to fill it. Linux, where a user may mount one in a namespace of his own; see `unshare(1)`. */
+/** A small memory disk for one test, which it can fill. For Linux, if a user may mount one in an own namespace; see `unshare(1)`. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { dataFolder } from "./process.ts";
 
 export interface Mount extends AsyncDisposable {
-  /** Before a path: as the processes that were started through `enter` see it. */
+  /** Prefix for a path as processes see it that were started through `enter`. */
   readonly root: string;
   readonly enter: readonly string[];
 }
 
-/** A memory disk in a namespace of its own, kept by a process that sleeps. */
+/** A memory disk in its own namespace, kept by a sleeping process. */
 export const mountDisk = async (path: string, mib: number): Promise<Mount> => {
   const script = `mount -t tmpfs -o size=${mib}m,mode=700 tmpfs "$0" && echo mounted && exec sleep infinity`;
   const holder = spawn("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script, path], {

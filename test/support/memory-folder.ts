@@ -1,7 +1,7 @@
 /**
- * Loaded before all tests (bunfig.toml): temporary folders are in memory where there is plenty of it, which saves a fifth of the
- * suite's time (measured: 155 s on a disk, 124 in memory). What a disk does when it is full, slow or gone is the matter of scenes
- * of its own (test/chaos).
+ * Loaded before all tests (bunfig.toml): temporary folders are in memory if there is plenty of it, which saves a fifth of the
+ * time of the suite (measured: 155 s on a disk, 124 in memory). Full, slow or missing disks are tested in scenes
+ * of their own (test/chaos).
  */
 import { readFileSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ const hasRoom = (): boolean => {
   }
 };
 
-/** For what must not be below /dev: Deno gives out nothing from there to a program that may only read files. */
+/** For files that must not be below /dev: Deno gives a program that may only read files nothing from there. */
 export const diskFolder = (): string => process.env.PROOFTRAIL_TEST_DISK ?? tmpdir();
 
 if (process.env.PROOFTRAIL_TEST_DISK === undefined && hasRoom()) {

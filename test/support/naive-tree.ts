@@ -1,6 +1,6 @@
 /**
- * The recursive definitions of RFC 6962 §2.1 written down as they stand there: slow, and sharing nothing with src/proof, so that they can judge it.
- * Only the hashes of wider ranges are remembered, without which all leaves would be hashed for every proof.
+ * The recursive definitions of RFC 6962 §2.1, written as in the text: slow, and without any code from src/proof, so that they can check it.
+ * Only the hashes of wider ranges are cached; otherwise all leaves would be hashed for every proof.
  */
 import { createHash } from "node:crypto";
 

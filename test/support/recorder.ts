@@ -1,10 +1,10 @@
-/** A recorder without a log, for the tests of the rules: what was recorded, and whether the log takes it. */
+/** A recorder without a log, for the tests of the rules: holds what was recorded, and decides whether the log accepts it. */
 import type { ActionRecorder, Actor } from "../../src/access/action.ts";
 import type { Principal } from "../../src/access/authenticate.ts";
 import type { Action } from "../../src/administration/system-events.ts";
 
 export interface MemoryRecorder extends ActionRecorder<Action> {
-  /** In order; `result` once the work is done. */
+  /** In order; `result` is set when the work is done. */
   readonly recorded: readonly { readonly action: Action; readonly by: Actor; result?: string }[];
   setReachable(isReachable: boolean): void;
 }

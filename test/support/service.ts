@@ -1,4 +1,4 @@
-/** The whole service in this process: a broker and a folder of its own, a free port, gone when disposed. */
+/** The whole service in this process: its own broker and folder, and a free port; removed when disposed. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export interface TestService extends AsyncDisposable {
   readonly adminKey: string;
   /** What the program printed. */
   readonly lines: readonly LogLine[];
-  /** `path` with the admin key, or with the one given; `null` for none. */
+  /** Requests `path` with the admin key, or with the given one; `null` for none. */
   call(path: string, options?: CallOptions): Promise<Answer>;
   /** A key of this tenant. */
   makeKey(tenant: string, scopes?: readonly string[]): Promise<string>;
@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly method?: string;
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is; an object is sent as JSON. */
+  /** Sent unchanged; an object is sent as JSON. */
   readonly body?: string | Uint8Array<ArrayBuffer> | object;
 }
 
@@ -122,7 +122,7 @@ const collectingLogger = (lines: LogLine[]): Logger => {
   };
 };
 
-/** A valid event; what is given takes the place of its members. */
+/** A valid event; the given members replace its own. */
 export const event = (members: Readonly<Record<string, unknown>> = {}) => ({
   event_id: "evt_1",
   timestamp: "2026-11-20T10:00:00Z",

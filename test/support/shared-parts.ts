@@ -1,4 +1,4 @@
-/** What many tests use and takes a second of CPU or more to make, by the setting that names it when it is made (test/with-shared-parts.ts). */
+/** Parts that many tests use and that take a second of CPU or more to make, by the setting that names each one once it is made (test/with-shared-parts.ts). */
 import { buildProgram, PROGRAM_SETTING } from "./built-program.ts";
 import type { LastingFolder } from "./lasting-folder.ts";
 import { ownBrowser } from "./own-browser.ts";
@@ -7,7 +7,7 @@ import { CLUSTER_SETTING, makeCluster, noPostgresReason } from "./postgres-serve
 
 type Part = readonly [setting: string, make: () => Promise<LastingFolder>];
 
-/** Not what no test will ask for on this machine. */
+/** Leaves out parts that no test needs on this machine. */
 export const sharedParts = (environment: NodeJS.ProcessEnv): readonly Part[] => [
   [PROGRAM_SETTING, buildProgram],
   ...(noPostgresReason === undefined ? [[CLUSTER_SETTING, makeCluster] as const] : []),

@@ -1,8 +1,8 @@
-/** A request that stands still after its first byte, until the test goes on with it. */
+/** A request that stops after its first byte, until the test continues it. */
 import { once } from "node:events";
 import { connect } from "node:net";
 
-/** Sends the head and the first byte of the body; the function sends the rest, and gives the answer. */
+/** Sends the head and the first byte of the body; the returned function sends the rest, and returns the answer. */
 export const beginRequest = async (
   serviceUrl: string,
   request: {

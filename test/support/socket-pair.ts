@@ -1,4 +1,4 @@
-/** Two UNIX sockets that are connected with each other, as file descriptors (Linux). */
+/** Two UNIX sockets that are connected to each other, as file descriptors (Linux). */
 import { dlopen, FFIType } from "bun:ffi";
 
 export const socketPair = (): readonly [number, number] => {

@@ -1,16 +1,16 @@
-/** An answer whose bytes nobody takes until they are asked for, and then all of them, as they stand on the wire. */
+/** An answer whose bytes are not read until the test asks, and then all of them, as they are on the wire. */
 import { connect } from "node:net";
 import { until } from "./until.ts";
 
 export interface UntakenAnswer {
-  /** What has come of it. */
+  /** The part that has arrived. */
   begun(): string;
-  /** All of it, once the connection has ended or `isEnough` says so. */
+  /** The whole answer, once the connection has ended or `isEnough` returns true. */
   text(isEnough?: (text: string) => boolean): Promise<string>;
   disconnect(): void;
 }
 
-/** How a body of unknown length ends if it is whole (RFC 9112 §7.1). */
+/** The end of a complete body of unknown length (RFC 9112 §7.1). */
 export const LAST_CHUNK = "\r\n0\r\n\r\n";
 
 /** Resolves when the answer has begun. */
@@ -25,7 +25,7 @@ export const openUntaken = async (
     text += some;
     socket.pause();
   });
-  // The other side may break it off: that is what tests look for.
+  // The other side may break the connection off: tests look for that.
   socket.on("error", () => {});
   const lines = Object.entries({ host: "localhost", ...headers }).map(([name, value]) => `${name}: ${value}`);
   socket.write(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);

@@ -1,14 +1,14 @@
-/** Waiting for a condition instead of sleeping. The error names what never came. */
+/** Waits for a condition instead of sleeping. The error names the condition that was never met. */
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Asked often at first and seldom later: asking takes time from other tests, and nobody sees a tenth more of a long wait. */
+/** Checks often at first and less often later: checks take time from other tests, and a long wait may well be a tenth longer. */
 const POLL_MS_MIN = 3;
 const POLL_MS_MAX = 50;
 const POLL_SHARE = 0.1;
-/** Below the 30 s that a test has, so that it is told what it waited for; no promise, and on a busy machine 10 s were too little for those who do much. */
+/** Below the 30 s of a test, so that the message names the condition; not a guarantee: on a busy machine 10 s were not enough for heavy tests. */
 const TIMEOUT_MS_DEFAULT = 20_000;
 
-/** What `condition` gives, as soon as that is neither undefined nor false. What it throws is passed on at once. */
+/** Returns the result of `condition` as soon as it is neither undefined nor false. An error of the condition is thrown at once. */
 export const until = async <Value>(
   what: string,
   condition: () => Promise<Value | undefined | false> | Value | undefined | false,

@@ -3,14 +3,14 @@ import { DatabaseSync } from "node:sqlite";
 import { until } from "./until.ts";
 
 export interface ViewsFile {
-  /** Gives how many rows were changed. */
+  /** Returns the number of changed rows. */
   exec(sql: string): Promise<number>;
   close(): void;
 }
 
 /**
- * The file in which a service at work keeps its views, for tests that damage it. Its projector may be writing, and may be in this
- * process: SQLite's own waiting would keep that from ending.
+ * The file in which a running service keeps its views, for tests that damage it. Its projector may be writing, and may be in this
+ * process: SQLite's own waiting would block that write forever.
  */
 export const openViewsFile = (dataDir: string): ViewsFile => {
   const database = new DatabaseSync(join(dataDir, "views.sqlite"), { timeout: 0 });

@@ -1,4 +1,4 @@
-/** Waiting for a promise no longer than it may take. The error names what never came. */
+/** Waits for a promise for a limited time. The error names what never came. */
 export const within = async <Value>(
   timeoutMs: number,
   what: string,

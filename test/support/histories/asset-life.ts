@@ -1,9 +1,9 @@
-/** What becomes of an AI system: its models, its tier, its impact assessment. */
+/** The life of an AI system: its models, its tier, its impact assessment. */
 import { DAY_MS, dateIn, HOUR_MS, text } from "./local-time.ts";
 import { type Asset, say, type World } from "./world.ts";
 
 export const liveAsset = (world: World, asset: Asset, begin: number, isCreated: boolean): void => {
-  // One that nobody told of before it was there has a version all the same.
+  // An asset without a created event has a version too.
   world.coverage.set(`${asset.id} any lifecycle`, { required: 2, in_time: isCreated ? 2 : 1, late: 0 });
   world.coverage.set(`${asset.id} any labeling`, { required: 0, in_time: 0, late: 0 });
   say(world, asset, isCreated ? "asset.created" : "asset.updated", begin, {
@@ -51,7 +51,7 @@ export const liveAsset = (world: World, asset: Asset, begin: number, isCreated: 
   }
 };
 
-/** The first model, which may get worse, and may be retired before a second one comes. */
+/** The first model, which may get worse, and may be retired before a second one follows. */
 const liveModels = (world: World, asset: Asset, begin: number): void => {
   const degradations = world.aside.below(3);
   const degradedAt = (time: number): number => begin + (100 + time) * DAY_MS;
@@ -83,7 +83,7 @@ const liveModels = (world: World, asset: Asset, begin: number): void => {
   asset.done.deployed_at = deployed_at;
 };
 
-/** An impact assessment whose items are filled in one by one, now as an object and now as an array. */
+/** An impact assessment whose items are filled in one by one, sometimes as an object and sometimes as an array. */
 export const liveAssessment = (world: World, asset: Asset, begin: number): void => {
   const { aside } = world;
   const assessment_id = `asm_${asset.id}`;
@@ -123,16 +123,16 @@ export const liveAssessment = (world: World, asset: Asset, begin: number): void 
   });
 };
 
-/** The register says when this was done last. */
+/** Records when this was done last, as the register shows it. */
 export const assessed = (asset: Asset, at: number): void => {
   const { assessed_at: before } = asset.done;
   if (before === undefined || Date.parse(before) < at) asset.done.assessed_at = text(at);
 };
 
-/** A date of New York. No year of these histories has a 29 February between. */
+/** A date in New York. No year of these histories has a 29 February in between. */
 export const aYearAfter = (at: number): string => dateIn("newYork", at + 365 * DAY_MS);
 
-/** A year that a bias audit covers, in dates of New York. */
+/** A year that a bias audit covers, in dates in New York. */
 export const audited = (
   world: World,
   asset: Asset,

@@ -1,10 +1,10 @@
-/** One person, one decision, and what follows from it: notices, explanation, review, objection. */
+/** One subject, one decision, and its consequences: notices, explanation, human review, objection. */
 import { createHash } from "node:crypto";
 import { createChance } from "./chance.ts";
 import { DAY_MS, dueAfter, HOUR_MS, isLate, text } from "./local-time.ts";
 import { type Asset, count, duty, type Happened, NO_NOTICE, type Shares, say, type World } from "./world.ts";
 
-/** A notice for everybody, which names nothing, and an acknowledgement of a notice that nobody sent. */
+/** A notice for everybody, without any reference, and an acknowledgement of a notice that nobody sent. */
 export const liveLooseNotices = (world: World, asset: Asset, begin: number): void => {
   const at = begin + DAY_MS;
   const shown = say(world, asset, "disclosure_shown", at, {
@@ -30,7 +30,7 @@ export const liveLooseNotices = (world: World, asset: Asset, begin: number): voi
   });
 };
 
-/** The notice before a decision; the person may answer it, may see another after the decision, and may answer that. */
+/** The notice before a decision; the person may answer it, may see another one after the decision, and may answer that. */
 const liveNotice = (
   world: World,
   asset: Asset,
@@ -42,7 +42,7 @@ const liveNotice = (
     const metadata = { notice_channel: "in_app", locale, policy_version: "4" };
     const notice_id = say(world, asset, "transparency.notice_shown", shownAt, { ...members, metadata });
     const answer = aside.is(shares.answer) ? aside.one(["dismissed", "acknowledged"]) : undefined;
-    // Before the decision, which comes a second later at least.
+    // Before the decision, which follows at least a second later.
     const answeredAt = shownAt + 500;
     if (answer !== undefined) {
       const type = answer === "dismissed" ? "transparency.notice_dismissed" : "disclosure_acknowledged";
@@ -71,7 +71,7 @@ export const subjectsOf = (seed: number, persons: number, { nobody }: Shares): (
   return () => hashOf(chance.is(nobody) ? "" : `${seed}:${chance.below(persons)}`);
 };
 
-/** One person, one decision, and what follows from it. */
+/** One subject, one decision, and its consequences. */
 export const liveCase = (world: World, asset: Asset, number: number, begin: number): void => {
   const { chance } = world;
   const decisionId = `dec_${asset.id}_${number}`;
@@ -295,7 +295,7 @@ const liveObjection = (
   };
   const law = "pipa_37_2_kr";
   const answer = answers[type as keyof typeof answers];
-  // Who has the answer is told of no longer limit.
+  // If the person already has the answer, no extension is told.
   const isTold = acknowledged && isExtended && (!answer.stop || acknowledged.at <= answer.stop.at);
   const extensions = isTold ? 1 : 0;
   const due = dueAfter(receivedAt, 30 + (isTold ? 20 : 0), "seoul");

@@ -1,4 +1,4 @@
-/** Chance that a seed repeats: mulberry32, whose 32 bits of state are enough for a history. */
+/** Random numbers that a seed repeats: mulberry32, whose 32 bits of state are enough for a history. */
 export const createChance = (seed: number) => {
   let state = seed >>> 0;
   const next = (): number => {
@@ -18,7 +18,7 @@ export const createChance = (seed: number) => {
 
 export type Chance = ReturnType<typeof createChance>;
 
-/** The same events as they might arrive: mostly in order, some late, some very late. */
+/** The same events in a possible order of arrival: mostly in order, some late, some very late. */
 export const asTheyArrive = <Item>(events: readonly Item[], seed: number): readonly Item[] => {
   const chance = createChance(seed);
   return events

@@ -3,7 +3,7 @@ import type { KnownAudit } from "./known-history.ts";
 import { DAY_MS, dateIn, dueAfter, HOUR_MS, text } from "./local-time.ts";
 import { type Asset, count, type Happened, NO_NOTICE, say, type World } from "./world.ts";
 
-/** Decisions that New York's law asks a notice and a bias audit for, and the audits: some too late, some that nobody repeated. */
+/** Decisions for which New York's law requires a notice and a bias audit, and the audits: some too late, some never repeated. */
 export const liveHiring = (world: World, asset: Asset, begin: number): void => {
   const { chance } = world;
   const audits = [begin - (190 + chance.below(29)) * DAY_MS];
@@ -16,7 +16,7 @@ export const liveHiring = (world: World, asset: Asset, begin: number): void => {
     liveHire(world, asset, { at, number });
     countAudit(world, asset, own, at);
   }
-  // One notice of an application, and what is decided in it: once before, and too early, and in time.
+  // One notice of an application, and the decisions on it: one before the notice, one too early, and two in time.
   const correlation_id = `application_${asset.id}`;
   const noticeAt = begin + (30 + chance.below(60)) * DAY_MS + chance.below(DAY_MS / 1000) * 1000;
   const of = { correlation_id, legal_bases: ["eu_ai_act_art_50"] };
@@ -33,7 +33,7 @@ export const liveHiring = (world: World, asset: Asset, begin: number): void => {
     const at = noticeAt + days * DAY_MS;
     const decisionId = `application_${asset.id}_${days}`;
     hired(world, asset, { at, decisionId, notice: days < 0 ? undefined : notice, correlation_id });
-    // The notice names a law that the decisions do not.
+    // The notice names a law that the decisions do not name.
     if (days >= 0) count(world, asset, "eu_ai_act_art_50", "notice", "met");
     countAudit(world, asset, own, at);
   }
@@ -45,7 +45,7 @@ const countAudit = (world: World, asset: Asset, audits: readonly KnownAudit[], a
   count(world, asset, "nyc_ll144", "bias_audit", isAudited ? "met" : "open");
 };
 
-/** An assessment of which nobody said that it began. */
+/** An assessment without a started event. */
 const completeAtOnce = (world: World, asset: Asset, at: number): void => {
   const kind = { assessment_id: `fria_${asset.id}`, assessment_type: "fria" };
   say(world, asset, "assessment.impact_assessment_completed", at, { metadata: kind });
@@ -64,7 +64,7 @@ const completeAtOnce = (world: World, asset: Asset, at: number): void => {
 const liveAudit = (world: World, asset: Asset, at: number, index: number): void => {
   const assessment_id = `audit_${asset.id}_${index}`;
   const kind = { assessment_type: "bias_audit" };
-  // What it is may be said when it begins, or when it is done.
+  // The type may be given at the start or at the completion.
   const saysAtFirst = world.chance.is(0.5);
   say(world, asset, "assessment.impact_assessment_started", at - DAY_MS, {
     metadata: { assessment_id, ...(saysAtFirst && kind) },
@@ -107,7 +107,7 @@ const liveHire = (world: World, asset: Asset, { at, number }: { at: number; numb
   hired(world, asset, { at, decisionId, notice: shown });
 };
 
-/** The first notice that was shown before it decides. */
+/** The first notice that was shown before the decision. */
 const hired = (
   world: World,
   asset: Asset,
@@ -153,5 +153,5 @@ const hired = (
   });
 };
 
-/** The same second of the day before, in the same zone where its clocks do not change. */
+/** The same second of the day before, in the same zone if its clocks do not change. */
 const dayBefore = (time: string): string => text(Date.parse(time) - DAY_MS);

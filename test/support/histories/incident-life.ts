@@ -1,14 +1,14 @@
 import { DAY_MS, dueAfter, HOUR_MS, text } from "./local-time.ts";
 import { type Asset, duty, type Happened, say, type World } from "./world.ts";
 
-/** The clock of each class, and its days. */
+/** The deadline of each class, and its days. */
 const CLASSES = {
   death: ["EU73-DEATH", 10],
   critical_infrastructure: ["EU73-CRIT", 2],
   property: ["EU73-GEN", 15],
 } as const;
 
-/** A serious incident, which may be reported, late too, and mitigated. */
+/** A serious incident, which may be reported, also late, and mitigated. */
 export const liveIncident = (world: World, asset: Asset, begin: number): void => {
   const { chance } = world;
   const at = begin + (10 + chance.below(100)) * DAY_MS + chance.below(DAY_MS / 1000) * 1000;

@@ -1,4 +1,4 @@
-/** A history, and what follows from it as registers, clocks and figures should show it. */
+/** A history, and the expected content of registers, clocks and figures. */
 export interface HistoryEvent {
   readonly event_id: string;
   readonly timestamp: string;
@@ -180,7 +180,7 @@ export interface KnownGap {
 }
 
 export interface History {
-  /** In the order of their times. */
+  /** Ordered by their times. */
   readonly events: readonly HistoryEvent[];
   readonly decisions: readonly KnownDecision[];
   readonly objections: readonly KnownObjection[];
@@ -195,7 +195,7 @@ export interface History {
   /** `asset law duty` → counts. */
   readonly coverage: ReadonlyMap<string, KnownCoverage>;
   readonly audits: readonly KnownAudit[];
-  /** Numbers of a source that never came. */
+  /** Numbers of a source that never arrived. */
   readonly gaps: readonly KnownGap[];
   /** `day asset type` → events. */
   readonly activity: ReadonlyMap<string, number>;

@@ -1,4 +1,4 @@
-/** Times in the zones of the laws, by published tables and arithmetic of its own: nothing of the code under test. */
+/** Times in the zones of the laws, from published tables and its own arithmetic: nothing from the code under test. */
 export const HOUR_MS = 3_600_000;
 
 export const DAY_MS = 24 * HOUR_MS;
@@ -34,7 +34,7 @@ const offsetHours = (zone: string, instant: number): number => {
   return isSummer ? offsets[1] : offsets[0];
 };
 
-/** The end of the day, so many days or business days after the day of `start`, all in the zone. */
+/** The end of the day this many days or business days after the day of `start`, all in the zone. */
 export const dueAfter = (
   start: number,
   count: number,

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from "./local-time.ts";
 import { type Asset, count, type Members, say, type World } from "./world.ts";
 
-/** Outcomes that one or two assets give out, once or twice, and labels of some of them, before or after, by any asset; and labels of what nobody gave out. */
+/** Outcomes of one or two assets, reported once or twice, and labels of some of them, before or after, by any asset; and labels of unknown outcomes. */
 export const liveOutcomes = (world: World, assets: readonly Asset[], begin: number): void => {
   const { chance } = world;
   const [one, ...others] = assets;

@@ -1,10 +1,10 @@
 import { DAY_MS, text } from "./local-time.ts";
 import { type Asset, say, type World } from "./world.ts";
 
-/** Beside the types that are always admitted, histories have this one: a service needs it in EXTRA_EVENT_TYPES. */
+/** Histories contain this type in addition to the types that are always admitted: a service needs it in EXTRA_EVENT_TYPES. */
 export const HEARTBEAT = "sdk.heartbeat";
 
-/** A sender that numbers its events and loses some; of the last ones only its heartbeats tell. */
+/** A source that numbers its events and loses some; only its heartbeats reveal the loss of the last ones. */
 export const liveSource = (world: World, asset: Asset, begin: number): void => {
   const { chance } = world;
   const sourceId = `src_${asset.id}`;
@@ -18,11 +18,11 @@ export const liveSource = (world: World, asset: Asset, begin: number): void => {
       if (gapStart !== undefined)
         world.gaps.push({ source_id: sourceId, first: gapStart, last: number - 1, since: text(at) });
       gapStart = undefined;
-      // Only heartbeats announce anything.
+      // Only heartbeats may announce a last number.
       const metadata = { source_id: sourceId, source_sequence: number, last_source_sequence: 99 };
       say(world, asset, "ai_inference", at, { metadata });
     }
-    // On the day of the numbers, and of none that is still missing at the end.
+    // On the day of the numbers, and about none that is still missing at the end.
     if (number === 6) beat(world, asset, at + 1000, number);
   }
   const lostAtTheEnd = chance.below(4);

@@ -1,4 +1,4 @@
-/** What a history is made of while it is made: its assets, what was told, and what follows from it. */
+/** The state while a history is made: its assets, the events so far, and the expected answers. */
 import type { Chance } from "./chance.ts";
 import type {
   HistoryEvent,
@@ -17,25 +17,25 @@ import type {
 } from "./known-history.ts";
 import { isLate, text } from "./local-time.ts";
 
-/** How much of what can happen happens. */
+/** The shares of events that happen. */
 export interface Shares {
   readonly notice: number;
   readonly explanation: number;
   readonly review: number;
   readonly objection: number;
-  /** Of the notices, those that are dismissed, acknowledged or shown again. */
+  /** Of the notices: those that are dismissed, acknowledged or shown again. */
   readonly answer: number;
-  /** Of assets that hire, which needs audits, and that name their outcomes by a hash. */
+  /** Of the assets: those that hire, which requires audits, and that name their outcomes by a hash. */
   readonly audited: number;
-  /** Of cases, those whose person is the hash of an empty text, as of SDKs that were handed none. */
+  /** Of the cases: those whose subject is the hash of an empty text, as from SDKs that were given none. */
   readonly nobody: number;
 }
 
 export interface World {
   readonly chance: Chance;
-  /** For what nothing else follows from, so that it does not change the rest of a history. */
+  /** For details on which nothing else depends, so that they do not change the rest of a history. */
   readonly aside: Chance;
-  /** Whom the next case is about. */
+  /** The subject of the next case. */
   readonly nextSubject: () => string;
   readonly now: number;
   readonly shares: Shares;
@@ -62,7 +62,7 @@ export interface Asset {
   version: string;
   status: string;
   clauses: readonly string[];
-  /** Times of what was done with it last, under the names that the register has for them. */
+  /** Times of the last actions, under the names that the register has for them. */
   readonly done: {
     created_at?: string;
     deployed_at: string;
@@ -70,7 +70,7 @@ export interface Asset {
     archived_at?: string;
     assessed_at?: string;
   };
-  /** Of all its events. */
+  /** Times of all its events. */
   readonly times: number[];
   readonly named: Set<string>;
 }
@@ -133,7 +133,7 @@ export const duty = (
   count(world, asset, law, known.duty, status);
 };
 
-/** Of a notice of which nothing is known. */
+/** A notice of which nothing is known. */
 export const NO_NOTICE = {
   correlation_id: null,
   decision_id: null,
