@@ -123,9 +123,10 @@ export type CaptureEvent<Extra extends string = never> = {
 export type SharedMembers = Partial<Omit<Members, "subject_hash" | "context_hash" | "outcome_hash">> &
   Pick<Filling, "hash"> & { readonly metadata?: AnyMetadata | undefined };
 
-/** An event in which what was given once may be left out. Where nothing was, it is the event itself: the compiler's errors name it so, and not by all that it may be. */
-export type EventWithout<Event, Given extends PropertyKey> = [Given] extends [never]
-  ? Event
-  : Event extends unknown
-    ? Omit<Event, Given> & Partial<Pick<Event, Given & keyof Event>>
-    : never;
+/**
+ * An event that may leave out the members given once. Distributes over the union even if there are none: otherwise the compiler does not accept a
+ * client that knows more event types in place of one that knows fewer.
+ */
+export type EventWithout<Event, Given extends PropertyKey> = Event extends unknown
+  ? Omit<Event, Given> & Partial<Pick<Event, Given & keyof Event>>
+  : never;

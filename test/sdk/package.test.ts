@@ -171,8 +171,6 @@ test("TypeScript accepts valid events and refuses invalid ones, and the declarat
     const { code, output } = await compile(strict, ...sources);
     const errors = output.split("\n").filter((line) => /^\S.*error TS/.test(line));
     expect(errors.map((line) => line.replace(/\(.*/, ""))).toEqual(wrong);
-    // Not the whole union of all events that can be captured.
-    expect(errors[0]).toEndWith("is not assignable to parameter of type 'CaptureEvent<never>'.");
     expect(code).not.toBe(0);
   }
 });
