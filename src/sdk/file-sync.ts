@@ -4,11 +4,14 @@ import { open } from "node:fs/promises";
 import { setImmediate } from "node:timers";
 import { codeOf } from "./error-code.ts";
 import { textOf } from "./error-text.ts";
+import { isMissing } from "./is-missing.ts";
 import type { Synced } from "./outbox.ts";
 
 export interface OpenFile {
   readonly fd: number;
   readonly path: string;
+  /** Nothing in it waits to be sent any more, so it may have been removed. */
+  readonly isSettled: boolean;
   /**
    * What was written to the file may never reach the disk. The sync is not retried: the kernel reports the failure once, then treats the bytes as
    * written, and the next sync succeeds without them (fsync(2); P. Alvaro et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
@@ -138,15 +141,17 @@ export class FileSync {
   }
 }
 
-const syncFile = async ({ fd, path }: OpenFile): Promise<void> => {
+const syncFile = async (file: OpenFile): Promise<void> => {
   try {
     await new Promise<void>((resolve, reject) =>
-      fdatasync(fd, (error) => (error ? reject(error) : resolve())),
+      fdatasync(file.fd, (error) => (error ? reject(error) : resolve())),
     );
   } catch (error) {
     // Node with --permission, which lets a program sync what it has opened by a path, and no file that is a number (measured on 20.20, 22.0 and 24.21).
     if (codeOf(error) !== "ERR_ACCESS_DENIED") throw error;
-    await syncByPath(path, "r+");
+    await syncByPath(file.path, "r+").catch((missing: unknown) => {
+      if (!(isMissing(missing) && file.isSettled)) throw missing;
+    });
   }
 };
 

@@ -29,6 +29,10 @@ export class LiveSegment implements OpenFile {
     return this.segment.path + EVENTS_SUFFIX;
   }
 
+  get isSettled(): boolean {
+    return this.segment.left === 0;
+  }
+
   onUnsynced(reason: string): void {
     this.segment.unsynced = reason;
     // New entries go to another file, so that they are not lost with this one.

@@ -97,7 +97,7 @@ test("an outbox that is closed during a sync of its files waits until they are s
   const path = join(folder.path, "left.events");
   const fd = openSync(path, "w");
   files.made();
-  files.finished({ fd, path, onUnsynced: (reason) => told.push(reason) });
+  files.finished({ fd, path, isSettled: false, onUnsynced: (reason) => told.push(reason) });
   void files.syncQuietly();
   // As the outbox's `close()` does: nothing is due any more.
   await files.syncQuietly();

@@ -660,7 +660,7 @@ test("a file that cannot be synced is reported", async () => {
   const fd = openSync("/dev/null", "w");
   const files = new FileSync("/dev", () => {});
   const told: string[] = [];
-  files.written({ fd, path: "/dev/null", onUnsynced: (reason) => told.push(reason) });
+  files.written({ fd, path: "/dev/null", isSettled: false, onUnsynced: (reason) => told.push(reason) });
   const synced = await files.sync();
   assert.ok(synced.kind === "failed" && /invalid/i.test(synced.reason), JSON.stringify(synced));
   assert.deepEqual(told, [synced.reason]);
