@@ -120,6 +120,27 @@ describe("edge cases", () => {
     const { obligations } = classify(caseNamed(id));
     expect(obligations.find((each) => each.code === code)).toMatchObject({ clause, deadline });
   });
+  test.each([
+    ["incident_reporting", { training_compute_flops: 1e26 }],
+    [
+      "decision_logging",
+      { ai_type: "emotion_recognition", user_impact: "medium", processes_personal_data: true },
+    ],
+  ] as const)("%s: what one place asks for is said also where another asks for it", (code, more) => {
+    const request = {
+      domain: "other",
+      decision_autonomy: "full_auto",
+      user_impact: "high",
+      ...more,
+    } as const;
+    const [inEurope, inKorea, inBoth] = ([["eu"], ["kr"], ["eu", "kr"]] as const).map((jurisdictions) =>
+      classify({ ...request, jurisdictions: [...jurisdictions] }).obligations.find(
+        (each) => each.code === code,
+      ),
+    );
+    expect(inBoth?.clause).toBe(`${inEurope?.clause}; ${inKorea?.clause}`);
+    expect(inBoth?.deadline ?? null).toBe(inEurope?.deadline ?? null);
+  });
   test("Colorado requires human review, whatever other laws require", () => {
     const { obligations } = classify({ ...caseNamed("G02"), jurisdictions: ["us_co"] });
     expect(obligations.find(({ code }) => code === "human_oversight")?.clause).toBe("CO SB 26-189");

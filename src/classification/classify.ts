@@ -73,8 +73,8 @@ const gravest = (matches: readonly Match[]): RiskTier =>
 const distinct = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 
 /**
- * In the words of the laws by whose rules it has to be done. Where those say nothing of it, in the words of their places, or else of all that were asked for;
- * nothing where none of these does.
+ * In each place in the words of its laws by whose rules it has to be done, or, where those say nothing of it, of all laws of the place. Where no place
+ * of these says anything, in the words of all that were asked for; nothing where none of those does.
  */
 const obligationOf = (
   code: ObligationCode,
@@ -84,12 +84,19 @@ const obligationOf = (
   const { eventTypes, cadence, deadlines, clauses } = OBLIGATIONS[code];
   const naming = matches.filter(({ obligations }) => obligations.includes(code));
   const laws = naming.flatMap(({ citations }) => citations.map(({ legal_basis }) => legal_basis));
+  const isSaidBy = (isOfThese: (law: LegalBasis) => boolean): boolean =>
+    clauses.some(([law]) => isOfThese(law));
+  const meant = laws.filter((law) => isSaidBy((other) => other === law));
   const places = laws.map((law) => LAWS[law].jurisdiction);
+  const placesMeant = meant.map((law) => LAWS[law].jurisdiction);
+  const isOfPlaces = (law: LegalBasis): boolean => {
+    const place = LAWS[law].jurisdiction;
+    return meant.includes(law) || (isOf(places, place) && !isOf(placesMeant, place));
+  };
   const isMeant = [
-    (law: LegalBasis): boolean => laws.includes(law),
-    (law: LegalBasis): boolean => isOf(places, LAWS[law].jurisdiction),
+    isOfPlaces,
     (law: LegalBasis): boolean => isOf(jurisdictions, LAWS[law].jurisdiction),
-  ].find((isOfThese) => clauses.some(([law]) => isOfThese(law)));
+  ].find(isSaidBy);
   if (isMeant === undefined) return [];
   // Article 35 of the Korean act asks for an effort; article 27 of the EU act obliges.
   const isEffort = code === "impact_assessment" && !naming.some(({ rule }) => rule.id === "H1");
