@@ -73,8 +73,8 @@ const gravest = (matches: readonly Match[]): RiskTier =>
 const distinct = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 
 /**
- * In each place in the words of its laws by whose rules it has to be done, or, where those say nothing of it, of all laws of the place. Where no place
- * of these says anything, in the words of all that were asked for; nothing where none of those does.
+ * The duty, worded by the laws that say something of it. For each place whose rules ask for it, these are the laws the rules cite; where none of those
+ * words it, all laws of that place. If no such place has words for it, all places of the request are taken; if none of those has any, there is no duty.
  */
 const obligationOf = (
   code: ObligationCode,
