@@ -72,10 +72,7 @@ const gravest = (matches: readonly Match[]): RiskTier =>
 
 const distinct = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 
-/**
- * The duty, worded by the laws that say something of it. For each place whose rules ask for it, these are the laws the rules cite; where none of those
- * words it, all laws of that place. If no such place has words for it, all places of the request are taken; if none of those has any, there is no duty.
- */
+/** Nothing where no law that was asked for says anything of the duty. */
 const obligationOf = (
   code: ObligationCode,
   matches: readonly Match[],
@@ -83,21 +80,9 @@ const obligationOf = (
 ): Classification["obligations"] => {
   const { eventTypes, cadence, deadlines, clauses } = OBLIGATIONS[code];
   const naming = matches.filter(({ obligations }) => obligations.includes(code));
-  const laws = naming.flatMap(({ citations }) => citations.map(({ legal_basis }) => legal_basis));
-  const isSaidBy = (isOfThese: (law: LegalBasis) => boolean): boolean =>
-    clauses.some(([law]) => isOfThese(law));
-  const meant = laws.filter((law) => isSaidBy((other) => other === law));
-  const places = laws.map((law) => LAWS[law].jurisdiction);
-  const placesMeant = meant.map((law) => LAWS[law].jurisdiction);
-  const isOfPlaces = (law: LegalBasis): boolean => {
-    const place = LAWS[law].jurisdiction;
-    return meant.includes(law) || (isOf(places, place) && !isOf(placesMeant, place));
-  };
-  const isMeant = [
-    isOfPlaces,
-    (law: LegalBasis): boolean => isOf(jurisdictions, LAWS[law].jurisdiction),
-  ].find(isSaidBy);
-  if (isMeant === undefined) return [];
+  const cited = naming.flatMap(({ citations }) => citations.map(({ legal_basis }) => legal_basis));
+  const laws = wordingLaws(distinct(clauses.map(([law]) => law)), cited, jurisdictions);
+  if (laws.length === 0) return [];
   // Article 35 of the Korean act asks for an effort; article 27 of the EU act obliges.
   const isEffort = code === "impact_assessment" && !naming.some(({ rule }) => rule.id === "H1");
   return [
@@ -105,15 +90,34 @@ const obligationOf = (
       code,
       event_types: [...eventTypes],
       cadence,
-      deadline: wordsOf(deadlines, isMeant) || null,
-      clause: wordsOf(clauses, isMeant),
+      deadline: wordsOf(deadlines, laws) || null,
+      clause: wordsOf(clauses, laws),
       force: isEffort ? "should" : "must",
     },
   ];
 };
 
-const wordsOf = (provisions: readonly Provision[], isMeant: (law: LegalBasis) => boolean): string =>
-  distinct(provisions.flatMap(([law, text]) => (isMeant(law) ? text : []))).join("; ");
+/**
+ * Which of the laws that say something of a duty give its words. For each place whose rules ask for it, these are the laws that the rules cite; where
+ * none of those says anything, all of the place. If no such place has any, those of all places of the request.
+ */
+const wordingLaws = (
+  saying: readonly LegalBasis[],
+  cited: readonly LegalBasis[],
+  jurisdictions: readonly Jurisdiction[],
+): readonly LegalBasis[] => {
+  const sayingIn = (place: Jurisdiction): readonly LegalBasis[] =>
+    saying.filter((law) => LAWS[law].jurisdiction === place);
+  const ofPlaces = distinct(cited.map((law) => LAWS[law].jurisdiction)).flatMap((place) => {
+    const ofPlace = sayingIn(place);
+    const citedThere = ofPlace.filter((law) => cited.includes(law));
+    return citedThere.length > 0 ? citedThere : ofPlace;
+  });
+  return ofPlaces.length > 0 ? ofPlaces : jurisdictions.flatMap(sayingIn);
+};
+
+const wordsOf = (provisions: readonly Provision[], laws: readonly LegalBasis[]): string =>
+  distinct(provisions.flatMap(([law, text]) => (laws.includes(law) ? text : []))).join("; ");
 
 const reasoningFor = (tier: RiskTier, matches: readonly Match[]): string => {
   const disclaimer = "This is a product heuristic, not legal advice.";

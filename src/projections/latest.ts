@@ -20,9 +20,12 @@ export const addSaid = (latest: LatestInMaking, name: string, said: Said): void 
 
 /** What was said first, for a caller that owns the value. */
 export const addFirst = (first: LatestInMaking, name: string, said: Said): void => {
-  const known = first[name];
-  if (known === undefined || isLater(known, said)) first[name] = said;
+  if (isFirst(first[name], said)) first[name] = said;
 };
+
+/** Whether it was said earlier than what is known, or nothing is known. */
+export const isFirst = (known: Said | undefined, said: Said): boolean =>
+  known === undefined || isLater(known, said);
 
 /** Whether it was said later than what is known, or nothing is known. */
 export const isNews = (known: Said | undefined, said: Said): boolean =>

@@ -248,6 +248,24 @@ test("if the reader of its output goes away, the service still takes events and 
   expect(await service.ended()).toBe(0);
 });
 
+/** Although nobody reads its log, to which each request writes a line. */
+const expectToAnswerAndEnd = async (
+  service: ServiceProcess,
+  { requests }: { readonly requests: number },
+): Promise<void> => {
+  await service.untilReady();
+  for (let count = 0; count < requests; count++)
+    expect((await service.call("/health/live", { key: null })).status).toBe(200);
+  const { sequence } = await sendUntilAccepted(service, "evt_1");
+  expect(await listIds(service, sequence)).toEqual(["evt_1"]);
+  service.kill("SIGTERM");
+  expect(await service.ended()).toBe(0);
+};
+
+const expectWholeLines = (written: string): void => {
+  for (const line of written.split("\n").slice(0, -1)) JSON.parse(line);
+};
+
 test.skipIf(process.platform !== "linux")(
   "if the reader of its output stops reading, requests are still answered, a signal ends the service, and no line is torn",
   async () => {
@@ -260,18 +278,12 @@ test.skipIf(process.platform !== "linux")(
       dataDir: folder.path,
       through: ["sh", "-c", 'exec "$@" > "$0"', pipe],
     });
-    await service.untilReady();
     // Each request writes a line of 200 bytes, and the pipe holds 64 KiB.
-    for (let count = 0; count < 600; count++)
-      expect((await service.call("/health/live", { key: null })).status).toBe(200);
-    const { sequence } = await sendUntilAccepted(service, "evt_1");
-    expect(await listIds(service, sequence)).toEqual(["evt_1"]);
-    service.kill("SIGTERM");
-    expect(await service.ended()).toBe(0);
+    await expectToAnswerAndEnd(service, { requests: 600 });
     const written = readFileSync(output, "utf8");
     closeSync(output);
     expect(written.length).toBeGreaterThan(30_000);
-    for (const line of written.split("\n").slice(0, -1)) JSON.parse(line);
+    expectWholeLines(written);
   },
 );
 
@@ -282,19 +294,13 @@ test.skipIf(process.platform !== "linux")(
     // Neither end reads.
     const [output, reader] = socketPair();
     await using service = await spawnService({ dataDir: folder.path, output });
-    await service.untilReady();
     // Each request writes a line of 200 bytes, and the socket takes less than 208 KiB. On Deno nothing is answered after some 900 (measured).
-    for (let count = 0; count < 1500; count++)
-      expect((await service.call("/health/live", { key: null })).status).toBe(200);
-    const { sequence } = await sendUntilAccepted(service, "evt_1");
-    expect(await listIds(service, sequence)).toEqual(["evt_1"]);
-    service.kill("SIGTERM");
-    expect(await service.ended()).toBe(0);
+    await expectToAnswerAndEnd(service, { requests: 1500 });
     closeSync(output);
     const written = readFileSync(reader, "utf8");
     closeSync(reader);
     expect(written.length).toBeGreaterThan(20_000);
-    for (const line of written.split("\n").slice(0, -1)) JSON.parse(line);
+    expectWholeLines(written);
   },
 );
 

@@ -59,12 +59,13 @@ export const completedAudits = (
     } else if (together.some(({ isStarted }) => isStarted)) {
       isBegunAnew = true;
       last = last.filter((completed) => completed.type !== undefined);
-    } else if (isNamed && !isBegunAnew) {
-      // An update says anew what was completed.
-      last = last.map((completed) => ({ ...completed, type: said ?? completed.type }));
     } else {
-      // It may be the first to say it.
-      last = last.map((completed) => ({ ...completed, type: completed.type ?? said }));
+      // An update says anew what was completed, or is the first to say it.
+      const isCorrection = isNamed && !isBegunAnew;
+      last = last.map((completed) => ({
+        ...completed,
+        type: isCorrection ? (said ?? completed.type) : (completed.type ?? said),
+      }));
     }
     // What it is may be said later than until when it is valid; another assessment of the same asset has an end of its own.
     for (const event of together) {

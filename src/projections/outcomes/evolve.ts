@@ -4,7 +4,7 @@ import { type Row, type RowOf, rowText } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import type { DutyCount } from "../coverage/duty-counts.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
-import { isLater } from "../latest.ts";
+import { isFirst, type Said } from "../latest.ts";
 import { below, type Level } from "../level.ts";
 import { OUTCOME_ASSETS_MAX } from "../limits.ts";
 import type { States } from "../projection.ts";
@@ -15,15 +15,8 @@ const LABELS: readonly string[] = ["transparency.result_labeled", "watermark_app
 
 interface Outcome {
   readonly assets: readonly string[];
-  /** The first one by the time of the events, so that it seldom becomes another. */
-  readonly label: Label | undefined;
-}
-
-interface Label {
-  /** Of the event that labels it. */
-  readonly assetId: string;
-  readonly at: string;
-  readonly eventId: string;
+  /** By which asset it is labeled, as the first event by time says, so that it seldom becomes another. */
+  readonly label: Said | undefined;
 }
 
 interface OutcomeChange {
@@ -49,7 +42,7 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
       changes.set(outcomeHash, change);
     }
     if (LABELS.includes(eventType)) {
-      const label = { assetId, at: occurred, eventId };
+      const label: Said = [assetId, occurred, eventId];
       change.now = withLabel(change.now, label);
       writes.push({ kind: "insert", table: OUTCOME_LABELS, row: evidenceOf(tenant, assetId, label) });
     } else change.now = withAsset(change.now, assetId);
@@ -63,21 +56,13 @@ const keyOf = (tenant: string, outcomeHash: string) => ({ tenant, outcome_hash: 
 const outcomeFrom = (row: Row | undefined): Outcome =>
   row === undefined ? NOTHING : { assets: JSON.parse(rowText(row, "assets")), label: labelFrom(row) };
 
-const labelFrom = (row: Row): Label | undefined =>
+const labelFrom = (row: Row): Said | undefined =>
   row.labeled_at === null
     ? undefined
-    : {
-        assetId: rowText(row, "labeled_asset"),
-        at: rowText(row, "labeled_at"),
-        eventId: rowText(row, "labeled_by"),
-      };
+    : [rowText(row, "labeled_asset"), rowText(row, "labeled_at"), rowText(row, "labeled_by")];
 
-const withLabel = (outcome: Outcome, label: Label): Outcome => {
-  const { label: known } = outcome;
-  const isFirst =
-    known === undefined || isLater(["", known.at, known.eventId], ["", label.at, label.eventId]);
-  return isFirst ? { ...outcome, label } : outcome;
-};
+const withLabel = (outcome: Outcome, label: Said): Outcome =>
+  isFirst(outcome.label, label) ? { ...outcome, label } : outcome;
 
 /** The first ones by name are kept, so that a limit does not depend on the order of arrival. */
 const withAsset = (outcome: Outcome, assetId: string): Outcome =>
@@ -100,12 +85,13 @@ const changesOf = (tenant: string, changes: Level<OutcomeChange>): readonly Writ
     if (now.label === before.label && isSame(now.assets, before.assets)) continue;
     count(before, -1);
     count(now, 1);
+    const [labeled_asset = null, labeled_at = null, labeled_by = null] = now.label ?? [];
     const row: RowOf<typeof OUTCOMES> = {
       ...keyOf(tenant, outcomeHash),
       assets: JSON.stringify(now.assets),
-      labeled_asset: now.label?.assetId ?? null,
-      labeled_at: now.label?.at ?? null,
-      labeled_by: now.label?.eventId ?? null,
+      labeled_asset,
+      labeled_at,
+      labeled_by,
     };
     writes.push({ kind: "upsert", table: OUTCOMES, row });
     for (const key of evidenceIn(tenant, before, now))
@@ -122,7 +108,7 @@ const changesOf = (tenant: string, changes: Level<OutcomeChange>): readonly Writ
 const evidenceOf = (
   tenant: string,
   assetId: string,
-  { at, eventId }: Label,
+  [, at, eventId]: Said,
 ): RowOf<typeof OUTCOME_LABELS> => ({ tenant, asset_id: assetId, at, event_id: eventId });
 
 /** The evidence that assets of an outcome have in the label of another one, and did not have as the outcome was otherwise. */
@@ -133,7 +119,8 @@ const evidenceIn = (
 ): readonly RowOf<typeof OUTCOME_LABELS>[] => {
   if (label === undefined) return NO_EVIDENCE;
   const added = label === other.label ? assets.filter((asset) => !other.assets.includes(asset)) : assets;
-  return added.flatMap((asset) => (asset === label.assetId ? NO_EVIDENCE : evidenceOf(tenant, asset, label)));
+  const [labeling] = label;
+  return added.flatMap((asset) => (asset === labeling ? NO_EVIDENCE : evidenceOf(tenant, asset, label)));
 };
 
 const NO_EVIDENCE: readonly never[] = [];
