@@ -47,8 +47,8 @@ const END = "2050-01-01T00:00";
 const ELSEWHERE = "elsewhere";
 
 /** The length of the text of a time that names the period. */
-const [YEAR, MONTH, DAY] = [4, 7, 10];
-export const [HOUR, MINUTE] = [13, 16];
+const [YEAR, DAY] = [4, 10];
+export const [MONTH, HOUR, MINUTE] = [7, 13, 16];
 export const PERIOD_LENGTHS = [YEAR, MONTH, DAY, HOUR, MINUTE];
 
 /** At the ends of a longer range hours serve as well as minutes, and days as well as hours, and fewer of them must be looked up. */

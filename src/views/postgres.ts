@@ -22,6 +22,7 @@ import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts"
 import { DEAD_LETTERS_PAGE, VIEW_NAMES } from "./sql.ts";
 import { deadLetterWrite, fromStored, isSameRow, OWN_TABLES, tablesIn } from "./stored-rows.ts";
 import {
+  type Dialect,
   keyText,
   type Row,
   rowInteger,
@@ -257,8 +258,11 @@ const missingOf = async (run: RunSql, tables: readonly Table[]): Promise<readonl
   return tables.filter((table) => rows.some(({ name }) => name === table.name));
 };
 
-/** Texts are ordered by their bytes, as in SQLite: ranges of time and pages depend on it. */
-const BYTE_ORDERED = { ...SQL_TYPES, text: 'text COLLATE "C"' };
+/**
+ * Texts are ordered by their bytes, as in SQLite: ranges of time and pages depend on it. Indexes have no months: PostgreSQL writes changes and not
+ * pages.
+ */
+const DIALECT: Dialect = { types: { ...SQL_TYPES, text: 'text COLLATE "C"' }, hasMonths: false };
 
 const makeTables = (
   run: RunSql,
@@ -266,7 +270,7 @@ const makeTables = (
   textIndexes: readonly TextIndex[] = [],
 ): Promise<void> =>
   runDdl(run, [
-    ...tables.flatMap((table) => [...tableDdl(table, BYTE_ORDERED), ...timeIndexDdl(table)]),
+    ...tables.flatMap((table) => [...tableDdl(table, DIALECT), ...timeIndexDdl(table)]),
     ...textIndexes.flatMap(postgresTextIndexDdl),
   ]);
 

@@ -4,6 +4,7 @@
  */
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
+import { MONTH } from "./periods.ts";
 
 export interface Column {
   readonly type: "text" | "integer";
@@ -27,9 +28,17 @@ export interface Table {
    * reading the row.
    */
   readonly indexes: readonly (readonly string[])[];
+  /**
+   * More of the same, after all others. Each is of the tenant, an id, the time of the order and further columns. SQLite has the month of that time
+   * before the id. Ids have no order, so without it nearly every new row changes another page of the index; rows mostly arrive in the order of their
+   * times, so with it they change the pages of one month. A list is then read month by month (tenant-query.ts).
+   */
+  readonly indexesByMonth?: readonly IndexByMonth[];
   /** Only where text indexes hold no times (periods.ts): ranges of time are looked up in these indexes. */
   readonly timeIndexes?: readonly (readonly string[])[];
 }
+
+export type IndexByMonth = readonly [tenant: string, id: string, time: string, ...others: string[]];
 
 export type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;
@@ -46,39 +55,52 @@ type ValueOf<Described extends Column | undefined> =
   | (Described extends { nullable: true } ? null : never);
 
 /** The statements that make a table and its indexes. */
-export const tableDdl = (table: Table, types: SqlTypes = SQL_TYPES): readonly string[] => {
+export const tableDdl = (table: Table, { types, hasMonths }: Dialect = SQLITE): readonly string[] => {
   const columns = Object.entries(table.columns).map(([name, column]) => columnDdl(name, column, types));
   const primaryKey = `PRIMARY KEY (${columnList(table, table.primaryKey)})`;
   return [
     `CREATE TABLE ${sqlName(table.name)} (${[...columns, primaryKey].join(", ")})`,
     ...table.indexes.map((names) => indexDdl(table, names)),
+    ...(table.indexesByMonth ?? []).map((names) => indexDdl(table, names, hasMonths ? names : undefined)),
   ];
 };
 
 export const timeIndexDdl = (table: Table): readonly string[] =>
   (table.timeIndexes ?? []).map((names) => indexDdl(table, names));
 
-export type SqlTypes = Readonly<Record<Column["type"], string>>;
+/** How a database makes tables. */
+export interface Dialect {
+  readonly types: Readonly<Record<Column["type"], string>>;
+  /** Whether `indexesByMonth` have the month. */
+  readonly hasMonths: boolean;
+}
 
 /** Both databases accept `bigint`: 8 bytes in PostgreSQL, integer affinity in SQLite. */
-export const SQL_TYPES: SqlTypes = { text: "text", integer: "bigint" };
+export const SQL_TYPES = { text: "text", integer: "bigint" } as const satisfies Dialect["types"];
 
-const columnDdl = (name: string, column: Column, types: SqlTypes): string =>
+const SQLITE: Dialect = { types: SQL_TYPES, hasMonths: true };
+
+const columnDdl = (name: string, column: Column, types: Dialect["types"]): string =>
   `${sqlName(name)} ${types[column.type]}${column.nullable ? "" : " NOT NULL"}`;
 
 /**
  * Nobody searches for rows without a value, so these rows need no place in the index. Columns after the order, which ends like the key, may have no
  * value.
  */
-const indexDdl = (table: Table, names: readonly string[]): string => {
+const indexDdl = (table: Table, names: readonly string[], byMonth?: IndexByMonth): string => {
   const indexName = sqlName(shortName(`${table.name}_by_${names.join("_")}`));
   const orderEnd = names.indexOf(table.primaryKey.at(-1) ?? "");
   const ordered = orderEnd < 0 ? names : names.slice(0, orderEnd);
   const filled = ordered.filter((name) => columnOf(table, name).nullable);
   const condition = filled.map((name) => `${columnName(table, name)} IS NOT NULL`).join(" AND ");
-  const made = `CREATE INDEX ${indexName} ON ${sqlName(table.name)} (${columnList(table, names)})`;
+  const [tenant, ...others] = names.map((name) => columnName(table, name));
+  const month = byMonth ? [monthOf(columnName(table, byMonth[2]))] : [];
+  const made = `CREATE INDEX ${indexName} ON ${sqlName(table.name)} (${[tenant, ...month, ...others].join(", ")})`;
   return condition === "" ? made : `${made} WHERE ${condition}`;
 };
+
+/** The month of a time that is text in a column: an index is read by it only if a query has the same expression. */
+export const monthOf = (column: string): string => `substr(${column}, 1, ${MONTH})`;
 
 /** PostgreSQL silently truncates longer names. */
 const NAME_CHARACTERS_MAX = 63;
@@ -124,13 +146,19 @@ export const columnName = (table: Table, name: string): string => {
 export const keyValues = (table: Table, row: Row): Value[] =>
   table.primaryKey.map((name) => row[name] ?? null);
 
+/** In the order in which they are preferred: the last one that serves a list is used. */
+export const allIndexes = ({ indexes, indexesByMonth = [] }: Table): readonly (readonly string[])[] => [
+  ...indexes,
+  ...indexesByMonth,
+];
+
 const indexedColumns = new WeakMap<Table, readonly string[]>();
 
 /** Columns outside the key that are in an index. */
 export const indexedBesideKey = (table: Table): readonly string[] => {
   const known = indexedColumns.get(table);
   if (known) return known;
-  const names = [...new Set(table.indexes.flat())].filter((name) => !table.primaryKey.includes(name));
+  const names = [...new Set(allIndexes(table).flat())].filter((name) => !table.primaryKey.includes(name));
   indexedColumns.set(table, names);
   return names;
 };

@@ -96,13 +96,26 @@ test("if there are several filters, the one with the later index decides which r
   };
   expect(readBy(decisionList, "outcome")).toContain("(tenant=? AND outcome=?)");
   expect(readBy(decisionList, "outcome", "asset_id")).toContain("(tenant=? AND asset_id=?)");
-  expect(readBy(decisionList, "outcome", "subject_hash")).toContain("(tenant=? AND subject_hash=?)");
-  expect(readBy(decisionList, "subject_hash", "asset_id")).toContain("(tenant=? AND subject_hash=?)");
-  expect(readBy(decisionList, "outcome", "asset_id", "subject_hash")).toContain(
-    "(tenant=? AND subject_hash=?)",
-  );
+  // The expression is the month.
+  const ofPerson = "(tenant=? AND <expr>=? AND subject_hash=?)";
+  expect(readBy(decisionList, "subject_hash")).toContain(ofPerson);
+  expect(readBy(decisionList, "outcome", "subject_hash")).toContain(ofPerson);
+  expect(readBy(decisionList, "subject_hash", "asset_id")).toContain(ofPerson);
+  expect(readBy(decisionList, "outcome", "asset_id", "subject_hash")).toContain(ofPerson);
   expect(readBy(obligationList, "status", "law")).toContain("(tenant=? AND law=? AND status=?)");
   expect(readBy(obligationList, "status", "law", "asset_id")).toContain("(tenant=? AND asset_id=?)");
+});
+
+test("the months of a list by a person are found from one place of an index each", () => {
+  const where = [{ kind: "equals", column: "subject_hash", value: "x" } as const];
+  const plan = planOf(listQuery("acme", decisionList, { where, order: "desc", rowsMax: 51 }));
+  const months = plan.split("; ").filter((line) => line.includes("decisions ") || line.startsWith("SCAN"));
+  expect(months).toEqual([
+    expect.stringMatching(/^SEARCH decisions USING COVERING INDEX \S+ \(tenant=\?\)$/),
+    "SCAN months",
+    expect.stringMatching(/^SEARCH decisions USING COVERING INDEX \S+ \(tenant=\? AND at>\?\)$/),
+    "SCAN months",
+  ]);
 });
 
 test("the announcer's question is read from the place where it stopped, over all tenants", () => {

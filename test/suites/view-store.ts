@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SNAPSHOT_ROWS } from "../../src/limits.ts";
-import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "../../src/views/tables.ts";
-import { tenantQuery } from "../../src/views/tenant-query.ts";
+import { INTEGER, NULLABLE_TEXT, type Row, rowText, type Table, TEXT } from "../../src/views/tables.ts";
+import { type ListParts, tenantList, tenantQuery } from "../../src/views/tenant-query.ts";
 import {
   DEAD_LETTERS,
   type DeadLetter,
@@ -16,7 +16,7 @@ import {
   type ViewStore,
   type Write,
 } from "../../src/views/view-store.ts";
-
+import { createChance } from "../support/histories/chance.ts";
 import { openView } from "./opened-view.ts";
 
 /** One database, empty at first. */
@@ -44,6 +44,13 @@ const MARKS = {
   indexes: [],
 } as const satisfies Table;
 const COUNTS = { ...MARKS, name: "counts", primaryKey: ["tenant", "mark"] } as const satisfies Table;
+const VISITS = {
+  name: "visits",
+  columns: { tenant: TEXT, at: TEXT, visit: TEXT, person: NULLABLE_TEXT, colour: TEXT },
+  primaryKey: ["tenant", "at", "visit"],
+  indexes: [["tenant", "colour", "at", "visit"]],
+  indexesByMonth: [["tenant", "person", "at", "visit", "colour"]],
+} as const satisfies Table;
 const OTHERS = { ...MARKS, name: "others" } as const satisfies Table;
 
 const VIEW = { name: "things", version: 1, tables: [THINGS, MARKS] };
@@ -878,6 +885,64 @@ export const viewStoreSuite = (
             expect(await store.select(query)).toEqual(
               expected.slice(0, 7).map(({ sequence }) => ({ sequence })),
             );
+          }
+        }
+      }
+    });
+
+    test("a list by an id that is read month by month matches a filter over an array, page by page", async () => {
+      await using at = await openView(create, { name: "visits", version: 1, tables: [VISITS] });
+      const { store } = at;
+      const chance = createChance(7);
+      const day = () =>
+        chance.one(["0000-01-01", "1999-12-31", "2026-01-01", "2026-01-31", "2026-02-01", "9999-12-31"]);
+      const visits = Array.from({ length: 150 }, (_, index) => ({
+        tenant: chance.one(["acme", "acme", "globex"]),
+        at: `${day()}T${chance.one(["00:00:00", "23:59:59.9"])}`,
+        visit: `v${index}`,
+        person: chance.one(["p", "q", null]),
+        colour: chance.one(["red", "green"]),
+      }));
+      const writes = visits.map((row) => insert(row, VISITS));
+      const views = [{ name: "visits", version: 1, tables: [VISITS] }];
+      await store.commit(commitOf(0, 150, { views, writes }));
+      const placeOf = (row: Row): readonly string[] => [rowText(row, "at"), rowText(row, "visit")];
+      const walked = async (where: ListParts<typeof VISITS>["where"], order: "asc" | "desc") => {
+        const found: Row[] = [];
+        for (;;) {
+          const last = found.at(-1);
+          const page = await store.select(
+            tenantList({
+              tenant: "acme",
+              table: VISITS,
+              columns: ["at", "visit"],
+              where,
+              orderBy: ["at", "visit"],
+              order,
+              after: last && placeOf(last),
+              rowsMax: 7,
+            }),
+          );
+          found.push(...page);
+          if (page.length < 7) return found.map((row) => placeOf(row).join(" "));
+        }
+      };
+      for (const person of ["p", "nobody"]) {
+        for (const colour of [undefined, "red", "blue"]) {
+          for (const from of [undefined, "2026-01-31T00:00:00"]) {
+            const where: ListParts<typeof VISITS>["where"] = [
+              { kind: "equals", column: "person", value: person },
+              ...(colour === undefined ? [] : [{ kind: "equals", column: "colour", value: colour } as const]),
+              ...(from === undefined ? [] : [{ kind: "range", column: "at", from } as const]),
+            ];
+            const expected = visits
+              .filter((each) => each.tenant === "acme" && each.person === person)
+              .filter((each) => colour === undefined || each.colour === colour)
+              .filter((each) => from === undefined || each.at >= from)
+              .map((each) => placeOf(each).join(" "))
+              .sort();
+            expect(await walked(where, "asc")).toEqual(expected);
+            expect(await walked(where, "desc")).toEqual(expected.toReversed());
           }
         }
       }

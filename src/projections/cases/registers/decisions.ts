@@ -49,9 +49,9 @@ export const DECISIONS = {
   indexes: [
     ["tenant", "outcome", "at", "decision_id"],
     ["tenant", "asset_id", "at", "decision_id", "outcome"],
-    // Mostly a person has few decisions. An index of asset and person would be written all over the file too.
-    ["tenant", "subject_hash", "at", "decision_id", "asset_id", "outcome"],
   ],
+  // Mostly a person has few decisions.
+  indexesByMonth: [["tenant", "subject_hash", "at", "decision_id", "asset_id", "outcome"]],
 } as const satisfies Table;
 
 /** Grouped by their decision. Most cases have none. */
