@@ -260,6 +260,22 @@ describe("repeated events", () => {
     expect(found["EU73-GEN"]).toBeUndefined();
     expect(found["EU73-DEATH"]).toMatchObject({ status: "met_late", dueAt: "2026-09-11T21:59:59" });
   });
+
+  test("an incident that turns out to be worse has the shorter limit, from when the incident was known", () => {
+    const of = (line: string, incident_class: string) => fact(line, { incident_id: "i1", incident_class });
+    const detected = of("i incident.detected 2026-09-01T10:00:00Z", "property");
+    const worse = of("j incident.detected 2026-09-04T10:00:00Z", "death");
+    expect(duties(detected, worse)).toEqual({
+      "EU73-DEATH": expect.objectContaining({ status: "open", dueAt: "2026-09-11T21:59:59" }),
+    });
+    const report = fact("r incident.reported_to_authority 2026-09-14T10:00:00Z", { incident_id: "i1" });
+    expect(duties(detected, worse, report)["EU73-DEATH"]?.status).toBe("met_late");
+    // Reported in time for what was known then.
+    const after = of("m incident.mitigated 2026-09-15T10:00:00Z", "death");
+    expect(duties(detected, report, after)).toEqual({
+      "EU73-GEN": expect.objectContaining({ status: "met" }),
+    });
+  });
 });
 
 describe("an answer counts from the time of the request, and the first of two answers counts", () => {

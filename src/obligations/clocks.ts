@@ -350,10 +350,11 @@ const incidentStarts = (incident: Incident): readonly Start[] => {
   const at = awareAt(incident) ?? detected.at;
   const about = { incidentId: id };
   const start = { by: detected, at, named: basesNamedIn(facts), about };
+  const incidentClass = classOfIncident(incident, reports[0]?.at);
   return [
     {
       ...start,
-      deadline: INCIDENT_DEADLINES.get(classOfIncident(incident)?.toLowerCase() ?? "") ?? "EU73-GEN",
+      deadline: INCIDENT_DEADLINES.get(incidentClass?.toLowerCase() ?? "") ?? "EU73-GEN",
       // The first report stops the clock (art. 73(5)), even if a later event says that the operator became aware only after it.
       stop: reports.find((report) => report.at >= at || report.at >= detected.at) ?? reports[0],
       metBefore: reports[0],
