@@ -3,12 +3,12 @@ import type { DecisionFinder } from "./decision-finder.ts";
 import { type Fact, inOrder } from "./fact.ts";
 import {
   asksForExplanation,
+  endWithoutAnswer,
   isExplanation,
   isReversal,
   type Objection,
   type Opening,
   openingsOf,
-  reasonedDenial,
 } from "./objection.ts";
 import { likest, type OtherPersons } from "./persons.ts";
 import { isReviewCompleted, type Review } from "./reviews.ts";
@@ -82,18 +82,18 @@ const findAnswered = (
 interface Request extends Pick<Objection, "id" | "facts"> {
   readonly decisionId: string;
   readonly received: Fact;
-  readonly deniedAt: string | undefined;
+  readonly endedAt: string | undefined;
   isAnswered: boolean;
 }
 
 const requestFrom = (objection: Objection): readonly Request[] => {
   const { id, facts, received, decisionId } = objection;
   if (received === undefined || decisionId === undefined) return NONE;
-  return [{ id, facts, received, decisionId, deniedAt: reasonedDenial(objection)?.at, isAnswered: false }];
+  return [{ id, facts, received, decisionId, endedAt: endWithoutAnswer(objection)?.at, isAnswered: false }];
 };
 
-const isOpenAt = ({ received, deniedAt, isAnswered }: Request, at: string): boolean =>
-  !isAnswered && received.at <= at && (deniedAt === undefined || deniedAt > at);
+const isOpenAt = ({ received, endedAt, isAnswered }: Request, at: string): boolean =>
+  !isAnswered && received.at <= at && (endedAt === undefined || endedAt > at);
 
 /** The requests about one decision. `answer` is called in the order of time. */
 const requestsOf = (requests: readonly Request[]) => {
@@ -107,7 +107,7 @@ const requestsOf = (requests: readonly Request[]) => {
         for (const request of byId.get(objection) ?? NONE) request.isAnswered ||= isOpenAt(request, at);
         return;
       }
-      // This also marks requests that were denied before, which no longer wait anyway.
+      // This also marks requests that were denied or withdrawn before, which no longer wait anyway.
       for (let request = asked[next]; request && request.received.at <= at; request = asked[++next])
         request.isAnswered = true;
     },
@@ -148,7 +148,7 @@ const ALL_ANSWERED: PersonsAnswered = new Map();
 /**
  * Where several persons wait, an answer is for one of them: the person that it is about, or else whoever asked last until then and still waits. A request for
  * an explanation waits for an explanation; any other objection waits for the decision to be looked at again. An answer that names an objection answers that
- * one. Who was denied with the reason no longer waits.
+ * one. Who was denied with the reason, or withdrew the request, no longer waits.
  */
 export const personsAnswered = ({
   facts,
@@ -188,7 +188,7 @@ export const personsAnswered = ({
 interface Asked extends Pick<Objection, "id"> {
   readonly received: Fact;
   readonly person: string | undefined;
-  readonly deniedAt: string | undefined;
+  readonly endedAt: string | undefined;
 }
 
 /** Who waits. Its functions are called in the order of time, so that not everybody is looked at for each answer: a case may have thousands of both. */
@@ -196,7 +196,7 @@ const waitingAmong = (openings: readonly (Opening & Pick<Asked, "person">)[]) =>
   const asked = openings
     .flatMap((opening): readonly Asked[] => {
       const { id, received, person } = opening;
-      return received ? [{ id, received, person, deniedAt: reasonedDenial(opening)?.at }] : [];
+      return received ? [{ id, received, person, endedAt: endWithoutAnswer(opening)?.at }] : [];
     })
     .sort((one, other) => inOrder(one.received, other.received));
   /** Places in `asked` of those who have asked so far and may still wait. */
@@ -207,10 +207,10 @@ const waitingAmong = (openings: readonly (Opening & Pick<Asked, "person">)[]) =>
   };
   /** By person and by objection: whoever asked before this place no longer waits. */
   const answered = { persons: new Map<string | undefined, number>(), objections: new Map<string, number>() };
-  const waits = (place: number, { id, person, deniedAt }: Asked, at: string): boolean =>
+  const waits = (place: number, { id, person, endedAt }: Asked, at: string): boolean =>
     place >= (answered.persons.get(person) ?? 0) &&
     place >= (answered.objections.get(id) ?? 0) &&
-    (deniedAt === undefined || deniedAt > at);
+    (endedAt === undefined || endedAt > at);
   const lastAt = (at: string): Asked | undefined => {
     ask(at);
     for (;;) {

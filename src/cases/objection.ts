@@ -68,12 +68,19 @@ export const openingsOf = ({
 
 export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
 
-/** A denial with its reason. It ends a request for an explanation, or a refusal of an automated decision, just as an answer would. */
-export const reasonedDenial = ({ received, facts }: Objection): Fact | undefined =>
+/**
+ * What ends a request for an explanation, or a refusal of an automated decision, without what was asked for: a denial with its reason, or that the person
+ * withdrew it.
+ */
+export const endWithoutAnswer = ({ received, facts }: Objection): Fact | undefined =>
   received &&
   facts.find(
-    (fact) => isResolved(fact) && fact.at >= received.at && isDenied(fact) && fact.says.reason !== undefined,
+    (fact) => isResolved(fact) && fact.at >= received.at && (isReasonedDenial(fact) || isWithdrawn(fact)),
   );
+
+const isReasonedDenial = (fact: Fact): boolean => isDenied(fact) && fact.says.reason !== undefined;
+
+const isWithdrawn = (fact: Fact): boolean => saysWord(fact, "resolution") === "withdrawn";
 
 export const isExplanation = ({ type }: Fact): boolean => type === "decision.explanation_provided";
 export const isReversal = ({ type }: Fact): boolean => type === "decision.decision_reversed";

@@ -5,11 +5,11 @@ import { type Case, caseOf } from "../cases/case.ts";
 import { basesOf, type Fact, inOrder } from "../cases/fact.ts";
 import {
   asksForExplanation,
+  endWithoutAnswer,
   isExplanation,
   isReversal,
   type Objection,
   openingsOf,
-  reasonedDenial,
 } from "../cases/objection.ts";
 import { answersIn, earlier } from "./answers.ts";
 import { namedBases } from "./deadlines.ts";
@@ -31,7 +31,7 @@ const answersUndecided = ({ facts, objections, reviews }: Case) => {
     const waiting = undecided
       .filter((each) => asksForExplanation(each) === isExplanation(fact) && !answered.has(each))
       .flatMap((each) => (each.received && each.received.at <= fact.at ? [{ each, at: each.received }] : []))
-      .filter(({ each }) => !((reasonedDenial(each)?.at ?? "9") <= fact.at))
+      .filter(({ each }) => !((endWithoutAnswer(each)?.at ?? "9") <= fact.at))
       .sort((one, other) => inOrder(one.at, other.at));
     const objection = fact.links.objection ?? triggered?.links.objection;
     if (objection !== undefined)

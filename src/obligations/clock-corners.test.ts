@@ -310,6 +310,16 @@ describe("an answer counts from the time of the request, and the first of two an
     expect(found["PIPA-REFUSE"]).toMatchObject({ status: "met_late", stoppedBy: { id: "v" } });
   });
 
+  test.each([
+    ["explanation_request", "PIPA-EXPL"],
+    ["automated_decision_refusal", "PIPA-REFUSE"],
+    ["appeal", "PIPA-REVIEW"],
+  ])("nothing is owed any more to who withdraws what was asked for by %s", (type, deadline) => {
+    const found = duties(asked(type), resolved("2026-09-10T10:00:00Z", { resolution: "Withdrawn" }));
+    expect(found[deadline]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
+    expect(found).not.toHaveProperty("PIPA-DENY");
+  });
+
   test("a denial with its reason answers a refusal of automation", () => {
     const found = duties(asked("automated_decision_refusal"), resolved("2026-09-10T10:00:00Z", denied));
     expect(found["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });

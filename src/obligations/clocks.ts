@@ -15,13 +15,13 @@ import { type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.t
 import {
   asksForExplanation,
   EXPLANATION_REQUEST,
+  endWithoutAnswer,
   isDenied,
   isExplanation,
   isResolved,
   type Objection,
   type Opening,
   openingsOf,
-  reasonedDenial,
 } from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
@@ -197,7 +197,7 @@ const explanationAfter = (
   );
 };
 
-/** Whether it asks for an explanation, under whatever law, and got neither one nor a denial with its reason. */
+/** Whether it asks for an explanation, under whatever law, and got neither one nor a denial with its reason, and did not withdraw it. */
 export const lacksExplanation = (
   objection: Objection,
   explained: ReturnType<typeof explainedBy>,
@@ -207,7 +207,7 @@ export const lacksExplanation = (
     received !== undefined &&
     asksForExplanation(objection) &&
     explanationAfter(received, objection, explained(objection, received.at)) === undefined &&
-    reasonedDenial(objection) === undefined
+    endWithoutAnswer(objection) === undefined
   );
 };
 
@@ -249,7 +249,7 @@ const openingStarts = (
   if (!received) return denial();
   const after = since(received);
   const result = resolutions.find(after);
-  const denied = reasonedDenial(objection);
+  const ended = endWithoutAnswer(objection);
   const explained = explanationAfter(received, objection, answers.explained(received.at));
   const acknowledged = facts.find((fact) => fact.type === "objection.acknowledged" && after(fact));
   const told = facts.filter(isTold);
@@ -269,12 +269,12 @@ const openingStarts = (
     // What the person was promised before was kept with that, whatever is resolved once more.
     const promised = resolutions.find((fact) => after(fact) && !isDenied(fact));
     const metBefore = later(redone, promised);
-    return { ...start("PIPA-REFUSE", earlier(denied, answered)), metBefore };
+    return { ...start("PIPA-REFUSE", earlier(ended, answered)), metBefore };
   };
   const ofType = (): Start => {
     switch (objection.type?.toLowerCase()) {
       case EXPLANATION_REQUEST:
-        return start("PIPA-EXPL", earlier(explained, denied));
+        return start("PIPA-EXPL", earlier(explained, ended));
       case "automated_decision_refusal":
         return refused();
       default:

@@ -166,7 +166,7 @@ export const decisionList: List = {
   json: {
     missing: Type.Array(Type.String(), {
       description:
-        "Steps that the log does not hold. `notice`: no notice that names the decision or its case was shown before it, or only to other persons; one that names neither is looked for in `/v1/decisions/{decision_id}` alone. `explanation`: a law with a limit asks for one, or a person did, and got neither it nor the reason of a denial.",
+        "Steps that the log does not hold. `notice`: no notice that names the decision or its case was shown before it, or only to other persons; one that names neither is looked for in `/v1/decisions/{decision_id}` alone. `explanation`: a law with a limit asks for one, or a person did, who got neither it nor the reason of a denial and did not withdraw the request.",
     }),
   },
 };
