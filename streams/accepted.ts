@@ -15,7 +15,6 @@ export const acceptedStream = (options: TopologyOptions): StreamDefinition => ({
     subjects: [ACCEPTED_SUBJECTS],
     // On disk with three replicas nats-server 2.15.1 does not always recover after kill -9 (found by `bun run chaos`), nor with compression. So a
     // cluster keeps the counters in memory. If all of its servers end at once, too few events are counted, never too many.
-    // cluster keeps them in memory, and has counted too few, never too many, where all of it ended at once.
     storage: options.replicas === 1 ? "file" : "memory",
     retention: "limits",
     discard: "old",

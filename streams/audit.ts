@@ -31,7 +31,6 @@ export const auditStream = (options: TopologyOptions): StreamDefinition => ({
     subject_transform: null,
     // With replicas nats-server 2.15.1 replays what it had not committed when it was killed, reads the last block as compressed although it is not,
     // and gives up the replica. After two of them the stream has no quorum any more (measured, `bun run chaos --scenario cluster`).
-    // the replica up; two of them, and the stream has no quorum any more (measured, `bun run chaos --scenario cluster`).
     compression: options.replicas > 1 ? "none" : "s2",
   },
   updatable: ["num_replicas", "max_msg_size", "allow_direct", "allow_atomic", "compression"],

@@ -52,7 +52,6 @@ const readStream = (stream: string): readonly string[] => [
   // The same subjects under their names in newer servers: without a domain, and with a hash of the account (NATS ADR-15; `js_ack_fc_v2` of
   // nats-server 2.14). The domain is no wildcard: a server with the older form takes that token for the stream, so a wildcard would be a right on all
   // streams.
-  // the place of the domain: to a server that has the older form that is the stream, and this would be a right on all of them.
   `$JS.ACK._.*.${stream}.>`,
   `$JS.FC._.*.${stream}.>`,
 ];
