@@ -8,7 +8,8 @@ import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
 import { SAID } from "../src/cases/fact.ts";
 import { PROBLEMS } from "../src/http/problem.ts";
 import { REJECTION_CODES } from "../src/intake/answer.ts";
-import { ADVERSE_OUTCOMES, INCIDENT_DEADLINES } from "../src/obligations/clocks.ts";
+import { ADVERSE_OUTCOMES } from "../src/obligations/clocks.ts";
+import { INCIDENT_DEADLINES } from "../src/obligations/incident-class.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS } from "../src/retention/floors.ts";
 import {
   CLOSE_TIMEOUT_MS_DEFAULT,

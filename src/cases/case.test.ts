@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { caseOf, classOfIncident } from "./case.ts";
+import { caseOf } from "./case.ts";
 import { DECISION_MADE, type Fact, type Links } from "./fact.ts";
 
 /** The text is `id type hour`. */
@@ -377,23 +377,6 @@ test("the first of repeated events of an objection or an incident counts, but th
     { id: "o1", received: { id: "o1" }, acknowledged: { id: "a1" }, resolved: { id: "r2" } },
   ]);
   expect(incidents).toMatchObject([{ id: "i1", detected: { id: "i1" }, mitigated: { id: "m1" } }]);
-});
-
-test("an incident keeps the class that it was detected with, unless an event says one that leaves less time to report it", () => {
-  const classOf = (until: string | undefined, ...said: readonly string[]): string | undefined => {
-    const facts = said.map((incident_class, index) => ({
-      ...fact(`i${index} incident.${index === 0 ? "detected" : "mitigated"} 1${index}`, { incident: "i1" }),
-      says: { incident_class },
-    }));
-    const [incident] = caseOf(facts).incidents;
-    return incident && classOfIncident(incident, until && `2026-09-01T${until}`);
-  };
-  expect(classOf(undefined, "property", "fundamental_rights")).toBe("property");
-  expect(classOf(undefined, "property", "Death", "property")).toBe("Death");
-  expect(classOf(undefined, "death", "widespread_infringement", "property")).toBe("widespread_infringement");
-  expect(classOf(undefined, "critical_infrastructure", "death")).toBe("critical_infrastructure");
-  expect(classOf("11", "property", "death")).toBe("death");
-  expect(classOf("10", "property", "death")).toBe("property");
 });
 
 test("a review completed without a correlation closes none if reviews of several correlations are open", () => {

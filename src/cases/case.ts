@@ -59,28 +59,6 @@ export const awareAt = ({ detected, facts }: Incident): string | undefined => {
   return saidBy(detected) ?? saidBy(facts.findLast((fact) => saidBy(fact) !== undefined));
 };
 
-/**
- * Its class, found in the same way; but a class that leaves less time for the report counts whichever event says it. `until`: what later events say of
- * such a class does not count, because a report that was in time stays in time.
- */
-export const classOfIncident = ({ detected, facts }: Incident, until?: string): string | undefined => {
-  const saying = facts.filter(({ says }) => says.incident_class !== undefined);
-  for (const classes of URGENT_CLASSES) {
-    const urgent = saying.find(
-      ({ at, says }) =>
-        (until === undefined || at <= until) && classes.includes(says.incident_class?.toLowerCase() ?? ""),
-    );
-    if (urgent) return urgent.says.incident_class;
-  }
-  return detected?.says.incident_class ?? saying.at(-1)?.says.incident_class;
-};
-
-/** Classes that leave less time for the report than any other, and of these the ones that leave least first (Regulation (EU) 2024/1689, art. 73(3), (4)). */
-const URGENT_CLASSES: readonly (readonly string[])[] = [
-  ["critical_infrastructure", "widespread_infringement"],
-  ["death"],
-];
-
 /** What a person was told beforehand, and what the person did with it. */
 export interface Notice {
   /** The event that showed it. Of an orphan, which nothing showed, the event that dismissed or acknowledged it. */

@@ -3,14 +3,7 @@
  * time.
  */
 import { firstFrom } from "../cases/alike-facts.ts";
-import {
-  awareAt,
-  type Case,
-  classOfIncident,
-  type Decision,
-  type Incident,
-  noticeBefore,
-} from "../cases/case.ts";
+import { awareAt, type Case, type Decision, type Incident, noticeBefore } from "../cases/case.ts";
 import { type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
 import {
   asksForExplanation,
@@ -36,6 +29,7 @@ import {
   namedBases,
 } from "./deadlines.ts";
 import { dueOf, isInTime, tellsExtension } from "./due.ts";
+import { classOfIncident, reportDeadline } from "./incident-class.ts";
 
 export interface Obligation {
   /** The deadline and the id of the starting event. */
@@ -338,23 +332,16 @@ const reviewStart = ({ triggered, completed, decisionId }: Review): Start | unde
     about: { decisionId },
   };
 
-export const INCIDENT_DEADLINES: ReadonlyMap<string, DeadlineId> = new Map([
-  ["death", "EU73-DEATH"],
-  ["critical_infrastructure", "EU73-CRIT"],
-  ["widespread_infringement", "EU73-CRIT"],
-]);
-
 const incidentStarts = (incident: Incident): readonly Start[] => {
   const { id, detected, reports, facts } = incident;
   if (!detected) return [];
   const at = awareAt(incident) ?? detected.at;
   const about = { incidentId: id };
   const start = { by: detected, at, named: basesNamedIn(facts), about };
-  const incidentClass = classOfIncident(incident, reports[0]?.at);
   return [
     {
       ...start,
-      deadline: INCIDENT_DEADLINES.get(incidentClass?.toLowerCase() ?? "") ?? "EU73-GEN",
+      deadline: reportDeadline(classOfIncident(incident, reports[0]?.at)),
       // The first report stops the clock (art. 73(5)), even if a later event says that the operator became aware only after it.
       stop: reports.find((report) => report.at >= at || report.at >= detected.at) ?? reports[0],
       metBefore: reports[0],

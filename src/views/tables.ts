@@ -61,7 +61,7 @@ export const tableDdl = (table: Table, { types, hasMonths }: Dialect = SQLITE): 
   return [
     `CREATE TABLE ${sqlName(table.name)} (${[...columns, primaryKey].join(", ")})`,
     ...table.indexes.map((names) => indexDdl(table, names)),
-    ...(table.indexesByMonth ?? []).map((names) => indexDdl(table, names, hasMonths ? names : undefined)),
+    ...(table.indexesByMonth ?? []).map((names) => indexDdl(table, names, hasMonths ? names[2] : undefined)),
   ];
 };
 
@@ -85,16 +85,16 @@ const columnDdl = (name: string, column: Column, types: Dialect["types"]): strin
 
 /**
  * Nobody searches for rows without a value, so these rows need no place in the index. Columns after the order, which ends like the key, may have no
- * value.
+ * value. The month of `time` comes after the tenant.
  */
-const indexDdl = (table: Table, names: readonly string[], byMonth?: IndexByMonth): string => {
+const indexDdl = (table: Table, names: readonly string[], time?: string): string => {
   const indexName = sqlName(shortName(`${table.name}_by_${names.join("_")}`));
   const orderEnd = names.indexOf(table.primaryKey.at(-1) ?? "");
   const ordered = orderEnd < 0 ? names : names.slice(0, orderEnd);
   const filled = ordered.filter((name) => columnOf(table, name).nullable);
   const condition = filled.map((name) => `${columnName(table, name)} IS NOT NULL`).join(" AND ");
   const [tenant, ...others] = names.map((name) => columnName(table, name));
-  const month = byMonth ? [monthOf(columnName(table, byMonth[2]))] : [];
+  const month = time === undefined ? [] : [monthOf(columnName(table, time))];
   const made = `CREATE INDEX ${indexName} ON ${sqlName(table.name)} (${[tenant, ...month, ...others].join(", ")})`;
   return condition === "" ? made : `${made} WHERE ${condition}`;
 };

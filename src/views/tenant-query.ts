@@ -62,8 +62,8 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
     ].join(" "),
     params: [...read.flatMap(({ params }) => params), rowsMax],
   });
-  const index = indexFor(parts);
-  const passed = passedOver(parts, index).map((name) => `${columnIn(source, name)} = ?`);
+  const { index, passedOver } = indexFor(parts);
+  const passed = passedOver.map((name) => `${columnIn(source, name)} = ?`);
   const kept = clauses.map((clause) =>
     passed.includes(clause.text) ? { ...clause, text: `+${clause.text}` } : clause,
   );
@@ -76,39 +76,31 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
   return { [BUILT]: true, ...reading([...kept, inMonths], [month, ...placed]), byTables };
 };
 
-/** The last index that begins with columns that have a single value and then has the order of the list. So a table names its most selective index last. */
-const indexFor = ({ table, where, orderBy }: WhichIndex): readonly string[] | undefined => {
-  const equal = equalIn(where);
-  const order = orderBy.filter((name) => !equal.includes(name));
-  return allIndexes(table).findLast(([, ...columns]) => {
-    const end = columns.findIndex((name) => !equal.includes(name));
-    return end > 0 && order.every((name, place) => columns[end + place] === name);
-  });
-};
-
 /**
- * Columns whose index is not used for the list, although they have a single value. SQLite does not know the values and would use the narrowest index
+ * The last index that begins with columns that have a single value and then has the order of the list; so a table names its most selective index last.
+ * `passedOver`: columns whose index is not used, although they have a single value. SQLite does not know the values and would use the narrowest index
  * (measured with 3.54); a plus prevents that. PostgreSQL has statistics.
  */
-const passedOver = ({ where }: WhichIndex, index: readonly string[] | undefined): readonly string[] => {
-  if (index === undefined) return [];
-  const equal = equalIn(where);
-  const [, ...columns] = index;
-  const read = columns.slice(
-    0,
-    columns.findIndex((name) => !equal.includes(name)),
-  );
-  return equal.filter((name) => !read.includes(name));
-};
-
-interface WhichIndex {
+const indexFor = ({
+  table,
+  where,
+  orderBy,
+}: {
   readonly table: Table;
   readonly where: readonly Condition[];
   readonly orderBy: readonly string[];
-}
-
-const equalIn = (where: readonly Condition[]): readonly string[] =>
-  where.flatMap((condition) => (condition.kind === "equals" ? [condition.column] : []));
+}): { readonly index: readonly string[] | undefined; readonly passedOver: readonly string[] } => {
+  const equal = where.flatMap((condition) => (condition.kind === "equals" ? [condition.column] : []));
+  const order = orderBy.filter((name) => !equal.includes(name));
+  const fitting = allIndexes(table).flatMap((index) => {
+    const [, ...columns] = index;
+    const end = columns.findIndex((name) => !equal.includes(name));
+    const isInOrder = order.every((name, place) => columns[end + place] === name);
+    return end > 0 && isInOrder ? [{ index, read: columns.slice(0, end) }] : [];
+  });
+  const { index, read } = fitting.at(-1) ?? { index: undefined, read: equal };
+  return { index, passedOver: equal.filter((name) => !read.includes(name)) };
+};
 
 /**
  * The months in which the tenant has rows. Each is found from one place of the index of all times: 1 µs per month (measured with 3.54). SQLite takes

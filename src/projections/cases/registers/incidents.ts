@@ -1,6 +1,7 @@
-import { awareAt, classOfIncident, type Incident } from "../../../cases/case.ts";
+import { awareAt, type Incident } from "../../../cases/case.ts";
 import { INCIDENT_DETECTED, saysWord } from "../../../cases/fact.ts";
 import type { Obligation } from "../../../obligations/clocks.ts";
+import { classOfIncident } from "../../../obligations/incident-class.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import { CASES_VIEW } from "../tables.ts";
