@@ -306,6 +306,13 @@ export const REQUEST_DRAIN_MS_MAX = 5 * SECOND_MS;
 export const VIEWS_DRAIN_MS_MAX = 4 * SECOND_MS;
 /** Time for one request body to arrive: 16 MiB at half a megabyte per second, and the end of a client that only dribbles. */
 export const BODY_MS_MAX = 30 * SECOND_MS;
+/**
+ * Bytes of a refused body that are read for nothing, within that time, before a connection is closed: what arrives at a closed one may cost the client
+ * its answer (RFC 9112 §9.6). Four of the largest bodies.
+ */
+export const BODY_BYTES_DISCARDED_MAX = 4 * BATCH_BODY_BYTES_MAX;
+/** How many of them at once: a fast sender has some MiB in the process before they are thrown away, and so many together 110 MB (measured). */
+export const BODIES_DISCARDED_AT_ONCE = 32;
 /** How often, within that time, all unfinished bodies are checked together. */
 export const BODY_LOOKS = 10;
 /** Time for the head of a request to arrive: Bun's own limit, which it has no setting for (measured). */

@@ -10,7 +10,13 @@ import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EvidenceAction, ExportAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
-import { ANSWER_BYTES_HELD_MAX, SANDBOX_ANSWER_BYTES_HELD_MAX } from "../limits.ts";
+import {
+  ANSWER_BYTES_HELD_MAX,
+  BODIES_DISCARDED_AT_ONCE,
+  BODY_BYTES_DISCARDED_MAX,
+  BODY_MS_MAX,
+  SANDBOX_ANSWER_BYTES_HELD_MAX,
+} from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
@@ -28,6 +34,7 @@ import type { OpenStreams } from "./open-streams.ts";
 import { type ProblemCode, problem } from "./problem.ts";
 import { contextOf, openRequest, type RequestContext } from "./request-context.ts";
 import { pathStartOf, requestUrl } from "./request-url.ts";
+import { createRestDiscarder } from "./rest-of-body.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { caseRoutes } from "./routes/cases.ts";
@@ -136,6 +143,11 @@ const handlerOf = (
     ofTenants: potBounds(ANSWER_BYTES_HELD_MAX),
     ofClients: potBounds(SANDBOX_ANSWER_BYTES_HELD_MAX),
   });
+  const discardRest = createRestDiscarder({
+    bytesMax: BODY_BYTES_DISCARDED_MAX,
+    msMax: BODY_MS_MAX,
+    atOnceMax: BODIES_DISCARDED_AT_ONCE,
+  });
   return async (request, connection) => {
     makeRoutable(request);
     const startedAt = performance.now();
@@ -155,6 +167,7 @@ const handlerOf = (
       response = errorAnswer(error, context, logger);
     }
     if (isSandboxPath(request.url)) response = await watermarked(response);
+    if (response.status >= 400) await discardRest(request);
     // RFC 9112 §9.6.
     if (connection.isLast()) response.headers.set("connection", "close");
     const { status } = response;

@@ -7,6 +7,7 @@ import { CODINGS_ACCEPTED, decompress, isCoding } from "./decompress.ts";
 import { INVALID_KEY } from "./guard.ts";
 import { isJsonInUtf8 } from "./media-type.ts";
 import type { ProblemCode, RequestError } from "./problem.ts";
+import { closesAfterAnswer } from "./rest-of-body.ts";
 
 export type Body =
   /** Call `release` when the bytes are no longer needed: until then they count as held. */
@@ -208,9 +209,10 @@ const readStream = async (
   let bytes = Buffer.allocUnsafeSlow(0);
   let length = 0;
   const reader = request.body?.getReader();
-  /** Cancelling the rest is not awaited: it tells nothing more. */
+  /** Leaves the rest to `createRestDiscarder`, or cancels it, which is not awaited: it tells nothing more. */
   const refuse = (refused: Refused): Refused => {
-    void reader?.cancel().catch(() => {});
+    if (closesAfterAnswer(request)) reader?.releaseLock();
+    else void reader?.cancel().catch(() => {});
     return refused;
   };
   try {

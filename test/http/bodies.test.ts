@@ -274,6 +274,50 @@ describe("bodies that do not arrive", () => {
     },
   );
 
+  test.each([
+    ["too large", "/v1/events", {}, 413],
+    ["too large, in pieces", "/v1/events", { "Transfer-Encoding": "chunked" }, 413],
+    ["of another type", "/v1/events/batch", { "Content-Type": "text/plain" }, 415],
+    ["sent with a wrong key", "/v1/events/batch", { Authorization: "Bearer hunter2" }, 401],
+    ["sent to a path that does not exist", "/v1/event", {}, 404],
+    ["sent to the sandbox", "/v1/sandbox/events", {}, 413],
+  ] as const)(
+    "that are %s are refused with the reason, also where the client reads nothing before it has sent all and asks for the connection to be closed",
+    async (_what, path, headers, status) => {
+      const { hostname, port } = new URL(service.url);
+      const body = " ".repeat(17 * 1024 * 1024);
+      const isInPieces = "Transfer-Encoding" in headers;
+      const sent = {
+        Host: "localhost",
+        Connection: "close",
+        Authorization: `Bearer ${service.adminKey}`,
+        "Content-Type": "application/json",
+        ...(!isInPieces && { "Content-Length": String(body.length) }),
+        ...headers,
+      };
+      const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
+      const socket = connect({ host: hostname, port: Number(port) });
+      socket.pause();
+      let failed: Error | undefined;
+      socket.on("error", (error) => {
+        failed = error;
+      });
+      const framed = isInPieces ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
+      const written = Promise.withResolvers<void>();
+      socket.write(`POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n${framed}`, () => written.resolve());
+      await written.promise;
+      expect(failed).toBeUndefined();
+      let answer = "";
+      socket.on("data", (data) => {
+        answer += data;
+      });
+      socket.resume();
+      await until("the connection is closed", () => socket.closed);
+      expect(answer).toStartWith(`HTTP/1.1 ${status} `);
+      expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))).status).toBe(status);
+    },
+  );
+
   test("do not make others wait: 300 connections that send nothing, 300 that stop halfway, and 64 batches that send only their head", async () => {
     const { hostname, port } = new URL(service.url);
     const sockets: Socket[] = [];
