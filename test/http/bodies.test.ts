@@ -253,6 +253,35 @@ describe("bodies that do not arrive", () => {
     },
   );
 
+  test("that announce trailer fields are refused with the reason before they are read, and store nothing", async () => {
+    const { hostname, port } = new URL(service.url);
+    const text = JSON.stringify(event({ event_id: "evt_trailer" }));
+    const head = `POST /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.adminKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: Expires\r\n\r\n`;
+    const rest = `${text.length.toString(16)}\r\n${text}\r\n0\r\nExpires: never\r\n\r\n`;
+    const send = async (...parts: string[]): Promise<string> => {
+      const socket = connect({ host: hostname, port: Number(port) });
+      let answer = "";
+      socket.on("data", (data) => {
+        answer += data;
+      });
+      socket.on("error", () => {});
+      for (const part of parts) {
+        socket.write(part);
+        await until("it is answered", () => answer.includes("\r\n\r\n"));
+      }
+      await until("the connection is closed", () => socket.closed);
+      return answer;
+    };
+    const answer = await send(head, rest);
+    expect(answer).toStartWith("HTTP/1.1 400 ");
+    expect(answer).toContain('"path":"header:Trailer"');
+    // Bun takes the trailer fields for the head of another request, which is refused before this one is answered.
+    expect(await send(head + rest)).toStartWith("HTTP/1.1 400 ");
+    const { json } = await service.call("/v1/events", { body: event({ event_id: "evt_after_trailer" }) });
+    const read = await service.call(`/v1/events/evt_trailer?min_sequence=${json.data.sequence}`);
+    expect(read.status).toBe(404);
+  });
+
   test.each(["localhost", "api"])(
     "that are longer than allowed are refused at once, whatever Host they are sent to: %s",
     async (host) => {

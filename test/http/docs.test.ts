@@ -468,6 +468,7 @@ describe("the OpenAPI document", () => {
     expect(JSON.stringify(paths["/v1/events"]?.post?.requestBody)).toContain("262144 bytes and 64 levels");
     expect(documentText).toContain("is not complete within 10 s, or when nothing arrives for 45 s");
     expect(documentText).toContain("Send one request at a time over a connection");
+    expect(documentText).toContain("No trailer fields may follow a chunked body");
     // Of two simultaneous requests for keys, the first made one and was not answered.
     expect(documentText).toContain("but a key that nobody has seen may exist");
     for (const path of ["/v1/events", "/v1/assets/{asset_id}/timeline", "/v1/export"])

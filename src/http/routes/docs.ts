@@ -83,6 +83,8 @@ const documentation = (version: string) => ({
       "A request whose head (path, parameters and all headers) has more than 16 KiB is answered with a bare 431.",
       // On Bun (github.com/oven-sh/bun/pull/38128; measured on 1.4.5) both answers are lost.
       "Send one request at a time over a connection. A connection is closed without any answer when it carries another request before the first is answered, or when its sending side is closed before the answer. What was asked may have been done nevertheless: an event that is sent again is stored once, but a key that nobody has seen may exist (`GET /v1/keys`).",
+      // Measured on Bun 1.4.5: it takes the fields for another request.
+      "No trailer fields may follow a chunked body. Where the header `Trailer` announces them, nothing is done and the answer is 400; where they come unannounced, the connection is closed with a bare 400, and what was asked may have been done.",
       `A connection is closed when the head of a request is not complete within ${HEAD_MS_MAX / 1000} s, or when nothing arrives for ${CONNECTION_IDLE_MS_MAX / 1000} s.`,
     ].join(" "),
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
