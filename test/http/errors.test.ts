@@ -347,6 +347,22 @@ test("a head of more than 16 KiB is refused before it is read", async () => {
   expect([await statusOf(15 * 1024), await statusOf(16 * 1024)]).toEqual([200, 431]);
 });
 
+test("so is a head of more headers than the document says", async () => {
+  const { json } = await service.call("/docs/json");
+  const headersMax = Number(/16 KiB or (\d+) headers/.exec(json.info.description)?.[1]);
+  const statusLineOf = async (headers: number) => {
+    const fillers = Array.from({ length: headers - 2 }, (_, index) => `X-${index}: a\r\n`).join("");
+    const answer = await rawExchange(
+      `GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${fillers}\r\n`,
+    );
+    return answer.slice(0, "HTTP/1.1 200".length);
+  };
+  expect([await statusLineOf(headersMax), await statusLineOf(headersMax + 1)]).toEqual([
+    "HTTP/1.1 200",
+    "HTTP/1.1 431",
+  ]);
+});
+
 test("429: a client that sends too many requests to the sandbox", async () => {
   const ping = () => service.call("/v1/sandbox/ping", { key: null });
   const answers = await Promise.all(Array.from({ length: 101 }, ping));

@@ -80,7 +80,7 @@ const documentation = (version: string) => ({
     description: [
       "The audit log for AI systems that can prove itself. Send events about what your AI systems do, and read them years later. Every answer has an `X-Request-Id`.",
       "Errors are RFC 9457 problem details with a stable `code`. A method that a path does not take is answered with 405; `Allow` lists the methods that it takes.",
-      "A request whose head (path, parameters and all headers) has more than 16 KiB is answered with a bare 431.",
+      "A request whose head (path, parameters and all headers) has more than 16 KiB or 198 headers is answered with a bare 431.",
       // On Bun (github.com/oven-sh/bun/pull/38128; measured on 1.4.5) both answers are lost.
       "Send one request at a time over a connection. A connection is closed without any answer when it carries another request before the first is answered, or when its sending side is closed before the answer. What was asked may have been done nevertheless: an event that is sent again is stored once, but a key that nobody has seen may exist (`GET /v1/keys`).",
       // Measured on Bun 1.4.5: it takes the fields for another request.
