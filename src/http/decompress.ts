@@ -1,13 +1,11 @@
 /** Compressed request bodies (RFC 9110 §8.4, RFC 1952, RFC 8878), inflated off the main thread and never beyond a limit. */
 import { gunzip, zstdDecompress } from "node:zlib";
+import { areWholeFrames } from "./zstd-frames.ts";
 
 type Decompressed =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "too_large" }
-  /**
-   * Not of this coding, or with bytes after its end. A truncated zstd frame gives what it has without an error (measured on Bun and Deno);
-   * that is half a JSON text then, and is refused as such. If it has nothing, it would pass for a body that was left out.
-   */
+  /** Not of this coding, cut off, or with bytes after its end. */
   | { readonly kind: "corrupt" };
 
 type Inflate = (
@@ -29,6 +27,9 @@ export const decompress = (
   compressed: Uint8Array,
   bytesMax: number,
 ): Promise<Decompressed> => {
+  // A frame that is cut off would give what it has, and no error (measured on Bun and Deno).
+  if (coding === "zstd" && compressed.byteLength > 0 && !areWholeFrames(compressed))
+    return Promise.resolve({ kind: "corrupt" });
   const { promise, resolve } = Promise.withResolvers<Decompressed>();
   // `info` tells how much of the input was read; `maxOutputLength` stops a bomb at the limit.
   CODINGS[coding](compressed, { maxOutputLength: bytesMax, info: true }, (error, result) => {
@@ -38,8 +39,7 @@ export const decompress = (
       return;
     }
     const bytes = wholeOutput(result, compressed.byteLength);
-    const mayBeCut = coding === "zstd" && compressed.byteLength > 0 && bytes?.byteLength === 0;
-    resolve(bytes && !mayBeCut ? { kind: "bytes", bytes } : { kind: "corrupt" });
+    resolve(bytes ? { kind: "bytes", bytes } : { kind: "corrupt" });
   });
   return promise;
 };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { gzipSync, zstdCompressSync } from "node:zlib";
+import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { createBodyReader } from "../../src/http/body.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -73,6 +73,24 @@ test.each(Object.keys(CODINGS) as Coding[])(
     }
   },
 );
+
+test("a body in zstd is refused wherever it is cut off, also in its checksum or in a frame behind the text", async () => {
+  const text = JSON.stringify(event({ event_id: "evt_cut_frames" }));
+  const frames = [
+    zstdCompressSync(text, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
+    zstdCompressSync(" ".repeat(300)),
+    Uint8Array.of(0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 7, 7),
+  ];
+  const whole = Uint8Array.from(frames.flatMap((frame) => [...frame]));
+  const taken: number[] = [];
+  for (let bytes = 1; bytes <= whole.byteLength; bytes++) {
+    const { status, json } = await post(whole.slice(0, bytes), "zstd");
+    if (status === 202) taken.push(bytes);
+    else expect([bytes, json.errors]).toMatchObject([bytes, [{ path: "header:Content-Encoding" }]]);
+  }
+  const [first = 0, second = 0, third = 0] = frames.map(({ byteLength }) => byteLength);
+  expect(taken).toEqual([first, first + second, first + second + third]);
+});
 
 test("gzip with several members is one body (RFC 1952 §2.2)", async () => {
   const text = JSON.stringify(event({ event_id: "evt_members" }));
