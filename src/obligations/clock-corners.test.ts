@@ -272,9 +272,11 @@ describe("repeated events", () => {
     expect(duties(detected, worse, report)["EU73-DEATH"]?.status).toBe("met_late");
     // Reported in time for what was known then.
     const after = of("m incident.mitigated 2026-09-15T10:00:00Z", "death");
-    expect(duties(detected, report, after)).toEqual({
-      "EU73-GEN": expect.objectContaining({ status: "met" }),
-    });
+    const ofNoClass = fact("i incident.detected 2026-09-01T10:00:00Z", { incident_id: "i1" });
+    for (const first of [detected, ofNoClass])
+      expect(duties(first, report, after)).toEqual({
+        "EU73-GEN": expect.objectContaining({ status: "met" }),
+      });
   });
 });
 

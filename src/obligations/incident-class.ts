@@ -12,8 +12,11 @@ export const INCIDENT_DEADLINES: ReadonlyMap<string, DeadlineId> = new Map([
 /** From the one that leaves least time. */
 const SHORTER: readonly DeadlineId[] = ["EU73-CRIT", "EU73-DEATH"];
 
+const shorterDeadline = (incidentClass: string | undefined): DeadlineId | undefined =>
+  INCIDENT_DEADLINES.get(incidentClass?.toLowerCase() ?? "");
+
 export const reportDeadline = (incidentClass: string | undefined): DeadlineId =>
-  INCIDENT_DEADLINES.get(incidentClass?.toLowerCase() ?? "") ?? "EU73-GEN";
+  shorterDeadline(incidentClass) ?? "EU73-GEN";
 
 /**
  * As `incident.detected` says, or else the last event that gives one; but a class that leaves less time for the report counts whichever event says it.
@@ -29,6 +32,8 @@ export const classOfIncident = ({ detected, facts }: Incident, until?: string): 
   }
   return (
     detected?.says.incident_class ??
-    facts.findLast(({ says }) => says.incident_class !== undefined)?.says.incident_class
+    facts.findLast(
+      ({ says: { incident_class } }) => incident_class !== undefined && !shorterDeadline(incident_class),
+    )?.says.incident_class
   );
 };
