@@ -3,7 +3,6 @@ import type { DecisionFinder } from "./decision-finder.ts";
 import { type Fact, inOrder } from "./fact.ts";
 import {
   asksForExplanation,
-  endWithoutAnswer,
   isExplanation,
   isReversal,
   type Objection,
@@ -34,7 +33,7 @@ export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
   if (parts.objections.length === 0) return NO_ANSWERS;
   const objections = parts.objections.flatMap(openingsOf);
   const found = new Map<Fact, string>();
-  const find = (isAnswer: (fact: Fact) => boolean, requests: readonly Objection[]): void => {
+  const find = (isAnswer: (fact: Fact) => boolean, requests: readonly Opening[]): void => {
     if (requests.length > 0) findAnswered({ ...parts, found, answers: facts.filter(isAnswer), requests });
   };
   find(isExplanation, objections.filter(asksForExplanation));
@@ -48,7 +47,7 @@ export const decisionsByAnswer = (parts: Parts): ReadonlyMap<Fact, string> => {
 const findAnswered = (
   parts: Pick<Parts, "named" | "nearest" | "isOther"> & {
     readonly answers: readonly Fact[];
-    readonly requests: readonly Objection[];
+    readonly requests: readonly Opening[];
     readonly found: Map<Fact, string>;
   },
 ): void => {
@@ -86,10 +85,9 @@ interface Request extends Pick<Objection, "id" | "facts"> {
   isAnswered: boolean;
 }
 
-const requestFrom = (objection: Objection): readonly Request[] => {
-  const { id, facts, received, decisionId } = objection;
+const requestFrom = ({ id, facts, received, decisionId, ended }: Opening): readonly Request[] => {
   if (received === undefined || decisionId === undefined) return NONE;
-  return [{ id, facts, received, decisionId, endedAt: endWithoutAnswer(objection)?.at, isAnswered: false }];
+  return [{ id, facts, received, decisionId, endedAt: ended?.at, isAnswered: false }];
 };
 
 const isOpenAt = ({ received, endedAt, isAnswered }: Request, at: string): boolean =>
@@ -195,8 +193,8 @@ interface Asked extends Pick<Objection, "id"> {
 const waitingAmong = (openings: readonly (Opening & Pick<Asked, "person">)[]) => {
   const asked = openings
     .flatMap((opening): readonly Asked[] => {
-      const { id, received, person } = opening;
-      return received ? [{ id, received, person, endedAt: endWithoutAnswer(opening)?.at }] : [];
+      const { id, received, person, ended } = opening;
+      return received ? [{ id, received, person, endedAt: ended?.at }] : [];
     })
     .sort((one, other) => inOrder(one.received, other.received));
   /** Places in `asked` of those who have asked so far and may still wait. */

@@ -22,6 +22,8 @@ export interface Objection {
 export interface Opening extends Objection {
   /** Only the facts of this time. */
   readonly facts: readonly Fact[];
+  /** What ended it without what was asked for; where that was then asked for again, what ended it the next time. */
+  readonly ended: Fact | undefined;
 }
 
 export const isResolved = ({ type }: Fact): boolean => type === "objection.resolved";
@@ -34,7 +36,7 @@ export const openingsOf = ({
   decisionId,
   facts,
 }: Pick<Objection, "id" | "decisionId" | "facts">): readonly Opening[] => {
-  const openings: Opening[] = [];
+  const openings: Omit<Opening, "ended">[] = [];
   let start = 0;
   const end = (next: number): void => {
     const own = start === 0 && next === facts.length ? facts : facts.slice(start, next);
@@ -63,7 +65,19 @@ export const openingsOf = ({
     isOpened = true;
   }
   end(facts.length);
-  return openings;
+  return withEnds(openings);
+};
+
+const withEnds = (openings: readonly Omit<Opening, "ended">[]): readonly Opening[] => {
+  let next: Opening | undefined;
+  return openings
+    .toReversed()
+    .map((opening): Opening => {
+      const isAskedAgain = opening.type?.toLowerCase() === next?.type?.toLowerCase();
+      next = { ...opening, ended: endWithoutAnswer(opening) ?? (isAskedAgain ? next?.ended : undefined) };
+      return next;
+    })
+    .reverse();
 };
 
 export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
@@ -72,7 +86,10 @@ export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") ==
  * What ends a request for an explanation, or a refusal of an automated decision, without what was asked for: a denial with its reason, or that the person
  * withdrew it.
  */
-export const endWithoutAnswer = ({ received, facts }: Objection): Fact | undefined =>
+export const endWithoutAnswer = ({
+  received,
+  facts,
+}: Pick<Objection, "received" | "facts">): Fact | undefined =>
   received &&
   facts.find(
     (fact) => isResolved(fact) && fact.at >= received.at && (isReasonedDenial(fact) || isWithdrawn(fact)),

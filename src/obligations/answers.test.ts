@@ -5,7 +5,6 @@ import { type Case, caseOf } from "../cases/case.ts";
 import { basesOf, type Fact, inOrder } from "../cases/fact.ts";
 import {
   asksForExplanation,
-  endWithoutAnswer,
   isExplanation,
   isReversal,
   type Objection,
@@ -31,7 +30,7 @@ const answersUndecided = ({ facts, objections, reviews }: Case) => {
     const waiting = undecided
       .filter((each) => asksForExplanation(each) === isExplanation(fact) && !answered.has(each))
       .flatMap((each) => (each.received && each.received.at <= fact.at ? [{ each, at: each.received }] : []))
-      .filter(({ each }) => !((endWithoutAnswer(each)?.at ?? "9") <= fact.at))
+      .filter(({ each }) => !((each.ended?.at ?? "9") <= fact.at))
       .sort((one, other) => inOrder(one.at, other.at));
     const objection = fact.links.objection ?? triggered?.links.objection;
     if (objection !== undefined)

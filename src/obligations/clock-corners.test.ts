@@ -883,6 +883,37 @@ describe("an objection that is received again", () => {
     expect(statuses(...facts, told)).toMatchObject({ "PIPA-DENY:ra": "met_late" });
   });
 
+  describe("after a denial without a reason, for the same as before,", () => {
+    test.each([
+      ["explanation_request", "PIPA-EXPL", { resolution: "denied", reason: "why" }],
+      ["explanation_request", "PIPA-EXPL", { resolution: "withdrawn" }],
+      ["automated_decision_refusal", "PIPA-REFUSE", { resolution: "denied", reason: "why" }],
+      ["automated_decision_refusal", "PIPA-REFUSE", { resolution: "withdrawn" }],
+    ])("is ended both times by what ends it the next time (%s, %s, %j)", (objection_type, deadline, said) => {
+      const facts = [
+        received("a", "2027-01-01T00:00:00Z", { objection_type }),
+        resolved("ra", "2027-01-05T00:00:00Z", { resolution: "denied" }),
+        received("b", "2027-01-06T00:00:00Z"),
+      ];
+      const ended = resolved("rb", "2027-02-02T00:00:00Z", said);
+      expect(statuses(...facts)).toMatchObject({ [`${deadline}:a`]: "open", [`${deadline}:b`]: "open" });
+      expect(statuses(...facts, ended)).toMatchObject({
+        [`${deadline}:a`]: "met_late",
+        [`${deadline}:b`]: "met",
+      });
+    });
+
+    test("but not by what ends a request for something else", () => {
+      const found = statuses(
+        received("a", "2027-01-01T00:00:00Z", REQUEST),
+        resolved("ra", "2027-01-05T00:00:00Z", { resolution: "denied" }),
+        received("b", "2027-01-06T00:00:00Z", { objection_type: "appeal" }),
+        resolved("rb", "2027-01-08T00:00:00Z", { resolution: "denied", reason: "why" }),
+      );
+      expect(found).toMatchObject({ "PIPA-EXPL:a": "open", "PIPA-REVIEW:b": "met" });
+    });
+  });
+
   test("while it is open keeps its clocks", () => {
     const facts = [received("a", "2027-01-01T00:00:00Z"), received("b", "2027-01-02T00:00:00Z")];
     expect(statuses(...facts)).toEqual({ "PIPA-REVIEW:a": "open", "OBJ-ACK:a": "open" });

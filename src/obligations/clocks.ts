@@ -220,7 +220,7 @@ const openingStarts = (
     reasons,
   }: { readonly answers: Answers; readonly named: NamedBases; readonly reasons: readonly Fact[] },
 ): readonly Start[] => {
-  const { id, received, facts } = objection;
+  const { id, received, facts, ended } = objection;
   // A clock that was stopped stays so, whatever is resolved again later. So of each kind the first counts.
   const resolutions = facts.filter(isResolved);
   const refusal = resolutions.find(isDenied);
@@ -243,7 +243,6 @@ const openingStarts = (
   if (!received) return denial();
   const after = since(received);
   const result = resolutions.find(after);
-  const ended = endWithoutAnswer(objection);
   const explained = explanationAfter(received, objection, answers.explained(received.at));
   const acknowledged = facts.find((fact) => fact.type === "objection.acknowledged" && after(fact));
   const told = facts.filter(isTold);
