@@ -384,12 +384,9 @@ describe("an answer counts from the time of the request, and the first of two an
     expect(again["PIPA-REFUSE"]).toMatchObject({ status: "met", stoppedBy: { id: "u" } });
     // After a denial, the person learns the result only then.
     const denied = fact("n objection.resolved 2026-09-04T10:00:00Z", { ...about, resolution: "denied" });
-    const heard = [
-      asked("automated_decision_refusal"),
-      denied,
-      undone,
-      resolved("s", "2026-11-20T10:00:00Z"),
-    ];
+    const unheard = [asked("automated_decision_refusal"), denied, undone];
+    expect(duties(...unheard)["PIPA-REFUSE"]).toMatchObject({ status: "open", stoppedBy: undefined });
+    const heard = [...unheard, resolved("s", "2026-11-20T10:00:00Z")];
     expect(duties(...heard)["PIPA-REFUSE"]).toMatchObject({ status: "met_late", stoppedBy: { id: "s" } });
   });
 
@@ -901,6 +898,18 @@ describe("an objection that is received again", () => {
         [`${deadline}:a`]: "met_late",
         [`${deadline}:b`]: "met",
       });
+    });
+
+    test("is answered both times when the person is told that the decision was reversed", () => {
+      const refused = [
+        received("a", "2027-01-01T00:00:00Z", { objection_type: "automated_decision_refusal" }),
+        resolved("ra", "2027-01-05T00:00:00Z", { resolution: "denied" }),
+        received("b", "2027-01-06T00:00:00Z"),
+        fact("u decision.decision_reversed 2027-01-07T00:00:00Z", { decision_id: "d" }),
+      ];
+      expect(statuses(...refused)).toMatchObject({ "PIPA-REFUSE:a": "open", "PIPA-REFUSE:b": "open" });
+      const told = resolved("rb", "2027-01-08T00:00:00Z");
+      expect(statuses(...refused, told)).toMatchObject({ "PIPA-REFUSE:a": "met", "PIPA-REFUSE:b": "met" });
     });
 
     test("but not by what ends a request for something else", () => {

@@ -209,7 +209,10 @@ export const lacksExplanation = (
 const objectionStarts = (objection: Objection, answers: Answers): readonly Start[] => {
   const named = [...basesNamedIn(objection.facts), ...answers.named];
   const reasons = objection.facts.filter(tellsReason);
-  return openingsOf(objection).flatMap((opening) => openingStarts(opening, { answers, named, reasons }));
+  const results = objection.facts.filter(isResolved);
+  return openingsOf(objection).flatMap((opening) =>
+    openingStarts(opening, { answers, named, reasons, results }),
+  );
 };
 
 const openingStarts = (
@@ -218,7 +221,14 @@ const openingStarts = (
     answers,
     named,
     reasons,
-  }: { readonly answers: Answers; readonly named: NamedBases; readonly reasons: readonly Fact[] },
+    results,
+  }: {
+    readonly answers: Answers;
+    readonly named: NamedBases;
+    /** Of all times that it was open, in order: what is told later is told of this time too. */
+    readonly reasons: readonly Fact[];
+    readonly results: readonly Fact[];
+  },
 ): readonly Start[] => {
   const { id, received, facts, ended } = objection;
   // A clock that was stopped stays so, whatever is resolved again later. So of each kind the first counts.
@@ -258,10 +268,10 @@ const openingStarts = (
   // First the decision is reconsidered, then the person is answered.
   const refused = (): Start => {
     const redone = answers.redone(received.at);
-    const answered = redone && (resolutions.find(since(redone)) ?? later(redone, result));
-    // What the person was promised before was kept with that, whatever is resolved once more.
+    // What the person was promised before was kept with that, whatever is resolved once more. Who was denied before has not been told.
     const promised = resolutions.find((fact) => after(fact) && !isDenied(fact));
     const metBefore = later(redone, promised);
+    const answered = (redone && firstFrom(results, redone.at)) ?? metBefore;
     return { ...start("PIPA-REFUSE", earlier(ended, answered)), metBefore };
   };
   const ofType = (): Start => {
