@@ -529,6 +529,33 @@ test("a later event of an objection belongs to none that was received after it",
   ]);
 });
 
+describe("an event stays with what was opened before it, when something that shares more with it is opened later:", () => {
+  test("a resolution, with an objection to the decision that it names", () => {
+    const { objections } = caseOf([
+      fact("o1 objection.received 10", { correlation: "c", objection: "o1" }),
+      fact("r objection.resolved 11", { correlation: "c", decision: "d" }),
+      fact("o2 objection.received 12", { correlation: "c", decision: "d", objection: "o2" }),
+    ]);
+    expect(objections.map(({ id, resolved }) => [id, resolved?.id])).toEqual([
+      ["o1", "r"],
+      ["o2", undefined],
+    ]);
+  });
+
+  test("a report after the mitigation, with an incident of the system that reports", () => {
+    const { incidents } = caseOf([
+      fact("i1 incident.detected 10", { correlation: "c", incident: "i1" }),
+      fact("m incident.mitigated 11", { correlation: "c", incident: "i1" }),
+      { ...fact("r incident.reported_to_authority 12", { correlation: "c" }), asset: "b" },
+      { ...fact("i2 incident.detected 13", { correlation: "c", incident: "i2" }), asset: "b" },
+    ]);
+    expect(incidents.map(({ id, reports }) => [id, reports.map((report) => report.id)])).toEqual([
+      ["i1", ["r"]],
+      ["i2", []],
+    ]);
+  });
+});
+
 test("an objection that is received twice while it is open keeps its acknowledgement", () => {
   const received = (id: string, objection: string, hour: string): Fact =>
     fact(`${id} objection.received ${hour}`, { correlation: "c", objection });

@@ -9,6 +9,17 @@ import { likest } from "./persons.ts";
 const meantAsSaid = (
   fact: Fact,
   opened: ReadonlyMap<string, Fact>,
+  before: MeantBefore,
+): string | undefined => {
+  const found = sharingMost(fact, opened, before);
+  const isOpened = found !== undefined && (opened.get(found)?.at ?? "") <= fact.at;
+  const earlier = isOpened ? undefined : sharingMost(fact, opened, { ...before, isUntilThen: true });
+  return earlier !== undefined && !before.said?.has(earlier) ? earlier : found;
+};
+
+const sharingMost = (
+  fact: Fact,
+  opened: ReadonlyMap<string, Fact>,
   { closed = new Set(), said = new Set(), isOther, isUntilThen = false }: MeantBefore,
 ): string | undefined => {
   const { decision, correlation } = fact.links;

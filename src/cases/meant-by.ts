@@ -25,6 +25,7 @@ interface ByAsset {
  * continue.
  */
 export interface Opened {
+  readonly openedAt: (id: string) => string;
   readonly things: () => Things;
   readonly ofNoDecision: () => Things;
   readonly byDecision: () => ReadonlyMap<string | undefined, readonly Thing[]>;
@@ -33,6 +34,7 @@ export interface Opened {
 export const openedIn = (opened: ReadonlyMap<string, Fact>): Opened => {
   const byDecision = lazily(() => Map.groupBy(opened, ([, { links }]) => links.decision));
   return {
+    openedAt: (id) => opened.get(id)?.at ?? "",
     things: lazily(() => thingsIn([...opened])),
     ofNoDecision: lazily(() => thingsIn(byDecision().get(undefined) ?? NONE)),
     byDecision,
@@ -69,12 +71,20 @@ const NEVER = (): boolean => false;
 
 /**
  * Of the things that share the most with the fact: the last one opened until then that is not closed and had no such event yet; or else the last that is not
- * closed; or else the last; or else the first.
+ * closed; or else the last; or else the first. That one was opened only after the fact, and events refer back (DOMAIN 2b): so what was opened until then and
+ * had no such event yet is meant before it, even if it shares less.
  */
-export const meantBy = (
+export const meantBy = (fact: Fact, opened: Opened, before: MeantBefore = {}): string | undefined => {
+  const found = sharingMost(fact, opened, before);
+  if (found === undefined || before.isUntilThen || opened.openedAt(found) <= fact.at) return found;
+  const earlier = sharingMost(fact, opened, { ...before, isUntilThen: true });
+  return earlier === undefined || before.said?.has(earlier) ? found : earlier;
+};
+
+const sharingMost = (
   fact: Fact,
   { things, ofNoDecision, byDecision }: Opened,
-  { isOther, isUntilThen = false, closed = NONE_OF_THEM, said = NONE_OF_THEM }: MeantBefore = {},
+  { isOther, isUntilThen = false, closed = NONE_OF_THEM, said = NONE_OF_THEM }: MeantBefore,
 ): string | undefined => {
   const { decision, correlation } = fact.links;
   const isInTime = (each: Fact): boolean => !isUntilThen || each.at <= fact.at;
