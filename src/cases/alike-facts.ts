@@ -8,6 +8,8 @@ import type { Fact } from "./fact.ts";
 export interface AlikeFacts {
   /** What `likest` would find, in order. With `isOnlyOfOwn`, what is about another person is left out. */
   likest(fact: Fact, isOnlyOfOwn: boolean): readonly Fact[];
+  /** The last of what `likest` would find among the facts until then. */
+  lastUntilThen(fact: Fact, isOnlyOfOwn: boolean): Fact | undefined;
 }
 
 interface ByAsset {
@@ -16,6 +18,7 @@ interface ByAsset {
 }
 
 const NONE: ByAsset = { all: [], byAsset: new Map() };
+const NO_FACTS: readonly Fact[] = [];
 
 /** The facts must be in order. */
 export const alikeFacts = (facts: readonly Fact[]): AlikeFacts => {
@@ -36,6 +39,12 @@ export const alikeFacts = (facts: readonly Fact[]): AlikeFacts => {
       const own = subject === undefined ? NONE : ofPerson(subject);
       const { all, byAsset } = own.all.length > 0 ? own : others(isOnlyOfOwn);
       return byAsset.get(asset) ?? all;
+    },
+    lastUntilThen: ({ subject, asset, at }, isOnlyOfOwn) => {
+      const lastIn = ({ all, byAsset }: ByAsset): Fact | undefined =>
+        lastAt(byAsset.get(asset) ?? NO_FACTS, at) ?? lastAt(all, at);
+      const own = subject === undefined ? undefined : lastIn(ofPerson(subject));
+      return own ?? lastIn(others(isOnlyOfOwn));
     },
   };
 };

@@ -210,6 +210,25 @@ describe("in a correlation of many events, such as a run over several persons or
     expect(decisionsIn(...facts.toReversed())).toEqual(expected);
   });
 
+  test("an event belongs to a decision made before it, even if a later one is of its person or system", () => {
+    const first = made("d1", "10", "c");
+    const after = [explanation("e", "11"), inRun("o objection.received 12"), inRun("v human_review 13")];
+    const second = made("d2", "14", "c");
+    const expected = { d1: ["d1", "e", "o", "v"], d2: ["d2"] };
+    expect(decisionsIn(first, ...of("p1", ...after, second))).toEqual(expected);
+    expect(decisionsIn(...by("credit", first), ...by("portal", ...after, second))).toEqual(expected);
+    expect(decisionsIn(...of("p2", first), ...of("p1", ...after, second))).toEqual({
+      d1: ["d1"],
+      d2: ["e", "o", "v", "d2"],
+    });
+    // A label may come before the decision of its own system.
+    const label = inRun("l transparency.result_labeled 11");
+    expect(decisionsIn(...by("credit", first), ...by("portal", label, second))).toEqual({
+      d1: ["d1"],
+      d2: ["l", "d2"],
+    });
+  });
+
   test("a later event of an objection, a notice or an incident belongs to the one of the same person and system", () => {
     const { objections, notices, incidents } = caseOf([
       ...of("p1", notice("n1", "08"), inRun("a transparency.notice_dismissed 10")),

@@ -22,6 +22,9 @@ export interface DecisionFinder {
 const ABOUT_DECISIONS =
   /^(decision|objection|transparency)\.|^(objection|human_review|disclosure_|watermark_)/;
 
+/** Types of events that follow a decision and refer back to it (DOMAIN 2b). Others, such as a label, may also come before it. */
+const REFERS_BACK = /^(decision|objection)\.|^(objection|human_review)$/;
+
 export const decisionFinder = (facts: readonly Fact[], isOther: OtherPersons): DecisionFinder => {
   const only = onlyNamedIn(facts);
   return only === undefined ? finderAmong(facts, isOther) : finderOf(only);
@@ -113,7 +116,12 @@ const nearestOf = (near: (fact: Fact) => readonly Fact[], isOther: OtherPersons)
     return known;
   };
   return (fact: Fact): Fact | undefined => {
-    const those = alikeOf(near(fact)).likest(fact, mayBeOther(isOther(fact)));
+    const alike = alikeOf(near(fact));
+    const isOnlyOfOwn = mayBeOther(isOther(fact));
+    // A decision that is made only later takes nothing from one before, even if it is more alike.
+    const referredTo = REFERS_BACK.test(fact.type) ? alike.lastUntilThen(fact, isOnlyOfOwn) : undefined;
+    if (referredTo) return referredTo;
+    const those = alike.likest(fact, isOnlyOfOwn);
     const [after, before] = [firstFrom(those, fact.at), lastAt(those, fact.at)];
     return isNoticeShown(fact) ? (after ?? before) : (before ?? after);
   };
