@@ -86,10 +86,7 @@ export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") ==
  * What ends a request for an explanation, or a refusal of an automated decision, without what was asked for: a denial with its reason, or that the person
  * withdrew it.
  */
-export const endWithoutAnswer = ({
-  received,
-  facts,
-}: Pick<Objection, "received" | "facts">): Fact | undefined =>
+const endWithoutAnswer = ({ received, facts }: Pick<Objection, "received" | "facts">): Fact | undefined =>
   received &&
   facts.find(
     (fact) => isResolved(fact) && fact.at >= received.at && (isReasonedDenial(fact) || isWithdrawn(fact)),

@@ -8,7 +8,6 @@ import { type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.t
 import {
   asksForExplanation,
   EXPLANATION_REQUEST,
-  endWithoutAnswer,
   isDenied,
   isExplanation,
   isResolved,
@@ -191,19 +190,18 @@ const explanationAfter = (
   );
 };
 
-/** Whether it asks for an explanation, under whatever law, and got neither one nor a denial with its reason, and did not withdraw it. */
-export const lacksExplanation = (
-  objection: Objection,
-  explained: ReturnType<typeof explainedBy>,
-): boolean => {
-  const { received } = objection;
-  return (
-    received !== undefined &&
-    asksForExplanation(objection) &&
-    explanationAfter(received, objection, explained(objection, received.at)) === undefined &&
-    endWithoutAnswer(objection) === undefined
+/**
+ * Whether it asked for an explanation at any time that it was open, under whatever law, and got neither one nor a denial with its reason, and did not
+ * withdraw the request.
+ */
+export const lacksExplanation = (objection: Objection, explained: ReturnType<typeof explainedBy>): boolean =>
+  openingsOf(objection).some(
+    (opening) =>
+      opening.received !== undefined &&
+      asksForExplanation(opening) &&
+      explanationAfter(opening.received, opening, explained(opening, opening.received.at)) === undefined &&
+      opening.ended === undefined,
   );
-};
 
 /** One set of clocks for each time that the objection was open. */
 const objectionStarts = (objection: Objection, answers: Answers): readonly Start[] => {

@@ -112,6 +112,24 @@ describe("objections", () => {
   });
 });
 
+test("a decision lacks the explanation that a person asked for before objecting to something else under the same name", async () => {
+  const about = { objection_id: "o1", decision_id: "d1" };
+  const events: readonly Sent[] = [
+    ["decision.automated_decision_made", "2027-01-01", { decision_id: "d1" }],
+    ["objection.received", "2027-01-02", { ...about, objection_type: "explanation_request" }],
+    ["objection.resolved", "2027-01-03", { ...about, resolution: "partial" }],
+    ["objection.received", "2027-01-04", { ...about, objection_type: "appeal" }],
+    ["objection.resolved", "2027-01-05", { ...about, resolution: "upheld" }],
+  ];
+  expect(await entriesAfter(decisionList, events)).toMatchObject([
+    { missing: ["notice", "explanation"], obligations_open: 1 },
+  ]);
+  const explained: Sent = ["decision.explanation_provided", "2027-01-06", { decision_id: "d1" }];
+  expect(await entriesAfter(decisionList, [...events, explained])).toMatchObject([
+    { missing: ["notice"], obligations_open: 0 },
+  ]);
+});
+
 test("a decision shows its first notice before it, its first explanation, its open duties, and the person", async () => {
   const about = { decision_id: "d1" };
   const person = { subject_hash: `sha256:${"a".repeat(64)}` };
