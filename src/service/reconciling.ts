@@ -1,9 +1,10 @@
 /** Runs the reconciler. */
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader } from "../log/event-log.ts";
+import { BALANCE_STATES, isBalanced } from "../projections/ledger/reconcile.ts";
 import { createReconciler } from "../projections/ledger/reconciler.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
@@ -25,19 +26,30 @@ export const startReconciling = (dependencies: {
   return inBackground(reconciler.run);
 };
 
-/** As few series as can be, because tenants come and go as long as the process lives, and each series is written out for whoever reads them. */
+/**
+ * As few series as can be, because tenants come and go as long as the process lives, and each series is written out for whoever reads them.
+ * So alarms, which begin at 0, are counted without the tenant.
+ */
 export const balanceMetrics = ({
   reconciledHours,
+  reconciliationAlarms,
   reconciledEvents,
-}: Pick<Metrics, "reconciledHours" | "reconciledEvents">): Pick<
+}: Pick<Metrics, "reconciledHours" | "reconciliationAlarms" | "reconciledEvents">): Pick<
   Parameters<typeof createReconciler>[0],
   "onHour" | "onBalance"
-> => ({
-  onHour: () => reconciledEvents.reset(),
-  onBalance: (tenant, { state, accepted, stored, projected }) => {
-    reconciledHours.inc({ tenant, state });
-    if (accepted !== null) reconciledEvents.set({ tenant, stage: "accepted" }, accepted);
-    reconciledEvents.set({ tenant, stage: "stored" }, stored);
-    reconciledEvents.set({ tenant, stage: "projected" }, projected);
-  },
-});
+> => {
+  countFromZero(
+    reconciliationAlarms,
+    BALANCE_STATES.map((state) => ({ state })).filter((series) => !isBalanced(series)),
+  );
+  return {
+    onHour: () => reconciledEvents.reset(),
+    onBalance: (tenant, { state, accepted, stored, projected }) => {
+      reconciledHours.inc({ tenant, state });
+      if (!isBalanced({ state })) reconciliationAlarms.inc({ state });
+      if (accepted !== null) reconciledEvents.set({ tenant, stage: "accepted" }, accepted);
+      reconciledEvents.set({ tenant, stage: "stored" }, stored);
+      reconciledEvents.set({ tenant, stage: "projected" }, projected);
+    },
+  };
+};

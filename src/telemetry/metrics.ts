@@ -14,6 +14,7 @@ export const createMetrics = () => {
     countRequest: createRequestCount(registers),
     countOutcomes: createOutcomeCount(registers),
     ...createProofMetrics(registers),
+    ...createReconciliationMetrics(registers),
     watchLog: createLogWatch(registers),
     watchReadiness: createReadinessWatch(registers),
     commitRecords: new Histogram({
@@ -48,18 +49,6 @@ export const createMetrics = () => {
     expiredEvents: new Counter({
       name: "prooftrail_expired_events_total",
       help: "Events that the views no longer show, by the retention of their tenant. The log still has them.",
-      registers,
-    }),
-    reconciledHours: new Counter({
-      name: "prooftrail_reconciled_hours_total",
-      help: "Hours of tenants held against what was acknowledged, by state: balanced, more_stored, refused, missing_in_log, not_projected. The last three are alarms.",
-      labelNames: ["tenant", "state"],
-      registers,
-    }),
-    reconciledEvents: new Gauge({
-      name: "prooftrail_reconciled_events",
-      help: "Of the last hour that was reconciled, of each tenant that was counted in it: events accepted, records stored, events projected.",
-      labelNames: ["tenant", "stage"],
       registers,
     }),
     dutiesAnnounced: new Counter({
@@ -156,6 +145,27 @@ const createProofMetrics = (registers: Registry[]) => ({
   monitorPosition: new Gauge({
     name: "prooftrail_monitor_position",
     help: "Sequence up to which the trees were computed again from the log.",
+    registers,
+  }),
+});
+
+const createReconciliationMetrics = (registers: Registry[]) => ({
+  reconciledHours: new Counter({
+    name: "prooftrail_reconciled_hours_total",
+    help: "Hours of tenants held against what was acknowledged, by state: balanced, more_stored, refused, missing_in_log, not_projected. The last three are alarms.",
+    labelNames: ["tenant", "state"],
+    registers,
+  }),
+  reconciliationAlarms: new Counter({
+    name: "prooftrail_reconciliation_alarms_total",
+    help: "Hours of tenants that do not balance, by state: refused, missing_in_log, not_projected. Each is an alarm; prooftrail_reconciled_hours_total names the tenant.",
+    labelNames: ["state"],
+    registers,
+  }),
+  reconciledEvents: new Gauge({
+    name: "prooftrail_reconciled_events",
+    help: "Of the last hour that was reconciled, of each tenant that was counted in it: events accepted, records stored, events projected.",
+    labelNames: ["tenant", "stage"],
     registers,
   }),
 });

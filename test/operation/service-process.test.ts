@@ -193,6 +193,9 @@ test("metrics of alarms and late duties start at 0, so that their first increase
   const series = [
     ...MONITOR_ALARMS.map((kind) => `prooftrail_monitor_alarms_total{kind="${kind}"}`),
     ...LANE_ALARMS.map((alarm) => `prooftrail_projection_alarms_total{projection="events",alarm="${alarm}"}`),
+    ...["refused", "missing_in_log", "not_projected"].map(
+      (state) => `prooftrail_reconciliation_alarms_total{state="${state}"}`,
+    ),
     'prooftrail_seals_total{outcome="refused"}',
     'prooftrail_duties_announced_total{transition="late"}',
   ];

@@ -5,7 +5,7 @@ import type { Hour } from "../../src/log/accepted-counts.ts";
 import { reconcile } from "../../src/projections/ledger/reconcile.ts";
 import { createReconciler } from "../../src/projections/ledger/reconciler.ts";
 import { balanceMetrics } from "../../src/service/reconciling.ts";
-import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
 import { silentLogger } from "../support/broker.ts";
 import { type ArrayLog, createArrayLog } from "./array-log.ts";
@@ -89,9 +89,8 @@ test("metrics show only the tenants of the last hour, even if it had none, and o
     ),
   );
   await project(log, views, tenants.length);
-  const { registry, reconciledEvents, reconciledHours } = createMetrics();
-  const shown = async (): Promise<readonly string[]> =>
-    (await registry.metrics()).split("\n").filter((line) => line.startsWith("prooftrail_reconciled_"));
+  const metrics = createMetrics();
+  const shown = () => linesOf(metrics, "prooftrail_reconciled_");
   const hours = (tenant: string) =>
     `prooftrail_reconciled_hours_total{tenant="${tenant}",state="balanced"} 1`;
   const events = (tenant: string) =>
@@ -108,7 +107,7 @@ test("metrics show only the tenants of the last hour, even if it had none, and o
     },
     clock: () => new Date(now),
     pause: async () => {},
-    ...balanceMetrics({ reconciledEvents, reconciledHours }),
+    ...balanceMetrics(metrics),
     logger: silentLogger,
   });
   const shownAt = async (time: string): Promise<readonly string[]> => {
@@ -119,6 +118,41 @@ test("metrics show only the tenants of the last hour, even if it had none, and o
   expect(await shownAt("11:03")).toEqual([hours("acme"), ...events("acme")]);
   expect(await shownAt("12:03")).toEqual([hours("acme"), hours("globex"), ...events("globex")]);
   expect(await shownAt("13:03")).toEqual([hours("acme"), hours("globex")]);
+});
+
+const linesOf = async ({ registry }: Metrics, beginning: string): Promise<readonly string[]> =>
+  (await registry.metrics()).split("\n").filter((line) => line.startsWith(beginning));
+
+test("an alarm is counted by its state alone, so that a tenant's first bad hour is an increase", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  const log = createArrayLog([messageOf(1, { tenant: "acme", event: simpleEvent("evt_1") })]);
+  await project(log, views, 1);
+  const metrics = createMetrics();
+  const balances = balanceMetrics(metrics);
+  const alarms = () => linesOf(metrics, "prooftrail_reconciliation_alarms_total");
+  const counted = (count: number) =>
+    [
+      ["refused", 0],
+      ["missing_in_log", count],
+      ["not_projected", 0],
+    ].map(([state, value]) => `prooftrail_reconciliation_alarms_total{state="${state}"} ${value}`);
+  expect(await alarms()).toEqual(counted(0));
+  const reconciler = createReconciler({
+    views,
+    log,
+    accepted: {
+      tenants: async (hour) => (hour === "2026-11-20T10" ? ["acme", "globex"] : []),
+      // Of the one event of acme two were acknowledged, of globex there is none.
+      read: async (_tenant, asked) => new Map(asked.map((hour) => [hour, 2])),
+    },
+    clock: () => new Date("2026-11-20T11:03:00Z"),
+    pause: async () => {},
+    ...balances,
+    logger: silentLogger,
+  });
+  await reconciler.look(signal);
+  expect(await alarms()).toEqual(counted(2));
 });
 
 test("an event that a view has lost is named even if another record's event is not JSON", async () => {
