@@ -61,6 +61,22 @@ test.skipIf(isRoot && !canBeBound)(
   },
 );
 
+test("doctor ends if the broker accepts its connection and says nothing, as one that stands still does", async () => {
+  await using silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const address = silent.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const doctor = spawn(await builtProgram(), ["doctor"], {
+    env: { NATS_URL: `nats://127.0.0.1:${port}`, PROOFTRAIL_URL: "http://127.0.0.1:1" },
+    timeout: 20_000,
+  });
+  const [stdout, [status]] = await Promise.all([text(doctor.stdout), once(doctor, "exit")]);
+  expect([status, stdout]).toEqual([
+    1,
+    expect.stringContaining(`No connection to NATS at nats://127.0.0.1:${port}`),
+  ]);
+}, 30_000);
+
 test.skipIf(isRoot && !canBeBound)(
   "doctor reports a DATA_DIR that is readable but not writable, with which no start succeeds",
   async () => {
