@@ -4,7 +4,7 @@ import type { StoredMessage } from "../../src/log/event-log.ts";
 import type { Rules } from "../../src/obligations/clocks.ts";
 import { readRules, STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { OBLIGATION_STATES, type ObligationState } from "../../src/obligations/state.ts";
-import { announce } from "../../src/projections/announcements/announcer.ts";
+import { announce, keepAnnouncing } from "../../src/projections/announcements/announcer.ts";
 import {
   ANNOUNCEMENT_NOTES,
   ANNOUNCEMENTS,
@@ -393,6 +393,27 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       await at.happens("objection.escalated", "2026-05-15T00:00:00Z", told);
       expect(await at.at("2026-08-01T01:00:00Z")).toEqual(["PIPA-EXPL late overdue"]);
       expect(await at.at("2026-08-01T02:00:00Z")).toEqual([]);
+    });
+
+    test("while the stream of duties does not answer, each try fails for one reason, which is told once a minute", async () => {
+      await using at = await setUp(create);
+      const ending = new AbortController();
+      const told: unknown[] = [];
+      let tries = 0;
+      const lastPublished = () => {
+        if (++tries === 3) ending.abort();
+        return Promise.reject(new Error("no answer"));
+      };
+      const logger = {
+        ...silentLogger,
+        warn: (message: string, fields: unknown) => void told.push([message, fields]),
+      };
+      const { signal } = ending;
+      await keepAnnouncing({ ...at.dependencies(), lastPublished, logger }, { logEnd: undefined, signal });
+      expect([tries, told]).toEqual([
+        3,
+        [["duties were not announced, trying again", { detail: "Error: no answer" }]],
+      ]);
     });
 
     test("an announcement that was published but not recorded is published again with the same id", async () => {

@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import { createRepeatFilter } from "../../telemetry/repeat-filter.ts";
 import { isSameRow } from "../../views/stored-rows.ts";
 import type { Row } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
@@ -42,6 +43,7 @@ export const keepAnnouncing = async (
   { logEnd, signal }: { readonly logEnd: Sequence | undefined; readonly signal: AbortSignal },
 ): Promise<void> => {
   const { logger } = dependencies;
+  const isNews = createRepeatFilter(() => performance.now());
   let pastEnd = logEnd;
   while (!signal.aborted) {
     let restMs = ANNOUNCE_MS;
@@ -50,7 +52,9 @@ export const keepAnnouncing = async (
       // If the views are lost once more, everything announced until then is the past.
       pastEnd = undefined;
     } catch (error) {
-      if (!signal.aborted) logger.warn("duties were not announced, trying again", { detail: String(error) });
+      const detail = String(error);
+      if (!signal.aborted && isNews(detail))
+        logger.warn("duties were not announced, trying again", { detail });
     }
     await delay(restMs, undefined, { signal }).catch(() => undefined);
   }
