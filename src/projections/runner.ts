@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { isAway, ViewsBusyError } from "../views/unavailable.ts";
+import { isAway, ViewsBusyError, ViewsClosedError } from "../views/unavailable.ts";
 import type { DeadLetter, ViewStore } from "../views/view-store.ts";
 import { createLaneReading, type Stopped } from "./lane.ts";
 import type { Lane, Progress } from "./lane-mover.ts";
@@ -248,8 +248,8 @@ const createReport = ({ logger, metrics }: RunnerDependencies) => {
         logger.error(ALARM_TEXT[code], { projection, code, sequence, detail: `position ${position}` });
       }
       if (stopped.kind === "failed") {
-        // A database that is away comes back by itself, and readiness reports it meanwhile; a full disk or a database that accepts no writes needs an
-        // operator.
+        // A database that is away comes back by itself, and readiness reports it meanwhile; a full disk, or a database that accepts no writes or
+        // not this login, needs an operator.
         const level = isElsewhere(stopped.error) ? "warn" : "error";
         logger[level]("projecting stopped, trying again", { detail: String(stopped.error) });
       }
@@ -258,7 +258,8 @@ const createReport = ({ logger, metrics }: RunnerDependencies) => {
 };
 
 const isElsewhere = (error: unknown): boolean =>
-  error instanceof LogUnavailableError || (isAway(error) && !(error instanceof ViewsBusyError));
+  error instanceof LogUnavailableError ||
+  (isAway(error) && !(error instanceof ViewsBusyError || error instanceof ViewsClosedError));
 
 const warnOf = (logger: Logger, { projection, sequence, code, detail }: DeadLetter): void =>
   logger.warn("record became a dead letter", { projection, sequence, code, detail });

@@ -14,7 +14,7 @@ import {
 } from "../limits.ts";
 import { createTurns } from "../turns/turns.ts";
 import type { Done } from "./done.ts";
-import { ViewsBusyError, ViewsMissingError, ViewsUnavailableError } from "./unavailable.ts";
+import { ViewsBusyError, ViewsClosedError, ViewsMissingError, ViewsUnavailableError } from "./unavailable.ts";
 
 /** The result of a statement: rows, and the command tag of PostgreSQL, such as `INSERT` or `COMMIT`. */
 export interface Answer {
@@ -325,11 +325,14 @@ const createPreparing = () => {
 const withoutHoles = (rows: Answer["rows"]): Answer["rows"] =>
   rows.length === 0 || 0 in rows ? rows : rows.filter(() => true);
 
+/** Errors of a server that refuses the login, does not have the database, or has no connection left: class 28, 3D000, 53300. */
+const IS_CLOSED = /^(28|3D000|53300)/;
+
 /**
- * Errors of a server that stops, starts or has no connection left, and of one that refuses the login: classes 08, 28 and 53, 57P01 to 57P03, 3D000.
+ * Errors of a server that stops, starts or lacks something else: classes 08 and 53, 57P01 to 57P03.
  * Errors of a server that ends the connection, as for its limits of an idle session or transaction: 57P04, 57P05, 25P03 and 25P04.
  */
-const IS_AWAY = /^(08|28|53|57P0[1-5]|25P0[34]|3D000)/;
+const IS_AWAY = /^(08|53|57P0[1-5]|25P0[34])/;
 
 /**
  * Errors of a server that cannot do it at this moment: a conflict with other transactions or with what a standby replays, or a deadlock (class 40), a
@@ -343,6 +346,7 @@ const withoutValues = (error: unknown): DatabaseError | ViewsUnavailableError =>
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
   if (!(error instanceof postgres.PostgresError))
     return new ViewsUnavailableError(error.message || `${code}`);
+  if (code !== undefined && IS_CLOSED.test(code)) return new ViewsClosedError(error.message);
   if (code !== undefined && IS_AWAY.test(code)) return new ViewsUnavailableError(error.message);
   if (code !== undefined && IS_BUSY.test(code)) return new ViewsBusyError(error.message, code);
   // The messages of class 22 quote the value that could not be converted.

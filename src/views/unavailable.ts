@@ -16,6 +16,13 @@ export class ViewsBusyError extends ViewsUnavailableError {
   }
 }
 
+/** The database answers, but refuses the login, has another name, or takes no further connection: the network is not where to look. */
+export class ViewsClosedError extends ViewsUnavailableError {
+  override readonly name = "ViewsClosedError";
+  override readonly reason =
+    "The database of the views answers, and refuses the connection: see the login and the database in DATABASE_URL, and how many connections it allows.";
+}
+
 /**
  * The database answers, but a table or a column is missing. An operator who is told that it does not answer would look at the network, where nothing
  * is wrong.

@@ -15,6 +15,8 @@ const EMPTIED =
   "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";
 const REASON = "The database of the views does not answer.";
 const BUSY = "The database of the views answers, and cannot do just now what it was asked.";
+const CLOSED =
+  "The database of the views answers, and refuses the connection: see the login and the database in DATABASE_URL, and how many connections it allows.";
 
 const untilItWaits = (service: ServiceProcess): Promise<unknown> =>
   until("it says what it waits for", () => {
@@ -89,6 +91,28 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     await using service = await startTestService(environment);
     for (const id of ["evt_1", "evt_2"])
       expect([id, (await service.call(`/v1/events/${id}?min_sequence=2`)).status]).toEqual([id, 200]);
+  });
+
+  test("a database that refuses the login, for example because its password was changed, is not reported as one that does not answer", async () => {
+    const postgres = await testPostgres();
+    await using database = await postgres.createDatabase();
+    const role = `closed_${Math.random().toString(36).slice(2)}`;
+    await database.run(`CREATE ROLE ${role} LOGIN PASSWORD 'p'; GRANT ALL ON SCHEMA public TO ${role}`);
+    const { href } = Object.assign(new URL(database.url), { username: role, password: "p" });
+    const { call, [Symbol.asyncDispose]: stop } = await startTestService({ DATABASE_URL: href });
+    expect((await call("/v1/events")).status).toBe(200);
+    await postgres.run(`ALTER ROLE ${role} PASSWORD 'other'`);
+    await postgres.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`);
+    for (const path of ["/health/ready", "/v1/events"])
+      await until(`${path} says why`, async () => {
+        const { status, json } = await call(path);
+        return status === 503 && json.reasons[0] === CLOSED;
+      });
+    expect((await call("/health/ready?without=views")).status).toBe(200);
+    await postgres.run(`ALTER ROLE ${role} PASSWORD 'p'`);
+    await until("it is ready again", async () => (await call("/health/ready")).status === 200);
+    await stop();
+    await database.run(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
   });
 
   test("a start waits for a database that is away, reports this, and serves when it is back", async () => {

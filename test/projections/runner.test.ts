@@ -15,7 +15,12 @@ import { waitForPosition } from "../../src/projections/wait-for-position.ts";
 import type { LogFields } from "../../src/telemetry/logger.ts";
 import { INTEGER, rowInteger, type Table, TEXT } from "../../src/views/tables.ts";
 import { tenantQuery } from "../../src/views/tenant-query.ts";
-import { ViewsBusyError, ViewsMissingError, ViewsUnavailableError } from "../../src/views/unavailable.ts";
+import {
+  ViewsBusyError,
+  ViewsClosedError,
+  ViewsMissingError,
+  ViewsUnavailableError,
+} from "../../src/views/unavailable.ts";
 import { DEAD_LETTERS, type ViewStore, type Write } from "../../src/views/view-store.ts";
 import { until } from "../support/until.ts";
 import { createArrayLog } from "./array-log.ts";
@@ -617,6 +622,7 @@ test("the runner recovers when the database is back: an unreachable database is 
   const failures: Error[] = [
     new ViewsUnavailableError("connect ECONNREFUSED"),
     new ViewsBusyError("cannot execute in a read-only transaction", "25006"),
+    new ViewsClosedError("password authentication failed"),
     new ViewsMissingError("relation does not exist"),
     new Error("database or disk is full"),
   ];
@@ -632,5 +638,5 @@ test("the runner recovers when the database is back: an unreachable database is 
   await using runner = startRunner({ log: createArrayLog(events(1, 3)), views });
   await reached(at.views, 3);
   const stops = runner.lines.filter(({ message }) => message.startsWith("projecting stopped"));
-  expect(stops.map(({ level }) => level)).toEqual(["warn", "error", "error", "error"]);
+  expect(stops.map(({ level }) => level)).toEqual(["warn", "error", "error", "error", "error"]);
 });
