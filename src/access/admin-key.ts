@@ -17,6 +17,10 @@ export type AdminKeySetup =
   /** The store gave no answer. Starting again is safe. */
   | { readonly kind: "unavailable"; readonly detail: string };
 
+/** Whether the store had no admin key before this start. */
+export const isFirstKey = (setup: AdminKeySetup): boolean =>
+  setup.kind === "made" || (setup.kind === "replaced" && !setup.hadOne);
+
 /** What ADMIN_API_KEY may be: visible ASCII, as a header carries nothing else safely; below 16 characters it could be guessed. */
 export const ADMIN_KEY_PATTERN = "^[!-~]{16,256}$";
 

@@ -46,3 +46,7 @@ export type KeyReadiness =
 /** The reason if `admin()` gives nothing after the start, which makes one. An unknown key is then not a wrong one. */
 export const KEYS_GONE =
   "The broker no longer has the admin key: its store was emptied, or another one put in its place, and no key opens anything. Bring the store back; a start without it makes a new admin key.";
+
+/** Told at a start. Only a start with an empty log makes the first admin key, so the store has lost its keys, and nobody remembers which. */
+export const KEYS_LOST =
+  "the log has records, and no admin key was there: the store of keys was emptied, or another one put in its place. Keys from before open nothing now, and get 401: bring the store back from a copy, or make new keys";

@@ -4,7 +4,8 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { auditStream } from "../../streams/audit.ts";
-import type { AdminKeySetup } from "../access/admin-key.ts";
+import { type AdminKeySetup, isFirstKey } from "../access/admin-key.ts";
+import { KEYS_LOST } from "../access/key-store.ts";
 import { createOperationApp, createStartingApp } from "../http/app.ts";
 import type { Readiness } from "../http/routes/operation.ts";
 import { createCheckpointStream } from "../jetstream/checkpoint-stream.ts";
@@ -82,6 +83,7 @@ export const startService = async (dependencies: {
   measureLog(metrics, connection);
   const madeViews = createMadeViews({ views, log: reader });
   const logEnd = await madeViews.lookFirst(projections.map(({ name }) => name));
+  if (isFirstKey(adminKey) && logEnd !== undefined && logEnd > 0) logger.error(KEYS_LOST);
   if (config.roles.includes("projector")) {
     const shared = { log: reader, logEnd, views, logger, metrics, now };
     startProjector(stack, {

@@ -53,3 +53,21 @@ test("after the broker lost its keys, a formerly valid key gets 503 and a wrong 
     503, 503, 401, 401,
   ]);
 });
+
+test("a start that finds no admin key beside a log with records says that the keys are lost; a first start does not", async () => {
+  await using broker = await startTestBroker();
+  const isTold = async (): Promise<boolean> => {
+    await using service = await startTestService({ ...settingsFor(broker), ROLES: "api" });
+    expect((await service.call("/v1/events", { body: event() })).status).toBe(202);
+    return service.lines.some(
+      ({ level, message }) =>
+        level === "error" && message.includes("the log has records, and no admin key was there"),
+    );
+  };
+  expect([await isTold(), await isTold()]).toEqual([false, false]);
+  const connection = await connectAs(broker, "service");
+  const bucket = await connection.jetstream().views.kv(KEYS_BUCKET, { bindOnly: true });
+  await bucket.delete("admin");
+  await connection.close();
+  expect([await isTold(), await isTold()]).toEqual([true, false]);
+});
