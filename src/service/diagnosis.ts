@@ -16,6 +16,14 @@ export async function* diagnose(
   environment: Readonly<Record<string, string | undefined>>,
 ): AsyncGenerator<Check> {
   const read = readConfig(environment);
+  const misspelt = misspeltSettings(environment).map(
+    (detail): Check => ({
+      name: "settings",
+      state: "warning",
+      detail,
+      advice: "README.md, Configuration, has all settings.",
+    }),
+  );
   if (read.kind === "invalid") {
     for (const detail of read.errors)
       yield {
@@ -24,6 +32,7 @@ export async function* diagnose(
         detail,
         advice: "Correct it; README.md, Configuration, has all settings.",
       };
+    yield* misspelt;
     yield unchecked("broker, streams, views", "the settings say where they are");
     return;
   }
@@ -34,13 +43,7 @@ export async function* diagnose(
     state: "ok",
     detail: `understood; ${set.length === 0 ? "none is set, all are defaults" : `set: ${set.join(", ")}`}`,
   };
-  for (const detail of misspeltSettings(environment))
-    yield {
-      name: "settings",
-      state: "warning",
-      detail,
-      advice: "README.md, Configuration, has all settings.",
-    };
+  yield* misspelt;
   const closed = await closedFolder(config);
   if (closed !== undefined) {
     yield { name: "folder", state: "failed", detail: closed, advice: AS_ITS_USER };

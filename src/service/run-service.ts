@@ -26,8 +26,9 @@ export const runService = async (options: {
 }): Promise<void> => {
   const read = readConfig(options.environment);
   if (read.kind === "invalid") {
+    const told = [...read.errors, ...misspeltSettings(options.environment)];
     process.stderr.write(
-      `Prooftrail cannot start with these settings:\n${read.errors.map((error) => `  - ${error}\n`).join("")}`,
+      `Prooftrail cannot start with these settings:\n${told.map((each) => `  - ${each}\n`).join("")}`,
     );
     process.exit(EXIT.misconfigured);
   }

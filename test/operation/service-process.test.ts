@@ -381,6 +381,22 @@ describe("a start that fails says why, and leaves nothing running", () => {
     return [await service.ended(), service.errors];
   };
 
+  test("a misspelt setting is named where its absence makes another one invalid, by the start and by doctor", async () => {
+    await using folder = await dataFolder();
+    const environment = { STREAM_REPLICAS: "3", NATS_URLS: "nats://127.0.0.1:1" };
+    const [exitCode, errors] = await refusal(environment, join(folder.path, "none"));
+    expect(exitCode).toBe(2);
+    const meant = "NATS_URLS is no setting, and NATS_URL is not set: was that meant?";
+    expect(errors).toContain("STREAM_REPLICAS must be 1 without NATS_URL");
+    expect(errors).toContain(`\n  - ${meant}\n`);
+    const checks = await Array.fromAsync(diagnose(environment));
+    expect(checks.map(({ state, detail }) => [state, detail])).toEqual([
+      ["failed", expect.stringContaining("STREAM_REPLICAS must be 1")],
+      ["warning", meant],
+      ["unchecked", "the settings say where they are"],
+    ]);
+  });
+
   test("all invalid settings are reported", async () => {
     await using folder = await dataFolder();
     const [exitCode, errors] = await refusal({ PORT: "http", LOG_LEVEL: "loud" }, join(folder.path, "none"));
