@@ -59,7 +59,7 @@ export const connectAll = async (place: BrokerPlace, stack: AsyncDisposableStack
       ? "Correct the server's configuration or the URL: the reason is given above."
       : place.configuration === undefined
         ? "Check NATS_URL and NATS_PROVISION_URL, their users, and that the server runs."
-        : "Start the service: it runs the broker.";
+        : "Start the service, or start it again where it runs: it runs the broker.";
     return { kind: "refused", detail: error.message, advice } as const;
   }
 };

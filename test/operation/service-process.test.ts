@@ -348,6 +348,23 @@ test("after kill -9 of the broker the service recovers by itself, and readiness 
   expect(await listIds(service, sequence)).toEqual(["evt_1", "evt_2"]);
 });
 
+test("if the service's own broker stands still, doctor says to start the running service again", async () => {
+  await using folder = await dataFolder();
+  await using service = await spawnService({ dataDir: folder.path });
+  await service.untilReady();
+  const pid = brokerPid(folder.path);
+  await standStill(pid);
+  const broker = (await Array.fromAsync(diagnose({ DATA_DIR: folder.path }))).find(
+    ({ name }) => name === "broker",
+  );
+  expect(broker).toMatchObject({
+    state: "failed",
+    detail: expect.stringContaining("TIMEOUT"),
+    advice: "Start the service, or start it again where it runs: it runs the broker.",
+  });
+  process.kill(pid, "SIGCONT");
+});
+
 test("if the broker comes back empty, keys get 503 and not 401, and readiness says what is gone", async () => {
   await using folder = await dataFolder();
   await using service = await spawnService({ dataDir: folder.path });
