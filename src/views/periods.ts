@@ -51,6 +51,9 @@ const [YEAR, DAY] = [4, 10];
 export const [MONTH, HOUR, MINUTE] = [7, 13, 16];
 export const PERIOD_LENGTHS = [YEAR, MONTH, DAY, HOUR, MINUTE];
 
+/** The month of a time as text. */
+export const monthOf = (time: string): string => time.slice(0, MONTH);
+
 /** At the ends of a longer range hours serve as well as minutes, and days as well as hours, and fewer of them must be looked up. */
 const MINUTES_WITHIN_MS = 48 * 3_600_000;
 const HOURS_WITHIN_MS = 60 * 24 * 3_600_000;

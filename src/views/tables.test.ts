@@ -42,20 +42,18 @@ test("a column after the order column of an index leaves no row out", () => {
   ]);
 });
 
-test("an index by month has the month of the time before the id in SQLite, and not in PostgreSQL", () => {
+test("an index by month has the month before the id in SQLite, and not in PostgreSQL", () => {
   const table = {
     ...TABLE,
-    columns: { ...TABLE.columns, at: TEXT },
-    indexesByMonth: [["tenant", "note", "at", "key"]],
+    columns: { ...TABLE.columns, at: TEXT, month: TEXT },
+    indexesByMonth: [["tenant", "month", "note", "at", "key"]],
   } as const satisfies Table;
   const lastOf = (sql: readonly string[]): string | undefined => sql.at(-1)?.replace(/^.* ON "things" /, "");
-  expect(lastOf(tableDdl(table))).toBe(
-    '("tenant", substr("at", 1, 7), "note", "at", "key") WHERE "note" IS NOT NULL',
-  );
+  expect(lastOf(tableDdl(table))).toBe('("tenant", "month", "note", "at", "key") WHERE "note" IS NOT NULL');
   expect(lastOf(tableDdl(table, { types: SQL_TYPES, hasMonths: false }))).toBe(
     '("tenant", "note", "at", "key") WHERE "note" IS NOT NULL',
   );
-  expect(indexedBesideKey(table)).toEqual(["sequence", "note", "at"]);
+  expect(indexedBesideKey(table)).toEqual(["sequence", "note", "month", "at"]);
 });
 
 test("a table's description cannot contain SQL", () => {

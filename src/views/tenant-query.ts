@@ -5,8 +5,9 @@
  */
 import { strict as assert } from "node:assert";
 import { type Clause, type Condition, columnIn, equals, mainClauses, type Source } from "./conditions.ts";
+import { MONTH } from "./periods.ts";
 import { direction, type SearchParts, type Statement, searchStatements } from "./search-statements.ts";
-import { allIndexes, type ColumnOf, columnName, monthOf, sqlName, type Table } from "./tables.ts";
+import { type ColumnOf, columnName, type IndexByMonth, sqlName, type Table, withoutMonth } from "./tables.ts";
 
 /** Not exported: nobody else can make a TenantQuery. */
 const BUILT: unique symbol = Symbol("built by tenantQuery");
@@ -62,15 +63,15 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
     ].join(" "),
     params: [...read.flatMap(({ params }) => params), rowsMax],
   });
-  const { index, passedOver } = indexFor(parts);
+  const { byMonth, passedOver } = indexFor(parts);
   const passed = passedOver.map((name) => `${columnIn(source, name)} = ?`);
   const kept = clauses.map((clause) =>
     passed.includes(clause.text) ? { ...clause, text: `+${clause.text}` } : clause,
   );
   const byTables = reading(clauses, placed);
-  const [, , time] = table.indexesByMonth?.find((each) => each === index) ?? [];
-  if (time === undefined) return { [BUILT]: true, ...reading(kept, placed), byTables };
-  const month = monthOf(columnIn(source, time));
+  if (byMonth === undefined) return { [BUILT]: true, ...reading(kept, placed), byTables };
+  const [, name, , time] = byMonth;
+  const month = columnIn(source, name);
   const months = monthsOf(parts, time);
   const inMonths = { text: `${month} IN (${months.text})`, params: months.params };
   return { [BUILT]: true, ...reading([...kept, inMonths], [month, ...placed]), byTables };
@@ -89,17 +90,22 @@ const indexFor = ({
   readonly table: Table;
   readonly where: readonly Condition[];
   readonly orderBy: readonly string[];
-}): { readonly index: readonly string[] | undefined; readonly passedOver: readonly string[] } => {
+}): { readonly byMonth: IndexByMonth | undefined; readonly passedOver: readonly string[] } => {
   const equal = where.flatMap((condition) => (condition.kind === "equals" ? [condition.column] : []));
   const order = orderBy.filter((name) => !equal.includes(name));
-  const fitting = allIndexes(table).flatMap((index) => {
-    const [, ...columns] = index;
+  const { indexes, indexesByMonth = [] } = table;
+  const all: readonly { readonly names: readonly string[]; readonly byMonth?: IndexByMonth }[] = [
+    ...indexes.map((names) => ({ names })),
+    ...indexesByMonth.map((byMonth) => ({ names: withoutMonth(byMonth), byMonth })),
+  ];
+  const fitting = all.flatMap(({ names, byMonth }) => {
+    const [, ...columns] = names;
     const end = columns.findIndex((name) => !equal.includes(name));
     const isInOrder = order.every((name, place) => columns[end + place] === name);
-    return end > 0 && isInOrder ? [{ index, read: columns.slice(0, end) }] : [];
+    return end > 0 && isInOrder ? [{ byMonth, read: columns.slice(0, end) }] : [];
   });
-  const { index, read } = fitting.at(-1) ?? { index: undefined, read: equal };
-  return { index, passedOver: equal.filter((name) => !read.includes(name)) };
+  const { byMonth, read } = fitting.at(-1) ?? { byMonth: undefined, read: equal };
+  return { byMonth, passedOver: equal.filter((name) => !read.includes(name)) };
 };
 
 /**
@@ -109,7 +115,7 @@ const indexFor = ({
 const monthsOf = ({ table, tenant }: Pick<ListParts<Table>, "table" | "tenant">, time: string): Clause => {
   const column = columnName(table, time);
   const first = (where: string): string =>
-    `SELECT ${monthOf(`MIN(${column})`)} FROM ${sqlName(table.name)} WHERE "tenant" = ?${where}`;
+    `SELECT substr(MIN(${column}), 1, ${MONTH}) FROM ${sqlName(table.name)} WHERE "tenant" = ?${where}`;
   // What follows the month in a time sorts before a tilde.
   const next = first(` AND ${column} > months.month || '~'`);
   return {

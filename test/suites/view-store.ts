@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SNAPSHOT_ROWS } from "../../src/limits.ts";
+import { monthOf } from "../../src/views/periods.ts";
 import { INTEGER, NULLABLE_TEXT, type Row, rowText, type Table, TEXT } from "../../src/views/tables.ts";
 import { type ListParts, tenantList, tenantQuery } from "../../src/views/tenant-query.ts";
 import {
@@ -46,10 +47,10 @@ const MARKS = {
 const COUNTS = { ...MARKS, name: "counts", primaryKey: ["tenant", "mark"] } as const satisfies Table;
 const VISITS = {
   name: "visits",
-  columns: { tenant: TEXT, at: TEXT, visit: TEXT, person: NULLABLE_TEXT, colour: TEXT },
+  columns: { tenant: TEXT, at: TEXT, month: TEXT, visit: TEXT, person: NULLABLE_TEXT, colour: TEXT },
   primaryKey: ["tenant", "at", "visit"],
   indexes: [["tenant", "colour", "at", "visit"]],
-  indexesByMonth: [["tenant", "person", "at", "visit", "colour"]],
+  indexesByMonth: [["tenant", "month", "person", "at", "visit", "colour"]],
 } as const satisfies Table;
 const OTHERS = { ...MARKS, name: "others" } as const satisfies Table;
 
@@ -896,13 +897,17 @@ export const viewStoreSuite = (
       const chance = createChance(7);
       const day = () =>
         chance.one(["0000-01-01", "1999-12-31", "2026-01-01", "2026-01-31", "2026-02-01", "9999-12-31"]);
-      const visits = Array.from({ length: 150 }, (_, index) => ({
-        tenant: chance.one(["acme", "acme", "globex"]),
-        at: `${day()}T${chance.one(["00:00:00", "23:59:59.9"])}`,
-        visit: `v${index}`,
-        person: chance.one(["p", "q", null]),
-        colour: chance.one(["red", "green"]),
-      }));
+      const visits = Array.from({ length: 150 }, (_, index) => {
+        const at = `${day()}T${chance.one(["00:00:00", "23:59:59.9"])}`;
+        return {
+          tenant: chance.one(["acme", "acme", "globex"]),
+          at,
+          month: monthOf(at),
+          visit: `v${index}`,
+          person: chance.one(["p", "q", null]),
+          colour: chance.one(["red", "green"]),
+        };
+      });
       const writes = visits.map((row) => insert(row, VISITS));
       const views = [{ name: "visits", version: 1, tables: [VISITS] }];
       await store.commit(commitOf(0, 150, { views, writes }));

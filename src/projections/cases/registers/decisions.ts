@@ -7,6 +7,7 @@ import { shortened } from "../../../event/facts.ts";
 import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
 import { explainedBy } from "../../../obligations/answers.ts";
 import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
+import { monthOf } from "../../../views/periods.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import { CASES_VIEW } from "../tables.ts";
@@ -25,6 +26,8 @@ export const DECISIONS = {
     risk_tier: NULLABLE_TEXT,
     /** When it was made; if it was never seen, when it was first referred to. */
     at: TEXT,
+    /** That of `at`, for the index. */
+    month: TEXT,
     made_at: NULLABLE_TEXT,
     /** How many other events say that it was made. */
     made_again: INTEGER,
@@ -51,7 +54,7 @@ export const DECISIONS = {
     ["tenant", "asset_id", "at", "decision_id", "outcome"],
   ],
   // Mostly a person has few decisions.
-  indexesByMonth: [["tenant", "subject_hash", "at", "decision_id", "asset_id", "outcome"]],
+  indexesByMonth: [["tenant", "month", "subject_hash", "at", "decision_id", "asset_id", "outcome"]],
 } as const satisfies Table;
 
 /** Grouped by their decision. Most cases have none. */
@@ -124,6 +127,7 @@ const rowOf = (
     subject_hash: subject ?? null,
     risk_tier: made?.tier ?? null,
     at: first.at,
+    month: monthOf(first.at),
     made_at: made?.at ?? null,
     made_again: madeAgain,
     outcome: made?.says.outcome === undefined ? null : shortened(made.says.outcome, OUTCOME_CHARACTERS_MAX),
@@ -157,7 +161,7 @@ export const decisionList: List = {
   orderBy: ["at", "decision_id"],
   filters: ["asset_id", "subject_hash", "outcome"],
   shortened: { outcome: OUTCOME_CHARACTERS_MAX },
-  hidden: ["at", "notice_event_id", "legal_bases"],
+  hidden: ["at", "month", "notice_event_id", "legal_bases"],
   about: {
     made_again:
       "How many other events say that it was made, of those that the case keeps, such as those of another system that uses the same ids. The first counts: what the others say of system, person and outcome stands in the timeline of `/v1/decisions/{decision_id}` alone.",
