@@ -63,12 +63,16 @@ const PING_INTERVAL_MS = 5_000;
 /** How long the broker may take to read what was sent before the connection is closed. It answers in the order in which it reads. */
 const ANSWER_MS_MAX = 1_000;
 
-export const connectToBroker = async (options: {
+interface ConnectOptions {
   /** One or more `nats://user:password@host:port`, separated by commas, or all of them `tls://`. The credentials of the first are used. */
   readonly url: string;
   readonly name: string;
   readonly logger: Logger;
-}): Promise<BrokerConnection> => {
+  /** After a reconnect, the connection counts as lost until this resolves. It must not reject. */
+  readonly beforeRestored?: (() => Promise<void>) | undefined;
+}
+
+export const connectToBroker = async (options: ConnectOptions): Promise<BrokerConnection> => {
   const { servers, credentials, needsTls } = parseServers(options.url);
   const nats = await connect({
     servers,
@@ -93,7 +97,7 @@ export const connectToBroker = async (options: {
     await nats.close();
     throw new BrokerRefusedError(refusal);
   }
-  return watchConnection(nats, sockets, options.logger);
+  return watchConnection(nats, sockets, options);
 };
 
 const connectRefusal = (error: unknown, servers: string): BrokerRefusedError => {
@@ -114,7 +118,11 @@ const connectRefusal = (error: unknown, servers: string): BrokerRefusedError => 
   });
 };
 
-const watchConnection = (nats: NatsConnection, sockets: SocketCare, logger: Logger): BrokerConnection => {
+const watchConnection = (
+  nats: NatsConnection,
+  sockets: SocketCare,
+  { logger, beforeRestored = async () => {} }: ConnectOptions,
+): BrokerConnection => {
   const listeners = new Set<(state: "lost" | "restored") => void>();
   // Not one shared promise to race against: every race would stay attached to it as long as the connection lives.
   const waiting = new Set<(error: Error) => void>();
@@ -140,12 +148,22 @@ const watchConnection = (nats: NatsConnection, sockets: SocketCare, logger: Logg
     if (state === "lost")
       for (const reject of waiting) reject(new ConnectionLostError("the connection was lost"));
   };
+  let losses = 0;
+  const lose = (): void => {
+    losses += 1;
+    change("lost");
+  };
+  const restore = async (): Promise<void> => {
+    const lossesBefore = losses;
+    await beforeRestored();
+    if (losses === lossesBefore) change("restored");
+  };
   // A reader without a right retries every second, and each try reports the same error.
   const isNews = createRepeatFilter(() => performance.now());
   const follow = async (): Promise<void> => {
     for await (const status of nats.status()) {
-      if (status.type === Events.Disconnect) change("lost");
-      else if (status.type === Events.Reconnect) change("restored");
+      if (status.type === Events.Disconnect) lose();
+      else if (status.type === Events.Reconnect) void restore();
       else if (status.type === DebugEvents.StaleConnection) sockets.cut();
       else if (status.type === Events.Error) {
         const detail = errorOf(status);
@@ -156,7 +174,7 @@ const watchConnection = (nats: NatsConnection, sockets: SocketCare, logger: Logg
   };
   void follow();
   void nats.closed().then((reason) => {
-    change("lost");
+    lose();
     // Only a fault of ours or of nats.js gets here. Readiness reports the consequences.
     if (!isClosing)
       logger.error("the connection to the broker is closed, and does not come back", {

@@ -7,7 +7,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Config } from "./config.ts";
 import { ownBrokerFiles } from "./data-folder.ts";
 
-export type OwnBroker = Pick<Broker, "stageInMemory" | "revive" | "distrust">;
+export type OwnBroker = Pick<Broker, "stageInMemory" | "untilReady" | "revive" | "distrust">;
 
 export interface BrokerAddress extends AsyncDisposable {
   /** With the rights of the running service. */

@@ -49,7 +49,15 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<Bro
   const streams = await keepStreamsRight({ provisionUrl: broker.provisionUrl, definitions, logger });
   await broker.own?.stageInMemory();
   await using stack = new AsyncDisposableStack();
-  const connection = stack.use(await connectToBroker({ url: broker.serviceUrl, name: "prooftrail", logger }));
+  const connection = stack.use(
+    await connectToBroker({
+      url: broker.serviceUrl,
+      name: "prooftrail",
+      logger,
+      // A batch that came before its server was ready would be staged on disk, and all later ones with it.
+      beforeRestored: broker.own?.untilReady,
+    }),
+  );
   if (config.natsProvisionUrl !== undefined) await refuseOtherLog(connection);
   stack.use(streams.watch(connection));
   const keyBucket = stack.use(

@@ -40,6 +40,7 @@ const keeping = (state: {
     msMax: LOG_STALL_MS_MAX,
     ownBroker: {
       stageInMemory: async () => {},
+      untilReady: async () => {},
       revive: () => new Promise((resolve) => seen.revived.push(resolve)),
       distrust: () => {
         seen.distrusted++;

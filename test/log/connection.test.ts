@@ -25,6 +25,32 @@ test.concurrent("of several connection attempts to a broker that is paused one s
   expect([proxy.taken(), proxy.open(), changes]).toEqual([3, 1, ["lost", "restored"]]);
 });
 
+test.concurrent("a connection that came back counts as lost until its broker is ready, and if it is lost again meanwhile, until the next is", async () => {
+  await using broker = await startTestBroker();
+  using proxy = await startProxy(broker.port);
+  const waits: Array<() => void> = [];
+  await using connection = await connectToBroker({
+    url: broker.url("service").replace(String(broker.port), String(proxy.port)),
+    name: "test",
+    logger: silentLogger,
+    beforeRestored: () => new Promise((resolve) => void waits.push(resolve)),
+  });
+  const changes: string[] = [];
+  using _ = connection.onChange((state) => void changes.push(state));
+  expect(connection.isConnected()).toBe(true);
+  for (const losses of [1, 2]) {
+    proxy.cut();
+    await until("nats.js is connected", () => waits.length === losses);
+    expect(connection.isConnected()).toBe(false);
+  }
+  waits[0]?.();
+  await connection.nats.flush();
+  expect([connection.isConnected(), changes]).toEqual([false, ["lost"]]);
+  waits[1]?.();
+  await until("it is connected", () => connection.isConnected());
+  expect(changes).toEqual(["lost", "restored"]);
+});
+
 test.concurrent("a broker that stops reading is known to be lost within 15 s, however much waits to be sent", async () => {
   await using broker = await startTestBroker();
   await using connection = await connectToBroker({

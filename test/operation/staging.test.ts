@@ -16,8 +16,10 @@ import { mkdtemp } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { prepareStaging } from "../../src/jetstream/broker/staging.ts";
-import { silentLogger } from "../support/broker.ts";
+import { startBroker } from "../../src/jetstream/broker/supervise.ts";
+import { silentLogger, testBrokerBinary } from "../support/broker.ts";
 import { fill } from "../support/full-disk.ts";
+import { provision } from "../support/log.ts";
 import { diskFolder } from "../support/memory-folder.ts";
 import { dataFolder, processesNaming, type ServiceProcess, spawnService } from "../support/process.ts";
 import { event } from "../support/service.ts";
@@ -88,6 +90,24 @@ inMemory(
     expect(isLink(linkOf(data.path))).toBe(false);
   },
 );
+
+inMemory("after a crash the broker is ready only when its batches are staged in memory again", async () => {
+  await using data = await dataFolder();
+  const atEnd = Promise.withResolvers<void>();
+  const error = (): void => atEnd.resolve();
+  await using broker = await startBroker({
+    binary: await testBrokerBinary(),
+    directory: join(data.path, "broker"),
+    logger: { ...silentLogger, error },
+  });
+  await provision(broker);
+  const { pid } = broker;
+  process.kill(pid, "SIGKILL");
+  await atEnd.promise;
+  await broker.untilReady();
+  expect(broker.pid).not.toBe(pid);
+  expect(isLink(linkOf(data.path))).toBe(true);
+});
 
 inMemory(
   "if somebody removes the folder in memory, batches are staged on disk, and the log says so",

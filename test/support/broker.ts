@@ -57,6 +57,7 @@ export const startTestBroker = async (): Promise<TestBroker> => {
       return broker.pid;
     },
     stageInMemory: broker.stageInMemory,
+    untilReady: broker.untilReady,
     revive: broker.revive,
     distrust: broker.distrust,
     stop: broker.stop,

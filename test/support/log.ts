@@ -14,12 +14,12 @@ export interface TestLog extends AsyncDisposable {
 }
 
 /** Connects with credentials in the URL, which nats.js itself ignores. */
-export const connectAs = (broker: TestBroker, user: "service" | "provisioner" | "consumer") => {
+export const connectAs = (broker: Pick<TestBroker, "url">, user: "service" | "provisioner" | "consumer") => {
   const { username, password, host } = new URL(broker.url(user));
   return connect({ servers: host, user: username, pass: password });
 };
 
-export const provision = async (broker: TestBroker): Promise<void> => {
+export const provision = async (broker: Pick<TestBroker, "url">): Promise<void> => {
   const provisioner = await connectAs(broker, "provisioner");
   try {
     const result = await reconcileStreams({

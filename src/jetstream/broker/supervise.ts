@@ -39,6 +39,11 @@ export interface Broker extends AsyncDisposable {
   /** Call it when streams were made, so that their batches are staged in memory if possible. */
   stageInMemory(): Promise<void>;
   /**
+   * Resolves when the current nats-server is ready and its batches are staged in memory if possible. After a crash clients may reach the
+   * next server a moment before that.
+   */
+  untilReady(): Promise<void>;
+  /**
    * Restarts a server with a stream that could not write, unless the disk takes no bytes: then it would only be gone. Resolves when the
    * restart has begun.
    */
@@ -96,6 +101,7 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
         return supervised.current().pid;
       },
       stageInMemory: staging.link,
+      untilReady: supervised.untilReady,
       revive: supervised.revive,
       distrust: supervised.distrust,
       stop,
@@ -146,11 +152,14 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
   const { files, logger, signal } = options;
   let server = first;
   let endedBecause: string | undefined;
+  let ready = Promise.withResolvers<void>();
+  ready.resolve();
   const run = async (): Promise<void> => {
     let delayMs = RESTART_DELAY_MS_MIN;
     let startedMs = performance.now();
     while (!signal.aborted) {
       const how = await endedOrStopped(server, signal);
+      ready = Promise.withResolvers<void>();
       await server.end();
       if (how === "stopped") return;
       if (endedBecause === undefined)
@@ -161,12 +170,16 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
       const next = await restart(options, delayMs);
       if (next === undefined) return;
       ({ server, delayMs } = next);
+      ready.resolve();
       startedMs = performance.now();
       logger.info("the broker is back", { pid: server.pid });
     }
   };
   // If the shim was killed the server may still run; a stop waits for it too.
-  const stopped = run().finally(() => endLeftover(files, logger));
+  const stopped = run().finally(() => {
+    ready.resolve();
+    return endLeftover(files, logger);
+  });
   const distrust = (): void => server.distrust();
   const revive = async (reason: string): Promise<void> => {
     distrust();
@@ -174,7 +187,7 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
     endedBecause = reason;
     await server.end();
   };
-  return { stopped, revive, distrust, current: () => server };
+  return { stopped, revive, distrust, untilReady: () => ready.promise, current: () => server };
 };
 
 /** Tries until a server runs again. Undefined if it was stopped meanwhile. */
