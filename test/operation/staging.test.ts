@@ -21,7 +21,13 @@ import { silentLogger, testBrokerBinary } from "../support/broker.ts";
 import { fill } from "../support/full-disk.ts";
 import { provision } from "../support/log.ts";
 import { diskFolder } from "../support/memory-folder.ts";
-import { dataFolder, processesNaming, type ServiceProcess, spawnService } from "../support/process.ts";
+import {
+  dataFolder,
+  killNow,
+  processesNaming,
+  type ServiceProcess,
+  spawnService,
+} from "../support/process.ts";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -70,8 +76,7 @@ inMemory(
     };
     const first = await start();
     const folder = await expectStagedInMemory(first, "first");
-    const pid = Number(readFileSync(join(data.path, "broker/run/nats-server.pid"), "utf8"));
-    process.kill(pid, "SIGKILL");
+    await killNow(Number(readFileSync(join(data.path, "broker/run/nats-server.pid"), "utf8")));
     await until("the broker is back", async () => (await sendBatch(first, "again", 1)).status === 202, {
       timeoutMs: 20_000,
     });

@@ -177,6 +177,12 @@ export const standStill = async (pid: number): Promise<void> => {
   await until("every thread has stopped", () => readdirSync(threads).every(isStopped));
 };
 
+/** SIGKILL, and a wait for its effect: until then the process may still answer, as after SIGSTOP. */
+export const killNow = async (pid: number): Promise<void> => {
+  process.kill(pid, "SIGKILL");
+  await until("the process has ended", () => !killIfThere(pid, 0));
+};
+
 /** Processes whose command line contains a path (Linux only; elsewhere none are found). */
 export const processesNaming = (path: string): number[] => {
   try {
@@ -197,10 +203,11 @@ const commandLine = (pid: string): string => {
   }
 };
 
-const killIfThere = (pid: number, signal: NodeJS.Signals): void => {
+/** Whether it was still there. The signal 0 only asks. */
+const killIfThere = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   try {
-    process.kill(pid, signal);
+    return process.kill(pid, signal);
   } catch {
-    // It has ended by itself.
+    return false;
   }
 };
