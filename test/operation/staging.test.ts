@@ -74,7 +74,7 @@ inMemory(
       await service.untilReady();
       return service;
     };
-    const first = await start();
+    await using first = await start();
     const folder = await expectStagedInMemory(first, "first");
     await killNow(Number(readFileSync(join(data.path, "broker/run/nats-server.pid"), "utf8")));
     await until("the broker is back", async () => (await sendBatch(first, "again", 1)).status === 202, {
