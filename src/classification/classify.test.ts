@@ -100,6 +100,7 @@ describe("edge cases", () => {
     expect(Object.keys(korean)).not.toContain("lifecycle_registration");
     expect(duties("G07", ["us_nyc"])).toEqual({
       pre_use_notice: ["LL144", "New York City: 10 business days before use"],
+      policy_disclosure: ["LL144", null],
       bias_audit: ["LL144", "1 year"],
     });
     expect(duties("G01", ["eu", "us_co"])).toMatchObject({
@@ -116,6 +117,8 @@ describe("edge cases", () => {
     // No law that sets the rules for it mentions it.
     ["G11", "decision_logging", "KR 34(1)5", null],
     ["G28", "lifecycle_registration", "EU 49", null],
+    // A person decides, so no Korean law asks for it.
+    ["G08", "policy_disclosure", "LL144", null],
   ])("%s: %s cites the laws that set the rules for it", (id, code, clause, deadline) => {
     const { obligations } = classify(caseNamed(id));
     expect(obligations.find((each) => each.code === code)).toMatchObject({ clause, deadline });

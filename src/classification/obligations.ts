@@ -33,6 +33,7 @@ export const OBLIGATIONS = {
     clauses: [
       ["ai_basic_law_kr", "KR Decree 27(1)"],
       ["pipa_37_2_kr", "PIPA Decree 44-4"],
+      ["nyc_ll144", "LL144"],
     ],
   },
   output_labeling: {

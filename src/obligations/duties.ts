@@ -114,6 +114,11 @@ export const CANNOT_SHOW: readonly UncountedDuty[] = [
     clause: "AI Basic Act Enforcement Decree art. 27(1)",
   },
   { ...POLICY_DISCLOSURE, law: "pipa_37_2_kr", clause: "PIPA Enforcement Decree art. 44-4" },
+  {
+    ...POLICY_DISCLOSURE,
+    law: "nyc_ll144",
+    clause: "NYC Administrative Code § 20-871(a)(2) (Local Law 144): a summary of the bias audit",
+  },
   { ...IMPACT_ASSESSMENT, law: "ai_basic_law_kr", clause: "AI Basic Act art. 35(1)" },
   { ...IMPACT_ASSESSMENT, law: "eu_ai_act_art_6", clause: "EU AI Act art. 27" },
   { ...RISK_REVIEW, law: "ai_basic_law_kr", clause: "AI Basic Act art. 33(1)" },

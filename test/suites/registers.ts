@@ -366,6 +366,12 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
           clause: expect.stringContaining("20-871(b)"),
           why: expect.stringContaining("written request"),
         },
+        {
+          law: "nyc_ll144",
+          duty: "policy_disclosure",
+          clause: expect.stringContaining("20-871(a)(2)"),
+          why: expect.stringContaining("a policy was disclosed"),
+        },
       ]);
       expect(data).toEqual([
         expect.objectContaining({ duty: "bias_audit", clause: expect.stringContaining("20-871(a)") }),
@@ -385,6 +391,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
         "ai_basic_law_kr high_impact_confirmation",
         "ai_basic_law_kr policy_disclosure",
         "pipa_37_2_kr policy_disclosure",
+        "nyc_ll144 policy_disclosure",
         "ai_basic_law_kr impact_assessment",
         "eu_ai_act_art_6 impact_assessment",
         "ai_basic_law_kr risk_review",
