@@ -82,17 +82,32 @@ const withEnds = (openings: readonly Omit<Opening, "ended">[]): readonly Opening
 
 export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
 
-/**
- * What ends a request for an explanation, or a refusal of an automated decision, without what was asked for: a denial with its reason, or that the person
- * withdrew it.
- */
-const endWithoutAnswer = ({ received, facts }: Pick<Objection, "received" | "facts">): Fact | undefined =>
-  received &&
-  facts.find(
-    (fact) => isResolved(fact) && fact.at >= received.at && (isReasonedDenial(fact) || isWithdrawn(fact)),
-  );
+/** What the person sent tells that person nothing. */
+export const isTold = (fact: Fact): boolean => !isReceived(fact);
 
-const isReasonedDenial = (fact: Fact): boolean => isDenied(fact) && fact.says.reason !== undefined;
+/** By how many days the event says that the limit is extended. Not above 0 where it says nothing of it, or no number. */
+export const extensionDays = ({ says }: Fact): number => Math.floor(Number(says.extension_days ?? 0));
+
+/** Tells the reason for what became of the objection itself. A review has a reason of its own, and so have an extension and what the person sent. */
+export const tellsReason = (fact: Fact): boolean =>
+  fact.type.startsWith("objection.") &&
+  isTold(fact) &&
+  fact.says.reason !== undefined &&
+  (isResolved(fact) || !(extensionDays(fact) > 0));
+
+/**
+ * What ends a request for an explanation, or a refusal of an automated decision, without what was asked for: a denial as soon as its reason is told, or that
+ * the person withdrew it.
+ */
+const endWithoutAnswer = ({ received, facts }: Pick<Objection, "received" | "facts">): Fact | undefined => {
+  if (!received) return undefined;
+  const results = facts.filter((fact) => isResolved(fact) && fact.at >= received.at);
+  const end = results.find((fact) => isWithdrawn(fact) || (isDenied(fact) && tellsReason(fact)));
+  const denial = results.find(isDenied);
+  const reason =
+    denial && facts.find((fact) => fact.at >= denial.at && !isResolved(fact) && tellsReason(fact));
+  return end && reason ? (reason.at < end.at ? reason : end) : (end ?? reason);
+};
 
 const isWithdrawn = (fact: Fact): boolean => saysWord(fact, "resolution") === "withdrawn";
 

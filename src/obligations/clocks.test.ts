@@ -119,10 +119,34 @@ describe("what starts and stops a clock", () => {
     expect(
       duties(decision, asked, resolved(4, { resolution: "denied", reason: "x" }))["PIPA-EXPL"]?.status,
     ).toBe("met");
-    expect(duties(decision, asked, resolved(4, { resolution: "denied" }))["PIPA-EXPL"]?.status).toBe("open");
+    const denied = resolved(4, { resolution: "denied" });
+    expect(duties(decision, asked, denied)["PIPA-EXPL"]?.status).toBe("open");
     // An explanation before the request does not answer it.
     const before = fact(`e decision.explanation_provided ${at(1)}`, { decision_id: "d1" });
     expect(duties(decision, asked, before)["PIPA-EXPL"]?.status).toBe("open");
+  });
+
+  test.each([
+    ["explanation_request", "PIPA-EXPL"],
+    ["automated_decision_refusal", "PIPA-REFUSE"],
+  ])("where a denial of %s says no reason, the event that tells it later answers", (type, deadline) => {
+    const denied = resolved(4, { resolution: "denied" });
+    const later = (day: number, says: Metadata) =>
+      fact(`x objection.escalated ${at(day)}`, { objection_id: "o1", ...says });
+    const found = (...facts: readonly Fact[]) => duties(decision, objection(type), ...facts)[deadline];
+    expect(found(denied, later(6, { reason: "see letter" }))).toMatchObject({
+      status: "met",
+      stoppedBy: { id: "x" },
+    });
+    // The reasons of an extension, of what was done before the denial, and of another result are others.
+    expect(found(denied, later(6, { reason: "ill", extension_days: 10 }))?.status).toBe("open");
+    expect(found(denied, later(3, { reason: "see letter" }))?.status).toBe("open");
+    const upheld = fact(`u objection.resolved ${at(6)}`, {
+      objection_id: "o1",
+      resolution: "upheld",
+      reason: "see letter",
+    });
+    expect(found(denied, upheld)?.status).toBe("open");
   });
 
   test("a refusal is met only if the decision is reversed or made again by a person and the result is told", () => {

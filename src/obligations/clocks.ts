@@ -4,16 +4,18 @@
  */
 import { firstFrom } from "../cases/alike-facts.ts";
 import { awareAt, type Case, type Decision, type Incident, noticeBefore } from "../cases/case.ts";
-import { type Fact, OBJECTION_RECEIVED, saysWord, timeOf } from "../cases/fact.ts";
+import { type Fact, saysWord, timeOf } from "../cases/fact.ts";
 import {
   asksForExplanation,
   EXPLANATION_REQUEST,
   isDenied,
   isExplanation,
   isResolved,
+  isTold,
   type Objection,
   type Opening,
   openingsOf,
+  tellsReason,
 } from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
@@ -27,7 +29,7 @@ import {
   type NamedBases,
   namedBases,
 } from "./deadlines.ts";
-import { dueOf, isInTime, tellsExtension } from "./due.ts";
+import { dueOf, isInTime } from "./due.ts";
 import { classOfIncident, reportDeadline } from "./incident-class.ts";
 
 export interface Obligation {
@@ -166,16 +168,6 @@ const since =
 
 const later = (one: Fact | undefined, other: Fact | undefined): Fact | undefined =>
   one && other ? (one.at >= other.at ? one : other) : undefined;
-
-/** What the person sent tells that person nothing. */
-const isTold = ({ type }: Fact): boolean => !OBJECTION_RECEIVED.includes(type);
-
-/** Tells the reason for what became of the objection itself. A review has a reason of its own, and so have an extension and what the person sent. */
-const tellsReason = (fact: Fact): boolean =>
-  fact.type.startsWith("objection.") &&
-  isTold(fact) &&
-  fact.says.reason !== undefined &&
-  (isResolved(fact) || !tellsExtension(fact));
 
 /** The explanation that the person got after objecting: one of the decision, or one that belongs to the objection. */
 const explanationAfter = (

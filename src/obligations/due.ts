@@ -1,5 +1,6 @@
 /** When a duty falls due, and how often that was extended. Pure. */
 import type { Fact } from "../cases/fact.ts";
+import { extensionDays } from "../cases/objection.ts";
 import { timeKey } from "../event/formats.ts";
 import { type Calendar, type Limit, limitEnd } from "./calendar.ts";
 import type { Deadline } from "./deadlines.ts";
@@ -10,12 +11,6 @@ export const isInTime = (at: string, dueAt: string): boolean =>
 
 const endOf = (startedAt: string, limit: Limit, calendar: Calendar): string =>
   timeKey(limitEnd(`${startedAt}Z`, limit, calendar));
-
-/** By how many days the event says that the limit is extended. Not above 0 where it says nothing of it, or no number. */
-const extensionDays = ({ says }: Fact): number => Math.floor(Number(says.extension_days ?? 0));
-
-/** If it announces an extension, its reason is that of the extension. */
-export const tellsExtension = (fact: Fact): boolean => extensionDays(fact) > 0;
 
 export const dueOf = (parts: {
   rule: Deadline;
