@@ -123,13 +123,14 @@ test("metrics show only the tenants of the last hour, even if it had none, and o
 const linesOf = async ({ registry }: Metrics, beginning: string): Promise<readonly string[]> =>
   (await registry.metrics()).split("\n").filter((line) => line.startsWith(beginning));
 
-test("an alarm is counted by its state alone, so that a tenant's first bad hour is an increase", async () => {
+test("an alarm is counted once and by its state alone, so that a tenant's first bad hour is an increase", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   const log = createArrayLog([messageOf(1, { tenant: "acme", event: simpleEvent("evt_1") })]);
   await project(log, views, 1);
   const metrics = createMetrics();
   const balances = balanceMetrics(metrics);
+  let failures = 1;
   const alarms = () => linesOf(metrics, "prooftrail_reconciliation_alarms_total");
   const counted = (count: number) =>
     [
@@ -144,13 +145,18 @@ test("an alarm is counted by its state alone, so that a tenant's first bad hour 
     accepted: {
       tenants: async (hour) => (hour === "2026-11-20T10" ? ["acme", "globex"] : []),
       // Of the one event of acme two were acknowledged, of globex there is none.
-      read: async (_tenant, asked) => new Map(asked.map((hour) => [hour, 2])),
+      read: async (tenant, asked) => {
+        if (tenant === "globex" && failures-- > 0) throw new Error("the broker is away");
+        return new Map(asked.map((hour) => [hour, 2]));
+      },
     },
     clock: () => new Date("2026-11-20T11:03:00Z"),
     pause: async () => {},
     ...balances,
     logger: silentLogger,
   });
+  await expect(reconciler.look(signal)).rejects.toThrow("away");
+  expect(await alarms()).toEqual(counted(1));
   await reconciler.look(signal);
   expect(await alarms()).toEqual(counted(2));
 });

@@ -36,6 +36,8 @@ export const createReconciler = (
   const { accepted, views, log, clock, pause, onHour, onBalance, logger } = dependencies;
   /** What the views must have seen: the end of the log when the hour was first looked at. */
   let target: { readonly hour: Hour; readonly sequence: Sequence } | undefined;
+  /** The tenants of an hour whose balances were told, so that another try, after one that failed halfway, does not count them twice. */
+  let told: { readonly hour: Hour; readonly tenants: Set<string> } | undefined;
 
   const look: Reconciler["look"] = async (signal) => {
     const hour = hourAt(clock().getTime() - RECONCILE_AFTER_MS - HOUR_MS);
@@ -48,14 +50,20 @@ export const createReconciler = (
     for (const each of hours) {
       if (signal.aborted) break;
       const tenants = await accepted.tenants(each);
-      onHour();
+      if (told?.hour !== each) {
+        told = { hour: each, tenants: new Set() };
+        onHour();
+      }
       for (const tenant of tenants) {
+        if (told.tenants.has(tenant)) continue;
         for (const balance of await reconcile(dependencies, tenant, [each])) {
           onBalance(tenant, balance);
           if (!isBalanced(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
         }
+        told.tenants.add(tenant);
       }
       await noteReconciled(views, each);
+      told = undefined;
     }
     return "reconciled";
   };
