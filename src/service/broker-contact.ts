@@ -13,6 +13,7 @@ import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { BrokerAddress } from "./broker-address.ts";
 import type { Config } from "./config.ts";
+import { inTime } from "./in-time.ts";
 import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
 import { waitAtStart } from "./wait-at-start.ts";
 
@@ -44,18 +45,22 @@ export const contactBroker = (contacting: Contacting): Promise<BrokerContact> =>
     },
   });
 
+/** A server that listens is used then, even if it could not say so, as on a disk that was full for a moment. */
+const READY_MS_MAX = 2000;
+
 const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<BrokerContact> => {
   const definitions = topology({ replicas: config.replicas });
   const streams = await keepStreamsRight({ provisionUrl: broker.provisionUrl, definitions, logger });
   await broker.own?.stageInMemory();
   await using stack = new AsyncDisposableStack();
+  const { own } = broker;
   const connection = stack.use(
     await connectToBroker({
       url: broker.serviceUrl,
       name: "prooftrail",
       logger,
       // A batch that came before its server was ready would be staged on disk, and all later ones with it.
-      beforeRestored: broker.own?.untilReady,
+      beforeRestored: own && (() => inTime(own.untilReady(), READY_MS_MAX)),
     }),
   );
   if (config.natsProvisionUrl !== undefined) await refuseOtherLog(connection);

@@ -1,4 +1,4 @@
-/** For health and metrics: a part that is away must not delay the answer. */
+/** A part that is away must not delay others. */
 import { pause } from "./background.ts";
 
 /** The result, or undefined if it does not come in time or fails. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fill } from "../support/full-disk.ts";
 import { mountDisk } from "../support/memory-disk.ts";
 import {
+  brokerPid,
   dataFolder,
   processesNaming,
   removeStaged,
@@ -80,7 +81,7 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
     });
   };
   const signalBroker = (signal: NodeJS.Signals): void => {
-    const pid = Number(readFileSync(join(inside, "broker/run/nats-server.pid"), "utf8"));
+    const pid = brokerPid(inside);
     try {
       process.kill(pid, signal);
     } catch (error) {

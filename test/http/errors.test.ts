@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFile } from "node:fs/promises";
 import { connect as connectSocket } from "node:net";
-import { join } from "node:path";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { PROBLEM_CODES, PROBLEMS } from "../../src/http/problem.ts";
 import { ProblemBody } from "../../src/http/schemas.ts";
 import { CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
-import { standStill } from "../support/process.ts";
+import { brokerPid, standStill } from "../support/process.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { openViewsFile } from "../support/views-file.ts";
@@ -380,7 +378,7 @@ describe("503", () => {
       },
     });
     // The broker is paused, so that requests in flight stay in flight.
-    const pid = Number(await readFile(join(service.dataDir, "broker", "run", "nats-server.pid"), "utf8"));
+    const pid = brokerPid(service.dataDir);
     await standStill(pid);
     let isRefused = false;
     const calls = Array.from({ length: 8 }, async (_, index) => {
@@ -445,7 +443,7 @@ describe("503", () => {
   });
 
   test("without the broker no event is acknowledged; when it is back, the retry is stored once", async () => {
-    const pid = Number(await readFile(join(service.dataDir, "broker", "run", "nats-server.pid"), "utf8"));
+    const pid = brokerPid(service.dataDir);
     process.kill(pid, "SIGKILL");
     const body = event({ event_id: "evt_outage" });
     let attempts = 0;

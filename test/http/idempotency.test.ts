@@ -1,11 +1,9 @@
 /** The rows of DESIGN 3 that need more than a second request; the others are in ingestion.test.ts. */
 import { expect, test } from "bun:test";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { nanos } from "nats";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
-import { dataFolder, spawnService, standStill } from "../support/process.ts";
+import { brokerPid, dataFolder, spawnService, standStill } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { ADMIN_KEY, event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -45,7 +43,7 @@ test.concurrent("after the duplicate window the same id is stored again, and the
 
 test.concurrent("if the first attempt was answered 503 with an unknown outcome, the retry is stored once", async () => {
   await using service = await startTestService();
-  const pid = Number(await readFile(join(service.dataDir, "broker/run/nats-server.pid"), "utf8"));
+  const pid = brokerPid(service.dataDir);
   const body = event({ event_id: "evt_unknown" });
   const headers = { "idempotency-key": "k-unknown" };
   await standStill(pid);

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { nanos } from "nats";
 import goldenCases from "../../src/classification/classification-cases.json" with { type: "json" };
@@ -13,7 +11,7 @@ import {
 } from "../../src/http/schemas.ts";
 import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
-import { standStill } from "../support/process.ts";
+import { brokerPid, standStill } from "../support/process.ts";
 import {
   type Answer,
   type CallOptions,
@@ -309,7 +307,7 @@ test("events expire by themselves", async () => {
 
 test("without the broker every endpoint answers 503 with the watermark, and recovers by itself", async () => {
   await using service = await startTestService({ TRUST_PROXY: "1" });
-  const pid = Number(await readFile(join(service.dataDir, "broker/run/nats-server.pid"), "utf8"));
+  const pid = brokerPid(service.dataDir);
   await ask(service, "/events", { body: event({ event_id: "evt_before" }) });
   await standStill(pid);
   const requests: [string, CallOptions][] = [

@@ -1,8 +1,8 @@
 /** What README says of a copy: it is taken at one moment of a running service, and without its views. */
 import { expect, test } from "bun:test";
-import { cpSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { dataFolder, type ServiceProcess, spawnService, standStill } from "../support/process.ts";
+import { brokerPid, dataFolder, type ServiceProcess, spawnService, standStill } from "../support/process.ts";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -37,7 +37,7 @@ test("a copy of the folder, taken at one moment of a running service, starts as 
   const head = await sealed(service);
   const before = await shown(service);
 
-  const broker = Number(readFileSync(join(folder.path, "broker/run/nats-server.pid"), "utf8"));
+  const broker = brokerPid(folder.path);
   for (const pid of [service.pid, broker]) await standStill(pid);
   const isView = (path: string): boolean => basename(path).startsWith("views.sqlite");
   cpSync(folder.path, elsewhere.path, { recursive: true, filter: (path) => !isView(path) });

@@ -25,6 +25,7 @@ import { runCli } from "../support/cli.ts";
 import { fill } from "../support/full-disk.ts";
 import { canMountDisk, mountDisk } from "../support/memory-disk.ts";
 import {
+  brokerPid,
   dataFolder,
   processesNaming,
   type ServiceProcess,
@@ -36,9 +37,6 @@ import { socketPair } from "../support/socket-pair.ts";
 import { until } from "../support/until.ts";
 
 const hasOwnDisks = await canMountDisk();
-
-const brokerPid = (dataDir: string): number =>
-  Number(readFileSync(join(dataDir, "broker/run/nats-server.pid"), "utf8"));
 
 const README = resolve(import.meta.dir, "../../README.md");
 

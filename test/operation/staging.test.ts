@@ -22,6 +22,7 @@ import { fill } from "../support/full-disk.ts";
 import { provision } from "../support/log.ts";
 import { diskFolder } from "../support/memory-folder.ts";
 import {
+  brokerPid,
   dataFolder,
   killNow,
   processesNaming,
@@ -76,7 +77,7 @@ inMemory(
     };
     await using first = await start();
     const folder = await expectStagedInMemory(first, "first");
-    await killNow(Number(readFileSync(join(data.path, "broker/run/nats-server.pid"), "utf8")));
+    await killNow(brokerPid(data.path));
     await until("the broker is back", async () => (await sendBatch(first, "again", 1)).status === 202, {
       timeoutMs: 20_000,
     });
@@ -112,6 +113,27 @@ inMemory("after a crash the broker is ready only when its batches are staged in 
   await broker.untilReady();
   expect(broker.pid).not.toBe(pid);
   expect(isLink(linkOf(data.path))).toBe(true);
+});
+
+test.concurrent("a broker that cannot write down where it listens after a crash is used all the same", async () => {
+  await using data = await dataFolder();
+  await using own = await dataFolder();
+  // After the first start it tells nobody its port, as on a disk that is full for that moment.
+  const program = join(own.path, "nats-server");
+  const silent = join(own.path, "silent");
+  writeFileSync(
+    program,
+    `#!/bin/sh\n[ "$1" != -c ] || [ ! -e ${silent} ] || sed -i /ports_file_dir/d "$2"\nexec ${await testBrokerBinary()} "$@"\n`,
+    { mode: 0o700 },
+  );
+  await using service = await spawnService({
+    dataDir: data.path,
+    environment: { NATS_SERVER_BIN: program },
+  });
+  await service.untilReady();
+  writeFileSync(silent, "");
+  await killNow(brokerPid(data.path));
+  await until("a batch is stored", async () => (await sendBatch(service, "after")).status === 202);
 });
 
 inMemory(

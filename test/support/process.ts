@@ -177,6 +177,10 @@ export const standStill = async (pid: number): Promise<void> => {
   await until("every thread has stopped", () => readdirSync(threads).every(isStopped));
 };
 
+/** Of the broker that a service with this folder runs. */
+export const brokerPid = (dataDir: string): number =>
+  Number(readFileSync(join(dataDir, "broker/run/nats-server.pid"), "utf8"));
+
 /** SIGKILL, and a wait for its effect: until then the process may still answer, as after SIGSTOP. */
 export const killNow = async (pid: number): Promise<void> => {
   process.kill(pid, "SIGKILL");
