@@ -109,7 +109,7 @@ const endWithoutAnswer = ({ received, facts }: Pick<Objection, "received" | "fac
   return end && reason ? (reason.at < end.at ? reason : end) : (end ?? reason);
 };
 
-const isWithdrawn = (fact: Fact): boolean => saysWord(fact, "resolution") === "withdrawn";
+export const isWithdrawn = (fact: Fact): boolean => saysWord(fact, "resolution") === "withdrawn";
 
 export const isExplanation = ({ type }: Fact): boolean => type === "decision.explanation_provided";
 export const isReversal = ({ type }: Fact): boolean => type === "decision.decision_reversed";

@@ -173,6 +173,15 @@ describe("what starts and stops a clock", () => {
       stoppedBy: { id: "x" },
     });
     expect(duties(objection("appeal"), resolved(4, { resolution: "upheld" }))["PIPA-DENY"]).toBeUndefined();
+    // Who has withdrawn waits for none.
+    const withdrawn = (day: number) =>
+      fact(`w objection.resolved ${at(day)}`, { objection_id: "o1", resolution: "withdrawn" });
+    const denied = resolved(4, { resolution: "denied" });
+    expect(duties(objection("appeal"), denied, withdrawn(5))["PIPA-DENY"]).toMatchObject({
+      status: "met_late",
+      stoppedBy: { id: "w" },
+    });
+    expect(duties(objection("appeal"), withdrawn(3), denied)["PIPA-DENY"]?.status).toBe("open");
   });
 
   test("the clock of an incident starts at the awareness and stops at the first report", () => {

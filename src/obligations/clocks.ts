@@ -12,6 +12,7 @@ import {
   isExplanation,
   isResolved,
   isTold,
+  isWithdrawn,
   type Objection,
   type Opening,
   openingsOf,
@@ -232,7 +233,12 @@ const openingStarts = (
           {
             deadline: "PIPA-DENY",
             by: refusal,
-            stop: tellsReason(refusal) ? refusal : firstFrom(reasons, refusal.at),
+            stop: tellsReason(refusal)
+              ? refusal
+              : earlier(
+                  firstFrom(reasons, refusal.at),
+                  resolutions.find((fact) => isWithdrawn(fact) && fact.at >= refusal.at),
+                ),
             named,
             // Where neither is in the log, only the denial itself can name the laws.
             begunBy: received || answers.made ? begunBy : [refusal],
