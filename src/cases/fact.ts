@@ -145,6 +145,13 @@ export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "
   return one.id < other.id ? -1 : 1;
 };
 
+/** At equal times the one that is given first. */
+export const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
+  facts.reduce(
+    (first, fact) => (first && fact ? (fact.at < first.at ? fact : first) : (first ?? fact)),
+    undefined,
+  );
+
 const NO_BASES: readonly string[] = [];
 
 /** The legal bases that any of the facts names, each once. Mostly all facts name the same ones; where they do not, there may be thousands. */

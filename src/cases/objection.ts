@@ -1,5 +1,5 @@
 /** An objection as a whole. */
-import { type Fact, OBJECTION_RECEIVED, saysWord } from "./fact.ts";
+import { earlier, type Fact, OBJECTION_RECEIVED, saysWord } from "./fact.ts";
 
 /**
  * An objection that is received again after it was resolved is open again (DOMAIN 2b). Then `received`, and what became of it, are those of the last time.
@@ -102,11 +102,11 @@ export const tellsReason = (fact: Fact): boolean =>
 const endWithoutAnswer = ({ received, facts }: Pick<Objection, "received" | "facts">): Fact | undefined => {
   if (!received) return undefined;
   const results = facts.filter((fact) => isResolved(fact) && fact.at >= received.at);
-  const end = results.find((fact) => isWithdrawn(fact) || (isDenied(fact) && tellsReason(fact)));
   const denial = results.find(isDenied);
-  const reason =
-    denial && facts.find((fact) => fact.at >= denial.at && !isResolved(fact) && tellsReason(fact));
-  return end && reason ? (reason.at < end.at ? reason : end) : (end ?? reason);
+  return earlier(
+    results.find((fact) => isWithdrawn(fact) || (isDenied(fact) && tellsReason(fact))),
+    denial && facts.find((fact) => fact.at >= denial.at && !isResolved(fact) && tellsReason(fact)),
+  );
 };
 
 export const isWithdrawn = (fact: Fact): boolean => saysWord(fact, "resolution") === "withdrawn";

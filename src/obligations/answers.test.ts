@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { mayAnswerOne } from "../cases/answers.ts";
 import { type Case, caseOf } from "../cases/case.ts";
-import { basesOf, type Fact, inOrder } from "../cases/fact.ts";
+import { basesOf, earlier, type Fact, inOrder } from "../cases/fact.ts";
 import {
   asksForExplanation,
   isExplanation,
@@ -10,7 +10,7 @@ import {
   type Objection,
   openingsOf,
 } from "../cases/objection.ts";
-import { answersIn, earlier } from "./answers.ts";
+import { answersIn } from "./answers.ts";
 import { namedBases } from "./deadlines.ts";
 
 const personOf = ({ facts }: Objection): string | undefined => facts.find(({ subject }) => subject)?.subject;

@@ -5,7 +5,7 @@
 import { firstFrom } from "../cases/alike-facts.ts";
 import { personOf, personsAnswered } from "../cases/answers.ts";
 import { type Case, type Decision, decisionsById } from "../cases/case.ts";
-import { basesOf, type Fact, inOrder } from "../cases/fact.ts";
+import { basesOf, earlier, type Fact, inOrder } from "../cases/fact.ts";
 import { isExplanation, isReversal, type Objection } from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
 import { type NamedBases, namedBases } from "./deadlines.ts";
@@ -21,13 +21,6 @@ export interface Answers {
 }
 
 const NONE: readonly never[] = [];
-
-/** At equal times the one that is given first. */
-export const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
-  facts.reduce(
-    (first, fact) => (first && fact ? (fact.at < first.at ? fact : first) : (first ?? fact)),
-    undefined,
-  );
 
 const firstInOrder = (facts: readonly (Fact | undefined)[]): Fact | undefined =>
   facts.reduce(

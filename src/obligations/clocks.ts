@@ -4,7 +4,7 @@
  */
 import { firstFrom } from "../cases/alike-facts.ts";
 import { awareAt, type Case, type Decision, type Incident, noticeBefore } from "../cases/case.ts";
-import { type Fact, saysWord, timeOf } from "../cases/fact.ts";
+import { earlier, type Fact, saysWord, timeOf } from "../cases/fact.ts";
 import {
   asksForExplanation,
   EXPLANATION_REQUEST,
@@ -20,7 +20,7 @@ import {
 } from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
 import { timeKey } from "../event/formats.ts";
-import { type Answers, answersIn, basesNamedIn, earlier, type explainedBy } from "./answers.ts";
+import { type Answers, answersIn, basesNamedIn, type explainedBy } from "./answers.ts";
 import { DAY_MS, dateIn, lastDayBegins } from "./calendar.ts";
 import {
   appliesTo,
