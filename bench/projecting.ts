@@ -14,6 +14,7 @@ import type { StoredMessage } from "../src/log/event-log.ts";
 import { eventsProjection } from "../src/projections/events/evolve.ts";
 import { createLaneReading } from "../src/projections/lane.ts";
 import { PROJECTIONS } from "../src/projections/registry.ts";
+import { keepFreedMemory } from "../src/runtime/allocator.ts";
 import { createPostgresViews } from "../src/views/postgres.ts";
 import { createSqliteViews } from "../src/views/sqlite.ts";
 import type { ViewStore } from "../src/views/view-store.ts";
@@ -146,6 +147,8 @@ const figures = (times: readonly number[]): string =>
 const megabytes = async (path: string): Promise<number> =>
   Math.ceil((await stat(path).catch(missingAs({ size: 0 }))).size / 2 ** 20);
 
+// As the service does.
+keepFreedMemory();
 const count = Number(process.argv[2] ?? 1_000_000);
 const [, , , named, database] = process.argv;
 const order = HISTORY_ORDERS.find((each) => each === (named ?? "live"));

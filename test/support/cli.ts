@@ -106,5 +106,6 @@ export const createTestContext = (options: {
     interruption: () => new AbortController().signal,
     now,
     random: () => 0.5,
+    keepFreedMemory: () => {},
   };
 };

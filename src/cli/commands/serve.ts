@@ -38,7 +38,8 @@ export const SERVE: CommandSpec = {
     [EXIT.failed, "it could not start, or not stop in time"],
     [EXIT.usage, "a setting or an option that is not understood"],
   ],
-  run: async (input, { environment, out }) => {
+  run: async (input, { environment, out, keepFreedMemory }) => {
+    keepFreedMemory();
     // Imported only here, because it loads the whole service.
     const { runService } = await import("../../service/run-service.ts");
     const given = Object.entries(SETTINGS).flatMap(([flag, name]) => {
