@@ -3,6 +3,7 @@ import { strict as assert } from "node:assert";
 import { checkKey, checkRow } from "../views/stored-values.ts";
 import { type Row, rowInteger, type Table, type Value } from "../views/tables.ts";
 import type { RowWrite, TextWrite, ViewStore, Write } from "../views/view-store.ts";
+import { createKeyMap, type KeyMap } from "./key-map.ts";
 import type { StateKey, States } from "./projection.ts";
 
 export interface Overlay extends States {
@@ -14,13 +15,8 @@ export interface Overlay extends States {
   writes(): readonly Write[];
 }
 
-/**
- * What is known of one key. Keys are found by the values of their columns, one level per column: one text of the whole key would have to be made and
- * hashed at every look.
- */
+/** What is known of one key. */
 interface Place {
-  /** By the next column; undefined at the last. */
-  below: Map<Value, Place> | undefined;
   /** Whether it was loaded, or written whole: a row that is only added to is not known. */
   isKnown: boolean;
   /** The current row. */
@@ -31,48 +27,20 @@ interface Place {
   sum: Record<string, Value> | undefined;
 }
 
-interface TablePlaces {
-  readonly root: Place;
-  /** Places of whole keys, in the order in which the group met them. */
-  readonly all: Place[];
-}
-
 export const createOverlay = (load: ViewStore["load"]): Overlay => {
-  const tables = new Map<Table, TablePlaces>();
+  const tables = new Map<Table, KeyMap<Place>>();
   /** In the order in which they were written: if one sequence is written twice, the store keeps the last. */
   const texts: TextWrite[] = [];
 
-  const placesOf = (table: Table): TablePlaces => {
+  const placesOf = (table: Table): KeyMap<Place> => {
     const known = tables.get(table);
     if (known) return known;
-    const made: TablePlaces = { root: newPlace(), all: [] };
+    const made = createKeyMap(table, newPlace);
     tables.set(table, made);
     return made;
   };
-  const find = (table: Table, key: Row): Place | undefined => {
-    let place: Place | undefined = placesOf(table).root;
-    for (const name of table.primaryKey) place = place?.below?.get(key[name] ?? null);
-    return place;
-  };
-  /** The place of the rows that differ only in the last column of the key. */
-  const above = (table: Table, shared: Row): Place | undefined => {
-    let place: Place | undefined = placesOf(table).root;
-    for (const name of table.primaryKey.slice(0, -1)) place = place?.below?.get(shared[name] ?? null);
-    return place;
-  };
-  const reach = (table: Table, key: Row): Place => {
-    const { root, all } = placesOf(table);
-    let place = root;
-    let isNew = false;
-    for (const name of table.primaryKey) {
-      const value = key[name] ?? null;
-      const known = place.below?.get(value);
-      isNew = known === undefined;
-      place = known ?? newPlaceBelow(place, value);
-    }
-    if (isNew) all.push(place);
-    return place;
-  };
+  const find = (table: Table, key: Row): Place | undefined => placesOf(table).get(key);
+  const reach = (table: Table, key: Row): Place => placesOf(table).reach(key);
   /** The place of a write. Throws if the write could not be stored. */
   const checked = (write: RowWrite): Place => {
     const { table } = write;
@@ -100,7 +68,8 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
       return place.row;
     },
     known: (table, shared) =>
-      [...(above(table, shared)?.below?.values() ?? [])]
+      placesOf(table)
+        .beside(shared)
         .map(({ row }) => row)
         .filter((row) => row !== undefined),
     apply: (writes) => {
@@ -113,7 +82,7 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
     },
     writes: () => {
       const writes: Write[] = [];
-      for (const { all } of tables.values()) for (const write of newFirst(all)) writes.push(write);
+      for (const places of tables.values()) for (const write of newFirst(places.all())) writes.push(write);
       for (const text of texts) writes.push(text);
       return writes;
     },
@@ -150,19 +119,11 @@ const learn = (place: Place, row: Row | undefined): void => {
 };
 
 const newPlace = (): Place => ({
-  below: undefined,
   isKnown: false,
   row: undefined,
   write: undefined,
   sum: undefined,
 });
-
-const newPlaceBelow = (place: Place, value: Value): Place => {
-  const made = newPlace();
-  place.below ??= new Map();
-  place.below.set(value, made);
-  return made;
-};
 
 /** Every key occurs once, so the order does not matter: new rows are put together, which a database can write with fewer statements. */
 const newFirst = (places: readonly Place[]): readonly RowWrite[] => {

@@ -3,7 +3,7 @@ import type { Fact } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/clocks.ts";
 import { indexedBesideKey, type Row, rowInteger, type Table, type Value } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
-import { createByKey } from "./by-key.ts";
+import { createKeyMap } from "../key-map.ts";
 import { type CaseView, caseView } from "./case-view.ts";
 import type { Register } from "./registers/register.ts";
 import { REGISTERS } from "./registers/registers.ts";
@@ -60,8 +60,8 @@ const differences = (table: Table, before: readonly Row[], now: readonly Row[]):
 };
 
 const differencesOfMany = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
-  const found = createByKey<Difference>(table);
-  for (const row of before) found.set(row, { before: row, now: undefined });
+  const found = createKeyMap<Difference>(table, (row) => ({ before: row, now: undefined }));
+  for (const row of before) found.reach(row);
   const writes: Write[] = [];
   for (const row of now) {
     const difference = found.get(row);
@@ -95,15 +95,10 @@ const differs = (row: Row, other: Row, names: readonly string[]): boolean =>
 /** Rows that are counts: what the case added before is taken away, and what it adds now is added. */
 const countChanges = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
   const names = Object.keys(table.columns).filter((name) => !table.primaryKey.includes(name));
-  const changes = createByKey<CountChange>(table);
+  const changes = createKeyMap<CountChange>(table, (row) => ({ row, counts: names.map(() => 0) }));
   const count = (rows: readonly Row[], sign: 1 | -1): void => {
     for (const row of rows) {
-      let change = changes.get(row);
-      if (change === undefined) {
-        change = { row, counts: names.map(() => 0) };
-        changes.set(row, change);
-      }
-      const { counts } = change;
+      const { counts } = changes.reach(row);
       let index = 0;
       for (const name of names) {
         counts[index] = (counts[index] ?? 0) + sign * rowInteger(row, name);
