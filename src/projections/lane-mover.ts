@@ -6,7 +6,7 @@ import type { StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { CommitResult, DeadLetter, ViewCommit, ViewStore } from "../views/view-store.ts";
 import { evolveGroup, type GroupOutcome, refusedLetter } from "./evolve-group.ts";
-import { PROJECTION_RECORDS_PER_GROUP_MAX } from "./limits.ts";
+import { PROJECTION_RECORDS_BEFORE_COMMIT_MAX, PROJECTION_RECORDS_PER_GROUP_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
 import { endWrites } from "./view-end.ts";
 
@@ -128,7 +128,7 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
 
 /**
  * Undefined if there is nothing to combine. The first group is computed before the transaction begins, so that between two transactions another
- * process finds the database free.
+ * process finds the database free, and what the last one wrote can be moved out of the WAL.
  */
 const takeTogether = async (
   { views, clock }: MoverDependencies,
@@ -159,8 +159,15 @@ const takeTogether = async (
 
 const inGroups = (messages: Messages): readonly Messages[] => {
   const groups: Messages[] = [];
-  for (let start = 0; start < messages.length; start += PROJECTION_RECORDS_PER_GROUP_MAX)
-    groups.push(messages.slice(start, start + PROJECTION_RECORDS_PER_GROUP_MAX));
+  let size =
+    messages.length > PROJECTION_RECORDS_BEFORE_COMMIT_MAX
+      ? PROJECTION_RECORDS_BEFORE_COMMIT_MAX
+      : PROJECTION_RECORDS_PER_GROUP_MAX;
+  for (let start = 0; start < messages.length; ) {
+    groups.push(messages.slice(start, start + size));
+    start += size;
+    size = PROJECTION_RECORDS_PER_GROUP_MAX;
+  }
   return groups;
 };
 

@@ -144,14 +144,21 @@ interface Keys {
 
 const keysByShared = (table: Table, keys: readonly Row[]): Iterable<Keys> => {
   const found = new Map<string, Keys>();
+  let before: Keys | undefined;
   for (const key of keys) {
     const shared = storedKey(table, key);
     const last = shared.pop() ?? null;
+    // Records of one tenant are mostly consecutive.
+    if (before && shared.every((value, index) => value === before?.shared[index])) {
+      before.lasts.push(last);
+      continue;
+    }
     // Stored values contain no U+0000.
     const name = shared.join("\0");
-    const known = found.get(name);
-    if (known) known.lasts.push(last);
-    else found.set(name, { shared, lasts: [last] });
+    const known = found.get(name) ?? { shared, lasts: [] };
+    found.set(name, known);
+    known.lasts.push(last);
+    before = known;
   }
   return found.values();
 };

@@ -4,7 +4,10 @@ import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
 import { createLaneReading } from "../../src/projections/lane.ts";
 import type { Progress } from "../../src/projections/lane-mover.ts";
-import { PROJECTION_RECORDS_PER_GROUP_MAX } from "../../src/projections/limits.ts";
+import {
+  PROJECTION_RECORDS_BEFORE_COMMIT_MAX,
+  PROJECTION_RECORDS_PER_GROUP_MAX,
+} from "../../src/projections/limits.ts";
 import type { RecordProjection } from "../../src/projections/projection.ts";
 import { rowInteger } from "../../src/views/tables.ts";
 import type { CommitResult, ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
@@ -91,7 +94,7 @@ test("another writer waits until the whole transaction has ended, and is then to
 });
 
 /** Two full groups and a few more. */
-const LAST = 2 * PROJECTION_RECORDS_PER_GROUP_MAX + 5;
+const LAST = PROJECTION_RECORDS_BEFORE_COMMIT_MAX + PROJECTION_RECORDS_PER_GROUP_MAX + 5;
 const LOG = Array.from({ length: LAST }, (_, index) =>
   messageOf(index + 1, { event: simpleEvent(`evt_${index + 1}`) }),
 );
@@ -143,12 +146,13 @@ test("a projector that is behind takes only as much at once as the database has 
     recordsMax: () => (isTight ? few : Number.POSITIVE_INFINITY),
   };
   const { progress } = await read({ views }, eventsProjection);
-  expect(progress.map(({ records }) => records)).toEqual([few, few, LAST - 2 * few]);
+  const whole = PROJECTION_RECORDS_PER_GROUP_MAX;
+  expect(progress.map(({ records }) => records)).toEqual([few, few, whole, LAST - 2 * few - whole]);
 });
 
 test("a row that no table accepts costs one record, even if several groups are committed at once", async () => {
   await using at = await setUp();
-  const bad = PROJECTION_RECORDS_PER_GROUP_MAX + 3;
+  const bad = PROJECTION_RECORDS_BEFORE_COMMIT_MAX + 3;
   // The database refuses the row of the first event, which is not among the rows that were requested.
   const clash = (write: Write): Write =>
     write.kind === "insert" && write.row.sequence === bad
@@ -179,7 +183,7 @@ test("a projector that is stopped finishes and keeps the current group", async (
     },
   };
   const { progress } = await read({ views: at.store }, stopping, { signal: stop.signal });
-  const group = PROJECTION_RECORDS_PER_GROUP_MAX;
+  const group = PROJECTION_RECORDS_BEFORE_COMMIT_MAX;
   expect(progress).toEqual([{ position: group, records: group }]);
   expect(await at.store.position("events")).toBe(group);
 });
@@ -206,5 +210,5 @@ test("a projector that is superseded does not compute its records again", async 
   const { stopped, progress } = await read({ views: at.store }, counting);
   expect(stopped).toEqual({ kind: "superseded", projection: "events" });
   expect(progress).toEqual([]);
-  expect(workedOut).toBe(PROJECTION_RECORDS_PER_GROUP_MAX);
+  expect(workedOut).toBe(PROJECTION_RECORDS_BEFORE_COMMIT_MAX);
 });
