@@ -26,7 +26,7 @@ import { activityQuestions, eventQuestions, listQuestions, type Question } from 
 /** A line is printed after this many events, to show whether more events make it slower. */
 const EVENTS_PER_LINE = 500_000;
 /** A projector runs for months, so its compilation is not part of the cost of an event (8 µs of each of the first 300,000, measured). */
-const WARM_UP_EVENTS = 200_000;
+const WARM_UP_EVENTS = 300_000;
 /** Number of questions of each kind. */
 const QUESTIONS = 60;
 /** Kinds of each family that are printed: the slowest. */
