@@ -1,6 +1,6 @@
 /**
- * What is known of table rows, by their primary key: one level of maps for each column. One text of the whole key would have to be made and hashed at
- * every look.
+ * What is known of table rows, by their primary key; never undefined. There is one level of maps for each column: one text of the whole key would have
+ * to be made and hashed at every look.
  *
  * Each table has functions of its own, generated as text, for the reason that views/stored-values.ts has: one loop over the key columns of all tables
  * meets another shape of row at every step.
