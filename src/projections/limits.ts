@@ -25,7 +25,7 @@ export const WALK_SEQUENCES_MAX = 50_000;
 export const EVENT_IDS_PER_QUERY = 100;
 /**
  * Records that projections hold in memory at a time with all rows that result from them; fewer while they keep up. 4000 write a tenth more, 16,000
- * take 300 MB more (measured).
+ * take 300 MB more (measured). The first group of a commit may be larger, see below.
  */
 export const PROJECTION_RECORDS_PER_GROUP_MAX = 8000;
 /**
