@@ -158,16 +158,13 @@ const takeTogether = async (
 };
 
 const inGroups = (messages: Messages): readonly Messages[] => {
-  const groups: Messages[] = [];
-  let size =
+  const first =
     messages.length > PROJECTION_RECORDS_BEFORE_COMMIT_MAX
       ? PROJECTION_RECORDS_BEFORE_COMMIT_MAX
       : PROJECTION_RECORDS_PER_GROUP_MAX;
-  for (let start = 0; start < messages.length; ) {
-    groups.push(messages.slice(start, start + size));
-    start += size;
-    size = PROJECTION_RECORDS_PER_GROUP_MAX;
-  }
+  const groups = [messages.slice(0, first)];
+  for (let start = first; start < messages.length; start += PROJECTION_RECORDS_PER_GROUP_MAX)
+    groups.push(messages.slice(start, start + PROJECTION_RECORDS_PER_GROUP_MAX));
   return groups;
 };
 

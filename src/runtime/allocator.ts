@@ -4,7 +4,7 @@
  * 9 % of its time (measured).
  *
  * The allocator reads its settings from the environment before any code of a program runs. So the process begins again with the setting: it is the
- * same process with the same arguments and open streams (execve(2)), 5 ms later.
+ * same process with the same arguments and open streams (execve(2)), 5 ms later, or 20 in the executable.
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";

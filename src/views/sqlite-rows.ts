@@ -144,21 +144,21 @@ interface Keys {
 
 const keysByShared = (table: Table, keys: readonly Row[]): Iterable<Keys> => {
   const found = new Map<string, Keys>();
-  let before: Keys | undefined;
+  let current: Keys | undefined;
   for (const key of keys) {
     const shared = storedKey(table, key);
     const last = shared.pop() ?? null;
     // Records of one tenant are mostly consecutive.
-    if (before && shared.every((value, index) => value === before?.shared[index])) {
-      before.lasts.push(last);
-      continue;
+    if (!current || !isSame(current.shared, shared)) {
+      // Stored values contain no U+0000.
+      const name = shared.join("\0");
+      current = found.get(name) ?? { shared, lasts: [] };
+      found.set(name, current);
     }
-    // Stored values contain no U+0000.
-    const name = shared.join("\0");
-    const known = found.get(name) ?? { shared, lasts: [] };
-    found.set(name, known);
-    known.lasts.push(last);
-    before = known;
+    current.lasts.push(last);
   }
   return found.values();
 };
+
+const isSame = (one: readonly Value[], other: readonly Value[]): boolean =>
+  one.every((value, index) => value === other[index]);
