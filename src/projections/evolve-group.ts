@@ -23,7 +23,7 @@ import { nodesOf } from "./cases/nodes.ts";
 import { EVENTS_VIEW } from "./events/tables.ts";
 import { eventsKeys } from "./first-events.ts";
 import { EVOLVE_BYTES_PER_STEP, EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "./limits.ts";
-import { createOverlay, type Overlay } from "./overlay.ts";
+import { createOverlay, type Overlay, type OverlayStore } from "./overlay.ts";
 import type {
   Evolution,
   LogEntry,
@@ -35,11 +35,10 @@ import type {
   Told,
 } from "./projection.ts";
 
-export interface Group {
+export interface Group extends OverlayStore {
   /** In the order in which they run: a projection may read the rows of those before it. */
   readonly projections: readonly Projection[];
   readonly messages: readonly StoredMessage[];
-  readonly load: ViewStore["load"];
   /** RFC 3339, UTC; the date of dead letters. */
   readonly now: string;
 }
@@ -51,9 +50,9 @@ export interface GroupOutcome {
   readonly expected: readonly Expectation[];
 }
 
-export const evolveGroup = async ({ projections, messages, load, now }: Group): Promise<GroupOutcome> => {
-  const expected = await loadBuiltOn(projections, load);
-  const overlay = createOverlay(load);
+export const evolveGroup = async ({ projections, messages, now, ...store }: Group): Promise<GroupOutcome> => {
+  const expected = await loadBuiltOn(projections, store.load);
+  const overlay = createOverlay(store);
   const lanes = projections.map((projection) => laneOf(projection, now));
   const asksForEvents = projections.some((projection) => projection.asksForEvents);
   const turn = createTurn();

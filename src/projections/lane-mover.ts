@@ -58,7 +58,8 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
   const take = async (messages: Messages): Promise<Superseded | undefined> => {
     const now = clock().toISOString();
     const { projections } = lane;
-    const outcome = await evolveGroup({ projections, messages, load: views.load, now });
+    const { load, packed } = views;
+    const outcome = await evolveGroup({ projections, messages, load, packed, now });
     const result = await commit(messages, outcome);
     if (result.kind === "committed") return undefined;
     if (result.kind === "superseded") return result;
@@ -140,7 +141,7 @@ const takeTogether = async (
   const [first, ...others] = groups;
   if (!views.together || !first || others.length === 0) return undefined;
   const outcomeOf = (messages: Messages, load: ViewStore["load"]): Promise<GroupOutcome> =>
-    evolveGroup({ projections, messages, load, now: clock().toISOString() });
+    evolveGroup({ projections, messages, load, packed: views.packed, now: clock().toISOString() });
   let moving = commitOf(lane, first, await outcomeOf(first, views.load));
   const deadLetters = [...moving.deadLetters];
   const result = await views.together(async ({ load, commit }) => {

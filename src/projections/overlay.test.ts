@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { INTEGER, type Row, type Table, TEXT } from "../views/tables.ts";
-import type { Write } from "../views/view-store.ts";
+import type { IndexWrite, PackedWrite, Write } from "../views/view-store.ts";
 import { createOverlay } from "./overlay.ts";
 
 const THINGS = {
@@ -14,7 +14,7 @@ const upsert = (row: Row): Write => ({ kind: "upsert", table: THINGS, row });
 const remove = (key: string): Write => ({ kind: "delete", table: THINGS, key: { key } });
 
 test("only a row that was looked for and not found is written as new", async () => {
-  const overlay = createOverlay(async () => [{ key: "there", count: 1 }]);
+  const overlay = createOverlay({ load: async () => [{ key: "there", count: 1 }] });
   await overlay.fetch(["there", "absent", "again"].map((key) => ({ table: THINGS, key: { key } })));
   overlay.apply(["unasked", "there", "absent", "again"].map((key) => upsert({ key, count: 2 })));
   overlay.apply([upsert({ key: "absent", count: 3 }), remove("again")]);
@@ -28,7 +28,7 @@ test("only a row that was looked for and not found is written as new", async () 
 });
 
 test("a row that is likely new stays so after more writes, and such rows are written together after the new ones", async () => {
-  const overlay = createOverlay(async () => []);
+  const overlay = createOverlay({ load: async () => [] });
   await overlay.fetch([{ table: THINGS, key: { key: "absent" } }]);
   const likely = (key: string, count: number): Write => ({
     kind: "upsert",
@@ -51,7 +51,7 @@ test("a row that is likely new stays so after more writes, and such rows are wri
 });
 
 test("additions to one row become one sum, and the given rows stay unchanged", () => {
-  const overlay = createOverlay(async () => []);
+  const overlay = createOverlay({ load: async () => [] });
   const COUNTS = {
     name: "counts",
     columns: { tenant: TEXT, one: INTEGER, other: INTEGER },
@@ -65,4 +65,26 @@ test("additions to one row become one sum, and the given rows stay unchanged", (
   overlay.apply(rows.slice(1).map(add));
   expect(overlay.writes()).toEqual([add({ tenant: "acme", one: 6, other: -5 })]);
   expect(rows).toEqual(given);
+});
+
+test("the words of a row wait as their store packs them, unless they cannot be packed: then nothing of that call is written", () => {
+  const index = { name: "words" };
+  const words = (sequence: number): IndexWrite => ({
+    kind: "index",
+    index,
+    tenant: "acme",
+    sequence,
+    texts: [],
+    labels: [],
+    times: [],
+  });
+  const packed = ({ sequence }: IndexWrite): PackedWrite => {
+    if (sequence === 13) throw new Error("13 cannot be packed");
+    return { kind: "packed", index, sequence, terms: { of: new Uint8Array([sequence]), start: 0, end: 1 } };
+  };
+  const overlay = createOverlay({ load: async () => [], packed });
+  const gone = { kind: "unindex", index, tenant: "acme", sequence: 3, labels: [] } as const;
+  overlay.apply([words(7), upsert({ key: "seven", count: 7 }), gone]);
+  expect(() => overlay.apply([upsert({ key: "other", count: 1 }), words(8), words(13)])).toThrow("13");
+  expect(overlay.writes()).toEqual([upsert({ key: "seven", count: 7 }), packed(words(7)), gone]);
 });

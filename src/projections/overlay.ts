@@ -2,7 +2,13 @@
 import { strict as assert } from "node:assert";
 import { checkKey, checkRow } from "../views/stored-values.ts";
 import { type Row, rowInteger, type Table, type Value } from "../views/tables.ts";
-import type { RowWrite, TextWrite, ViewStore, Write } from "../views/view-store.ts";
+import {
+  isTextWrite,
+  type RowWrite,
+  type TextWrite,
+  type ViewStore,
+  type Write,
+} from "../views/view-store.ts";
 import { createKeyMap, type KeyMap } from "./key-map.ts";
 import type { StateKey, States } from "./projection.ts";
 
@@ -13,6 +19,11 @@ export interface Overlay extends States {
   apply(writes: readonly Write[]): void;
   /** The changes of the group: one write per row, however often it was written. */
   writes(): readonly Write[];
+}
+
+export interface OverlayStore extends Pick<ViewStore, "load"> {
+  /** As the store has it. Without it, writes to text indexes stay as projections made them. */
+  readonly packed?: ViewStore["packed"];
 }
 
 /** What is known of one key. */
@@ -27,7 +38,7 @@ interface Place {
   sum: Record<string, Value> | undefined;
 }
 
-export const createOverlay = (load: ViewStore["load"]): Overlay => {
+export const createOverlay = ({ load, packed }: OverlayStore): Overlay => {
   const tables = new Map<Table, KeyMap<Place>>();
   /** In the order in which they were written: if one sequence is written twice, the store keeps the last. */
   const texts: TextWrite[] = [];
@@ -55,6 +66,7 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
     if (write.kind === "insert") assert(place.row === undefined, "an inserted row is new");
     return place;
   };
+  const small = (write: TextWrite): TextWrite => (write.kind === "index" && packed ? packed(write) : write);
 
   return {
     fetch: createFetch(load, reach),
@@ -73,12 +85,14 @@ export const createOverlay = (load: ViewStore["load"]): Overlay => {
         .map(({ row }) => row)
         .filter((row) => row !== undefined),
     apply: (writes) => {
-      const places = writes.map((write) => (isTextWrite(write) ? undefined : checked(write)));
-      writes.forEach((write, index) => {
+      const rows = writes.filter((write) => !isTextWrite(write));
+      const places = rows.map(checked);
+      const applied = writes.filter(isTextWrite).map(small);
+      rows.forEach((write, index) => {
         const place = places[index];
-        if (isTextWrite(write)) texts.push(write);
-        else if (place) put(place, write);
+        if (place) put(place, write);
       });
+      for (const text of applied) texts.push(text);
     },
     writes: () => {
       const writes: Write[] = [];
@@ -138,8 +152,6 @@ const newFirst = (places: readonly Place[]): readonly RowWrite[] => {
   for (const some of [likely, others]) for (const write of some) inserts.push(write);
   return inserts;
 };
-
-const isTextWrite = (write: Write): write is TextWrite => write.kind === "index" || write.kind === "unindex";
 
 const put = (place: Place, write: RowWrite): void => {
   if (write.kind === "add" && place.write?.kind === "add") {

@@ -1,7 +1,7 @@
 /** A projection that writes beside its live tables: the same rule, into tables with other names, and with a position of its own. */
 import type { Row, Table } from "../views/tables.ts";
 import type { TextIndex } from "../views/text-index.ts";
-import type { ViewDefinition, ViewStore, Write } from "../views/view-store.ts";
+import { isTextWrite, type ViewDefinition, type ViewStore, type Write } from "../views/view-store.ts";
 import type { Projection, Rule, StateKey, States } from "./projection.ts";
 
 /** `generation`: a few letters that no earlier shadow had, so that no index has the name of another. */
@@ -52,7 +52,7 @@ const movesInto = (view: ViewDefinition, shadow: ViewDefinition) => {
   const movedKeys = <Key extends StateKey>(keys: readonly Key[]): readonly Key[] =>
     keys.map((key) => ({ ...key, table: moved(key.table) }));
   const movedWrite = (write: Write): Write =>
-    write.kind === "index" || write.kind === "unindex"
+    isTextWrite(write)
       ? { ...write, index: indexesBeside.get(write.index) ?? write.index }
       : { ...write, table: moved(write.table) };
   return { moved, movedKeys, movedWrite };

@@ -154,8 +154,9 @@ const withTermsTold = (
       if (result.kind === "committed") note(commit.writes);
       return result;
     },
-    // So that every commit is noted.
+    // So that every commit is noted, and every write says what it is made of.
     together: undefined,
+    packed: undefined,
     revise: async (revision) => {
       const result = await store.revise(revision);
       if (result.kind === "revised") note(revision.writes);

@@ -20,7 +20,7 @@ import {
   type Value,
 } from "./tables.ts";
 import { toStoredText } from "./text.ts";
-import type { RowWrite, WhichRows, Write } from "./view-store.ts";
+import { isTextWrite, type RowWrite, type WhichRows, type Write } from "./view-store.ts";
 
 /**
  * Statements with the same result as the single writes. Tables do not depend on each other, so only the order within one table is kept. Throws if a
@@ -30,7 +30,7 @@ export const writeStatements = async (writes: readonly Write[]): Promise<readonl
   const runs = new Map<Table, Run[]>();
   const texts: TextRun[] = [];
   await inSlices(writes, (write) => {
-    if (write.kind === "index" || write.kind === "unindex") addTextWrite(texts, write);
+    if (isTextWrite(write)) addTextWrite(texts, write);
     else addWrite(runs, write);
   });
   const statements: Statement[] = texts.flatMap(textStatements);

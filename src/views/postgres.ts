@@ -103,6 +103,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     commit,
     // PostgreSQL writes what changed in a page, not the whole page.
     together: undefined,
+    packed: undefined,
     recordsMax: () => Number.POSITIVE_INFINITY,
     revise,
     select: (query) => selectRows(read, query),

@@ -2,12 +2,12 @@
 import { inSlices } from "./in-slices.ts";
 import { INSERTS_PER_STATEMENT, KEYS_PER_SELECT, rowSql } from "./sql.ts";
 import { constraintMessage, type Statements } from "./sqlite-connection.ts";
-import { sqliteTermsBytes } from "./sqlite-terms.ts";
+import { sqlitePacked, viewOf } from "./sqlite-terms.ts";
 import { fromStored, toStored } from "./stored-rows.ts";
 import { checkRow, putStored, storedKey } from "./stored-values.ts";
 import type { Row, Table, Value } from "./tables.ts";
 import { sqliteTextSql } from "./text-index.ts";
-import type { TextWrite, WhichRows, Write } from "./view-store.ts";
+import { isTextWrite, type TextWrite, type WhichRows, type Write } from "./view-store.ts";
 
 /** Makes the writes in order; the transaction must be rolled back if one of them fails. */
 export const runWrites = (statements: Statements, writes: readonly Write[]): Promise<void> =>
@@ -67,7 +67,7 @@ const runInserts = (statements: Statements, { of, table, rows }: Inserts): void 
 };
 
 export const runWrite = (statements: Statements, write: Write): void => {
-  if (write.kind === "index" || write.kind === "unindex") {
+  if (isTextWrite(write)) {
     runTextWrite(statements, write);
     return;
   }
@@ -91,7 +91,10 @@ export const runWrite = (statements: Statements, write: Write): void => {
 const runTextWrite = (statements: Statements, write: TextWrite): void => {
   const sql = sqliteTextSql(write.index);
   if (write.kind === "unindex") statements(sql.unindex).run(write.sequence);
-  else statements(sql.index).run(write.sequence, sqliteTermsBytes(write));
+  else {
+    const { sequence, terms } = write.kind === "packed" ? write : sqlitePacked(write);
+    statements(sql.index).run(sequence, viewOf(terms));
+  }
 };
 
 export const getRow = (statements: Statements, table: Table, key: Row): Row | undefined =>

@@ -24,7 +24,7 @@ import { createLeftoverDropper } from "./sqlite-leftovers.ts";
 import { getRow, getRows, runWrites } from "./sqlite-rows.ts";
 import { createTableChanges, stands } from "./sqlite-table-changes.ts";
 import { makeOwnTables } from "./sqlite-tables.ts";
-import { sqliteTermsOf } from "./sqlite-terms.ts";
+import { sqlitePacked, sqliteTermsOf } from "./sqlite-terms.ts";
 import {
   createWalMover,
   fileBytes,
@@ -106,6 +106,7 @@ export const createSqliteViews = ({
     position,
     ...createTableChanges({ writer, write, read, transactions, wal, leftovers }),
     ...commits,
+    packed: sqlitePacked,
     recordsMax: wal.recordsMax,
     revise,
     load: createLoad({ read, write, transactions }),

@@ -33,12 +33,15 @@ export type RowWrite =
   | { readonly kind: "add"; readonly table: Table; readonly row: Row }
   | { readonly kind: "delete"; readonly table: Table; readonly key: Row };
 
+export const isTextWrite = (write: Write): write is TextWrite => "index" in write;
+
 /**
  * By sequence alone, which is unique in the log and so belongs to one tenant. The words that a text index held for the sequence are removed; `index`
  * replaces them. The labels of a sequence never change.
  */
 export type TextWrite =
   | IndexWrite
+  | PackedWrite
   | {
       readonly kind: "unindex";
       readonly index: TextIndex;
@@ -57,6 +60,19 @@ export interface IndexWrite {
   readonly labels: readonly Label[];
   /** Times of the row as text that sorts by time, by the name of their column. */
   readonly times: readonly NamedTime[];
+}
+
+/** An IndexWrite as one database takes it. Only the store that packed it can write it. */
+export interface PackedWrite extends Pick<IndexWrite, "index" | "sequence"> {
+  readonly kind: "packed";
+  readonly terms: Bytes;
+}
+
+/** A part of some bytes. A view of them is made when it is needed: a thousand small ones cost a collector more than what they show. */
+export interface Bytes {
+  readonly of: Uint8Array;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A record that a projection could not take. */
@@ -140,6 +156,10 @@ export interface ViewStore extends AsyncDisposable {
    * as the earlier commits have left them; nobody else sees these. Undefined if a database gains nothing from it.
    */
   readonly together: Together | undefined;
+  /**
+   * Makes a write smaller that waits for its commit beside thousands of others. Undefined if a database gains nothing from it.
+   */
+  readonly packed: ((write: IndexWrite) => PackedWrite) | undefined;
   /** How many records the next commit should take at most: unlimited, unless the disk is ours and nearly full. */
   recordsMax(): number;
   /** Writes all or nothing, and only if every expected row is as it was read. */

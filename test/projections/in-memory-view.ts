@@ -4,7 +4,7 @@ import type { StoredMessage } from "../../src/log/event-log.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import type { Projection } from "../../src/projections/projection.ts";
 import { keyText, type Row, type Table } from "../../src/views/tables.ts";
-import type { DeadLetter, ViewStore, Write } from "../../src/views/view-store.ts";
+import { type DeadLetter, isTextWrite, type ViewStore, type Write } from "../../src/views/view-store.ts";
 
 export interface InMemoryView {
   /** Takes the messages as one group. */
@@ -38,11 +38,11 @@ export const createInMemoryView = (...projections: readonly Projection[]): InMem
   };
 
   const apply = (write: Write): void => {
-    if (write.kind === "index" || write.kind === "unindex") {
+    if (isTextWrite(write)) {
       const name = `${write.index.name} ${write.sequence}`;
       words.delete(name);
       labels.delete(name);
-      if (write.kind === "unindex") return;
+      if (write.kind !== "index") return;
       words.set(name, [...new Set(wordsOfAll(write.texts))].sort());
       labels.set(name, [
         ...write.labels.map((parts) => parts.join("=")),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { INTEGER, type Row, type Table, TEXT } from "../../src/views/tables.ts";
 import { tenantQuery } from "../../src/views/tenant-query.ts";
 import type { Label, TextIndex } from "../../src/views/text-index.ts";
-import type { ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
+import type { IndexWrite, ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
 import { openView } from "./opened-view.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
@@ -31,7 +31,7 @@ const wordsOf = (
   words: readonly string[],
   tenant = "acme",
   beside: Partial<Pick<IndexWrite, "labels" | "times">> = {},
-): Write => ({
+): IndexWrite => ({
   kind: "index",
   index: WORDS,
   tenant,
@@ -41,7 +41,6 @@ const wordsOf = (
   times: [],
   ...beside,
 });
-type IndexWrite = Extract<Write, { kind: "index" }>;
 const unindex = (sequence: number, labels: readonly Label[] = []): Write => ({
   kind: "unindex",
   index: WORDS,
@@ -88,7 +87,11 @@ export const textIndexSuite = (
         [],
         ["a", "a"],
       ];
-      const writes = rows.flatMap((words, index) => [insert(thing(index + 1)), wordsOf(index + 1, words)]);
+      const writes = rows.flatMap((words, index) => {
+        const write = wordsOf(index + 1, words);
+        // As overlays pass them on, and as projections make them.
+        return [insert(thing(index + 1)), index % 2 === 0 ? (store.packed?.(write) ?? write) : write];
+      });
       await store.commit(commitOf(0, 5, { writes }));
       for (const [asked, expected] of [
         [{ words: ["credit"] }, [1]],
