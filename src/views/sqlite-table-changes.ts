@@ -1,5 +1,7 @@
 /** Creates, remakes, replaces and removes views, in one transaction each. */
 import type { DatabaseSync } from "node:sqlite";
+import type { Done } from "./done.ts";
+import type { AbsentKeys } from "./sqlite-absent-keys.ts";
 import type { Statements, Transactions } from "./sqlite-connection.ts";
 import type { LeftoverDropper } from "./sqlite-leftovers.ts";
 import { getRow, runWrite, runWrites } from "./sqlite-rows.ts";
@@ -25,15 +27,22 @@ export const createTableChanges = (parts: {
   readonly transactions: Transactions;
   readonly wal: Pick<WalMover, "isNarrow">;
   readonly leftovers: Pick<LeftoverDropper, "found" | "drop">;
+  readonly absentKeys: Pick<AbsentKeys, "forget">;
 }): Pick<ViewStore, "open" | "replace" | "drop"> => {
-  const { writer, write, read, transactions, wal, leftovers } = parts;
+  const { writer, write, read, transactions, wal, leftovers, absentKeys } = parts;
+  /** In one transaction. */
+  const change = <Result>(work: () => Promise<Done<Result>>): Promise<Result> =>
+    transactions.run(() => {
+      absentKeys.forget();
+      return work();
+    });
   /** If old tables were kept beside the new ones on a nearly full disk, the file might need more space than there is. */
   const before = (): Before => (wal.isNarrow() ? "dropped" : "aside");
 
   const makeOrKeep = async (view: ViewDefinition) => {
     // A projector that was paused in a commit holds the lock until it continues; its successor must not fail because of that.
     if (stands(getRow(read, VIEWS, { name: view.name }), view)) return "kept";
-    return transactions.run<"made" | "kept" | "made_again">(async () => {
+    return change<"made" | "kept" | "made_again">(async () => {
       const known = getRow(write, VIEWS, { name: view.name });
       if (stands(known, view)) return { result: "kept", keep: false };
       const leftOver = known ? await remakeTables(writer, known, view, before()) : [];
@@ -54,13 +63,13 @@ export const createTableChanges = (parts: {
       return opened;
     },
     replace: async (replacement) => {
-      const replaced = await transactions.run(() => replaceView(writer, write, replacement, before()));
+      const replaced = await change(() => replaceView(writer, write, replacement, before()));
       lookForLeftovers(replacement.view);
       // The process that asked for it may not advance views, and may end soon.
       await leftovers.drop();
       return replaced;
     },
-    drop: (name) => transactions.run(async () => dropNamed(writer, write, name)),
+    drop: (name) => change(async () => dropNamed(writer, write, name)),
   };
 };
 

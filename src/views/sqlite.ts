@@ -12,6 +12,7 @@ import { SNAPSHOT_ROWS, VIEW_BUSY_MS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
 import { inSlices } from "./in-slices.ts";
 import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
+import { type AbsentKeys, createAbsentKeys } from "./sqlite-absent-keys.ts";
 import {
   constraintMessage,
   createStatements,
@@ -47,6 +48,7 @@ import {
   type ViewDefinition,
   type ViewRevision,
   type ViewStore,
+  type Write,
 } from "./view-store.ts";
 
 export const createSqliteViews = ({
@@ -69,6 +71,7 @@ export const createSqliteViews = ({
     { start: startWalThread, elapsedMs: () => performance.now(), onEnded: onMoverEnded },
   );
   const transactions = createTransactions(write, wal);
+  const absentKeys = createAbsentKeys({ write, read, between: transactions.between });
   const leftovers = createLeftoverDropper({ path, between: transactions.between, onFailed: onLeftover });
 
   const position = async (name: string): Promise<number> => {
@@ -78,7 +81,19 @@ export const createSqliteViews = ({
 
   const standsAs = ({ table, key, row }: Expectation): boolean => isSameRow(getRow(write, table, key), row);
 
-  const commits = createCommits({ write, transactions, position, standsAs, dropLeftovers: leftovers.drop });
+  const writeAll = (writes: readonly Write[]): Promise<void> => {
+    absentKeys.written(writes);
+    return runWrites(write, writes);
+  };
+  const commits = createCommits({
+    write,
+    writeAll,
+    loadWritten: absentKeys.load,
+    transactions,
+    position,
+    standsAs,
+    dropLeftovers: leftovers.drop,
+  });
 
   const revise = ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> =>
     transactions.run<RevisionResult>(async () => {
@@ -86,16 +101,18 @@ export const createSqliteViews = ({
         stands(getRow(write, VIEWS, { name: view.name }), view);
       if (!(views.every(isCurrent) && expected.every(standsAs)))
         return { result: { kind: "outdated" }, keep: false };
-      await runWrites(write, writes);
+      await writeAll(writes);
       return { result: { kind: "revised" }, keep: true };
     });
 
   const giveUp = (): void => {
+    absentKeys.close();
     leftovers.end();
     transactions.giveUp();
   };
 
   const close = async (): Promise<void> => {
+    absentKeys.close();
     leftovers.end();
     await transactions.ended();
     await wal.close();
@@ -104,12 +121,12 @@ export const createSqliteViews = ({
 
   return {
     position,
-    ...createTableChanges({ writer, write, read, transactions, wal, leftovers }),
+    ...createTableChanges({ writer, write, read, transactions, wal, leftovers, absentKeys }),
     ...commits,
     packed: sqlitePacked,
     recordsMax: wal.recordsMax,
     revise,
-    load: createLoad({ read, write, transactions }),
+    load: createLoad({ read, write, loadWritten: absentKeys.load, transactions }),
     select: createSelect(reader, read),
     names: async () =>
       read(VIEW_NAMES)
@@ -136,7 +153,7 @@ const createSelect = (database: DatabaseSync, read: Statements): ViewStore["sele
 };
 
 const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together"> => {
-  const { write, transactions, position, standsAs, dropLeftovers } = parts;
+  const { write, writeAll, loadWritten, transactions, position, standsAs, dropLeftovers } = parts;
   /** Inside the open transaction. */
   const move = async (moving: ViewCommit): Promise<CommitResult> => {
     const { views, from, to, writes, deadLetters, expected = [] } = moving;
@@ -145,8 +162,8 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
       if (Number(changes) !== 1) return { kind: "superseded", view: name, position: await position(name) };
     }
     if (!expected.every(standsAs)) return { kind: "outdated" };
-    await runWrites(write, writes);
-    await runWrites(write, deadLetters.map(deadLetterWrite));
+    await writeAll(writes);
+    await writeAll(deadLetters.map(deadLetterWrite));
     return { kind: "committed" };
   };
   const inTransaction = async (work: () => Promise<CommitResult>): Promise<CommitResult> => {
@@ -165,7 +182,7 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
       throw error;
     }
   };
-  const load: ViewStore["load"] = async (...asked) => getRows(write, ...asked);
+  const load: ViewStore["load"] = async (...asked) => loadWritten(...asked);
   return {
     commit: (moving) => inTransaction(() => move(moving)),
     together: (work) => inTransaction(() => work({ load, commit: move })),
@@ -174,6 +191,8 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
 
 interface CommitParts {
   readonly write: Statements;
+  readonly writeAll: (writes: readonly Write[]) => Promise<void>;
+  readonly loadWritten: AbsentKeys["load"];
   readonly transactions: Transactions;
   readonly position: ViewStore["position"];
   readonly standsAs: (expectation: Expectation) => boolean;
@@ -187,23 +206,24 @@ interface CommitParts {
 const createLoad = ({
   read,
   write,
+  loadWritten,
   transactions,
 }: {
   readonly read: Statements;
   readonly write: Statements;
+  readonly loadWritten: AbsentKeys["load"];
   readonly transactions: Transactions;
 }): ViewStore["load"] => {
-  const loadBy = (statements: Statements, asked: Parameters<ViewStore["load"]>): readonly Row[] =>
-    inOneRead(statements, () => getRows(statements, ...asked));
+  const loadRead: AbsentKeys["load"] = (...asked) => inOneRead(read, () => getRows(read, ...asked));
   // Nothing in it awaits, so no transaction begins meanwhile.
   return async (...asked) => {
-    if (transactions.isOpen) return loadBy(read, asked);
+    if (transactions.isOpen) return loadRead(...asked);
     try {
-      return loadBy(write, asked);
+      return inOneRead(write, () => loadWritten(...asked));
     } catch (error) {
       // If another process has locked the file exclusively, the writer does not wait, but the reader does.
       if (!isBusy(error)) throw error;
-      return loadBy(read, asked);
+      return loadRead(...asked);
     }
   };
 };
