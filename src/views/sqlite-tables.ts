@@ -25,8 +25,7 @@ const makeTable = (database: DatabaseSync, table: Table): void => {
   const isKeyAndCounts = Object.entries(table.columns).every(
     ([name, { type }]) => type === "integer" || table.primaryKey.includes(name),
   );
-  const hasNoRowid = isKeyAndCounts || table.isInOrderOfKey;
-  for (const sql of [hasNoRowid ? `${create} WITHOUT ROWID` : create, ...indexes]) database.exec(sql);
+  for (const sql of [isKeyAndCounts ? `${create} WITHOUT ROWID` : create, ...indexes]) database.exec(sql);
 };
 
 export const makeTables = (database: DatabaseSync, view: ViewDefinition): void => {

@@ -36,8 +36,6 @@ export interface Table {
    * of several rows changes, to be able to undo that statement alone, because a function may fail (measured with 3.54: 100 writes for 16 decisions).
    */
   readonly indexesByMonth?: readonly IndexByMonth[];
-  /** New rows mostly come last in the order of the key: SQLite keeps the rows themselves in that order, without an index of the key beside them. */
-  readonly isInOrderOfKey?: true;
   /** Rows are mostly asked for before they exist: a store may remember which keys there are, to look for fewer. */
   readonly isAskedForNewRows?: true;
   /** Only where text indexes hold no times (periods.ts): ranges of time are looked up in these indexes. */

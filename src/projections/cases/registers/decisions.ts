@@ -49,7 +49,6 @@ export const DECISIONS = {
   },
   // Nobody looks up a decision by its id here: it is found by the names of its case. So the key is in the order of the list, in which nearly all of them arrive.
   primaryKey: ["tenant", "at", "decision_id"],
-  isInOrderOfKey: true,
   indexes: [
     ["tenant", "outcome", "at", "decision_id"],
     ["tenant", "asset_id", "at", "decision_id", "outcome"],

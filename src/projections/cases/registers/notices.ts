@@ -29,7 +29,6 @@ const NOTICES = {
     acknowledged_at: NULLABLE_TEXT,
   },
   primaryKey: ["tenant", "at", "notice_id"],
-  isInOrderOfKey: true,
   indexes: [["tenant", "asset_id", "at", "notice_id"]],
 } as const satisfies Table;
 
