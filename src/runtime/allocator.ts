@@ -13,11 +13,6 @@ import { runtimeName } from "./listen.ts";
 /** Milliseconds after which freed memory is given back (microsoft.github.io/mimalloc/environment.html). */
 const SETTING = "MIMALLOC_PURGE_DELAY";
 const NEVER = "-1";
-/**
- * Asks the system for pages of 2 MiB, because memory that stays may as well be large: a projector goes through hundreds of megabytes, and finding the
- * places of small pages takes 2 to 4 % of its time (measured).
- */
-const LARGE_PAGES = { MIMALLOC_ALLOW_THP: "2" };
 
 /**
  * Call it before anything is opened or loaded. Does nothing if the setting is there already, and where a process cannot begin again: only Bun on
@@ -27,7 +22,7 @@ export const keepFreedMemory = (): void => {
   if (runtimeName !== "Bun" || process.platform !== "linux") return;
   if (process.env[SETTING] !== undefined) return;
   try {
-    process.execve?.(process.execPath, ownArguments(), { ...LARGE_PAGES, ...process.env, [SETTING]: NEVER });
+    process.execve?.(process.execPath, ownArguments(), { ...process.env, [SETTING]: NEVER });
   } catch {
     // It only costs time.
   }
