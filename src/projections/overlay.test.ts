@@ -80,7 +80,7 @@ test("the words of a row wait as their store packs them, unless they cannot be p
   });
   const packed = ({ sequence }: IndexWrite): PackedWrite => {
     if (sequence === 13) throw new Error("13 cannot be packed");
-    return { kind: "packed", index, sequence, terms: { of: new Uint8Array([sequence]), start: 0, end: 1 } };
+    return { kind: "packed", index, sequence, bytes: new Uint8Array([sequence]), start: 0, end: 1 };
   };
   const overlay = createOverlay({ load: async () => [], packed });
   const gone = { kind: "unindex", index, tenant: "acme", sequence: 3, labels: [] } as const;

@@ -92,8 +92,8 @@ const runTextWrite = (statements: Statements, write: TextWrite): void => {
   const sql = sqliteTextSql(write.index);
   if (write.kind === "unindex") statements(sql.unindex).run(write.sequence);
   else {
-    const { sequence, terms } = write.kind === "packed" ? write : sqlitePacked(write);
-    statements(sql.index).run(sequence, viewOf(terms));
+    const packed = write.kind === "packed" ? write : sqlitePacked(write);
+    statements(sql.index).run(packed.sequence, viewOf(packed));
   }
 };
 

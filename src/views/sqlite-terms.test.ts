@@ -58,8 +58,9 @@ test("terms use as much memory as they need, and stay as they are when the next 
   const packed = Array.from({ length: 300 }, (_, sequence) =>
     sqlitePacked({ ...write, sequence, texts: [`${sequence} word `.repeat(1 + sequence * 10)] }),
   );
-  for (const { sequence, terms } of packed) {
-    const written = decoder.decode(viewOf(terms)).split(" ").slice(1);
+  for (const each of packed) {
+    const { sequence } = each;
+    const written = decoder.decode(viewOf(each)).split(" ").slice(1);
     expect(written).toEqual(
       Array.from({ length: 1 + sequence * 10 }, () => [`acme/:${sequence}`, "acme/.word"]).flat(),
     );

@@ -17,30 +17,29 @@ import {
   termPrefix,
   wordTerm,
 } from "./text-index.ts";
-import type { Bytes, IndexWrite, PackedWrite } from "./view-store.ts";
+import type { IndexWrite, PackedWrite } from "./view-store.ts";
 
 /**
  * Thousands of rows wait for their commit. A kilobyte of terms for each costs less than the texts and labels that they are made of, which a collector
  * walks through and which have left the processor's cache by then: 0.96 of what projecting takes (measured).
  */
-export const sqlitePacked = (write: IndexWrite): PackedWrite => ({
-  kind: "packed",
-  index: write.index,
-  sequence: write.sequence,
-  terms: termsOf(write),
-});
+export const sqlitePacked = (write: IndexWrite): PackedWrite => {
+  putTerms(write);
+  const { bytes, start, end } = terms;
+  return { kind: "packed", index: write.index, sequence: write.sequence, bytes, start, end };
+};
 
-export const sqliteTermsOf = (entry: SqliteEntry): readonly string[] =>
-  decoder
-    .decode(viewOf(termsOf(entry)))
-    .split(" ")
-    .slice(1);
+export const sqliteTermsOf = (entry: SqliteEntry): readonly string[] => {
+  putTerms(entry);
+  return decoder.decode(viewOf(terms)).split(" ").slice(1);
+};
 
 type SqliteEntry = Pick<IndexWrite, "tenant" | "texts" | "labels" | "times">;
 
-export const viewOf = ({ of, start, end }: Bytes): Uint8Array => of.subarray(start, end);
+export const viewOf = ({ bytes, start, end }: Pick<PackedWrite, "bytes" | "start" | "end">): Uint8Array =>
+  bytes.subarray(start, end);
 
-const termsOf = ({ tenant, texts, labels, times }: SqliteEntry): Bytes => {
+const putTerms = ({ tenant, texts, labels, times }: SqliteEntry): void => {
   terms.start = terms.end;
   terms.of = termsOfTenant(tenant);
   for (const text of texts)
@@ -49,7 +48,6 @@ const termsOf = ({ tenant, texts, labels, times }: SqliteEntry): Bytes => {
   for (const time of times)
     if (!putPeriods(time))
       for (const period of periodsOf(time.time)) putTerm(labelTerm(tenant, [time.name, period]));
-  return { of: terms.bytes, start: terms.start, end: terms.end };
 };
 
 const encoder = new TextEncoder();

@@ -65,12 +65,8 @@ export interface IndexWrite {
 /** An IndexWrite as one database takes it. Only the store that packed it can write it. */
 export interface PackedWrite extends Pick<IndexWrite, "index" | "sequence"> {
   readonly kind: "packed";
-  readonly terms: Bytes;
-}
-
-/** A part of some bytes. A view of them is made when it is needed: a thousand small ones cost a collector more than what they show. */
-export interface Bytes {
-  readonly of: Uint8Array;
+  /** The terms are in here from `start` to `end`. A view of them is made when it is needed: it costs a collector more than what it shows. */
+  readonly bytes: Uint8Array;
   readonly start: number;
   readonly end: number;
 }
