@@ -41,8 +41,8 @@ export const createKeyMap = <Known>(table: Table, make: (key: Row) => Known): Ke
 
 /**
  * By the values of one column: the level of the next column, or the place of a key, which is the index of what is known of it. Before the last column
- * such a key is the only one with these values so far: most keys with a time in them are, and a map for each took a collector a tenth of its time
- * (measured).
+ * such a key is the only one with these values so far. Most keys with a time in them are: with a map for each, a group of 16,000 records had 27,000 of
+ * them, and all of projecting took a hundredth more (measured).
  */
 type Level = Map<Value, Level | number>;
 

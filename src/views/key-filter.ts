@@ -16,7 +16,7 @@ const BLOCK_BITS = 20;
 /** With so many keys one in 23 that were never added looks as if it had been, with half as many one in 170 (measured). */
 export const KEY_FILTER_KEYS_MAX = 2 ** 23;
 
-/** Keys that differ only before the last column are one to it: there is a tenant, and ids of two tenants are hardly ever the same. */
+/** Keys that differ only before the last column are one to it: the last one has an id, and ids of two tenants are hardly ever the same. */
 export const createKeyFilter = ({ primaryKey }: Pick<Table, "primaryKey">): KeyFilter => {
   const last = primaryKey.at(-1) ?? "";
   const words = new Int32Array(2 ** (BLOCK_BITS + 1));

@@ -152,9 +152,7 @@ export interface ViewStore extends AsyncDisposable {
    * as the earlier commits have left them; nobody else sees these. Undefined if a database gains nothing from it.
    */
   readonly together: Together | undefined;
-  /**
-   * Makes a write smaller that waits for its commit beside thousands of others. Undefined if a database gains nothing from it.
-   */
+  /** Makes a write smaller that waits for its commit beside thousands of others. Undefined if a database gains nothing from it. */
   readonly packed: ((write: IndexWrite) => PackedWrite) | undefined;
   /** How many records the next commit should take at most: unlimited, unless the disk is ours and nearly full. */
   recordsMax(): number;
