@@ -118,7 +118,7 @@ const expirePage = async (
   const due = rows.flatMap((row) => {
     const facts = factsIn(row);
     if (!facts) return [];
-    const names = nodesOf(factOf(facts, 0));
+    const names = nodesOf(factOf(facts, 0, rowText(row, "received")));
     const { at } = expiresAt(
       { ...facts, received: rowText(row, "received"), correlationIds: casesOf(names) },
       policy,

@@ -39,7 +39,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   return projection;
 };
 
-const VERSION = 41;
+const VERSION = 42;
 /** Other deadlines make other rows, so they are part of the version. */
 const RULES_VERSIONS_MAX = 2 ** 32;
 
