@@ -2,7 +2,7 @@
  * The duties of a case: when each falls due, and which events started and stopped its clock. Pure: whether a duty is overdue depends on the reader's
  * time.
  */
-import { firstFrom } from "../cases/alike-facts.ts";
+import { firstFrom } from "../cases/by-time.ts";
 import { awareAt, type Case, type Decision, type Incident, noticeBefore } from "../cases/case.ts";
 import { earlier, type Fact, saysWord, timeOf } from "../cases/fact.ts";
 import {
@@ -66,7 +66,7 @@ export interface Rules {
 }
 
 export const obligationsOf = (
-  { facts, decisions, objections, reviews, incidents }: Case,
+  { decisions, objections, reviews, incidents }: Case,
   rules: Rules,
 ): readonly Obligation[] => {
   const found: Obligation[] = [];
@@ -74,7 +74,7 @@ export const obligationsOf = (
     if (made) found.push(made);
   };
   if (objections.length > 0) {
-    const answers = answersIn({ facts, decisions, objections, reviews });
+    const answers = answersIn({ decisions, reviews });
     for (const objection of objections)
       for (const start of objectionStarts(objection, answers(objection))) add(clock(start, rules));
   }
