@@ -265,6 +265,9 @@ test("a step is pending until it is due, and missing from then on", async () => 
   expect(row).toMatchObject({ missing: expect.any(Array), pending: expect.any(Array) });
 });
 
+/** Times of recording, times that a law sets, and what no event of the test says. */
+const OTHERS = /(?:recorded|due|heartbeat)_at$/;
+
 test("registers and dossiers show beside each time of an event when the log received it", async () => {
   const about = { asset_id: "recorded", subject_hash: hashOf("7") };
   const named = { decision_id: "recorded", objection_id: "recorded", incident_id: "recorded" };
@@ -284,6 +287,15 @@ test("registers and dossiers show beside each time of an event when the log rece
     "incident.detected",
     "incident.reported_to_authority",
     "incident.mitigated",
+    "asset.created",
+    "asset.archived",
+    "model.model_deployed",
+    "model.performance_degraded",
+    "model.model_retired",
+    "assessment.impact_assessment_started",
+    "assessment.impact_assessment_updated",
+    "assessment.impact_assessment_completed",
+    "assessment.risk_classification_changed",
   ];
   const began = new Date().toISOString();
   const { json } = await readAfter(
@@ -294,17 +306,25 @@ test("registers and dossiers show beside each time of an event when the log rece
         event_id: `evt_recorded_${index}`,
         event_type,
         timestamp: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
-        metadata: { ...named, aware_at: "2026-01-01T00:00:00Z" },
+        metadata: {
+          ...named,
+          aware_at: "2026-01-01T00:00:00Z",
+          source_id: "recorded",
+          source_sequence: index + 1,
+        },
       }),
     ),
   );
   const rows = [json.data, ...json.data.objections, ...json.data.human_reviews];
-  for (const register of ["transparency", "objections", "human-reviews", "incidents"])
+  const registers = ["transparency", "objections", "human-reviews", "incidents"];
+  for (const register of [...registers, "models", "assessments", "risk-changes"])
     rows.push(...(await service.call(`/v1/registers/${register}?asset_id=recorded`)).json.data);
-  expect(rows).toHaveLength(7);
+  const { coverage: _, ...asset } = (await service.call("/v1/assets/recorded")).json.data;
+  rows.push(asset, ...(await service.call("/v1/sources")).json.data);
+  expect(rows).toHaveLength(12);
   for (const row of rows)
-    for (const name of Object.keys(row).filter((each) => /(?<!_recorded|due)_at$/.test(each))) {
-      const recorded = `${name.slice(0, -"_at".length)}_recorded_at`;
+    for (const name of Object.keys(row).filter((each) => /(?:^|_)at$/.test(each) && !OTHERS.test(each))) {
+      const recorded = `${name.slice(0, -"at".length)}recorded_at`;
       expect([name, row[name], row[recorded]]).toEqual([name, expect.any(String), expect.any(String)]);
       expect([name, row[recorded] >= began]).toEqual([name, true]);
     }

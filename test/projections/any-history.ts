@@ -93,6 +93,7 @@ export const anyHistory = fc
       messageOf(index + 1, {
         event: { ...event, event_id: `evt_${index}` },
         tenant: index % 7 === 6 ? "b" : "a",
+        receivedAt: `2026-11-20T10:00:0${index % 5}.000Z`,
       }),
     ),
   );

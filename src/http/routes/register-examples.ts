@@ -126,8 +126,11 @@ export const ASSESSMENT_EXAMPLE = {
   version: "2",
   state: "completed",
   started_at: "2026-08-03T09:00:00Z",
+  started_recorded_at: "2026-08-03T09:00:00.512Z",
   updated_at: "2026-08-20T09:00:00Z",
+  updated_recorded_at: "2026-08-20T09:00:00.512Z",
   completed_at: "2026-09-02T09:00:00Z",
+  completed_recorded_at: "2026-09-02T09:00:00.512Z",
   valid_until: "2027-09-02",
   checklist: [
     { item: "affected persons", state: true },
@@ -139,6 +142,7 @@ export const RISK_CHANGE_EXAMPLE = {
   event_id: "evt_risk_001",
   ...ASSET,
   at: "2026-09-03T09:00:00Z",
+  recorded_at: "2026-09-03T09:00:00.512Z",
   from_tier: "limited",
   to_tier: "high",
   reason: "Now decides without a person",
@@ -154,9 +158,12 @@ export const MODEL_EXAMPLE = {
   model: "gradient-boosting",
   state: "deployed",
   deployed_at: "2026-09-10T09:00:00Z",
+  deployed_recorded_at: "2026-09-10T09:00:00.512Z",
   retired_at: null,
+  retired_recorded_at: null,
   degradations: 1,
   degraded_at: "2026-10-02T03:00:00Z",
+  degraded_recorded_at: "2026-10-02T03:00:00.512Z",
 };
 
 export const COVERAGE_EXAMPLE = {
@@ -181,7 +188,9 @@ export const SOURCE_EXAMPLE = {
   received: 1202,
   missing: 2,
   last_at: "2026-11-20T10:00:00Z",
+  last_recorded_at: "2026-11-20T10:00:00.512Z",
   heartbeat_at: "2026-11-20T09:59:55Z",
+  heartbeat_recorded_at: "2026-11-20T09:59:55.512Z",
   heartbeat: { queue_depth: 0, last_source_sequence: 1204 },
 };
 
