@@ -61,7 +61,7 @@ const ABOUT_DECISIONS =
   /^(decision|objection|transparency)\.|^(objection|human_review|disclosure_|watermark_)/;
 
 const NO_LINK: NoLink = { candidates: [] };
-const NONE: ReadonlySet<string> = new Set();
+const NONE: readonly string[] = [];
 
 export const linksIn = (facts: readonly Fact[]): Links => {
   const [decisions, objections, incidents] = [
@@ -71,11 +71,12 @@ export const linksIn = (facts: readonly Fact[]): Links => {
   ];
   const ofObjections = new Map<string, Link | NoLink>();
   const naming = facts.filter(({ links }) => links.objection !== undefined);
-  for (const [id, those] of Map.groupBy(naming, ({ links }) => links.objection))
-    if (id !== undefined) ofObjections.set(id, decisionNamedBy(those, decisions));
+  if (naming.length > 0)
+    for (const [id, those] of Map.groupBy(naming, ({ links }) => links.objection))
+      if (id !== undefined) ofObjections.set(id, decisionNamedBy(those, decisions));
   const decisionOfObjection = (id: string): Link | NoLink => ofObjections.get(id) ?? NO_LINK;
   let byDecision: Named | undefined;
-  const objectionsTo = (decision: string | undefined): ReadonlySet<string> => {
+  const objectionsTo = (decision: string | undefined): readonly string[] => {
     if (decision === undefined || ofObjections.size === 0) return NONE;
     byDecision ??= byDecisions(ofObjections);
     return byDecision.get(decision) ?? NONE;
@@ -86,14 +87,12 @@ export const linksIn = (facts: readonly Fact[]): Links => {
     if (objection !== undefined) return { id: objection, by: "objection_id" };
     if (!FOLLOWS_OBJECTION.includes(type)) return undefined;
     const own = objectionsTo(decision);
-    if (own.size > 0) return only("objection", own, "decision_id");
+    if (own.length > 0) return only("objection", own, "decision_id");
     const near = under(objections, correlation);
     // What names one decision does not continue an objection to another.
     return only(
       "objection",
-      decision === undefined
-        ? near
-        : new Set([...near].filter((id) => decisionOfObjection(id).id === undefined)),
+      decision === undefined ? near : near.filter((id) => decisionOfObjection(id).id === undefined),
       "correlation_id",
     );
   };
@@ -112,7 +111,7 @@ export const linksIn = (facts: readonly Fact[]): Links => {
     if (!isAbout) return undefined;
     const near = under(decisions, correlation);
     // An objection under the correlation may name the decision under another one.
-    const sole = near.size === 0 ? soleOf(under(objections, correlation)) : undefined;
+    const sole = near.length === 0 ? soleOf(under(objections, correlation)) : undefined;
     const continued = objectionOf(fact)?.id ?? sole;
     const found = continued === undefined ? NO_LINK : decisionOfObjection(continued);
     return found.id === undefined
@@ -138,47 +137,47 @@ const decisionRule = ({ bySubject, byOriginal }: Fact): LinkedBy =>
 
 /** By decision: the objections to it. */
 const byDecisions = (ofObjections: ReadonlyMap<string, Link | NoLink>): Named => {
-  const found = new Map<string, Set<string>>();
+  const found = new Map<string, string[]>();
   for (const [objection, { id }] of ofObjections) {
     if (id === undefined) continue;
     const those = found.get(id);
-    if (those) those.add(objection);
-    else found.set(id, new Set([objection]));
+    if (those) those.push(objection);
+    else found.set(id, [objection]);
   }
   return found;
 };
 
-type Named = ReadonlyMap<string, ReadonlySet<string>>;
+type Named = ReadonlyMap<string, readonly string[]>;
 
-/** By correlation: what the events under it name, each once. */
+/** By correlation: what the events under it name, each once; of a crowd only as many as show that it is one. */
 const namedUnder = (facts: readonly Fact[], kind: LinkKind): Named => {
-  const found = new Map<string, Set<string>>();
+  let found: Map<string, string[]> | undefined;
   for (const { links } of facts) {
     const { correlation, [kind]: name } = links;
     if (correlation === undefined || name === undefined) continue;
+    found ??= new Map();
     const names = found.get(correlation);
-    if (names) names.add(name);
-    else found.set(correlation, new Set([name]));
+    if (names === undefined) found.set(correlation, [name]);
+    else if (names.length <= CASE_NEIGHBOURS_MAX && !names.includes(name)) names.push(name);
   }
-  return found;
+  return found ?? NOTHING_NAMED;
 };
+
+const NOTHING_NAMED: Named = new Map();
 
 /** A correlation that stands beside more than this holds no case together, and so says nothing. */
-const under = (named: Named, correlation: string | undefined): ReadonlySet<string> => {
+const under = (named: Named, correlation: string | undefined): readonly string[] => {
   const found = correlation === undefined ? undefined : named.get(correlation);
-  return found === undefined || found.size > CASE_NEIGHBOURS_MAX ? NONE : found;
+  return found === undefined || found.length > CASE_NEIGHBOURS_MAX ? NONE : found;
 };
 
-const soleOf = (ids: ReadonlySet<string>): string | undefined => {
-  if (ids.size !== 1) return undefined;
-  const [sole] = ids;
-  return sole;
-};
+const soleOf = (ids: readonly string[]): string | undefined => (ids.length === 1 ? ids[0] : undefined);
 
-const only = (kind: CandidateKind, ids: ReadonlySet<string>, by: LinkedBy): Link | NoLink => {
+const only = (kind: CandidateKind, ids: readonly string[], by: LinkedBy): Link | NoLink => {
   const id = soleOf(ids);
   if (id !== undefined) return { id, by };
-  return ids.size === 0 ? NO_LINK : { candidates: [...ids].map((each) => ({ kind, id: each })) };
+  if (ids.length === 0) return NO_LINK;
+  return { candidates: ids.slice(0, CASE_NEIGHBOURS_MAX).map((each) => ({ kind, id: each })) };
 };
 
 /** By the facts that name an objection: the decision that one of them names, or else the only one under the correlation of one of them. */
@@ -190,8 +189,8 @@ const decisionNamedBy = (facts: readonly Fact[], decisions: Named): Link | NoLin
   let possible = NONE;
   for (const { links } of facts) {
     const near = under(decisions, links.correlation);
-    if (near.size === 1) return only("decision", near, "correlation_id");
-    if (near.size > 0) possible = near;
+    if (near.length === 1) return only("decision", near, "correlation_id");
+    if (near.length > 0) possible = near;
   }
   return only("decision", possible, "correlation_id");
 };

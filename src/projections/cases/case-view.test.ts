@@ -61,7 +61,7 @@ test("the work for a case of more than a hundred thousand events is proportional
     ];
   };
   const expectRows = rowsIn(factsOf(Array.from({ length: parts }, (_, part) => partOf(part)).flat()));
-  expectRows("decisions", parts, { objections: 1, obligations_open: 0, missing: "[]" });
+  expectRows("decisions", parts, { objections: 1, obligations_open: 0, steps: "[]" });
   expectRows("objections", parts, { state: "resolved" });
   expectRows("human_reviews", parts, { state: "completed", decision_outcome: "denied" });
   expectRows("incidents", parts, { state: "mitigated" });
@@ -154,5 +154,8 @@ test("the registers show an objection that is received again as its clock sees i
     obligation_id: expect.stringMatching(/^(PIPA-EXPL:evt_000000|OBJ-ACK:evt_000002)$/),
   });
   expectRows("objections", 1, { objection_type: "explanation_request", state: "received" });
-  expectRows("decisions", 1, { missing: '["decision","explanation","objection_resolution"]' });
+  expectRows("decisions", 1, {
+    steps:
+      '[["decision",null],["explanation","2026-12-20T14:59:59"],["objection_resolution","2026-12-20T14:59:59"]]',
+  });
 });

@@ -116,9 +116,10 @@ const NO_LIMIT = "";
 const firstDue = (obligations: readonly Obligation[]): string =>
   obligations.map(({ dueAt }) => dueAt).sort()[0] ?? NO_LIMIT;
 
-/** The acknowledgement is no answer. */
-const isOf = (objections: readonly Objection[], { deadline, objectionId }: Obligation): boolean =>
-  deadline !== "OBJ-ACK" && objections.some(({ id }) => id === objectionId);
+/** Limits for the answer, since it was received last. The acknowledgement is no answer. */
+const isOf = (objections: readonly Objection[], { deadline, objectionId, startedBy }: Obligation): boolean =>
+  deadline !== "OBJ-ACK" &&
+  objections.some(({ id, received }) => id === objectionId && (!received || startedBy.at >= received.at));
 
 /** Where no law limits the explanation itself, with the answer to the objection; at once where that came without one. */
 const explanationDue = (
