@@ -84,6 +84,11 @@ export const PROBLEMS = {
     title: "Others changed it at the same time",
     when: "Somebody else changed the key, the policy or the hold during each attempt. Nothing was done. Send the same again.",
   },
+  obligation_state_conflict: {
+    status: 409,
+    title: "The obligation is not in a state for this",
+    when: "A met obligation cannot be waived, nor a waived one once more; what is not waived cannot be unwaived. Nothing can be said of an obligation whose starting event has expired. Nothing was done.",
+  },
   event_expired: {
     status: 410,
     title: "The event has expired",

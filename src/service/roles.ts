@@ -4,7 +4,7 @@ import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { TRANSITION } from "../obligations/transitions.ts";
+import { TRANSITIONS } from "../obligations/transitions.ts";
 import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
@@ -69,7 +69,7 @@ const startAnnouncing = ({
   keepStream("The stream of duties", stall);
   countFromZero(
     metrics.dutiesAnnounced,
-    Object.values(TRANSITION).map((transition) => ({ transition })),
+    TRANSITIONS.map((transition) => ({ transition })),
   );
   const dependencies: AnnouncerDependencies = {
     ...shared,

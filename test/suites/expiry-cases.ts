@@ -110,7 +110,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       ]);
       const now = "2026-12-01T00:00:00Z";
       const before = await coverageAt(scene.views, "acme", now);
-      const applicable = before.filter(({ required }) => required > 0);
+      const applicable = before.filter(({ due }) => due > 0);
       expect(applicable.filter(({ in_time }) => in_time > 0).map(({ duty }) => duty)).toEqual(
         expect.arrayContaining(["labeling", "notice", "bias_audit", "lifecycle"]),
       );

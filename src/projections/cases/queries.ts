@@ -1,7 +1,7 @@
 /** A case and everything known of it, found by one of the names to which its events refer. */
 import type { Fact, LinkKind } from "../../cases/fact.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { searchQuery } from "../events/queries.ts";
