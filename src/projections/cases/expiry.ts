@@ -69,8 +69,7 @@ export const withoutGone = (
   const groups = new Map<Sequence | undefined, Fact[]>();
   for (const [name, node] of members.nodes) {
     for (const group of new Set(node.facts.map((fact) => goneWith(name, fact)))) {
-      // What counts of an expired case counts as its waivers left it.
-      const facts = members.factsOf(name, (fact) => isWaiver(fact) || goneWith(name, fact) === group);
+      const facts = members.factsOf(name, (fact) => goneWith(name, fact) === group);
       groups.set(group, [...(groups.get(group) ?? []), ...facts]);
     }
     const reduced = withoutFacts(node, (fact) => goneWith(name, fact));
@@ -112,7 +111,7 @@ export const casesExpiring = async (
   const gone = new Set(stored.filter(isExpired).map((row) => rowText(row, "event_id")));
   const over = cases.flatMap((members) => {
     const facts = allFactsOf(members);
-    // A waiver is no event of the tenant, and expires with none.
+    // A waiver is no event of the tenant: it goes with the others.
     const events = facts.filter((fact) => !isWaiver(fact));
     const isOver = events.length > 0 && events.every(({ id }) => expiring.has(id) || gone.has(id));
     return isOver ? [{ members, facts }] : [];

@@ -19,7 +19,6 @@ import { factFrom, type StoredFact, storedFact } from "../../cases/stored-fact.t
 import { FIRST_STAYS, type Weight, weightOf } from "../../cases/weight.ts";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import { isWaiver } from "../../obligations/waivers.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
 import type { CASE_NODES } from "./tables.ts";
 
@@ -114,8 +113,7 @@ const arrayText = (items: readonly unknown[]): string => (items.length === 0 ? "
 /** Where there are too many facts, the most important ones stay, and of these the earliest, in whatever order they arrived. */
 export const withFact = (node: Node, fact: Fact): Node => {
   const { facts, gone, others, neighbours } = node;
-  // A waiver is no event of the tenant.
-  const events = node.events + (isWaiver(fact) ? 0 : 1);
+  const events = node.events + 1;
   const isFull = facts.length + gone.length >= CASE_FACTS_MAX;
   if (isFull && isLessThanAny(fact, node))
     return { events, facts, gone, others: withTime(others, fact), neighbours };
@@ -175,8 +173,7 @@ export const withoutFacts = (node: Node, goneWith: (fact: Fact) => Sequence | un
   const left: Fact[] = [];
   const gone = [...node.gone];
   for (const fact of node.facts) {
-    // Waivers are no events of the tenant, so they stay: with the next case of the same names they match no obligation.
-    const expired = isWaiver(fact) ? undefined : goneWith(fact);
+    const expired = goneWith(fact);
     if (expired === undefined) left.push(fact);
     else gone.push({ ...placeOf(fact), with: expired });
   }
