@@ -223,7 +223,7 @@ export const appliesTo = (
   bases.some((basis) => named.includes(basis)) ||
   (withoutBasis && namedBases(first).length === 0);
 
-const isNamedBy = (basis: string): ((name: string) => boolean) => {
+export const isNamedBy = (basis: string): ((name: string) => boolean) => {
   if (!basis.endsWith("*")) return (name) => name === basis;
   const beginning = basis.slice(0, -1);
   return (name) => name.startsWith(beginning);
