@@ -16,6 +16,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   request_timeout: "Ask again.",
   event_id_conflict: "Events are never changed: send what is new under a new event_id.",
   changed_meanwhile: "Ask again.",
+  obligation_state_conflict: "Read the obligation: its state says what is left to do.",
   event_expired: "The record is in the log for ever; views no longer show it.",
   case_shared: "Ask for each decision, or for all events of the correlation_id.",
   case_expired: "The records are in the log for ever; views no longer show the case.",

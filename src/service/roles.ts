@@ -66,7 +66,7 @@ const startAnnouncing = ({
   readonly logEnd: Sequence | undefined;
 }): AsyncDisposable => {
   const { publish, lastPublished, stall } = createDutyPublisher(connection, () => performance.now());
-  keepStream("The stream of duties", stall);
+  keepStream("The stream of obligations", stall);
   countFromZero(
     metrics.dutiesAnnounced,
     TRANSITIONS.map((transition) => ({ transition })),

@@ -53,13 +53,13 @@ export const createMetrics = () => {
     }),
     dutiesAnnounced: new Counter({
       name: "prooftrail_duties_announced_total",
-      help: "Transitions of duties published, by transition: open, due, met, late.",
+      help: "Transitions of obligations published, by transition: open, due, met, late, late_record, breached, waived.",
       labelNames: ["transition"],
       registers,
     }),
     dutiesPosition: new Gauge({
       name: "prooftrail_duties_position",
-      help: "Sequence up to which what became of duties was told; a projection's position is how far it could be.",
+      help: "Sequence up to which what became of obligations was told; a projection's position is how far it could be.",
       registers,
     }),
     administrativeActions: new Counter({

@@ -442,7 +442,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       await keepAnnouncing({ ...at.dependencies(), lastPublished, logger }, { logEnd: undefined, signal });
       expect([tries, told]).toEqual([
         3,
-        [["duties were not announced, trying again", { detail: "Error: no answer" }]],
+        [["changes of obligations were not announced, trying again", { detail: "Error: no answer" }]],
       ]);
     });
 

@@ -93,7 +93,7 @@ export const coverageSchema = Type.Object({
   example_event_ids: Type.Array(Type.String(), {
     maxItems: COVERAGE_EXAMPLES_MAX,
     description:
-      "Events that are evidence, the newest first, among the newest decisions, duties and labels of the asset, and of an outcome that another asset labeled the first label; none that has expired.",
+      "Events that are evidence, the newest first, among the newest decisions, obligations and labels of the asset, and of an outcome that another asset labeled the first label; none that has expired.",
   }),
   warnings: Type.Array(Type.Union(COVERAGE_WARNINGS.map((warning) => Type.Literal(warning))), {
     description:
@@ -105,7 +105,7 @@ const CannotShow = Type.Array(
   Type.Object({ law: Type.String(), duty: Type.String(), clause: Type.String(), why: Type.String() }),
   {
     description:
-      "Duties that no count of events can show to be met, and why; those of the asked `law` and `duty`.",
+      "Obligations that no count of events can show to be met, and why; those of the asked `law` and `duty`.",
   },
 );
 
