@@ -168,6 +168,37 @@ test("a list in a setting is split at its commas", () => {
   expect(config?.vocabulary.eventIdPrefixes).toEqual(["evt_", "obj_", "rev_"]);
 });
 
+test("the file of rules is also read under its former name", () => {
+  const fileOf = (settings: Readonly<Record<string, string>>) => {
+    const result = readConfig(settings);
+    return result.kind === "valid" && result.config.obligationRulesFile;
+  };
+  expect(fileOf({ DEADLINES_FILE: "old.json" })).toBe("old.json");
+  expect(fileOf({ DEADLINES_FILE: "old.json", OBLIGATION_RULES_FILE: "new.json" })).toBe("new.json");
+});
+
+test.each([
+  [undefined, 86_400_000],
+  ["0", 0],
+  ["500ms", 500],
+  ["90s", 90_000],
+  ["30m", 1_800_000],
+  ["36h", 129_600_000],
+  ["2d", 172_800_000],
+])("LATE_RECORD_GRACE %p is %i milliseconds", (setting, milliseconds) => {
+  const result = readConfig(setting === undefined ? {} : { LATE_RECORD_GRACE: setting });
+  expect(result.kind === "valid" && result.config.lateRecordGraceMs).toBe(milliseconds);
+});
+
+test.each(["24", "1w", "-1h", "1000000s", ""])("LATE_RECORD_GRACE %p is refused", (setting) => {
+  expect(readConfig({ LATE_RECORD_GRACE: setting })).toEqual({
+    kind: "invalid",
+    errors: [
+      `LATE_RECORD_GRACE must be a time such as 30m, 24h or 2d, up to 999999 of its unit, or 0, not "${setting}".`,
+    ],
+  });
+});
+
 test("the refusal of an interval of tree heads that is too long names the longest one", () => {
   for (const longest of ["999999ms", "999999s", "9999m"])
     expect(readConfig({ CHECKPOINT_INTERVAL: longest }).kind).toBe("valid");
