@@ -13,18 +13,19 @@ export const noticeClocks = ({ decisions, notices }: Case, rules: Rules): readon
   const rule = deadlineOf(rules.deadlines, "LL144-NOTICE");
   if (!rule) return NONE;
   const found: Obligation[] = [];
-  const used = new Set<Fact>();
+  // A notice that stands in a case of its own must not name a row of this one.
+  const unused = new Set(notices.map(({ shown }) => shown));
   const madeInOrder = decisions.length > 1 ? decisions.toSorted(byMade) : decisions;
   for (const decision of madeInOrder) {
     const start = decision.made ?? decision.notices[0];
     if (!start || !isInForce(rule, start.at, { by: start, named: namedBases(decision.bases) })) continue;
     const notice = noticeBefore(decision);
-    const isFirst = notice === undefined || !used.has(notice);
+    const isNamedByNotice = notice === undefined || unused.delete(notice);
     const { id, made } = decision;
     const row = noticeObligation({ rule, decisionId: id, made, notice }, rules);
-    if (notice) used.add(notice);
-    // One notice may serve several decisions, each of which is an obligation of its own.
-    if (row) found.push(isFirst || !made ? row : { ...row, id: `${rule.id}:${made.id}` });
+    if (row && isNamedByNotice) found.push(row);
+    // One notice may serve several decisions, each of which is an obligation of its own once it is made.
+    else if (row && made) found.push({ ...row, id: `${rule.id}:${made.id}` });
   }
   for (const notice of undecidedNotices(decisions, notices)) {
     if (!isInForce(rule, notice.at, { by: notice, named: namedBases(basesOf([notice])) })) continue;
@@ -37,13 +38,16 @@ export const noticeClocks = ({ decisions, notices }: Case, rules: Rules): readon
 const byMade = (one: Decision, other: Decision): number =>
   one.made && other.made ? inOrder(one.made, other.made) : Number(!one.made) - Number(!other.made);
 
-/** The first notice about each system to each person under each correlation that belongs to no decision yet. */
+/**
+ * The first notice about each system to each person under each correlation that belongs to no decision yet. Of a notice that names neither a decision nor a
+ * correlation nobody knows whether a decision is to come.
+ */
 const undecidedNotices = (decisions: readonly Decision[], notices: readonly Notice[]): readonly Fact[] => {
   if (notices.every(({ shown }) => shown?.bases === undefined)) return NONE;
   const decided = new Set(decisions.flatMap((decision) => decision.notices));
   const firsts = new Map<string, Fact>();
   for (const { shown } of notices) {
-    if (!shown || decided.has(shown)) continue;
+    if (shown?.links.correlation === undefined || decided.has(shown)) continue;
     const about = JSON.stringify([shown.asset, shown.subject, shown.links.correlation]);
     if (!firsts.has(about)) firsts.set(about, shown);
   }
