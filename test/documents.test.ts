@@ -137,7 +137,15 @@ test("a script that needs more packages than the service installs them first; st
   const needing = Object.entries(packageJson.scripts).filter(([, script]) =>
     /\b(tsc|biome|bun test|sdk-package)\b/.test(script),
   );
-  expect(needing.map(([name]) => name)).toEqual(["check", "test", "build:sdk", "chaos", "outage"]);
+  expect(needing.map(([name]) => name)).toEqual([
+    "check",
+    "test:unit",
+    "test",
+    "test:slow",
+    "build:sdk",
+    "chaos",
+    "outage",
+  ]);
   for (const [name, script] of needing)
     expect([name, script]).toEqual([
       name,

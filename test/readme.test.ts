@@ -71,16 +71,12 @@ beforeAll(async () => {
       printed += text;
     });
   }
-  await until(
-    "the service of the README is up",
-    () => {
-      if (service?.exitCode !== null) throw new Error(printed);
-      return printed.includes("listens at");
-    },
-    { timeoutMs: 60_000 },
-  );
+  await until("the service of the README is up", () => {
+    if (service?.exitCode !== null) throw new Error(printed);
+    return printed.includes("listens at");
+  });
   environment = { ...environment, PATH: `${await folderOfNpx()}:${environment.PATH}` };
-}, 90_000);
+});
 
 /**
  * Installs an `npx` that runs this Bun if that version of it is asked for, and nothing else. That npx can fetch it is seen at the start, which uses
@@ -101,12 +97,9 @@ afterAll(async () => {
   await until(
     "every process of the README has ended",
     async () => (await run("pgrep -f '[p]rooftrail-readme-'", { mayFail: true })) === "",
-    {
-      timeoutMs: 20_000,
-    },
   );
   await rm(folder, { recursive: true, force: true });
-}, 40_000);
+});
 
 test("README shows the two commands, and a first event and read", () => {
   expect(startCommand).toBe("npx -y bun@1.4.5 start\n");
@@ -124,7 +117,7 @@ test("every printed call works, in order, and gets the printed answer", async ()
   }
   const read = await run(calls.find((text) => text.includes("min_sequence")) ?? "");
   expect(read).toContain('"event_id": "evt_first"');
-}, 30_000);
+});
 
 test("the service accepts the printed deadlines", () => {
   const example = blocks.find(({ language }) => language === "jsonc")?.text ?? "";
@@ -141,7 +134,7 @@ test("the printed consumer follows the decisions", async () => {
     "1 default decision.automated_decision_made evt_first",
     "2 default decision.explanation_provided evt_second",
   ]);
-}, 30_000);
+});
 
 test("a long outage of the broker does not end the printed consumer, as NATS would do by default without a message", () => {
   expect(programWith("consumers.get")).toContain("maxReconnectAttempts: -1");
@@ -151,7 +144,7 @@ test("the printed live stream shows the decisions", async () => {
   const output = await runUntil(streamCommand, (text) => text.includes("evt_second"));
   expect(output).toStartWith("retry: 2000\n");
   expect([...output.matchAll(/^id: (\d+)\nevent: audit$/gm)].map(([, id]) => id)).toEqual(["1", "2"]);
-}, 30_000);
+});
 
 test("the printed export has both events", async () => {
   await run(exportCommand);
@@ -163,7 +156,7 @@ test("the printed evidence bundle is valid", async () => {
   const output = await run(evidenceCommand);
   expect(output).toStartWith("VALID  evidence.zip\n");
   expect(output).not.toContain("not pinned");
-}, 30_000);
+});
 
 test("the printed commands send an event, list events, and find the service well", async () => {
   const output = await run(commandLine);
@@ -171,13 +164,12 @@ test("the printed commands send an event, list events, and find the service well
   expect(output).toContain("evt_second");
   // doctor reports a nearly full disk, which is no fault of the README.
   expect(output).toMatch(/\n(All is well\.|Nothing failed, )/);
-  // Three programs, each started by npx.
-}, 60_000);
+});
 
 test("the printed program records its event", async () => {
   await writeFile(join(folder, "prooftrail", "record.ts"), programWith("prooftrail/sdk"));
   expect(await run(recordCommand)).toBe("flushed 1\n");
-}, 30_000);
+});
 
 /** The output of a command that does not end, as soon as there is enough of it. */
 const runUntil = async (command: string, isEnough: (output: string) => boolean): Promise<string> => {
@@ -191,7 +183,7 @@ const runUntil = async (command: string, isEnough: (output: string) => boolean):
     output += text;
   });
   try {
-    await until(`enough has come of ${command}`, () => isEnough(output), { timeoutMs: 20_000 });
+    await until(`enough has come of ${command}`, () => isEnough(output));
   } finally {
     if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   }
