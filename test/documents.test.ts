@@ -1,7 +1,8 @@
 /** Checks the documents against the code in both directions: nothing is missing, and nothing is said that is not true. */
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { referencePages } from "../docs/generator/reference-pages.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { SCOPES } from "../src/access/scopes.ts";
 import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
@@ -23,6 +24,13 @@ import { createMetrics } from "../src/telemetry/metrics.ts";
 import { PERMISSIONS } from "../streams/permissions.ts";
 import { topology } from "../streams/topology.ts";
 import { read, root, rows, section } from "./support/documents.ts";
+
+test("docs/reference is what the code says: `bun run docs:reference` changes nothing", () => {
+  const pages = referencePages();
+  expect(readdirSync(join(root, "docs/reference")).toSorted()).toEqual(Object.keys(pages).toSorted());
+  for (const [name, text] of Object.entries(pages))
+    expect([name, read(`docs/reference/${name}`)]).toEqual([name, text]);
+});
 
 test("README lists every setting with its default and meaning", () => {
   const table = rows(section("README.md", "Configuration"));
@@ -135,9 +143,9 @@ test("all files name the same version of Bun", () => {
 
 test("a script that needs more packages than the service installs them first; start and build skip the installation", () => {
   const needing = Object.entries(packageJson.scripts).filter(([, script]) =>
-    /\b(tsc|biome|bun test|sdk-package)\b/.test(script),
+    /\b(tsc|biome|bun test|sdk-package|vitepress)\b/.test(script),
   );
-  expect(needing.map(([name]) => name)).toEqual(["check", "test", "build:sdk", "chaos", "outage"]);
+  expect(needing.map(([name]) => name)).toEqual(["check", "test", "build:sdk", "docs", "chaos", "outage"]);
   for (const [name, script] of needing)
     expect([name, script]).toEqual([
       name,

@@ -1,0 +1,9 @@
+/** `bun run docs:reference`: writes the pages of docs/reference. */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { referencePages } from "./reference-pages.ts";
+
+const folder = resolve(import.meta.dir, "../reference");
+mkdirSync(folder, { recursive: true });
+for (const name of readdirSync(folder)) rmSync(join(folder, name));
+for (const [name, text] of Object.entries(referencePages())) writeFileSync(join(folder, name), text);
