@@ -1,4 +1,6 @@
 /** `bun run docs` builds the pages into dist/docs. A dead link fails the build. */
+import { headingAnchor } from "../generator/heading-anchor.ts";
+
 const howTo = [
   ["Send from TypeScript", "send-from-typescript"],
   ["Send by HTTP", "send-by-http"],
@@ -41,6 +43,7 @@ export default {
   srcExclude: ["generator/**"],
   outDir: "../dist/docs",
   cacheDir: "../node_modules/.cache/vitepress",
+  markdown: { anchor: { slugify: headingAnchor } },
   themeConfig: {
     search: { provider: "local" },
     outline: { level: [2, 3] },

@@ -1,3 +1,4 @@
+import packageJson from "../../package.json" with { type: "json" };
 import { type CommandNode, type CommandSpec, isGroup, type OptionSpec } from "../../src/cli/command.ts";
 import { EXIT_MEANINGS } from "../../src/cli/exit-codes.ts";
 import { ROOT } from "../../src/cli/tree.ts";
@@ -6,7 +7,7 @@ import { code, page, prose, table } from "./markdown.ts";
 export const commandLinePage = (): string =>
   page(
     "Command line",
-    "In this folder `npx -y bun@1.4.5 run prooftrail` runs it; with Bun installed, `bun link` puts `prooftrail` on your PATH. In a container it is `bun src/cli/main.ts`. `--help` shows the same as this page.",
+    `In this folder \`npx -y ${packageJson.packageManager} run prooftrail\` runs it; with Bun installed, \`bun link\` puts \`prooftrail\` on your PATH. In a container it is \`bun src/cli/main.ts\`. \`--help\` shows the same as this page.`,
     "The address of the service is `--url`, else `PROOFTRAIL_URL`, else `http://127.0.0.1:8080` (with the port in `PORT` if that is set). The key is in the file that `--key-file` names, or in `PROOFTRAIL_API_KEY`; without either, `DATA_DIR/admin.key` is used for a service on this machine. No option takes the key itself, because everybody on the machine can read arguments.",
     ...commandsOf(ROOT.commands, [ROOT.name]),
     "## Exit codes",
