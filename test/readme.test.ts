@@ -80,16 +80,12 @@ beforeAll(async () => {
       printed += text;
     });
   }
-  await until(
-    "the service of the README is up",
-    () => {
-      if (service?.exitCode !== null) throw new Error(printed);
-      return printed.includes("listens at");
-    },
-    { timeoutMs: 60_000 },
-  );
+  await until("the service of the README is up", () => {
+    if (service?.exitCode !== null) throw new Error(printed);
+    return printed.includes("listens at");
+  });
   environment = { ...environment, PATH: `${await folderOfNpx()}:${environment.PATH}` };
-}, 90_000);
+});
 
 /**
  * Installs an `npx` that runs this Bun if that version of it is asked for, and nothing else. That npx can fetch it is seen at the start, which uses
@@ -110,12 +106,9 @@ afterAll(async () => {
   await until(
     "every process of the README has ended",
     async () => (await run("pgrep -f '[p]rooftrail-readme-'", { mayFail: true })) === "",
-    {
-      timeoutMs: 20_000,
-    },
   );
   await rm(folder, { recursive: true, force: true });
-}, 40_000);
+});
 
 test("README shows the two commands", () => {
   const shell = README.filter(({ language }) => language === "sh").map(({ text }) => text);
@@ -132,7 +125,7 @@ describe("README", () => {
       expect(answer).not.toContain("urn:prooftrail:problem");
       if (next?.language === "json") expect(timeless(answer)).toBe(timeless(next.text.trim()));
     }
-  }, 60_000);
+  });
 
   test("the story is true: the explanation is that of the decision, its obligation is overdue, and the bundle verifies", async () => {
     const [dossier = "", overdue = "", verify = "", record = ""] = shellOf("README.md").slice(2);
@@ -156,24 +149,20 @@ describe("README", () => {
     expect(verified).toStartWith("VALID  evidence.zip\n");
     expect(verified).not.toContain("not pinned");
     expect(await run(record)).toBe("flushed 1\n");
-  }, 60_000);
+  });
 });
 
 describe("pages", () => {
-  test.each(PAGES)(
-    "%s: every printed command works",
-    async (page) => {
-      await saveFiles(page);
-      for (const command of shellOf(page)) {
-        const endless = ENDLESS.find(([part]) => command.includes(part));
-        const output = endless
-          ? await runUntil(command, (text) => text.includes(endless[1]))
-          : await run(command);
-        expect([command, output]).toEqual([command, expect.not.stringContaining("urn:prooftrail:problem")]);
-      }
-    },
-    120_000,
-  );
+  test.each(PAGES)("%s: every printed command works", async (page) => {
+    await saveFiles(page);
+    for (const command of shellOf(page)) {
+      const endless = ENDLESS.find(([part]) => command.includes(part));
+      const output = endless
+        ? await runUntil(command, (text) => text.includes(endless[1]))
+        : await run(command);
+      expect([command, output]).toEqual([command, expect.not.stringContaining("urn:prooftrail:problem")]);
+    }
+  });
 
   test("the printed rules are accepted", () => {
     const example = blocksOf("docs/how-to/answer-an-auditor.md").find(({ language }) => language === "jsonc");
@@ -197,7 +186,7 @@ describe("pages", () => {
     );
     const again = await runUntil(consume, (text) => text.includes("evt_later"));
     expect(again).not.toContain("evt_objection");
-  }, 60_000);
+  });
 });
 
 const saveFiles = async (page: string): Promise<void> => {
@@ -217,7 +206,7 @@ const runUntil = async (command: string, isEnough: (output: string) => boolean):
     output += text;
   });
   try {
-    await until(`enough has come of ${command}`, () => isEnough(output), { timeoutMs: 20_000 });
+    await until(`enough has come of ${command}`, () => isEnough(output));
   } finally {
     if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   }

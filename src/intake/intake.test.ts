@@ -1,11 +1,12 @@
 /** The answer for each outcome of a record, without HTTP and without a broker. A healthy broker does not give these outcomes. */
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { EVENT_TYPES } from "../event/event-types.ts";
 import { createEventValidator } from "../event/validate.ts";
 import {
   BATCH_EVENTS_MAX,
   EVENT_BYTES_MAX,
   EVENT_DEPTH_MAX,
+  INTAKE_TURN_MS_MAX,
   PROBLEMS_PER_BATCH_MAX,
   PROBLEMS_PER_EVENT_MAX,
   WARNINGS_MAX,
@@ -297,7 +298,7 @@ test("the answer to a batch of only mistakes has one problem for each event, all
 
 test("others get a turn while large repeats that are written differently are compared with the log", async () => {
   const { raw, told } = setUp();
-  const numbers = `{"a":[${new Array<string>(120_000).fill("1").join(",")}]}`;
+  const numbers = '{"a":[1,1,1]}';
   const body = (space: string) => {
     const texts = Array.from({ length: 20 }, (_, id) =>
       JSON.stringify(event(id, { metadata: "here" })).replace('"here"', space + numbers),
@@ -305,6 +306,12 @@ test("others get a turn while large repeats that are written differently are com
     return `{"events":[${texts.join(",")}]}`;
   };
   expect(await raw(body(""))).toMatchObject({ accepted: 20, duplicates: 0 });
+  // Each look at the clock is a turn later than the one before: the comparisons count as long ones on every machine.
+  let nowMs = 0;
+  using _clock = spyOn(performance, "now").mockImplementation(() => {
+    nowMs += INTAKE_TURN_MS_MAX + 1;
+    return nowMs;
+  });
   const turns = { count: 0, isOver: false };
   const look = (): void => {
     if (told.reads > 0) turns.count++;

@@ -18,7 +18,7 @@ beforeAll(async () => {
   // If this file runs alone, the program is built first: this must not count as time of the first test.
   [service] = await Promise.all([startTestService(), builtProgram()]);
   folder = await mkdtemp(join(tmpdir(), "prooftrail-send-"));
-}, 60_000);
+});
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -176,7 +176,7 @@ describe("an import that is interrupted", () => {
     await appendFile(join(folder, "killed.ndjson"), lineOf("evt_killed_late", { asset_id: "killed" }));
     const more = await send([...args, "--json"]);
     expect(JSON.parse(more.out).data).toMatchObject({ accepted: COUNT + 1 });
-  }, 60_000);
+  });
 
   const appended = async (): Promise<number> => {
     const { text } = await service.call("/metrics", { key: null });
@@ -316,7 +316,7 @@ describe("a service that is temporarily unable to accept events", () => {
       ["/v1/events/batch?resent=true", ["evt_x", "evt_y", "evt_z"]],
       ["/v1/events/batch?resent=true", ["evt_x"]],
     ]);
-  }, 30_000);
+  });
 
   test("is given up after --retry-for, and the exit code says that a retry may help", async () => {
     const result = await send(["-", "--retry-for", "1s"], {
@@ -326,7 +326,7 @@ describe("a service that is temporarily unable to accept events", () => {
     expect([result.code, result.out]).toEqual([3, ""]);
     expect(result.err).toContain("nothing listens there. Trying again.");
     expect(result.err).toContain("past --retry-for. The last answer: No answer from http://127.0.0.1:1");
-  }, 30_000);
+  });
 
   test("with --json every line of standard error is JSON, also during retries", async () => {
     const result = await send(["-", "--retry-for", "1s", "--json"], {
@@ -339,7 +339,7 @@ describe("a service that is temporarily unable to accept events", () => {
       .map((line) => JSON.parse(line));
     expect(told.at(0)).toMatchObject({ code: "retrying", message: expect.stringContaining("Trying again.") });
     expect(told.at(-1)).toMatchObject({ code: "gave_up" });
-  }, 30_000);
+  });
 });
 
 type Answer = (call: { readonly response: ServerResponse; readonly count: number }) => unknown;

@@ -336,4 +336,4 @@ test("cases and decisions count against the memory limit for answers, as lists d
     for (const answer of untaken) answer.disconnect();
     await until("it is answered again", async () => (await service.call(path)).status === 200);
   }
-}, 60_000);
+});

@@ -39,7 +39,7 @@ test.concurrent("after the duplicate window the same id is stored again, and the
   expect(reused.json.data).toMatchObject({ sequence: 3, duplicate: false });
   const shown = await service.call("/v1/events?order=asc&min_sequence=3");
   expect(shown.json.data.map(({ sequence }: { sequence: number }) => sequence)).toEqual([1, 3]);
-}, 30_000);
+});
 
 test.concurrent("if the first attempt was answered 503 with an unknown outcome, the retry is stored once", async () => {
   await using service = await startTestService();
@@ -56,7 +56,7 @@ test.concurrent("if the first attempt was answered 503 with an unknown outcome, 
   });
   // The broker stored it when it resumed.
   expect(retry.json.data).toMatchObject({ sequence: 1, duplicate: true });
-}, 30_000);
+});
 
 test.concurrent("if a front end is killed between the append and its answer, the retry gets the first sequence", async () => {
   await using broker = await startTestBroker();
@@ -89,4 +89,4 @@ test.concurrent("if a front end is killed between the append and its answer, the
   const retry = await second.call("/v1/events", { body });
   expect([retry.status, retry.headers.get("idempotency-replayed")]).toEqual([202, "true"]);
   expect(retry.json.data).toMatchObject({ sequence: 1, duplicate: true });
-}, 30_000);
+});

@@ -348,4 +348,4 @@ test("without the broker every endpoint answers 503 with the watermark, and reco
   const list = await ask(service, "/events?limit=200");
   expect(list.text).toContain("evt_after");
   expect(list.text).not.toContain("evt_before");
-}, 30_000);
+});

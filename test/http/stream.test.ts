@@ -225,7 +225,7 @@ describe("the end", () => {
     await at[Symbol.asyncDispose]();
     expect(performance.now() - startedAt).toBeLessThan(REQUEST_DRAIN_MS_MAX);
     await until("all have ended", () => sources.every(({ end }) => end === "closed"));
-  }, 30_000);
+  });
 
   test("by the client frees its place; the number of streams is limited", async () => {
     const key = await service.makeKey("many");

@@ -265,7 +265,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     expect([status, json.code]).toEqual([503, "not_ready"]);
     expect(await service.ended()).toBe(0);
     expect(service.output).not.toContain("could not stop in time");
-  }, 30_000);
+  });
 
   test("a database that is lost on the network does not delay readiness without views", async () => {
     const postgres = await testPostgres();

@@ -170,7 +170,7 @@ describe("appending", () => {
     process.kill(log.broker.pid, "SIGCONT");
     const [again] = await appender.append([smallRecord("sent")]);
     expect(again).toEqual({ kind: "duplicate", sequence: 1 });
-  }, 30_000);
+  });
 
   test("a request beyond the limit in flight is refused as a whole, without waiting", async () => {
     await using log = await startTestLog();
@@ -235,7 +235,7 @@ describe("appending", () => {
     expect(await kindsOf(large("all", 2 * half))).toEqual(["refused"]);
     for (const prefix of ["a", "b"]) expect(await kindsOf(large(prefix, half))).toEqual(["appended"]);
     expect(Math.max(...commits) * source.length).toBeLessThanOrEqual(COMMIT_BYTES_MAX);
-  }, 30_000);
+  });
 
   test("appending stores exactly what it was given, in any script, alone and in a batch", async () => {
     await using log = await startTestLog();
@@ -462,7 +462,7 @@ describe("reading", () => {
     let bytesMax = 500;
     while ((await groupsOf(bytesMax))[0] !== 3) bytesMax++;
     expect((await groupsOf(bytesMax)).reduce((sum, group) => sum + group, 0)).toBe(count);
-  }, 60_000);
+  });
 
   test("the end of a pull that arrives after its last message is not taken for the end of the next pull", async () => {
     await using log = await startTestLog();

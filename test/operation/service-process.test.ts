@@ -146,7 +146,7 @@ test("a stop finishes accepted requests: every acknowledged event is there once 
   const ids = await listIds(service, sequence);
   expect(new Set(ids).size).toBe(ids.length);
   expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
-}, 30_000);
+});
 
 test("answers while the service stops say that the connection will close", async () => {
   await using folder = await dataFolder();
@@ -181,7 +181,7 @@ test("answers while the service stops say that the connection will close", async
   expect(answer).toStartWith("HTTP/1.1 202");
   expect(answer.toLowerCase()).toContain("\r\nconnection: close\r\n");
   expect(await service.ended()).toBe(0);
-}, 30_000);
+});
 
 test("a stop while the broker is paused answers requests on their way, and does not wait for the rest", async () => {
   await using folder = await dataFolder();
@@ -204,7 +204,7 @@ test("a stop while the broker is paused answers requests on their way, and does 
   expect([status, json.code]).toEqual([503, "log_unavailable"]);
   expect(await service.ended()).toBe(0);
   process.kill(broker.pid, "SIGCONT");
-}, 30_000);
+});
 
 test("metrics of alarms and late duties start at 0, so that their first increase is seen", async () => {
   await using service = await startTestService();
@@ -634,7 +634,7 @@ describe("a start that fails says why, and leaves nothing running", () => {
       );
       expect(service.output).not.toContain("waiting for the broker");
     }
-  }, 30_000);
+  });
 
   test("the start waits for a NATS server without JetStream, and a line says what it lacks", async () => {
     await using folder = await dataFolder();
@@ -793,4 +793,4 @@ test("a command that does not know the service's deadlines neither makes nor che
   const knowing = { ...own, DEADLINES_FILE: deadlines };
   const { code, out } = await runCli(["views", "verify", "cases"], { environment: knowing });
   expect([code, out]).toEqual([0, "cases: equal at 0, 0 rows\n"]);
-}, 30_000);
+});

@@ -78,13 +78,11 @@ inMemory(
     await using first = await start();
     const folder = await expectStagedInMemory(first, "first");
     await killNow(brokerPid(data.path));
-    await until("the broker is back", async () => (await sendBatch(first, "again", 1)).status === 202, {
-      timeoutMs: 20_000,
-    });
+    await until("the broker is back", async () => (await sendBatch(first, "again", 1)).status === 202);
     expect(await expectStagedInMemory(first, "second")).toBe(folder);
     first.kill("SIGKILL");
     await first.ended();
-    await until("its broker has ended", () => processesNaming(data.path).length === 0, { timeoutMs: 20_000 });
+    await until("its broker has ended", () => processesNaming(data.path).length === 0);
     expect(existsSync(folder)).toBe(true);
 
     await using second = await start();

@@ -48,7 +48,7 @@ beforeAll(async () => {
     expect(sealed.status).toBe(200);
   }
   await sealing.service.stop();
-}, 30_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 let copies = 0;
@@ -204,22 +204,18 @@ const changed = (messages: readonly Message[], change: (payload: string) => stri
   );
 
 describe("an altered record in the log", () => {
-  test.each(tampered)(
-    "%s: the monitor finds it and names the record",
-    async (_, change, code, behind) => {
-      const dataDir = await copy();
-      let sequence = 0;
-      await rewriteLog(dataDir, (messages) => {
-        sequence = placeIn(messages) + 1 + behind;
-        return change(messages);
-      });
-      await using service = await started(dataDir);
-      expect(await alarm(service, code)).toMatchObject({ tenant: "acme", sequence });
-      const { text } = await service.call("/metrics");
-      expect(text).toMatch(new RegExp(`^prooftrail_monitor_alarms_total\\{kind="${code}"\\} [1-9]`, "m"));
-    },
-    30_000,
-  );
+  test.each(tampered)("%s: the monitor finds it and names the record", async (_, change, code, behind) => {
+    const dataDir = await copy();
+    let sequence = 0;
+    await rewriteLog(dataDir, (messages) => {
+      sequence = placeIn(messages) + 1 + behind;
+      return change(messages);
+    });
+    await using service = await started(dataDir);
+    expect(await alarm(service, code)).toMatchObject({ tenant: "acme", sequence });
+    const { text } = await service.call("/metrics");
+    expect(text).toMatch(new RegExp(`^prooftrail_monitor_alarms_total\\{kind="${code}"\\} [1-9]`, "m"));
+  });
 
   test("the monitor finds records cut off at the end, and counts them", async () => {
     const dataDir = await copy();
@@ -229,7 +225,7 @@ describe("an altered record in the log", () => {
       tenant: "beta",
       detail: "3 records were signed, the log holds 2",
     });
-  }, 30_000);
+  });
 
   test("the monitor finds one flipped bit in the broker's own file, and names the record", async () => {
     const dataDir = await copy();
@@ -244,7 +240,7 @@ describe("an altered record in the log", () => {
     await using service = await started(dataDir);
     // The broker's own checksum makes it drop the message.
     expect(await alarm(service, "hole")).toMatchObject({ sequence: expect.any(Number) });
-  }, 30_000);
+  });
 });
 
 /** Runs `prooftrail views verify <view>` on a folder that no service uses. */
@@ -269,17 +265,13 @@ describe("an altered record in the view", () => {
       "doubled",
       `INSERT INTO events SELECT tenant, 'evt_acme_300_again', sequence, received_at, request_id, received, occurred, retention_class, counted_from, expired_at, event FROM events ${where}`,
     ],
-  ])(
-    "%s: comparing the view with the log finds it and names the record",
-    async (_, sql) => {
-      const dataDir = await copy();
-      await inViews(dataDir, sql);
-      const found = await verifyView(dataDir, "events");
-      expect(found).toContain("evt_acme_300");
-      expect(found).not.toContain("evt_acme_299");
-    },
-    30_000,
-  );
+  ])("%s: comparing the view with the log finds it and names the record", async (_, sql) => {
+    const dataDir = await copy();
+    await inViews(dataDir, sql);
+    const found = await verifyView(dataDir, "events");
+    expect(found).toContain("evt_acme_300");
+    expect(found).not.toContain("evt_acme_299");
+  });
 });
 
 test("if log and tree are altered together, the signed heads still reveal it", async () => {
@@ -299,7 +291,7 @@ test("if log and tree are altered together, the signed heads still reveal it", a
     service.lines.find(({ message }) => message === "a tree head is not signed"),
   );
   expect(refused).toMatchObject({ tenant: "acme", code: "does_not_extend" });
-}, 30_000);
+});
 
 const inViews = async (dataDir: string, sql: string): Promise<void> => {
   const database = openViewsFile(dataDir);
@@ -323,7 +315,7 @@ describe("an altered hash in the tree", () => {
     const key = await service.makeKey("acme");
     const answer = await service.call("/v1/events/evt_acme_11/proof", { key });
     expect(answer.json).toMatchObject({ code: "internal_error", detail: expect.stringContaining("rebuild") });
-  }, 30_000);
+  });
 
   // Three hashes are 96 bytes, 128 characters of base64.
   test.each([
@@ -333,22 +325,18 @@ describe("an altered hash in the tree", () => {
       0,
     ],
     ["doubled", "substr(hashes, 1, 128) || substr(hashes, 1, 128) || substr(hashes, 257)", 3],
-  ])(
-    "if a hash of a full tile is %s, the leaf is named",
-    async (_, hashes, leaf) => {
-      const dataDir = await copy();
-      await inViews(
-        dataDir,
-        `UPDATE tree_tiles SET hashes = ${hashes} WHERE tenant = 'acme' AND level = 0 AND tile = 0`,
-      );
-      await using service = await started(dataDir);
-      expect(await alarm(service, "tile_differs")).toMatchObject({
-        tenant: "acme",
-        detail: `leaf ${leaf} is not the hash of its record`,
-      });
-    },
-    30_000,
-  );
+  ])("if a hash of a full tile is %s, the leaf is named", async (_, hashes, leaf) => {
+    const dataDir = await copy();
+    await inViews(
+      dataDir,
+      `UPDATE tree_tiles SET hashes = ${hashes} WHERE tenant = 'acme' AND level = 0 AND tile = 0`,
+    );
+    await using service = await started(dataDir);
+    expect(await alarm(service, "tile_differs")).toMatchObject({
+      tenant: "acme",
+      detail: `leaf ${leaf} is not the hash of its record`,
+    });
+  });
 
   test("if a full tile is gone, the tile is named", async () => {
     const dataDir = await copy();
@@ -358,7 +346,7 @@ describe("an altered hash in the tree", () => {
       tenant: "acme",
       detail: "tile 0/1 is gone",
     });
-  }, 30_000);
+  });
 
   test("if a hash at the edge of the tree is altered, nothing more is signed for the tenant", async () => {
     const dataDir = await copy();
@@ -375,7 +363,7 @@ describe("an altered hash in the tree", () => {
     );
     expect(refused).toMatchObject({ tenant: "acme", code: "does_not_extend" });
     expect((await service.call("/v1/log/checkpoint", { key })).text).toBe(before);
-  }, 30_000);
+  });
 });
 
 test("unaltered data raises no alarm", async () => {
@@ -388,4 +376,4 @@ test("unaltered data raises no alarm", async () => {
   await service.call("/v1/events", { key, body: event({ event_id: "evt_acme_more" }) });
   expect((await service.call("/v1/events/evt_acme_more/proof?wait=10", { key })).status).toBe(200);
   expect(service.lines.filter(({ level }) => level === "error")).toEqual([]);
-}, 30_000);
+});

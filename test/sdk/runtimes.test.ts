@@ -7,13 +7,14 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RUNTIMES } from "../support/process.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { TEST_MS_MAX, WAIT_MS_MAX } from "../support/time-limits.ts";
 import { type Installed, installBuiltPackage, ROOT, run } from "./built-package.ts";
 
 const SUITE = join(ROOT, "test/sdk/suite");
 const PROGRAMS = join(ROOT, "test/sdk/programs");
 
 /** A suite takes 5 to 10 s on an idle machine; at a load of 20 on two cores 100 s were not enough. */
-const SUITE_TIMEOUT_MS = 240_000;
+const SUITE_MS_MAX = TEST_MS_MAX - WAIT_MS_MAX / 4;
 
 interface Way {
   /** Runs the whole suite. */
@@ -74,7 +75,7 @@ const onNode = async (files: readonly string[]): Promise<Way> => {
 };
 
 const onBun = (files: readonly string[]): Way => ({
-  command: [process.execPath, "test", "--timeout", "60000", ...files],
+  command: [process.execPath, "test", ...files],
   cwd: ROOT,
   run: [process.execPath],
   programs: PROGRAMS,
@@ -98,7 +99,7 @@ const onDeno = (files: readonly string[]): Way => {
 const runSuite = async (way: Way, tenantKey: string): Promise<Result> => {
   const { code, output } = await run(way.command, {
     cwd: way.cwd,
-    timeoutMs: SUITE_TIMEOUT_MS,
+    timeoutMs: SUITE_MS_MAX,
     env: {
       NO_COLOR: "1",
       PROOFTRAIL_TEST_URL: service.url,
@@ -129,7 +130,7 @@ beforeAll(async () => {
     Deno: ran("deno", onDeno(files)),
   };
   await Promise.allSettled(Object.values(results));
-}, SUITE_TIMEOUT_MS + 20_000);
+});
 
 afterAll(async () => {
   await installed?.[Symbol.asyncDispose]();

@@ -70,7 +70,7 @@ test("one file serves API, documentation and sandbox, and has every command, wit
   service.kill("SIGTERM");
   expect(await service.ended()).toBe(0);
   expect(processesNaming(folder.path)).toEqual([]);
-}, 60_000);
+});
 
 test("a build that fails says why", () => {
   const unknown = build(["--outfil", "x"]);

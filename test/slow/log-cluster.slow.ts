@@ -24,7 +24,7 @@ beforeAll(async () => {
   const connection = () =>
     connectToBroker({ url: cluster.url("service"), name: "test", logger: silentLogger });
   connections = await Promise.all([connection(), connection(), connection()]);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(connections.map((connection) => connection.close()));
   await cluster[Symbol.asyncDispose]();
@@ -109,7 +109,7 @@ test("when three front ends send the same event at once, it is stored once, and 
     return state?.copies === 2;
   });
   expect(await copies()).toMatchObject([{ state: "warning", detail: "the whole log is on 2 of 3 servers" }]);
-}, 60_000);
+});
 
 test("if a stream must not be changed, another number of copies is refused before anything changes", async () => {
   await using provisioner = await connectToBroker({

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { dataFolder } from "../../../test/support/process.ts";
-import { SHIM } from "./shim.ts";
+import { SHIM } from "../../src/jetstream/broker/shim.ts";
+import { dataFolder } from "../support/process.ts";
 
 const FAILURE =
   "[7] 2026/11/24 18:37:01.418116 [ERR] Filestore [AUDIT] Critical write error: no space left\n";

@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
+import { anyHistory } from "../projections/any-history.ts";
+import { createSqliteDatabase } from "../projections/sqlite-database.ts";
 import { CASES, createScene, SHORT, YEAR_MS } from "../suites/expiry.ts";
-import { anyHistory } from "./any-history.ts";
-import { createSqliteDatabase } from "./sqlite-database.ts";
 
 /** Some events arrive, then some years pass and events that are due expire; and so on. */
 const anySteps = fc.array(
@@ -40,4 +40,4 @@ test("cases that expire between any events leave the views equal to the log, and
     }),
     { numRuns: 25 },
   );
-}, 120_000);
+});

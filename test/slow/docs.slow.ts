@@ -13,4 +13,4 @@ test("`bun run docs` builds every page, and finds no dead link", async () => {
   expect([await build.exited, output]).toEqual([0, expect.stringContaining("build complete")]);
   for (const page of ["index", "tutorial", "reference/settings", "why/guarantees"])
     expect([page, existsSync(join(built, `${page}.html`))]).toEqual([page, true]);
-}, 300_000);
+});

@@ -1,6 +1,6 @@
 /** The short form of `bun run outage`. */
 import { expect, test } from "bun:test";
-import { runOutage } from "./outage-run.ts";
+import { runOutage } from "../sdk/outage-run.ts";
 
 test("events captured while the service was away, by clients that were killed meanwhile, are in the log exactly once", async () => {
   const said: string[] = [];

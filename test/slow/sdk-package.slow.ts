@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { type Installed, installBuiltPackage, ROOT, run } from "../sdk/built-package.ts";
 import { dataFolder, RUNTIMES } from "../support/process.ts";
-import { type Installed, installBuiltPackage, ROOT, run } from "./built-package.ts";
 
 let installed: Installed;
 beforeAll(async () => {
@@ -122,7 +122,7 @@ test("a project installs it as its README says, and each runtime finds it and it
   expect(checked.output).toContain("ai_inferense");
   expect(checked.output.match(/\[ERROR\]/g)).toHaveLength(1);
   // It starts npm, three runtimes and a type check.
-}, 60_000);
+});
 
 const compile = async (options: Readonly<Record<string, unknown>>, ...sources: readonly string[]) => {
   const compilerOptions = {
