@@ -49,8 +49,15 @@ export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 /** Problems listed for one event or request; more are counted in its text. The answer to a batch lists this many beside the first of each event: a thousand bad events took 13 MB (measured). */
 export const PROBLEMS_PER_EVENT_MAX = 50;
 export const PROBLEMS_PER_BATCH_MAX = 4000;
-/** Warnings listed in one answer. */
+/** Warnings listed in one answer; where there are more, the last one says how many. */
 export const WARNINGS_MAX = 50;
+/** Places in a batch that one of its warnings lists; it counts them all. */
+export const WARNING_INDEXES_MAX = 10;
+/** Unknown names of one event that are compared with the known ones, members and keys of metadata each: 3 µs for one key (measured). */
+export const NAMES_COMPARED_MAX = 500;
+/** An event whose time is further ahead of our clock, or further back, is answered with a warning (DESIGN 9). */
+export const CLOCK_AHEAD_MS_MAX = 5 * 60 * SECOND_MS;
+export const LONG_AGO_MS_MIN = 30 * 24 * 60 * 60 * SECOND_MS;
 
 /** How long the broker remembers a message id (SPEC 4.1: Idempotency-Key is cached for 10 minutes). */
 export const DUPLICATE_WINDOW_MS = 10 * 60 * SECOND_MS;

@@ -7,7 +7,7 @@ import { type Citation, RULES, type Rule } from "./rules.ts";
 import { JURISDICTIONS, type Jurisdiction, LAWS, type LegalBasis } from "./vocabulary.ts";
 
 /** Changes with every change of a rule, and names the state of the law that the rules follow. */
-const RULESET_VERSION = "2026-11-27";
+const RULESET_VERSION = "2026-11-29";
 
 interface Match {
   readonly rule: Rule;

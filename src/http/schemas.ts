@@ -2,8 +2,15 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { KeyView, NewKeyView } from "../access/key-record.ts";
 import { Classification, ClassificationRequest } from "../classification/request.ts";
+import { WARNING_CODES } from "../event/warnings.ts";
 import { REJECTION_CODES } from "../intake/answer.ts";
-import { BATCH_EVENTS_MAX, PROBLEMS_PER_BATCH_MAX, PROBLEMS_PER_EVENT_MAX, WARNINGS_MAX } from "../limits.ts";
+import {
+  BATCH_EVENTS_MAX,
+  PROBLEMS_PER_BATCH_MAX,
+  PROBLEMS_PER_EVENT_MAX,
+  WARNING_INDEXES_MAX,
+  WARNINGS_MAX,
+} from "../limits.ts";
 import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { PROBLEM_CODES, PROBLEMS } from "./problem.ts";
 
@@ -32,14 +39,35 @@ const FieldProblem = Type.Object({
 
 const Warning = Type.Object({
   path: Type.String({ description: "JSON Pointer into the event." }),
-  code: Type.Literal("unknown_field"),
+  code: Type.Union(WARNING_CODES.map((code) => Type.Literal(code))),
   message: Type.String(),
 });
 const Warnings = Type.Optional(
   Type.Array(Warning, {
     maxItems: WARNINGS_MAX,
-    description: "What was kept but has no meaning. Absent when there is none.",
+    description:
+      "What was kept as sent and was probably not intended. Absent when there is nothing. Where there is more, the last one says how much.",
   }),
+);
+const BatchWarnings = Type.Optional(
+  Type.Array(
+    Type.Object({
+      index: Type.Optional(Type.Integer({ minimum: 0, description: "The first event that it is about." })),
+      ...Warning.properties,
+      count: Type.Optional(Type.Integer({ minimum: 1, description: "How many events it is about." })),
+      indexes: Type.Optional(
+        Type.Array(Type.Integer({ minimum: 0 }), {
+          maxItems: WARNING_INDEXES_MAX,
+          description: "Places of the first of them.",
+        }),
+      ),
+    }),
+    {
+      maxItems: WARNINGS_MAX,
+      description:
+        "One for each `path` and `code`. Without an `index` it is about the body beside the events. Where there are more, the last one says how many.",
+    },
+  ),
 );
 
 const LeafHash = Type.String({
@@ -80,17 +108,7 @@ export const BatchAccepted = dataOf(
       }),
       { maxItems: BATCH_EVENTS_MAX },
     ),
-    warnings: Type.Optional(
-      Type.Array(
-        Type.Object({
-          index: Type.Optional(Type.Integer({ minimum: 0 })),
-          path: Type.String(),
-          code: Type.Literal("unknown_field"),
-          message: Type.String(),
-        }),
-        { maxItems: WARNINGS_MAX },
-      ),
-    ),
+    warnings: BatchWarnings,
     receipts: Type.Optional(
       Type.Array(
         Type.Object({

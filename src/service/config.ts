@@ -6,6 +6,7 @@ import { ADMIN_KEY_PATTERN } from "../access/admin-key.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import { EVENT_TYPES, EXTRA_EVENT_TYPE } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX, EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
+import { LEGAL_BASES } from "../projections/coverage/legal-bases.ts";
 import { LOG_LEVELS, type LogLevel } from "../telemetry/logger.ts";
 
 const ROLES = ["api", "projector", "sealer"] as const;
@@ -318,6 +319,7 @@ const toConfig = (given: Static<typeof Environment>): Config => {
     vocabulary: {
       eventTypes: [...new Set([...EVENT_TYPES, ...items(given.EXTRA_EVENT_TYPES)])],
       eventIdPrefixes: [...new Set([EVENT_ID_PREFIX, ...items(given.EXTRA_EVENT_ID_PREFIXES)])],
+      legalBases: LEGAL_BASES.map(({ name }) => name),
     },
   };
 };

@@ -120,6 +120,7 @@ describe("wrong use ends with exit code 2 and says what was meant", () => {
       args: ["events", "list", "--limt", "3"],
       says: ["(Did you mean --limit?)", "See: prooftrail events list --help"],
     },
+    { args: ["events", "list", "--limit", "01"], says: ["Give a whole number, 1 or more.", "--limit"] },
     { args: ["events", "list", "--limit", "0"], says: ["Give a whole number, 1 or more.", "--limit"] },
     { args: ["events", "list", "--limit", "3", "--limit", "4"], says: ["It stands twice", "--limit"] },
     { args: ["events", "list", "--tag", "team"], says: ["Give a tag as key=value.", "--tag"] },

@@ -141,7 +141,10 @@ describe("400", () => {
     ["limit=201", "query:limit"],
     ["limit=1e2", "query:limit"],
     ["limit=0x10", "query:limit"],
+    ["limit=01", "query:limit"],
+    ["limit=%2B1", "query:limit"],
     ["limit=%2010", "query:limit"],
+    ["min_sequence=00", "query:min_sequence"],
     ["limit=1&limit=2", "query:limit"],
     ["risk_tier=High", "query:risk_tier"],
     ["from=2026-11-20", "query:from"],
@@ -153,6 +156,15 @@ describe("400", () => {
     const answer = await service.call(`/v1/events?${query}`);
     expectProblem(answer, "invalid_request");
     expect(answer.json.errors).toMatchObject([{ path }]);
+  });
+
+  test.each([
+    ["/v1/events/stream?after=00", "query:after"],
+    ["/v1/log/consistency?from=01", "query:from"],
+  ])("%s, a number with a zero in front", async (path, at) => {
+    const answer = await service.call(path);
+    expectProblem(answer, "invalid_request");
+    expect(answer.json.errors).toMatchObject([{ path: at }]);
   });
 });
 

@@ -247,7 +247,9 @@ describe("the limit", () => {
 });
 
 test("sandbox events are not counted with the events of the log", async () => {
-  const sent = await ask(front, "/events", { body: event({ event_id: "evt_misspelt", risk_teir: "high" }) });
+  const sent = await ask(front, "/events", {
+    body: event({ event_id: "evt_misspelt", timestamp: new Date().toISOString(), risk_teir: "high" }),
+  });
   expect(sent.json.data.warnings).toMatchObject([{ path: "/risk_teir" }]);
   const metrics = await front.call("/metrics");
   expect(metrics.text).toContain("\nprooftrail_unknown_fields_total 0\n");

@@ -13,7 +13,7 @@ import { LL144_USES } from "../cases/registers/ll144-uses.ts";
 import { findExpired } from "../events/earlier.ts";
 import type { DutyCount } from "./duty-counts.ts";
 import { createEvidence, type Evidence } from "./evidence.ts";
-import { isRegistered } from "./registered-laws.ts";
+import { isRegistered } from "./legal-bases.ts";
 
 export const COVERAGE_STATES = ["covered", "partial", "missing", "stale", "not_applicable"] as const;
 export type CoverageState = (typeof COVERAGE_STATES)[number];
