@@ -8,9 +8,10 @@ import { referencePages } from "../docs/generator/reference-pages.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { SCOPES } from "../src/access/scopes.ts";
 import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
-import { SAID } from "../src/cases/fact.ts";
 import { EVENT_MEMBERS } from "../src/event/audit-event.ts";
 import { EVENT_TYPES } from "../src/event/event-types.ts";
+import { METADATA_KEYS } from "../src/event/metadata-keys.ts";
+import { WARNING_CODES } from "../src/event/warnings.ts";
 import { PROBLEMS } from "../src/http/problem.ts";
 import { REJECTION_CODES } from "../src/intake/answer.ts";
 import * as limits from "../src/limits.ts";
@@ -67,14 +68,18 @@ test("the reference names every setting, error, limit, event type, field, rule, 
   const settings = [...read("docs/reference/settings.md").matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
   expect(settings).toEqual(Object.keys(Environment.properties));
   const catalogues = {
-    errors: [...Object.keys(PROBLEMS), ...REJECTION_CODES],
+    errors: [...Object.keys(PROBLEMS), ...REJECTION_CODES, ...WARNING_CODES],
     limits: Object.keys(limits),
     "event-types": EVENT_TYPES,
     "event-fields": EVENT_MEMBERS,
     keys: [...SCOPES, ...Object.keys(SYSTEM_EVENTS)],
     metrics: (await metricNames()).filter((name) => name.startsWith("prooftrail_")),
     subjects: topology({ replicas: 1 }).map(({ name }) => name),
-    "metadata-keys": [...SAID.flat(), ...ADVERSE_OUTCOMES, ...INCIDENT_DEADLINES.keys()],
+    "metadata-keys": [
+      ...METADATA_KEYS.flatMap(({ name, also = [] }) => [name, ...also]),
+      ...ADVERSE_OUTCOMES,
+      ...INCIDENT_DEADLINES.keys(),
+    ],
   };
   for (const [page, names] of Object.entries(catalogues)) {
     const named = codeSpans(`docs/reference/${page}.md`);

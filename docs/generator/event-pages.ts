@@ -3,6 +3,7 @@ import { auditEventSchema } from "../../src/event/audit-event.ts";
 import { EVENT_TYPES, EVENT_TYPES_BY_GROUP } from "../../src/event/event-types.ts";
 import { EVENT_ID_PREFIX } from "../../src/event/formats.ts";
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX } from "../../src/limits.ts";
+import { LEGAL_BASES } from "../../src/projections/coverage/legal-bases.ts";
 import { code, page, prose, table } from "./markdown.ts";
 
 export const eventTypesPage = (): string =>
@@ -19,7 +20,11 @@ export const eventTypesPage = (): string =>
   );
 
 export const eventFieldsPage = (): string => {
-  const schema = auditEventSchema({ eventTypes: EVENT_TYPES, eventIdPrefixes: [EVENT_ID_PREFIX] });
+  const schema = auditEventSchema({
+    eventTypes: EVENT_TYPES,
+    eventIdPrefixes: [EVENT_ID_PREFIX],
+    legalBases: LEGAL_BASES.map(({ name }) => name),
+  });
   const required: readonly string[] = schema.required ?? [];
   return page(
     "Event fields",

@@ -3,6 +3,7 @@ import type { Limit } from "../../src/obligations/calendar.ts";
 import { DEADLINES, DEADLINES_VERSION, type Deadline } from "../../src/obligations/deadlines.ts";
 import { CANNOT_SHOW, clauseOf } from "../../src/obligations/duties.ts";
 import { OBLIGATION_STATES } from "../../src/obligations/state.ts";
+import { type KnownLegalBasis, LEGAL_BASES } from "../../src/projections/coverage/legal-bases.ts";
 import {
   FLOOR_NAMES,
   GENERAL_FLOOR,
@@ -46,42 +47,31 @@ const ruleBlocks = (rule: Deadline): readonly string[] => [
   ),
 ];
 
-const lawNames = [
-  ...new Set([
-    ...Object.keys(LAWS),
-    ...DEADLINES.flatMap(({ bases }): readonly string[] => bases).filter((basis) => !basis.endsWith("*")),
-    ...FLOOR_NAMES.filter((name) => !name.endsWith("*")),
-  ]),
-].sort();
-
 const matches = (name: string, law: string): boolean =>
   name.endsWith("*") ? law.startsWith(name.slice(0, -1)) : name === law;
 
-const lawRow = (law: string): readonly string[] => {
-  const rules = DEADLINES.filter(({ bases }) => bases.some((basis) => matches(basis, law)));
-  const floor = FLOOR_NAMES.find((name) => matches(name, law));
-  const known = knownLaws[law];
-  const links = rules.map(({ id }) => `[${id}](#${id.toLowerCase()})`);
+const laws: Readonly<Record<string, { readonly appliesFrom: string }>> = LAWS;
+
+const lawRow = ({ name, title, clocks }: KnownLegalBasis): readonly string[] => {
+  const floor = FLOOR_NAMES.find((each) => matches(each, name));
   return [
-    code(law),
-    known ? known.title : "–",
-    known ? known.appliesFrom : "–",
-    links.join(", ") || "–",
+    code(name),
+    title,
+    laws[name]?.appliesFrom ?? "–",
+    clocks.map(({ id }) => `[${id}](#${id.toLowerCase()})`).join(", ") || "–",
     floor ? LEGAL_FLOORS[floor].span : "–",
   ];
 };
-
-const knownLaws: Readonly<Record<string, { readonly title: string; readonly appliesFrom: string }>> = LAWS;
 
 export const obligationsPage = (): string =>
   page(
     "Obligations and legal bases",
     `An obligation is something that must be done within a limit because of an event. Its **rule** names the law, what starts it, what meets it and how long it takes. These rules are data of the program, version \`${DEADLINES_VERSION}\`. They are not legal advice: read an article before you cite it. [\`DEADLINES_FILE\`](settings.md#deadlines_file) changes limits, time zones and holidays, or switches a rule off.`,
     "## Legal bases and the obligations they start",
-    "Any lower snake case name is accepted in `legal_bases`. These are known:",
+    "Any lower snake case name is accepted in `legal_bases`. These are known; any other is answered with the warning `unknown_legal_basis`:",
     table(
       ["legal basis", "law", "applies from", "rules", "events are kept for at least"],
-      lawNames.map(lawRow),
+      LEGAL_BASES.map(lawRow),
     ),
     `Rules with the law \`policy\` (${codes(DEADLINES.filter(({ law }) => law === "policy").map(({ id }) => id))}) apply to everybody.`,
     "## Rules",
@@ -98,7 +88,7 @@ export const obligationsPage = (): string =>
     "## Notices and labels, without a limit",
     table(
       ["obligation", "law", "article"],
-      lawNames.flatMap((law) =>
+      LEGAL_BASES.flatMap(({ name: law }) =>
         ["notice", "labeling", "lifecycle", "bias_audit"].flatMap((obligation) => {
           const clause = DEADLINES.some(
             (rule) => rule.law === law && obligation === "notice" && rule.id === "LL144-NOTICE",
