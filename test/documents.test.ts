@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import siteConfig from "../docs/.vitepress/config.ts";
 import { headingAnchor } from "../docs/generator/heading-anchor.ts";
+import { withEvent } from "../docs/generator/readme-event.ts";
 import { referencePages } from "../docs/generator/reference-pages.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { SCOPES } from "../src/access/scopes.ts";
@@ -57,7 +58,8 @@ const metricNames = async (): Promise<readonly string[]> => {
   return metrics.registry.getMetricsAsArray().map(({ name }) => name);
 };
 
-test("docs/reference is what the code says: `bun run docs:reference` changes nothing", () => {
+test("docs/reference and README's part are what the code says: `bun run docs:reference` changes nothing", () => {
+  expect(withEvent(read("README.md"))).toBe(read("README.md"));
   const pages = referencePages();
   expect(readdirSync(join(root, "docs/reference")).toSorted()).toEqual(Object.keys(pages).toSorted());
   for (const [name, text] of Object.entries(pages))

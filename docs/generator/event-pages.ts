@@ -6,6 +6,13 @@ import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX } from "../../src/limits.ts";
 import { LEGAL_BASES } from "../../src/projections/coverage/legal-bases.ts";
 import { code, page, prose, table } from "./markdown.ts";
 
+export const eventSchema = auditEventSchema({
+  eventTypes: EVENT_TYPES,
+  eventIdPrefixes: [EVENT_ID_PREFIX],
+  legalBases: LEGAL_BASES.map(({ name }) => name),
+});
+export const requiredFields: readonly string[] = eventSchema.required ?? [];
+
 export const eventTypesPage = (): string =>
   page(
     "Event types",
@@ -19,22 +26,16 @@ export const eventTypesPage = (): string =>
     ]),
   );
 
-export const eventFieldsPage = (): string => {
-  const schema = auditEventSchema({
-    eventTypes: EVENT_TYPES,
-    eventIdPrefixes: [EVENT_ID_PREFIX],
-    legalBases: LEGAL_BASES.map(({ name }) => name),
-  });
-  const required: readonly string[] = schema.required ?? [];
-  return page(
+export const eventFieldsPage = (): string =>
+  page(
     "Event fields",
     `An event is a JSON object of at most ${EVENT_BYTES_MAX / 1024} KiB and ${EVENT_DEPTH_MAX} levels. It is stored byte for byte as it was sent. A field that is not listed here is kept too, and the answer has a warning that names it.`,
     table(
       ["field", "type", "required", "meaning", "must be"],
-      Object.entries<TSchema>(schema.properties).map(([name, field]) => [
+      Object.entries<TSchema>(eventSchema.properties).map(([name, field]) => [
         code(name),
         String(field.type),
-        required.includes(name) ? "yes" : "no",
+        requiredFields.includes(name) ? "yes" : "no",
         prose(String(field.description)),
         prose(String(field["x-expects"])),
       ]),
@@ -53,4 +54,3 @@ export const eventFieldsPage = (): string => {
 }
 \`\`\``,
   );
-};
