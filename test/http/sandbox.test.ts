@@ -319,8 +319,11 @@ test("without the broker every endpoint answers 503 with the watermark, and reco
     ["/events", {}],
     ["/assets", {}],
   ];
-  for (const [path, options] of requests) {
-    const answer = await ask(service, path, options);
+  const answers = requests.map(async ([path, options]) => ({
+    path,
+    answer: await ask(service, path, options),
+  }));
+  for (const { path, answer } of await Promise.all(answers)) {
     expect([path, answer.status, answer.json.code]).toEqual([path, 503, "log_unavailable"]);
     expect(answer.headers.get("retry-after")).toBe("1");
     expectWatermark(answer);

@@ -8,12 +8,7 @@ import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
-import {
-  APPEND_ACK_MS_MAX,
-  APPEND_BYTES_IN_FLIGHT_MAX,
-  COMMIT_BYTES_MAX,
-  LOG_FOLLOWED_BYTES_MAX,
-} from "../../src/limits.ts";
+import { APPEND_BYTES_IN_FLIGHT_MAX, COMMIT_BYTES_MAX, LOG_FOLLOWED_BYTES_MAX } from "../../src/limits.ts";
 import {
   type LogReader,
   LogUnavailableError,
@@ -154,22 +149,6 @@ describe("appending", () => {
     const outcomes = appender.append(copies("other", 7));
     process.kill(log.broker.pid, "SIGKILL");
     expect(new Set((await outcomes).map(({ kind }) => kind))).toEqual(new Set(["unknown"]));
-  });
-
-  test("records that wait behind an unanswered commit wait no longer than that commit", async () => {
-    await using log = await startTestLog();
-    const appender = appenderOn(log.connection);
-    await standStill(log.broker.pid);
-    const startedAt = performance.now();
-    const sent = appender.append([smallRecord("sent")]);
-    const waiting = appender.append([smallRecord("one"), smallRecord("two")]);
-    for (const outcomes of await Promise.all([sent, waiting]))
-      for (const { kind } of outcomes) expect(["unknown", "refused"]).toContain(kind);
-    // The other's time plus its own would be twice as much.
-    expect(performance.now() - startedAt).toBeLessThan(1.5 * APPEND_ACK_MS_MAX);
-    process.kill(log.broker.pid, "SIGCONT");
-    const [again] = await appender.append([smallRecord("sent")]);
-    expect(again).toEqual({ kind: "duplicate", sequence: 1 });
   });
 
   test("a request beyond the limit in flight is refused as a whole, without waiting", async () => {

@@ -5,10 +5,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Installed, installBuiltPackage, ROOT, run } from "../sdk/built-package.ts";
 import { RUNTIMES } from "../support/process.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { TEST_MS_MAX, WAIT_MS_MAX } from "../support/time-limits.ts";
-import { type Installed, installBuiltPackage, ROOT, run } from "./built-package.ts";
 
 const SUITE = join(ROOT, "test/sdk/suite");
 const PROGRAMS = join(ROOT, "test/sdk/programs");
