@@ -29,10 +29,12 @@ export const setUpAdminKey = async (dependencies: {
   readonly file: AdminKeyFile;
   readonly now: () => Date;
   readonly randomBytes: RandomBytes;
+  /** What a key that is made now begins with. */
+  readonly keyPrefix?: string;
   /** The value of ADMIN_API_KEY, if it is set; it matches ADMIN_KEY_PATTERN. */
   readonly configured: string | undefined;
 }): Promise<AdminKeySetup> => {
-  const { store, file, now, randomBytes, configured } = dependencies;
+  const { store, file, now, randomBytes, keyPrefix, configured } = dependencies;
   const stored = store.admin();
   if (configured !== undefined) {
     const secret_hash = hashSecret(configured);
@@ -50,7 +52,7 @@ export const setUpAdminKey = async (dependencies: {
     return { kind: "kept", ...(found.isKey ? { path: found.path } : { otherKeyPath: found.path }) };
   }
 
-  const made = makeApiKey(randomBytes);
+  const made = makeApiKey(randomBytes, keyPrefix);
   await file.prepare(made.id, made.text);
   const write = await store.createAdmin({
     secret_hash: hashSecret(made.text),

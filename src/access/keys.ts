@@ -19,7 +19,7 @@ import {
   type ChangedMeanwhile,
   unlessEnded,
 } from "./action.ts";
-import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
+import { hashSecret, type MadeApiKey, makeApiKey, type RandomBytes } from "./api-key.ts";
 import { authorize, type OtherTenant, type Principal, reaches } from "./authenticate.ts";
 import { excessOver, expiryOf, grantedLimits, type Limits } from "./grant.ts";
 import type { KeyAction } from "./key-actions.ts";
@@ -92,6 +92,8 @@ interface KeysDependencies {
   readonly recorder: ActionRecorder<KeyAction>;
   readonly now: () => Date;
   readonly randomBytes: RandomBytes;
+  /** What new keys begin with. */
+  readonly keyPrefix?: string;
 }
 
 export const createKeys = (dependencies: KeysDependencies): Keys => {
@@ -117,7 +119,7 @@ export const createKeys = (dependencies: KeysDependencies): Keys => {
 };
 
 const create = async (
-  { store, recorder, now, randomBytes }: KeysDependencies,
+  { store, recorder, now, randomBytes, keyPrefix }: KeysDependencies,
   { by, request }: Parameters<Keys["create"]>[0],
 ): ReturnType<Keys["create"]> => {
   const { principal } = by;
@@ -140,7 +142,7 @@ const create = async (
     return { kind: "invalid", problems: [{ path: "", code: "too_many", message }] };
   }
 
-  const made = makeApiKey(randomBytes);
+  const made = makeApiKey(randomBytes, keyPrefix);
   const record: ApiKeyRecord = {
     id: made.id,
     tenant,
@@ -224,7 +226,7 @@ const rotateOnce = async (
   dependencies: KeysDependencies,
   { by, id, graceSeconds }: { readonly by: Actor; readonly id: string; readonly graceSeconds: number },
 ): ReturnType<Keys["rotate"]> => {
-  const { store, recorder, now, randomBytes } = dependencies;
+  const { store, recorder, now, randomBytes, keyPrefix } = dependencies;
   const { principal } = by;
   const found = await fetchFor(principal, id, store);
   if (found.kind !== "found") return found;
@@ -243,8 +245,9 @@ const rotateOnce = async (
     principal.keyId === id ? undefined : excessOver(principal, { tenant, scopes, expiresAt, rateLimit });
   if (excess) return excess;
 
-  const { made, successor, previous, graceUntil } = succession(old, {
-    randomBytes,
+  const made = makeApiKey(randomBytes, keyPrefix);
+  const { successor, previous, graceUntil } = succession(old, {
+    made,
     time,
     graceSeconds,
     by: principal.keyId,
@@ -272,15 +275,14 @@ const rotateOnce = async (
 const succession = (
   old: ApiKeyRecord,
   parts: {
-    readonly randomBytes: RandomBytes;
+    readonly made: MadeApiKey;
     readonly time: Date;
     readonly graceSeconds: number;
     /** Id of the key that asks for it. */
     readonly by: string;
   },
 ) => {
-  const { randomBytes, time, graceSeconds, by } = parts;
-  const made = makeApiKey(randomBytes);
+  const { made, time, graceSeconds, by } = parts;
   const { replaced_by: _, grace_until: graceBefore, ...kept } = old;
   const successor: ApiKeyRecord = {
     ...kept,
@@ -293,7 +295,7 @@ const succession = (
   // Rotating again, after a lost answer, never extends the old key's life. All times are spelt alike, so they compare as text.
   const graceUntil = graceBefore !== undefined && graceBefore < graceAsked ? graceBefore : graceAsked;
   const previous: ApiKeyRecord = { ...old, replaced_by: made.id, grace_until: graceUntil };
-  return { made, successor, previous, graceUntil };
+  return { successor, previous, graceUntil };
 };
 
 const replace = async (

@@ -38,6 +38,7 @@ import { createRestDiscarder } from "./rest-of-body.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { caseRoutes } from "./routes/cases.ts";
+import { classificationRoutes } from "./routes/classification.ts";
 import { coverageRoutes } from "./routes/coverage.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
@@ -218,6 +219,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(obligationRoutes(guarded))
       .use(reconciliationRoutes(guarded))
       .use(activityRoutes(guarded))
+      .use(classificationRoutes(guarded))
       .use(keyRoutes(guarded))
       .use(retentionRoutes(guarded))
       .use(sandboxPageRoutes(dependencies.sandboxPage))

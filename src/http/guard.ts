@@ -2,6 +2,7 @@
 import type { Actor } from "../access/action.ts";
 import {
   type Authentication,
+  type Authorization,
   authenticate as authenticateIn,
   authorize,
   createAuthenticator,
@@ -38,8 +39,11 @@ export const actorOf = ({ principal, context, isStillAllowed }: Call): Actor => 
   isStillAllowed,
 });
 
+/** For routes that every valid key may use. */
+export const ANY_SCOPE = "any";
+
 export type Guard = (
-  scope: Scope,
+  scope: Scope | typeof ANY_SCOPE,
   handle: (call: Call) => Promise<Response> | Response,
 ) => (route: { request: Request; params: Record<string, string | null> }) => Promise<Response> | Response;
 
@@ -61,6 +65,8 @@ export const createGuard = (dependencies: {
   const { keyStore, limiter, madeViews, now } = dependencies;
   const authenticate = createAuthenticator(keyStore);
   return (scope, handle) => {
+    const permissionOf = (principal: Principal): Authorization =>
+      scope === ANY_SCOPE ? { kind: "ok" } : authorize(principal, scope);
     const answer = (decision: RateDecision, call: Call): Promise<Response> | Response =>
       decision.kind === "limited" ? rateLimited(call.context, decision) : handled(handle(call), call, isLost);
     /** Whether the key may be right but is lost: a client takes 401 as final, so such a key gets 503. */
@@ -75,11 +81,11 @@ export const createGuard = (dependencies: {
       if (authentication.kind !== "principal") return unauthenticated(context, authentication.kind);
       const { principal } = authentication;
       context.principal = principal;
-      const permission = authorize(principal, scope);
+      const permission = permissionOf(principal);
       if (permission.kind !== "ok") return insufficientScope(context, permission.scope);
       const isStillAllowed = (): boolean => {
         const again = authenticate(authorization, now());
-        return again.kind === "principal" && authorize(again.principal, scope).kind === "ok";
+        return again.kind === "principal" && permissionOf(again.principal).kind === "ok";
       };
       const { keyId, rateLimit } = principal;
       const rate = limiter.take({

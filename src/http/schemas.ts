@@ -209,6 +209,7 @@ export const SandboxAssets = sandboxListOf(
   }),
 );
 export const Classified = sandboxOf(Classification);
+export const ClassifiedWithKey = dataOf(Classification);
 export const SandboxAccepted = sandboxOf(
   Type.Object({
     event_id: Type.String(),

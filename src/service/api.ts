@@ -85,7 +85,7 @@ export const createApi = async (parts: {
     serviceName: config.serviceName,
     ...openAnswers,
     rules,
-    ...createManagement({ keyBucket, retentionStore, recorder, now }),
+    ...createManagement({ keyBucket, keyPrefix: config.apiKeyPrefix, retentionStore, recorder, now }),
     recorder,
     vocabulary: config.vocabulary,
     ...(await loadBrowserFiles()),
@@ -120,13 +120,14 @@ const createAuditIntake = (parts: {
 /** What the scope `keys:manage` allows. */
 const createManagement = (stores: {
   keyBucket: KeyStore;
+  keyPrefix: string;
   retentionStore: RetentionStore;
   recorder: Recorder;
   now: () => Date;
 }) => {
-  const { keyBucket, retentionStore, recorder, now } = stores;
+  const { keyBucket, keyPrefix, retentionStore, recorder, now } = stores;
   return {
-    keys: createKeys({ store: keyBucket, recorder, now, randomBytes }),
+    keys: createKeys({ store: keyBucket, recorder, now, randomBytes, keyPrefix }),
     keyStore: keyBucket,
     retention: createRetention({ store: retentionStore, recorder, now, newId: uuidV7 }),
   };

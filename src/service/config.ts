@@ -3,6 +3,7 @@ import { isIPv6 } from "node:net";
 import { type Static, Type } from "@sinclair/typebox";
 import { Errors } from "@sinclair/typebox/errors";
 import { ADMIN_KEY_PATTERN } from "../access/admin-key.ts";
+import { API_KEY_PREFIX, API_KEY_PREFIX_DEFAULT } from "../access/api-key.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import { EVENT_TYPES, EXTRA_EVENT_TYPE } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX, EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
@@ -24,6 +25,8 @@ export interface Config {
   /** Absent: SQLite in dataDir. */
   readonly databaseUrl: string | undefined;
   readonly adminApiKey: string | undefined;
+  /** What new keys begin with. */
+  readonly apiKeyPrefix: string;
   readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
   readonly trustedHops: number;
@@ -45,6 +48,7 @@ const DEFAULTS = {
   HOST: "127.0.0.1",
   PORT: "8080",
   DATA_DIR: "./data",
+  API_KEY_PREFIX: API_KEY_PREFIX_DEFAULT,
   ROLES: ROLES.join(","),
   LOG_LEVEL: "info",
   STREAM_REPLICAS: "1",
@@ -124,6 +128,13 @@ export const Environment = Type.Object({
       "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: replaces the earlier key, whose copy there is removed, and stays valid when it is left out again.",
     default: "unset",
     expects: "16 to 256 visible ASCII characters",
+  }),
+  API_KEY_PREFIX: setting({
+    pattern: API_KEY_PREFIX.source,
+    description:
+      "What new keys begin with, for client libraries that take only keys with a prefix of their own, for example `JUN_live_`. Earlier keys go on working.",
+    default: DEFAULTS.API_KEY_PREFIX,
+    expects: "up to 32 letters, digits and underscores, with a letter first and an underscore last",
   }),
   ROLES: setting({
     pattern: list(new RegExp(`^(?:${ROLES.join("|")})$`)),
@@ -308,6 +319,7 @@ const toConfig = (given: Static<typeof Environment>): Config => {
     natsServerBinary: given.NATS_SERVER_BIN,
     databaseUrl: given.DATABASE_URL,
     adminApiKey: given.ADMIN_API_KEY,
+    apiKeyPrefix: settings.API_KEY_PREFIX,
     roles,
     logLevel: LOG_LEVELS.find((level) => level === settings.LOG_LEVEL) ?? DEFAULTS.LOG_LEVEL,
     trustedHops: Number(given.TRUST_PROXY ?? 0),
