@@ -142,6 +142,7 @@ export const auditEventSchema = (vocabulary: EventVocabulary) =>
       risk_tier: Type.Optional(
         choiceText({
           enum: [...RISK_TIERS],
+          description: "Risk tier of the system at the time of the event.",
           "x-expects": `one of ${RISK_TIERS.map((tier) => `"${tier}"`).join(", ")}`,
           examples: ["high"],
         }),

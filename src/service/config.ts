@@ -56,7 +56,7 @@ const DEFAULTS = {
   SERVICE_NAME: "prooftrail",
 } as const;
 
-/** One entry of the table in README.md; a test compares the two. `x-default` is what an absent value means. */
+/** One entry of docs/reference/settings.md, which is generated. `x-default` is what an absent value means. */
 const setting = (options: { pattern: string; description: string; default: string; expects: string }) =>
   Type.Optional(
     Type.String({
@@ -189,7 +189,7 @@ export const Environment = Type.Object({
   DEADLINES_FILE: setting({
     pattern: "^[^\\u0000]+$",
     description:
-      "JSON file with your own limits, zones and holidays for the clocks of duties. Unset: the table of deadlines as it is.",
+      "JSON file with your own limits, zones and holidays for the rules of obligations. Unset: the rules as they are.",
     default: "unset",
     expects: "a path",
   }),

@@ -1,4 +1,4 @@
-/** What README says of a copy: it is taken at one moment of a running service, and without its views. */
+/** What docs/how-to/back-up-and-restore.md says of a copy: it is taken at one moment of a running service, and without its views. */
 import { expect, test } from "bun:test";
 import { cpSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
