@@ -175,7 +175,7 @@ test("the printed commands send an event, list events, and find the service well
 }, 60_000);
 
 test("the printed program records its event", async () => {
-  await writeFile(join(folder, "prooftrail", "record.ts"), programWith("prooftrail/sdk"));
+  await writeFile(join(folder, "prooftrail", "record.ts"), programWith("prooftrail-sdk"));
   expect(await run(recordCommand)).toBe("flushed 1\n");
 }, 30_000);
 
