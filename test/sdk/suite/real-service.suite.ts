@@ -9,7 +9,7 @@ import {
   createSandboxClient,
   type Problem,
   type RejectedEvent,
-} from "prooftrail/sdk";
+} from "prooftrail-sdk";
 import { EVENT_TYPES } from "../../../src/event/event-types.ts";
 import { until } from "../../support/until.ts";
 import { event } from "./events.ts";
