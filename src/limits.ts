@@ -103,6 +103,13 @@ export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
 export const OTHER_STALL_MS_MAX = 2 * LOG_STALL_MS_MAX;
 /** After a stall was not met for this long, the next request tries again: twice APPEND_ACK_MS_MAX, because one sender meets it that often. */
 export const LOG_STALL_AGE_MS_MAX = 2 * APPEND_ACK_MS_MAX;
+/** How often it is checked whether the log has the end that views and HEADS_COPY know. */
+export const LOG_END_MS = 2 * SECOND_MS;
+/** Heads named in the event that accepts a restored log, and the length of its reason. */
+export const RESTORED_HEADS_NAMED_MAX = 100;
+export const RESTORE_REASON_CHARACTERS_MAX = 1000;
+/** Signed heads go to HEADS_COPY no more often than this. */
+export const HEADS_COPY_MS_MIN = 1 * SECOND_MS;
 /** How often that is checked. */
 export const LOG_KEEPER_MS = 1 * SECOND_MS;
 

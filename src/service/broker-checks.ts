@@ -24,6 +24,7 @@ import { addressOf, connectAll } from "./broker-place.ts";
 import { type Check, unchecked } from "./check.ts";
 import { clockCheck } from "./clock-check.ts";
 import type { Config } from "./config.ts";
+import { headsCheck } from "./heads-check.ts";
 import { signingCheck } from "./signing-check.ts";
 import { BRING_BACK } from "./stream-keeper.ts";
 import { viewChecks } from "./view-checks.ts";
@@ -62,6 +63,7 @@ export async function* brokerChecks(config: Config): AsyncGenerator<Check> {
   if (config.replicas > 1) yield await copiesCheck(service, config.replicas);
   yield* clockChecks(service);
   yield* viewChecks(config, service);
+  if (config.headsCopy !== undefined) yield await headsCheck(config.headsCopy, service);
   if (config.roles.includes("sealer")) yield await signingCheck(config, service);
 }
 

@@ -35,6 +35,7 @@ test("readiness names every reason why the log cannot be written, even if views 
     streams: { problem: () => problems.streams, watch: () => ({ [Symbol.dispose]: () => {} }) },
     logKeeper: { problem: () => problems.logKeeper, [Symbol.dispose]: () => {} },
     logGuard: { problem: () => problems.logGuard },
+    logEnd: { reasons: () => ({ ofViews: [], ofCopy: [] }), isKnown: () => true },
     keyBucket: { ...createMemoryKeyStore(), readiness: () => keys },
     reader: {
       ...createArrayLog(),
@@ -94,6 +95,7 @@ test("a view that is being built must reach the end that the log had, but a view
     streams: { problem: () => undefined, watch: () => ({ [Symbol.dispose]: () => {} }) },
     logKeeper: { problem: () => undefined, [Symbol.dispose]: () => {} },
     logGuard: { problem: () => undefined },
+    logEnd: { reasons: () => ({ ofViews: [], ofCopy: [] }), isKnown: () => true },
     keyBucket,
     reader: log,
     views: {

@@ -19,7 +19,8 @@ import { createApi } from "./api.ts";
 import { provideBroker } from "./broker-address.ts";
 import { contactBroker } from "./broker-contact.ts";
 import type { Config } from "./config.ts";
-import { makeDataFolder } from "./data-folder.ts";
+import { checkHeadsCopy, makeDataFolder } from "./data-folder.ts";
+import { openHeadsFolder } from "./heads-folder.ts";
 import { createReadiness } from "./health.ts";
 import { measureLog, measureReadiness } from "./log-metrics.ts";
 import { createOpenAnswers } from "./open-answers.ts";
@@ -55,6 +56,7 @@ export const startService = async (dependencies: {
 }): Promise<Service> => {
   const { config, logger, version } = dependencies;
   await makeDataFolder(config.dataDir);
+  await checkHeadsCopy(config.headsCopy);
   refuseClosedViews(config);
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
@@ -71,10 +73,14 @@ export const startService = async (dependencies: {
   const retentionStore = createRetentionBucket({ connection, logger });
 
   const { views, projections, rules } = await openViews({ config, logger, stack });
+  const headsFolder = config.headsCopy === undefined ? undefined : openHeadsFolder(config.headsCopy);
   const log = await openLog({
     connection,
     definition: auditStream({ replicas: config.replicas }),
     broker,
+    views,
+    projections,
+    headsFolder,
     metrics,
     logger,
     stack,
@@ -99,12 +105,12 @@ export const startService = async (dependencies: {
   const checkpoints = await createCheckpointStream(connection);
   keepStream("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
-    await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
+    await startSealer(stack, config, { log: reader, views, checkpoints, headsFolder, logger, metrics });
   const readiness = createReadiness({ ...contact, ...log, views, projections, madeViews });
   measureReadiness(metrics, readiness);
   const operation = { ...withoutReadiness, readiness };
   const openAnswers = createOpenAnswers();
-  const stores = { views, madeViews, retentionStore, checkpoints };
+  const stores = { views, madeViews, retentionStore, checkpoints, headsFolder };
   const handle = config.roles.includes("api")
     ? await createApi({ config, contact, operation, openAnswers, log, stores, rules, version, now, stack })
     : createOperationApp(operation);
