@@ -123,7 +123,7 @@ export const Environment = Type.Object({
   ADMIN_API_KEY: setting({
     pattern: ADMIN_KEY_PATTERN,
     description:
-      "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: replaces the earlier key, whose copy there is removed, and stays valid when it is left out again.",
+      "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once and only in a terminal, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: replaces the earlier key, whose copy there is removed, and stays valid when it is left out again.",
     default: "unset",
     expects: "16 to 256 visible ASCII characters",
   }),
