@@ -11,6 +11,7 @@ import { isSameLog, seenBeyond } from "../projections/view-end.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
 import { VIEWS, type ViewStore } from "../views/view-store.ts";
+import type { BrokerWatch } from "./broker-watch.ts";
 import { inTime } from "./in-time.ts";
 import type { LogGuard } from "./log-guard.ts";
 import type { LogKeeper } from "./log-keeper.ts";
@@ -18,6 +19,7 @@ import type { StreamsState } from "./stream-keeper.ts";
 
 interface ReadinessDependencies {
   readonly connection: BrokerConnection;
+  readonly brokers: Pick<BrokerWatch, "state">;
   readonly streams: StreamsState;
   readonly logKeeper: LogKeeper;
   readonly logGuard: Pick<LogGuard, "problem">;
@@ -61,13 +63,16 @@ const LOG_SILENT = "The event log does not say in time where it ends.";
 
 const logReasons = ({
   connection,
+  brokers,
   streams,
   logKeeper,
   logGuard,
   keyBucket,
 }: ReadinessDependencies): readonly string[] => {
   if (!connection.isConnected()) return ["The broker is not connected."];
-  const reasons: string[] = [];
+  const reasons = brokers
+    .state()
+    .troubles.flatMap(({ isBlocking, detail, advice }) => (isBlocking ? [`${detail} ${advice}`] : []));
   for (const problem of [streams.problem(), logKeeper.problem(), logGuard.problem()])
     if (problem !== undefined) reasons.push(problem);
   const keys = keyBucket.readiness();
