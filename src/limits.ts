@@ -346,5 +346,9 @@ export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;
 /** Free space below which `prooftrail doctor` warns, and below which it fails. */
 export const DISK_FREE_BYTES_LOW = 1024 * MIB;
 export const DISK_FREE_BYTES_MIN = 64 * MIB;
+/** How often the brokers and their streams are looked at, how long an answer may take, and the used share of a limit that is reported. */
+export const BROKER_LOOK_MS = 5 * SECOND_MS;
+export const BROKER_LOOK_MS_MAX = 2 * SECOND_MS;
+export const BROKER_USAGE_HIGH = 0.9;
 /** A right for which the broker neither denies nor answers within this time is unknown. */
 export const PERMISSION_ANSWER_MS_MAX = 2 * SECOND_MS;

@@ -8,6 +8,7 @@ import type { MadeViews } from "../projections/made-views.ts";
 import type { Projection } from "../projections/projection.ts";
 import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import type { BrokerWatch } from "./broker-watch.ts";
 import { inTime } from "./in-time.ts";
 import { END_UNKNOWN, type LogEnd } from "./log-end.ts";
 import type { LogGuard } from "./log-guard.ts";
@@ -17,6 +18,7 @@ import { notOfThisLog, standing } from "./view-standing.ts";
 
 interface ReadinessDependencies {
   readonly connection: BrokerConnection;
+  readonly brokers: Pick<BrokerWatch, "state">;
   readonly streams: StreamsState;
   readonly logKeeper: LogKeeper;
   readonly logGuard: Pick<LogGuard, "problem">;
@@ -61,6 +63,7 @@ const LOG_SILENT = "The event log does not say in time where it ends.";
 
 const logReasons = ({
   connection,
+  brokers,
   streams,
   logKeeper,
   logGuard,
@@ -68,7 +71,9 @@ const logReasons = ({
   keyBucket,
 }: ReadinessDependencies): readonly string[] => {
   if (!connection.isConnected()) return ["The broker is not connected."];
-  const reasons: string[] = [];
+  const reasons = brokers
+    .state()
+    .troubles.flatMap(({ isBlocking, detail, advice }) => (isBlocking ? [`${detail} ${advice}`] : []));
   for (const problem of [streams.problem(), logKeeper.problem(), logGuard.problem()])
     if (problem !== undefined) reasons.push(problem);
   if (!logEnd.isKnown()) reasons.push(END_UNKNOWN);

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { auditStream } from "../../streams/audit.ts";
+import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, isFirstKey } from "../access/admin-key.ts";
 import { KEYS_LOST } from "../access/key-store.ts";
 import { createOperationApp, createStartingApp } from "../http/app.ts";
@@ -16,8 +17,10 @@ import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createApi } from "./api.ts";
+import { inBackground } from "./background.ts";
 import { provideBroker } from "./broker-address.ts";
 import { contactBroker } from "./broker-contact.ts";
+import { watchBrokers } from "./broker-watch.ts";
 import type { Config } from "./config.ts";
 import { checkHeadsCopy, makeDataFolder } from "./data-folder.ts";
 import { openHeadsFolder } from "./heads-folder.ts";
@@ -86,6 +89,9 @@ export const startService = async (dependencies: {
     stack,
   });
   const { reader, keepStream, accepted } = log;
+  const definitions = topology({ replicas: config.replicas });
+  const brokers = watchBrokers({ connection, definitions, logger });
+  stack.use(inBackground(brokers.run));
   measureLog(metrics, connection);
   const madeViews = createMadeViews({ views, log: reader });
   const logEnd = await madeViews.lookFirst(projections.map(({ name }) => name));
@@ -106,7 +112,7 @@ export const startService = async (dependencies: {
   keepStream("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
     await startSealer(stack, config, { log: reader, views, checkpoints, headsFolder, logger, metrics });
-  const readiness = createReadiness({ ...contact, ...log, views, projections, madeViews });
+  const readiness = createReadiness({ ...contact, ...log, brokers, views, projections, madeViews });
   measureReadiness(metrics, readiness);
   const operation = { ...withoutReadiness, readiness };
   const openAnswers = createOpenAnswers();

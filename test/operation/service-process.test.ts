@@ -378,7 +378,7 @@ test("if the service's own broker stands still, doctor says to start the running
   );
   expect(broker).toMatchObject({
     state: "failed",
-    detail: expect.stringContaining("TIMEOUT"),
+    detail: expect.stringContaining("did not answer in time"),
     advice: "Start the service, or start it again where it runs: it runs the broker.",
   });
   process.kill(pid, "SIGCONT");
