@@ -110,6 +110,13 @@ export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
 export const OTHER_STALL_MS_MAX = 2 * LOG_STALL_MS_MAX;
 /** After a stall was not met for this long, the next request tries again: twice APPEND_ACK_MS_MAX, because one sender meets it that often. */
 export const LOG_STALL_AGE_MS_MAX = 2 * APPEND_ACK_MS_MAX;
+/** How often it is checked whether the log has the end that views and HEADS_COPY know. */
+export const LOG_END_MS = 2 * SECOND_MS;
+/** Heads named in the event that accepts a restored log, and the length of its reason. */
+export const RESTORED_HEADS_NAMED_MAX = 100;
+export const RESTORE_REASON_CHARACTERS_MAX = 1000;
+/** Signed heads go to HEADS_COPY no more often than this. */
+export const HEADS_COPY_MS_MIN = 1 * SECOND_MS;
 /** How often that is checked. */
 export const LOG_KEEPER_MS = 1 * SECOND_MS;
 
@@ -346,5 +353,9 @@ export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;
 /** Free space below which `prooftrail doctor` warns, and below which it fails. */
 export const DISK_FREE_BYTES_LOW = 1024 * MIB;
 export const DISK_FREE_BYTES_MIN = 64 * MIB;
+/** How often the brokers and their streams are looked at, how long an answer may take, and the used share of a limit that is reported. */
+export const BROKER_LOOK_MS = 5 * SECOND_MS;
+export const BROKER_LOOK_MS_MAX = 2 * SECOND_MS;
+export const BROKER_USAGE_HIGH = 0.9;
 /** A right for which the broker neither denies nor answers within this time is unknown. */
 export const PERMISSION_ANSWER_MS_MAX = 2 * SECOND_MS;

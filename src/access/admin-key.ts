@@ -8,7 +8,7 @@ import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
 import type { KeyStore, KeyWrite } from "./key-store.ts";
 
 export type AdminKeySetup =
-  /** Made now: the banner shows it, this once. The copy on disk is at `path`. */
+  /** Made now: the banner shows it, this once and only in a terminal. The copy on disk is at `path`. */
   | { readonly kind: "made"; readonly key: string; readonly path: string }
   /** There was one already, or another front end that started at the same time made it. `path`: of its copy, if this start found one. */
   | { readonly kind: "kept"; readonly path?: string; readonly otherKeyPath?: string }

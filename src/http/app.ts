@@ -51,6 +51,7 @@ import { operationRoutes, type Readiness } from "./routes/operation.ts";
 import { proofRoutes } from "./routes/proof.ts";
 import { reconciliationRoutes } from "./routes/reconciliation.ts";
 import { registerRoutes } from "./routes/registers.ts";
+import { type AcceptRestore, restoreRoutes } from "./routes/restore.ts";
 import { retentionRoutes } from "./routes/retention.ts";
 import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
@@ -74,6 +75,8 @@ interface HttpDependencies {
   readonly reconciliation: ReconciliationDependencies;
   readonly keys: Keys;
   readonly retention: Retention;
+  readonly acceptRestore: AcceptRestore;
+  readonly isLogBehind: () => boolean;
   readonly recorder: ActionRecorder<ExportAction | EvidenceAction>;
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
   readonly vocabulary: EventVocabulary;
@@ -222,6 +225,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(classificationRoutes(guarded))
       .use(keyRoutes(guarded))
       .use(retentionRoutes(guarded))
+      .use(restoreRoutes(guarded))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
       .use(sandboxRoutes({ ...dependencies.sandbox, vocabulary }))
       .use(operationRoutes({ readiness, registry: metrics.registry })),

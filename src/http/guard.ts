@@ -45,6 +45,8 @@ export const ANY_SCOPE = "any";
 export type Guard = (
   scope: Scope | typeof ANY_SCOPE,
   handle: (call: Call) => Promise<Response> | Response,
+  /** Set for a change that is possible while the log lacks its end. */
+  options?: { readonly whileBehind: true },
 ) => (route: { request: Request; params: Record<string, string | null> }) => Promise<Response> | Response;
 
 /** RFC 6750 §3. */
@@ -60,11 +62,13 @@ export const createGuard = (dependencies: {
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
   readonly limiter: SharedRateLimiter;
   readonly madeViews: Pick<MadeViews, "check">;
+  /** Whether the log is known to lack its end: nothing may be written. */
+  readonly isLogBehind: () => boolean;
   readonly now: () => Date;
 }): Guard => {
-  const { keyStore, limiter, madeViews, now } = dependencies;
+  const { keyStore, limiter, madeViews, isLogBehind, now } = dependencies;
   const authenticate = createAuthenticator(keyStore);
-  return (scope, handle) => {
+  return (scope, handle, options) => {
     const permissionOf = (principal: Principal): Authorization =>
       scope === ANY_SCOPE ? { kind: "ok" } : authorize(principal, scope);
     const answer = (decision: RateDecision, call: Call): Promise<Response> | Response =>
@@ -83,6 +87,8 @@ export const createGuard = (dependencies: {
       context.principal = principal;
       const permission = permissionOf(principal);
       if (permission.kind !== "ok") return insufficientScope(context, permission.scope);
+      if (isLogBehind() && !READS.has(request.method) && !options?.whileBehind)
+        return problem(context, "log_behind");
       const isStillAllowed = (): boolean => {
         const again = authenticate(authorization, now());
         return again.kind === "principal" && permissionOf(again.principal).kind === "ok";
@@ -153,9 +159,13 @@ const NOT_BEARER =
 
 const SEVERAL = "There is more than one Authorization header: send one, `Authorization: Bearer <key>`.";
 
-export const insufficientScope = (context: RequestContext, scope: Scope): Response =>
+export const insufficientScope = (
+  context: RequestContext,
+  scope: Scope,
+  detail = `The key lacks the scope ${scope}.`,
+): Response =>
   problem(context, "insufficient_scope", {
-    detail: `The key lacks the scope ${scope}.`,
+    detail,
     headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
   });
 

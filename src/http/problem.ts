@@ -84,6 +84,11 @@ export const PROBLEMS = {
     title: "Others changed it at the same time",
     when: "Somebody else changed the key, the policy or the hold during each attempt. Nothing was done. Send the same again.",
   },
+  log_not_behind: {
+    status: 409,
+    title: "The event log has not lost its end",
+    when: "The log holds everything that heads in HEADS_COPY cover, or HEADS_COPY is not set: there is nothing to accept.",
+  },
   event_expired: {
     status: 410,
     title: "The event has expired",
@@ -128,6 +133,12 @@ export const PROBLEMS = {
     status: 500,
     title: "An internal error",
     when: "A fault in Prooftrail. Give the request_id to its operator. Sending the same event again is safe: it is stored at most once. For a key, a policy or a hold, check first whether it was changed.",
+  },
+  log_behind: {
+    status: 503,
+    title: "The event log has lost its end",
+    when: "The log lacks records that its views have seen or that signed heads in HEADS_COPY cover, for example after an older copy was put back. Nothing is stored until its operator has brought it back or accepted the loss; `/health/ready` says more.",
+    retryAfterSeconds: 60,
   },
   log_unavailable: {
     status: 503,

@@ -25,6 +25,7 @@ import {
   type ReadLeaf,
   type RecomputedTree,
 } from "./recompute.ts";
+import { isGivenUp } from "./restored-line.ts";
 import { HASH_BYTES, sameHash } from "./rfc6962.ts";
 import { originOf } from "./seal.ts";
 import { type Checkpoint, openCheckpoint } from "./tlog-checkpoint.ts";
@@ -149,9 +150,9 @@ const RETRY_MS = 5000;
 interface Watched {
   readonly tree: RecomputedTree;
   /** Signed heads that were not checked yet, by size. */
-  readonly heads: Checkpoint[];
-  /** The largest head that was read. */
-  size: number;
+  heads: Checkpoint[];
+  /** The largest head that was read, of those that were not given up. */
+  largest: Checkpoint | undefined;
   readonly tiles: MadeTile[];
   /** Each tenant is reported once in a pass: all later heads differ as well. */
   hasDiffered: boolean;
@@ -173,7 +174,7 @@ const createWatch = (dependencies: MonitorDependencies) => {
     if (known) return known;
     const tree = createRecomputedTree();
     const told = { hasDiffered: false, hasUnverifiable: false, hasGoneBack: false };
-    const made: Watched = { tree, heads: [], size: 0, tiles: [], ...told };
+    const made: Watched = { tree, heads: [], largest: undefined, tiles: [], ...told };
     tenants.set(tenant, made);
     return made;
   };
@@ -274,14 +275,17 @@ const takeHead = (
     each.hasUnverifiable = true;
     return { kind: "unverifiable", detail: `checkpoint ${place} is signed by no key of ours` };
   }
-  if (head.size >= each.size) {
-    each.size = head.size;
+  const { largest } = each;
+  const isRestored = largest !== undefined && isGivenUp(largest, head.extensions ?? []);
+  if (isRestored) each.heads = each.heads.filter((waiting) => !isGivenUp(waiting, head.extensions ?? []));
+  if (largest === undefined || isRestored || head.size >= largest.size) {
+    each.largest = head;
     each.heads.push(head);
     return undefined;
   }
   if (each.hasGoneBack) return undefined;
   each.hasGoneBack = true;
-  const detail = `checkpoint ${place} has ${head.size} leaves, and stands behind one of ${each.size}`;
+  const detail = `checkpoint ${place} has ${head.size} leaves, and stands behind one of ${largest.size}`;
   return { kind: "behind_signed", detail };
 };
 

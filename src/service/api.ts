@@ -21,6 +21,7 @@ import { SANDBOX_REQUESTS_PER_MINUTE } from "../limits.ts";
 import { messageIdOfClient } from "../log/message-id.ts";
 import type { Rules } from "../obligations/clocks.ts";
 import type { MadeViews } from "../projections/made-views.ts";
+import { treeSource } from "../projections/tree/queries.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -33,9 +34,11 @@ import type { BrokerContact } from "./broker-contact.ts";
 import { loadBrowserFiles } from "./browser-files.ts";
 import type { Config } from "./config.ts";
 import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
+import type { HeadsFolder } from "./heads-folder.ts";
 import type { createOpenAnswers } from "./open-answers.ts";
 import type { OpenedLog } from "./open-log.ts";
 import { startRecording } from "./recording.ts";
+import { createAcceptRestore } from "./restoring.ts";
 
 export const createApi = async (parts: {
   config: Config;
@@ -48,6 +51,7 @@ export const createApi = async (parts: {
     madeViews: MadeViews;
     retentionStore: RetentionStore;
     checkpoints: CheckpointStore;
+    headsFolder: HeadsFolder | undefined;
   };
   rules: Rules;
   version: string;
@@ -55,22 +59,23 @@ export const createApi = async (parts: {
   stack: AsyncDisposableStack;
 }): Promise<HttpHandler> => {
   const { config, contact, operation, openAnswers, log, stores, rules, version, now, stack } = parts;
-  const { reader, appender, accepted } = log;
-  const { views, madeViews, retentionStore, checkpoints } = stores;
+  const { reader, appender, restoringAppender, accepted, logEnd } = log;
+  const { views, madeViews, retentionStore, checkpoints, headsFolder } = stores;
   const { connection, keyBucket } = contact;
   const { metrics, logger } = operation;
   const judging = {
     validate: createEventValidator(config.vocabulary),
     now,
   };
-  const recorder = startRecording({
-    appender,
-    accepted,
-    subjectOf: auditSubjectOf,
-    metrics,
-    logger,
-    now,
-    stack,
+  const recording = { accepted, subjectOf: auditSubjectOf, metrics, logger, now, stack };
+  const recorder = startRecording({ ...recording, appender });
+  const acceptRestore = createAcceptRestore({
+    folder: headsFolder,
+    log: reader,
+    views,
+    trees: treeSource(views),
+    recorder: startRecording({ ...recording, appender: restoringAppender }),
+    logEnd,
   });
   const rateCounter = createRateCounter({ connection, logger });
   return createHttpApp({
@@ -87,6 +92,8 @@ export const createApi = async (parts: {
     rules,
     ...createManagement({ keyBucket, keyPrefix: config.apiKeyPrefix, retentionStore, recorder, now }),
     recorder,
+    acceptRestore,
+    isLogBehind: logEnd.isBehind,
     vocabulary: config.vocabulary,
     ...(await loadBrowserFiles()),
     version,

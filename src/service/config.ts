@@ -1,5 +1,6 @@
 /** Settings, read from the environment once, at the start. An invalid value stops the start with the name of its setting. */
 import { isIPv6 } from "node:net";
+import { isAbsolute, relative, sep } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Errors } from "@sinclair/typebox/errors";
 import { ADMIN_KEY_PATTERN } from "../access/admin-key.ts";
@@ -18,6 +19,8 @@ export interface Config {
   /** Undefined: it does not listen. */
   readonly port: number | undefined;
   readonly dataDir: string;
+  /** Absent: signed heads are nowhere but in the log. */
+  readonly headsCopy: string | undefined;
   /** Absent: a broker of our own. */
   readonly natsUrl: string | undefined;
   readonly natsProvisionUrl: string | undefined;
@@ -125,7 +128,7 @@ export const Environment = Type.Object({
   ADMIN_API_KEY: setting({
     pattern: ADMIN_KEY_PATTERN,
     description:
-      "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: replaces the earlier key, whose copy there is removed, and stays valid when it is left out again.",
+      "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once and only in a terminal, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: replaces the earlier key, whose copy there is removed, and stays valid when it is left out again.",
     default: "unset",
     expects: "16 to 256 visible ASCII characters",
   }),
@@ -178,6 +181,13 @@ export const Environment = Type.Object({
     default: "unset",
     expects:
       "64 hex digits in lower case, or public: and a public key, as 64 hex digits or as GET /v1/log/key gives it, separated by commas",
+  }),
+  HEADS_COPY: setting({
+    pattern: "^[^\\u0000]+$",
+    description:
+      "Folder outside DATA_DIR, on another disk or a mount of object storage, to which every signed tree head is written before it is published; the same for each process with the role `api` or `sealer`. A log that does not reach these heads, as after an older copy was put back, is neither signed nor written until that is accepted.",
+    default: "unset",
+    expects: "a path outside DATA_DIR",
   }),
   SERVICE_NAME: setting({
     pattern: "^[a-z0-9][a-z0-9.-]{0,99}$",
@@ -266,8 +276,12 @@ const isReadableUrl = (text: string): boolean => {
 const contradictions = (given: Readonly<Record<string, string | undefined>>): readonly string[] => {
   const { NATS_URL: natsUrl, NATS_PROVISION_URL: provisionUrl } = given;
   const replicas = given.STREAM_REPLICAS ?? DEFAULTS.STREAM_REPLICAS;
-  if (natsUrl !== undefined) return [];
   const errors: string[] = [];
+  if (given.HEADS_COPY !== undefined && isWithin(given.DATA_DIR ?? DEFAULTS.DATA_DIR, given.HEADS_COPY))
+    errors.push(
+      "HEADS_COPY must be outside DATA_DIR: a copy of DATA_DIR that is put back would bring its own heads along.",
+    );
+  if (natsUrl !== undefined) return errors;
   if (provisionUrl !== undefined)
     errors.push(
       "NATS_PROVISION_URL must not be set without NATS_URL: a broker of our own would be started, and take the events. Set NATS_URL to the same server, or leave both out.",
@@ -277,6 +291,11 @@ const contradictions = (given: Readonly<Record<string, string | undefined>>): re
     `STREAM_REPLICAS must be 1 without NATS_URL, not ${replicas}: a broker of our own is one server. Leave it out, or set NATS_URL to a cluster of at least ${replicas} servers.`,
   );
   return errors;
+};
+
+const isWithin = (folder: string, path: string): boolean => {
+  const [first] = relative(folder, path).split(sep);
+  return first !== ".." && !isAbsolute(relative(folder, path));
 };
 
 /**
@@ -314,6 +333,7 @@ const toConfig = (given: Static<typeof Environment>): Config => {
     host: settings.HOST,
     port: portOf(given.PORT, roles),
     dataDir: settings.DATA_DIR,
+    headsCopy: given.HEADS_COPY,
     natsUrl: given.NATS_URL,
     natsProvisionUrl: given.NATS_PROVISION_URL ?? given.NATS_URL,
     natsServerBinary: given.NATS_SERVER_BIN,

@@ -7,6 +7,7 @@ import type { BrokerConnection } from "../jetstream/connection.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import { createMadeViews } from "../projections/made-views.ts";
 import { VIEWS_MISSING, ViewsMissingError } from "../views/unavailable.ts";
+import type { BrokerTrouble } from "./broker-watch.ts";
 import { createReadiness } from "./health.ts";
 
 /** Connected, and never asked directly. */
@@ -28,13 +29,16 @@ test("readiness names every reason why the log cannot be written, even if views 
   await using views = database.connect();
   let problems: { readonly streams?: string; readonly logKeeper?: string; readonly logGuard?: string } = {};
   let keys: KeyReadiness = { kind: "stale", ageMs: 61_400 };
+  let troubles: readonly BrokerTrouble[] = [];
   let looks = 0;
   let isReadable = true;
   const { reasons, reasonsWithoutViews } = createReadiness({
     connection,
+    brokers: { state: () => ({ streams: [], usage: undefined, troubles }) },
     streams: { problem: () => problems.streams, watch: () => ({ [Symbol.dispose]: () => {} }) },
     logKeeper: { problem: () => problems.logKeeper, [Symbol.dispose]: () => {} },
     logGuard: { problem: () => problems.logGuard },
+    logEnd: { reasons: () => ({ ofViews: [], ofCopy: [] }), isKnown: () => true },
     keyBucket: { ...createMemoryKeyStore(), readiness: () => keys },
     reader: {
       ...createArrayLog(),
@@ -53,7 +57,13 @@ test("readiness names every reason why the log cannot be written, even if views 
   keys = { kind: "ready" };
   problems = { streams: "another", logKeeper: "stores nothing", logGuard: "could lose events" };
   isReadable = false;
+  const trouble = { kind: "no_quorum", detail: "1 of 3 answers.", advice: "Start the others." } as const;
+  troubles = [
+    { ...trouble, isBlocking: true },
+    { ...trouble, kind: "stream_short", isBlocking: false },
+  ];
   const all = [
+    "1 of 3 answers. Start the others.",
     "another",
     "stores nothing",
     "could lose events",
@@ -91,9 +101,11 @@ test("a view that is being built must reach the end that the log had, but a view
   const log = { ...createArrayLog(), lastSequence: async () => last };
   const { reasons } = createReadiness({
     connection,
+    brokers: { state: () => ({ streams: [], usage: undefined, troubles: [] }) },
     streams: { problem: () => undefined, watch: () => ({ [Symbol.dispose]: () => {} }) },
     logKeeper: { problem: () => undefined, [Symbol.dispose]: () => {} },
     logGuard: { problem: () => undefined },
+    logEnd: { reasons: () => ({ ofViews: [], ofCopy: [] }), isKnown: () => true },
     keyBucket,
     reader: log,
     views: {

@@ -4,23 +4,25 @@ import type { Readiness } from "../http/routes/operation.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { READINESS_LOG_MS_MAX, READINESS_VIEWS_MS_MAX, VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
-import type { Sequence } from "../log/outcome.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import type { Projection } from "../projections/projection.ts";
-import { isSameLog, seenBeyond } from "../projections/view-end.ts";
-import { rowInteger, rowText } from "../views/tables.ts";
 import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
-import { VIEWS, type ViewStore } from "../views/view-store.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import type { BrokerWatch } from "./broker-watch.ts";
 import { inTime } from "./in-time.ts";
+import { END_UNKNOWN, type LogEnd } from "./log-end.ts";
 import type { LogGuard } from "./log-guard.ts";
 import type { LogKeeper } from "./log-keeper.ts";
 import type { StreamsState } from "./stream-keeper.ts";
+import { notOfThisLog, standing } from "./view-standing.ts";
 
 interface ReadinessDependencies {
   readonly connection: BrokerConnection;
+  readonly brokers: Pick<BrokerWatch, "state">;
   readonly streams: StreamsState;
   readonly logKeeper: LogKeeper;
   readonly logGuard: Pick<LogGuard, "problem">;
+  readonly logEnd: Pick<LogEnd, "reasons" | "isKnown">;
   readonly keyBucket: KeyStore;
   readonly reader: LogReader;
   readonly views: ViewStore;
@@ -61,15 +63,21 @@ const LOG_SILENT = "The event log does not say in time where it ends.";
 
 const logReasons = ({
   connection,
+  brokers,
   streams,
   logKeeper,
   logGuard,
+  logEnd,
   keyBucket,
 }: ReadinessDependencies): readonly string[] => {
   if (!connection.isConnected()) return ["The broker is not connected."];
-  const reasons: string[] = [];
+  const reasons = brokers
+    .state()
+    .troubles.flatMap(({ isBlocking, detail, advice }) => (isBlocking ? [`${detail} ${advice}`] : []));
   for (const problem of [streams.problem(), logKeeper.problem(), logGuard.problem()])
     if (problem !== undefined) reasons.push(problem);
+  if (!logEnd.isKnown()) reasons.push(END_UNKNOWN);
+  reasons.push(...logEnd.reasons().ofCopy);
   const keys = keyBucket.readiness();
   if (keys.kind === "stale")
     reasons.push(`The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`);
@@ -87,34 +95,6 @@ interface ViewReasons {
 const OTHERS =
   "a process of another version of Prooftrail, or with other deadlines, has made it again. End this one, or start it again where it is to stay.";
 
-/**
- * Positions of the views, which ones are missing, and which ones another version has made since this process opened them: their rows must
- * not be read.
- */
-const standing = async (views: ViewStore, projections: readonly Projection[]) => {
-  const rows = await views.load(
-    VIEWS,
-    projections.map(({ name }) => ({ name })),
-  );
-  const byName = new Map(rows.map((row) => [rowText(row, "name"), row]));
-  const positions: { name: string; position: Sequence }[] = [];
-  const [missing, others]: [string[], string[]] = [[], []];
-  for (const { name, version } of projections) {
-    const row = byName.get(name);
-    if (!row) missing.push(name);
-    else if (rowInteger(row, "version") !== version) others.push(name);
-    else positions.push({ name, position: rowInteger(row, "position") });
-  }
-  return { positions, missing, others };
-};
-
-/** With wrong settings the views may belong to another installation, and making them again would destroy them. */
-export const OF_ONE_LOG =
-  "See that DATA_DIR, NATS_URL and DATABASE_URL are of one installation. Then bring the log back, or make these views again where it is to go on as it is.";
-
-export const beyondLog = (names: readonly string[], position: Sequence, end: Sequence): string =>
-  `${names.length === 1 ? "The view" : "The views"} ${names.join(", ")} ${names.length === 1 ? "has" : "have"} ${seenBeyond(position, end)}`;
-
 const viewReasons = async ({
   reader,
   views,
@@ -128,7 +108,6 @@ const viewReasons = async ({
     const passing = others.map((name) => `The view ${name} is not there as this process has it: ${OTHERS}`);
     madeViews.forget(missing);
     if (missing.length > 0) passing.push(`Not there: ${missing.join(", ")}. ${VIEWS_MISSING}`);
-    const lasting: string[] = [];
     const unmadeReasons = await madeViews.look(
       new Map(positions.map(({ name, position }) => [name, position])),
       last,
@@ -139,14 +118,7 @@ const viewReasons = async ({
       if (unmade !== undefined) passing.push(unmade);
       else if (lag > VIEW_LAG_RECORDS_MAX) passing.push(`The view ${name} is ${lag} records behind the log.`);
     }
-    for (const [position, there] of Map.groupBy(positions, ({ position }) => position)) {
-      const names = there.map(({ name }) => name);
-      if (position > last) lasting.push(`${beyondLog(names, position, last)}. ${OF_ONE_LOG}`);
-      else if (!(await isSameLog({ views, log: reader }, names, position)))
-        lasting.push(
-          `${names.join(", ")}: the record ${position} that was seen is not the one in the log. ${OF_ONE_LOG}`,
-        );
-    }
+    const lasting = await notOfThisLog({ views, log: reader }, positions, last);
     return { passing, lasting };
   } catch (error) {
     if (error instanceof LogUnavailableError) return { passing: [], lasting: [error.message] };

@@ -46,7 +46,7 @@ export const startProjector = (
 export const startSealer = async (
   stack: AsyncDisposableStack,
   { dataDir, checkpointKey: configured, serviceName, checkpointIntervalMs: intervalMs }: Config,
-  shared: Omit<Parameters<typeof startMonitoring>[0], "keys" | "serviceName">,
+  shared: Omit<Parameters<typeof startSealing>[0], "keys" | "serviceName" | "intervalMs">,
 ): Promise<void> => {
   const keys = await loadCheckpointKeys({ dataDir, configured });
   stack.use(startSealing({ ...shared, keys, serviceName, intervalMs }));

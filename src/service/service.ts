@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { auditStream } from "../../streams/audit.ts";
+import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, isFirstKey } from "../access/admin-key.ts";
 import { KEYS_LOST } from "../access/key-store.ts";
 import { createOperationApp, createStartingApp } from "../http/app.ts";
@@ -16,10 +17,13 @@ import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createApi } from "./api.ts";
+import { inBackground } from "./background.ts";
 import { provideBroker } from "./broker-address.ts";
 import { contactBroker } from "./broker-contact.ts";
+import { watchBrokers } from "./broker-watch.ts";
 import type { Config } from "./config.ts";
-import { makeDataFolder } from "./data-folder.ts";
+import { checkHeadsCopy, makeDataFolder } from "./data-folder.ts";
+import { openHeadsFolder } from "./heads-folder.ts";
 import { createReadiness } from "./health.ts";
 import { measureLog, measureReadiness } from "./log-metrics.ts";
 import { createOpenAnswers } from "./open-answers.ts";
@@ -55,6 +59,7 @@ export const startService = async (dependencies: {
 }): Promise<Service> => {
   const { config, logger, version } = dependencies;
   await makeDataFolder(config.dataDir);
+  await checkHeadsCopy(config.headsCopy);
   refuseClosedViews(config);
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
@@ -71,40 +76,39 @@ export const startService = async (dependencies: {
   const retentionStore = createRetentionBucket({ connection, logger });
 
   const { views, projections, rules } = await openViews({ config, logger, stack });
+  const headsFolder = config.headsCopy === undefined ? undefined : openHeadsFolder(config.headsCopy);
   const log = await openLog({
     connection,
     definition: auditStream({ replicas: config.replicas }),
     broker,
+    views,
+    projections,
+    headsFolder,
     metrics,
     logger,
     stack,
   });
   const { reader, keepStream, accepted } = log;
+  const definitions = topology({ replicas: config.replicas });
+  const brokers = watchBrokers({ connection, definitions, logger });
+  stack.use(inBackground(brokers.run));
   measureLog(metrics, connection);
   const madeViews = createMadeViews({ views, log: reader });
   const logEnd = await madeViews.lookFirst(projections.map(({ name }) => name));
   if (isFirstKey(adminKey) && logEnd !== undefined && logEnd > 0) logger.error(KEYS_LOST);
   if (config.roles.includes("projector")) {
-    const shared = { log: reader, logEnd, views, logger, metrics, now };
-    startProjector(stack, {
-      ...shared,
-      projections,
-      rules,
-      connection,
-      keepStream,
-      retentionStore,
-      accepted,
-    });
+    const shared = { log: reader, logEnd, views, projections, rules, logger, metrics, now };
+    startProjector(stack, { ...shared, connection, keepStream, retentionStore, accepted });
   }
   const checkpoints = await createCheckpointStream(connection);
   keepStream("The stream of tree heads", checkpoints.stall);
   if (config.roles.includes("sealer"))
-    await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
-  const readiness = createReadiness({ ...contact, ...log, views, projections, madeViews });
+    await startSealer(stack, config, { log: reader, views, checkpoints, headsFolder, logger, metrics });
+  const readiness = createReadiness({ ...contact, ...log, brokers, views, projections, madeViews });
   measureReadiness(metrics, readiness);
   const operation = { ...withoutReadiness, readiness };
   const openAnswers = createOpenAnswers();
-  const stores = { views, madeViews, retentionStore, checkpoints };
+  const stores = { views, madeViews, retentionStore, checkpoints, headsFolder };
   const handle = config.roles.includes("api")
     ? await createApi({ config, contact, operation, openAnswers, log, stores, rules, version, now, stack })
     : createOperationApp(operation);

@@ -58,6 +58,7 @@ test("the list of commands is complete", () => {
     "views dead-letter list",
     "views dead-letter replay",
     "doctor",
+    "restore accept",
     "completion",
   ]);
 });

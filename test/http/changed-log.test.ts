@@ -60,7 +60,7 @@ test.each(ODD)("a changed %s gets 503 until it is changed back", async (setting,
   const single = await post();
   const { status, json, headers } = single;
   expect([status, json.code, headers.get("retry-after")]).toEqual([503, "log_unavailable", "1"]);
-  expect(json.detail).toContain("not kept as it must be");
+  expect(json.detail).toContain("misconfigured");
   const batch = await service.call("/v1/events/batch", {
     body: { events: [event(), event(), event(), event(), event()] },
   });

@@ -186,6 +186,7 @@ describe("the OpenAPI document", () => {
       "post /v1/holds",
       "post /v1/keys",
       "post /v1/keys/{id}/rotate",
+      "post /v1/restore/accept",
       "post /v1/sandbox/classify",
       "post /v1/sandbox/events",
       "put /v1/retention",

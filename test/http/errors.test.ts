@@ -550,12 +550,14 @@ test("an optional body may be empty, however its length is given; a body that is
     expect([headers, body, (await rotate(headers, body)).slice(9, 12)]).toEqual([headers, body, `${status}`]);
 });
 
-test("every code of the catalogue was seen, except those that need an internal error, half a minute of waiting, 100,000 records or ten crossing changes (see the tests of bodies, evidence and keys)", () => {
+test("every code of the catalogue was seen, except those that need an internal error, half a minute of waiting, 100,000 records, ten crossing changes or a restored log (see the tests of bodies, evidence, keys and test/operation/restore.test.ts)", () => {
   expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual([
     "request_timeout",
     "changed_meanwhile",
+    "log_not_behind",
     "evidence_too_large",
     "internal_error",
+    "log_behind",
   ]);
 });
 

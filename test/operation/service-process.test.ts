@@ -64,11 +64,11 @@ test("the first start prints its address and how to send a first event, and the 
   await using folder = await dataFolder();
   await using service = await spawnService({ dataDir: folder.path });
   await service.untilReady();
-  for (const said of ["ready in", "documentation", "broker", "views", "shown only now"])
+  for (const said of ["ready in", "documentation", "broker", "views", "made; it is in"])
     expect(service.errors).toContain(said);
   const key = readFileSync(join(folder.path, "admin.key"), "utf8").trim();
-  expect(service.errors).toContain(key);
-  expect(service.output).not.toContain(key);
+  // What is no terminal may be a container's log, which is kept.
+  for (const printed of [service.errors, service.output]) expect(printed).not.toContain(key);
   for (const name of ["admin.key", "views.sqlite", "views.sqlite-wal", "views.sqlite-shm"])
     expect([name, statSync(join(folder.path, name)).mode & 0o777]).toEqual([name, 0o600]);
   const curl = service.errors.slice(service.errors.indexOf("curl "));
@@ -78,7 +78,7 @@ test("the first start prints its address and how to send a first event, and the 
   // A user who continues with README.md sends its first event, and not another one with the same id.
   expect(readFileSync(README, "utf8").includes(`"${eventId}"`)).toBe(false);
   for (const line of service.output.trim().split("\n"))
-    expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number) });
+    expect(JSON.parse(line)).toMatchObject({ level: expect.stringMatching(/^(info|warn|error)$/) });
 });
 
 test.each([
@@ -107,7 +107,7 @@ test("the next start keeps the key and the events, and continues the sequence", 
   for (const [round, id] of ["evt_a", "evt_b"].entries()) {
     await using service = await spawnService({ dataDir: folder.path });
     await service.untilReady();
-    expect(service.errors.includes("shown only now")).toBe(round === 0);
+    expect(service.errors.includes("made; it is in")).toBe(round === 0);
     expect(service.output.includes("open to other users")).toBe(round === 1);
     const sent = await service.call("/v1/events", { body: event({ event_id: id }) });
     expect(sent.json.data.sequence).toBe(round + 1);
@@ -378,7 +378,7 @@ test("if the service's own broker stands still, doctor says to start the running
   );
   expect(broker).toMatchObject({
     state: "failed",
-    detail: expect.stringContaining("TIMEOUT"),
+    detail: expect.stringContaining("did not answer in time"),
     advice: "Start the service, or start it again where it runs: it runs the broker.",
   });
   process.kill(pid, "SIGCONT");

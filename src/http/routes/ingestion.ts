@@ -290,7 +290,14 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["event_id_conflict", "idempotency_key_reused", "log_unavailable", "overloaded", "view_behind"],
+  problems: [
+    "event_id_conflict",
+    "idempotency_key_reused",
+    "log_behind",
+    "log_unavailable",
+    "overloaded",
+    "view_behind",
+  ],
 });
 
 const batchOperation = (vocabulary: EventVocabulary): Operation => ({
@@ -344,5 +351,5 @@ const batchOperation = (vocabulary: EventVocabulary): Operation => ({
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["log_unavailable", "overloaded", "view_behind"],
+  problems: ["log_behind", "log_unavailable", "overloaded", "view_behind"],
 });
