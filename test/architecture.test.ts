@@ -133,7 +133,7 @@ test("no file is dead: the program reaches each one", () => {
   reach("src/packaging/sdk-package.ts");
   // The SDK's package includes its declaration; nothing runs it.
   reach("src/packaging/sdk-event.ts");
-  // Programs import it as `prooftrail/sdk`.
+  // Programs import it as `prooftrail-sdk`.
   reach("src/sdk/index.ts");
   reach("src/sdk/elysia.ts");
   // It runs in the browser: src/service/browser-files.ts bundles it.

@@ -1,5 +1,5 @@
 /** Records each call of a function. The events wait in the folder ./outbox until the service has them, also while it is away. */
-import { createClient, withAudit } from "prooftrail/sdk";
+import { createClient, withAudit } from "prooftrail-sdk";
 
 const audit = createClient({
   url: process.env.PROOFTRAIL_URL ?? "http://127.0.0.1:8080",

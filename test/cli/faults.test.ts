@@ -510,9 +510,9 @@ describe("output that cannot be written is a failure with a reason", () => {
     ["prooftrail-verify", VERIFIER_MAIN, "--json"],
   ])("%s keeps its verdict and prints no error if its reader has gone", async (_, main, arg) => {
     using folder = temporaryFolder();
-    const path = join(folder.path, "bundle.zip");
-    writeFileSync(path, "no ZIP");
-    const child = spawn(process.execPath, [main, arg, path], { stdio: ["ignore", "pipe", "pipe"] });
+    // One file of a bundle, and not the others: invalid.
+    writeFileSync(join(folder.path, "key"), "");
+    const child = spawn(process.execPath, [main, arg, folder.path], { stdio: ["ignore", "pipe", "pipe"] });
     child.stdout.destroy();
     const [err, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
     expect([code, err]).toEqual([1, ""]);
@@ -537,7 +537,6 @@ describe("prooftrail-verify", () => {
     ["an option without its value", ["a.zip", "--key"], "wrong_use"],
     ["a value for --json", ["--json=yes", "a.zip"], "wrong_use"],
     ["a bundle that is not there", ["missing.zip"], "unreadable_file"],
-    ["a folder", ["."], "unreadable_file"],
     ["a key that is not there", ["--key", "missing", "bundle.zip"], "unreadable_file"],
   ])("reports %s as JSON for programs, and as text for people", (_, args, code) => {
     using folder = temporaryFolder();
@@ -552,9 +551,17 @@ describe("prooftrail-verify", () => {
   test("prints its verdict with --json on standard output, with the same exit code", () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "bundle.zip"), "no ZIP");
-    const { status, stdout, stderr } = verifier(["--json", "bundle.zip"], folder.path);
-    expect([status, stderr]).toEqual([1, ""]);
-    expect(JSON.parse(stdout)).toMatchObject({ kind: "invalid", finding: { code: "cut_off" } });
+    mkdirSync(join(folder.path, "unpacked"));
+    writeFileSync(join(folder.path, "unpacked", "key"), "");
+    const noZip = verifier(["--json", "bundle.zip"], folder.path);
+    expect([noZip.status, noZip.stderr]).toEqual([2, ""]);
+    expect(JSON.parse(noZip.stdout)).toMatchObject({ kind: "undecided" });
+    const incomplete = verifier(["--json", "unpacked"], folder.path);
+    expect([incomplete.status, incomplete.stderr]).toEqual([1, ""]);
+    expect(JSON.parse(incomplete.stdout)).toMatchObject({
+      kind: "invalid",
+      finding: { code: "other_files" },
+    });
   });
 });
 

@@ -26,8 +26,8 @@ const files = async (): Promise<readonly string[]> =>
 test("Node runs a program that imports the package, and one that uses it with Elysia", async () => {
   const program = await put(
     "program.mjs",
-    `import { createTestClient, sha256 } from "prooftrail/sdk";
-     import { audit } from "prooftrail/sdk/elysia";
+    `import { createTestClient, sha256 } from "prooftrail-sdk";
+     import { audit } from "prooftrail-sdk/elysia";
      import { Elysia } from "elysia";
      const client = createTestClient();
      const app = new Elysia().use(audit(client)).get("/", ({ audit }) =>
@@ -42,7 +42,7 @@ test("under Node's permissions captured events are synced to the disk, and share
   const program = await put(
     "permission.mjs",
     `import { readdirSync } from "node:fs";
-     import { createClient } from "prooftrail/sdk";
+     import { createClient } from "prooftrail-sdk";
      const [, , directory] = process.argv;
      const outbox = { directory, sync: "always" };
      const client = createClient({ url: "http://127.0.0.1:9", apiKey: "k", outbox, onProblem: () => {} });
@@ -61,7 +61,7 @@ test("under Node's permissions a file that was delivered and removed before it w
   const program = await put(
     "delivered.mjs",
     `import { createServer } from "node:http";
-     import { createClient } from "prooftrail/sdk";
+     import { createClient } from "prooftrail-sdk";
      const [, , directory] = process.argv;
      const server = createServer((request, response) => {
        request.resume().on("end", () => {
@@ -102,15 +102,18 @@ const runPermitted = async (program: string) => {
 test("a project installs it as its README says, and each runtime finds it and its types", async () => {
   const readme = await readFile(join(installed.packageFolder, "README.md"), "utf8");
   const [, install = ""] = /```sh\n([\s\S]*?)```/.exec(readme) ?? [];
-  expect(install).toContain("../prooftrail/dist/sdk");
+  const { file } = installed;
+  const [named = ""] = /\S+\.tgz/.exec(install) ?? [];
+  expect(named).toBe(`../prooftrail/dist/${basename(file)}`);
+  expect(install.trim().split("\n")).toHaveLength(1);
   await using folder = await dataFolder();
   const cwd = folder.path;
   await writeFile(join(cwd, "package.json"), JSON.stringify({ type: "module" }));
   const env = { npm_config_offline: "true", npm_config_audit: "false", NO_COLOR: "1" };
-  const steps = install.replace("../prooftrail/dist/sdk", installed.packageFolder);
+  const steps = install.replace(named, file);
   const taken = await run(["sh", "-ec", steps], { cwd, env });
   if (taken.code !== 0) throw new Error(taken.output);
-  const program = `import { createTestClient } from "prooftrail/sdk";
+  const program = `import { createTestClient } from "prooftrail-sdk";
     console.log(createTestClient().capture({ asset_id: "a", event_type: "ai_inference" }).kind);`;
   await writeFile(join(cwd, "program.js"), program);
   await writeFile(join(cwd, "right.ts"), program);
@@ -142,7 +145,7 @@ const compile = async (options: Readonly<Record<string, unknown>>, ...sources: r
 const EVENT = `{ asset_id: "credit_model", event_type: "decision.automated_decision_made", metadata: { outcome: "approved" } }`;
 
 test("TypeScript accepts valid events and refuses invalid ones, and the declarations need no other package", async () => {
-  const begin = `import { createTestClient } from "prooftrail/sdk";\nconst client = createTestClient();\n`;
+  const begin = `import { createTestClient } from "prooftrail-sdk";\nconst client = createTestClient();\n`;
   await put("right.mts", `${begin}client.capture(${EVENT}).kind satisfies string;\n`);
   await put(
     "undefined.mts",
@@ -162,14 +165,14 @@ test("TypeScript accepts valid events and refuses invalid ones, and the declarat
   // A compiler that writes declarations file by file must be able to name the types.
   await put(
     "named.mts",
-    `import { type Client, createClient, type Recorder, type TestClient, createTestClient } from "prooftrail/sdk";
+    `import { type Client, createClient, type Recorder, type TestClient, createTestClient } from "prooftrail-sdk";
      export const client: Client = createClient({ url: "http://a", apiKey: "k", outbox: { memory: true } });
      export const scorer: Recorder<never, "asset_id"> = client.with({ asset_id: "a" });
      export const test: TestClient<"sdk.heartbeat"> = createTestClient<"sdk.heartbeat">();\n`,
   );
   await put(
     "outbox.mts",
-    `import { type ClientOptions, createClient } from "prooftrail/sdk";
+    `import { type ClientOptions, createClient } from "prooftrail-sdk";
      const service = { url: "http://a", apiKey: "k" };
      const choose = (directory: string | undefined, rest: Omit<ClientOptions, "outbox">) =>
        createClient({ ...rest, outbox: directory === undefined ? { memory: true } : { directory } });
@@ -181,7 +184,7 @@ test("TypeScript accepts valid events and refuses invalid ones, and the declarat
   );
   await put(
     "wider.mts",
-    `import { type CaptureEvent, type Client, createTestClient, type EventType, type Recorder } from "prooftrail/sdk";
+    `import { type CaptureEvent, type Client, createTestClient, type EventType, type Recorder } from "prooftrail-sdk";
      const wider: Client<"sdk.heartbeat"> = createTestClient<"sdk.heartbeat">();
      wider satisfies Client;
      wider satisfies Recorder;
@@ -222,8 +225,8 @@ test("TypeScript knows the recorder in a request's context, the route option, an
   await put(
     "app.mts",
     `import { Elysia } from "elysia";
-     import { createTestClient } from "prooftrail/sdk";
-     import { audit } from "prooftrail/sdk/elysia";
+     import { createTestClient } from "prooftrail-sdk";
+     import { audit } from "prooftrail-sdk/elysia";
      const app = new Elysia().use(audit(createTestClient()));
      app.get("/", ({ audit }) => audit.capture(${EVENT}).kind, { audit: ({ status }) => status === 200 ? ${EVENT} : undefined });
      // @ts-expect-error: no such event type.
@@ -241,7 +244,7 @@ test("TypeScript knows the recorder in a request's context, the route option, an
 test("a bundle has only what the program uses: the hash function takes less than 4 KB", async () => {
   const program = await put(
     "hash.mjs",
-    `import { sha256 } from "prooftrail/sdk";\nconsole.log(sha256("a"));\n`,
+    `import { sha256 } from "prooftrail-sdk";\nconsole.log(sha256("a"));\n`,
   );
   const { outputs } = await Bun.build({ entrypoints: [program], target: "node" });
   expect(outputs[0]?.size).toBeLessThan(4096);
@@ -281,9 +284,11 @@ test("a source map contains the source of its file and names it next to the file
   }
 });
 
-test("the build refuses a folder that is not empty", async () => {
-  const path = await put("kept.txt", "kept");
-  const built = await run([process.execPath, "src/packaging/sdk-package.ts", "--outdir", installed.folder]);
-  expect(built).toMatchObject({ code: 2, output: expect.stringContaining("is not empty") });
-  expect(await readFile(path, "utf8")).toBe("kept");
+test("the package has another name than the server, so that both can be installed", async () => {
+  const nameIn = async (folder: string): Promise<string> =>
+    JSON.parse(await readFile(join(folder, "package.json"), "utf8")).name;
+  expect([await nameIn(installed.packageFolder), await nameIn(ROOT)]).toEqual([
+    "prooftrail-sdk",
+    "prooftrail",
+  ]);
 });

@@ -56,6 +56,8 @@ const onNode = async (files: readonly string[]): Promise<Way> => {
       target: "node",
       naming: "[name].mjs",
       packages: "external",
+      // tsconfig.json knows its source by this name.
+      external: ["prooftrail-sdk"],
     });
   await bundle([...files], installed.folder);
   await bundle(await filesIn(PROGRAMS, ".ts"), programs);
@@ -85,7 +87,8 @@ const onBun = (files: readonly string[]): Way => ({
 
 const onDeno = (files: readonly string[]): Way => {
   const [deno] = RUNTIMES.Deno;
-  const options = ["-A", "--quiet", "--node-modules-dir=manual", "--no-check"];
+  const imports = `--import-map=${join(ROOT, "test/sdk/deno-imports.json")}`;
+  const options = ["-A", "--quiet", "--node-modules-dir=manual", "--no-check", imports];
   return {
     command: [deno, "test", ...options, ...files],
     cwd: ROOT,

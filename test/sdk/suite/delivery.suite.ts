@@ -12,7 +12,7 @@ import {
   type DroppedEvent,
   type Problem,
   type RejectedEvent,
-} from "prooftrail/sdk";
+} from "prooftrail-sdk";
 import {
   ANSWER_BYTES_MAX,
   RESENT_AFTER_MS,

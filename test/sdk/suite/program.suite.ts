@@ -7,7 +7,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { createClient } from "prooftrail/sdk";
+import { createClient } from "prooftrail-sdk";
 import { Lease } from "../../../src/sdk/lease.ts";
 import { WAIT_MS_MAX } from "../../support/time-limits.ts";
 import { until } from "../../support/until.ts";
@@ -53,7 +53,7 @@ test("a dropped event is reported once, even if the program exits in the same tu
   const [command, ...parameters] = commandOf("drops-and-exits");
   const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1" };
   const { stderr } = await promisify(execFile)(command, parameters, { timeout: WAIT_MS_MAX, env });
-  assert.equal(stderr.match(/PROOFTRAIL_DROPPED.*Event evt_nan dropped \(invalid\)/g)?.length, 1, stderr);
+  assert.equal(stderr.match(/PROOFTRAIL_DROPPED.*Event evt_when dropped \(invalid\)/g)?.length, 1, stderr);
 });
 
 test("events captured at the very end, after events in memory were dropped, are each dropped and reported", async () => {
