@@ -620,8 +620,8 @@ describe("streams", () => {
       kind: "agreed",
       made: [
         "AUDIT",
-        "ACCEPTED",
         "CHECKPOINTS",
+        "COUNTS",
         "KV_KEYS",
         "OBLIGATIONS",
         "RATES",
@@ -672,7 +672,7 @@ describe("streams", () => {
     expect(await reconcile(broker, all)).toEqual({ kind: "agreed", made: ["OBLIGATIONS"], updated: [] });
   });
 
-  test.each(["AUDIT", "ACCEPTED"])(
+  test.each(["AUDIT", "COUNTS"])(
     "if the broker lost the existing stream %s, it is not made again, and its files stay",
     async (name) => {
       await using broker = await startTestBroker();
