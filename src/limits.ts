@@ -258,6 +258,8 @@ export const VIEW_MADE_RECORDS_MIN = 1000;
 export const KEY_NAME_CHARACTERS_MAX = 128;
 /** The highest rate of one key per second: far above what one broker takes, so that it refuses a typo and no plan. */
 export const KEY_RATE_PER_SECOND_MAX = 1_000_000;
+/** Different limits that one request may count against: the key's own, and those of the keys that it comes from. */
+export const RATE_SHARES_MAX = 8;
 /** Keys of one tenant, revoked ones included: every front end holds all of them in memory, at about 1 KB each. */
 export const KEYS_PER_TENANT_MAX = 10_000;
 /** How long a rotated key works beside its successor, in seconds: a day by default, a week at most. */

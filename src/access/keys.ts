@@ -21,7 +21,7 @@ import {
 } from "./action.ts";
 import { hashSecret, type MadeApiKey, makeApiKey, type RandomBytes } from "./api-key.ts";
 import { authorize, type OtherTenant, type Principal, reaches } from "./authenticate.ts";
-import { excessOver, expiryOf, grantedLimits, type Limits } from "./grant.ts";
+import { depthOver, excessOver, expiryOf, grantedLimits, type Limits } from "./grant.ts";
 import type { KeyAction } from "./key-actions.ts";
 import { type ApiKeyRecord, isActive, type KeyView, viewOf } from "./key-record.ts";
 import { checkCreateKeyRequest, checkRotateKeyRequest, type KeyProblem } from "./key-request.ts";
@@ -134,7 +134,8 @@ const create = async (
   const expiry = expiryOf(asked.expires_at, time);
   if (expiry.kind === "invalid") return expiry;
   const limits = grantedLimits(principal, { expiresAt: expiry.expiresAt, rateLimit: asked.rate_limit });
-  const excess = excessOver(principal, { tenant, scopes: asked.scopes, ...limits });
+  const excess =
+    excessOver(principal, { tenant, scopes: asked.scopes, ...limits }) ?? depthOver(principal, limits);
   if (excess) return excess;
   if (tenant === SYSTEM_TENANT && asked.scopes.some((scope) => scope !== "events:read")) return READ_ONLY;
   if (store.list(tenant).length >= KEYS_PER_TENANT_MAX) {
@@ -290,6 +291,7 @@ const succession = (
     secret_hash: hashSecret(made.secret),
     created_at: time.toISOString(),
     created_by: by,
+    rotated_from: old.id,
   };
   const graceAsked = new Date(time.getTime() + graceSeconds * 1000).toISOString();
   // Rotating again, after a lost answer, never extends the old key's life. All times are spelt alike, so they compare as text.

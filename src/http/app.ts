@@ -3,10 +3,10 @@ import { type AnyElysia, Elysia } from "elysia";
 import type { ActionRecorder } from "../access/action.ts";
 import { clientAddress } from "../access/client-address.ts";
 import type { ClientRateLimiter } from "../access/client-rate-limit.ts";
+import type { KeyLimiter } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
 import { potBounds } from "../access/shared-pot.ts";
-import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { EvidenceAction, ExportAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
@@ -87,7 +87,7 @@ interface HttpDependencies {
   readonly trustedHops: number;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  readonly limiter: SharedRateLimiter;
+  readonly limiter: KeyLimiter;
   readonly bodies: BodyReader;
   readonly sandboxPage: SandboxPage;
   readonly sandbox: {

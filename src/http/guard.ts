@@ -9,10 +9,10 @@ import {
   type OtherTenant,
   type Principal,
 } from "../access/authenticate.ts";
+import type { KeyLimiter } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { RateDecision } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
-import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import { problem, rateLimited } from "./problem.ts";
 import { contextOf, type RequestContext } from "./request-context.ts";
@@ -60,7 +60,7 @@ export const invalidKey = (context: RequestContext): Response =>
 
 export const createGuard = (dependencies: {
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
-  readonly limiter: SharedRateLimiter;
+  readonly limiter: KeyLimiter;
   readonly madeViews: Pick<MadeViews, "check">;
   /** Whether the log is known to lack its end: nothing may be written. */
   readonly isLogBehind: () => boolean;
@@ -93,13 +93,7 @@ export const createGuard = (dependencies: {
         const again = authenticate(authorization, now());
         return again.kind === "principal" && permissionOf(again.principal).kind === "ok";
       };
-      const { keyId, rateLimit } = principal;
-      const rate = limiter.take({
-        keyId,
-        unit: "requests",
-        perSecond: rateLimit?.requests_per_second,
-        count: 1,
-      });
+      const rate = limiter.take(principal, "requests", 1);
       const call = { request, context, principal, params, isStillAllowed, madeViews };
       return rate instanceof Promise ? rate.then((decision) => answer(decision, call)) : answer(rate, call);
     };

@@ -2,6 +2,7 @@
  * The catalogue of error codes, and the only place that knows their statuses. Bodies follow RFC 9457. A body never contains the payload, a
  * secret or a stack.
  */
+import type { RateDecision } from "../access/rate-limit.ts";
 import type { Problem as FieldProblem } from "../event/validate.ts";
 import {
   BATCH_BODY_BYTES_MAX,
@@ -184,12 +185,23 @@ interface ProblemContext {
 
 export const rateLimited = (
   context: ProblemContext,
-  { unit, perSecond, retryAfterSeconds }: { unit: string; perSecond: number; retryAfterSeconds: number },
+  {
+    unit,
+    perSecond,
+    retryAfterSeconds,
+    sharedBy,
+  }: Omit<Extract<RateDecision, { readonly kind: "limited" }>, "kind">,
 ): Response =>
   problem(context, "rate_limited", {
-    detail: `The key may send ${perSecond} ${unit} per second. Nothing was stored.`,
+    detail: `${WHOSE_LIMIT[sharedBy ?? "key"]} ${perSecond} ${unit} per second. Nothing was stored.`,
     headers: limitHeaders({ name: unit, quota: perSecond, windowSeconds: 1, retryAfterSeconds }),
   });
+
+const WHOSE_LIMIT = {
+  key: "The key may send",
+  keys: "The key, the key that it comes from, and all others that come from that may together send",
+  tenant: "The keys of the tenant may together send",
+} as const;
 
 export const clientLimited = (
   context: ProblemContext,

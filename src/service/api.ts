@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
 import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
+import { createKeyLimiter, type TenantRateLimit } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
@@ -98,7 +99,7 @@ export const createApi = async (parts: {
     ...(await loadBrowserFiles()),
     version,
     bodies: stack.use(createTenantBodies()),
-    limiter: createLimiter(rateCounter),
+    limiter: createLimiter(rateCounter, config.tenantRateLimit),
     now,
   });
 };
@@ -143,11 +144,14 @@ const createManagement = (stores: {
 const auditSubjectOf = (tenant: string, event: AuditEvent): string =>
   auditSubject(tenant, event.asset_id, event.event_type);
 
-const createLimiter = (counter: RateCounter) =>
-  createSharedRateLimiter({
-    counter,
-    fallback: createRateLimiter(() => performance.now()),
-    nowMs: () => Date.now(),
+const createLimiter = (counter: RateCounter, tenantLimit: TenantRateLimit) =>
+  createKeyLimiter({
+    shared: createSharedRateLimiter({
+      counter,
+      fallback: createRateLimiter(() => performance.now()),
+      nowMs: () => Date.now(),
+    }),
+    tenantLimit,
   });
 
 const openSandbox = async ({

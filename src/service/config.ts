@@ -5,9 +5,11 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Errors } from "@sinclair/typebox/errors";
 import { ADMIN_KEY_PATTERN } from "../access/admin-key.ts";
 import { API_KEY_PREFIX, API_KEY_PREFIX_DEFAULT } from "../access/api-key.ts";
+import type { TenantRateLimit } from "../access/key-limiter.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import { EVENT_TYPES, EXTRA_EVENT_TYPE } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX, EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
+import { KEY_RATE_PER_SECOND_MAX } from "../limits.ts";
 import { LEGAL_BASES } from "../projections/coverage/legal-bases.ts";
 import { LOG_LEVELS, type LogLevel } from "../telemetry/logger.ts";
 
@@ -30,6 +32,8 @@ export interface Config {
   readonly adminApiKey: string | undefined;
   /** What new keys begin with. */
   readonly apiKeyPrefix: string;
+  /** Of all keys of a tenant together. */
+  readonly tenantRateLimit: TenantRateLimit;
   readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
   readonly trustedHops: number;
@@ -71,6 +75,9 @@ const setting = (options: { pattern: string; description: string; default: strin
   );
 
 const list = (item: RegExp): string => `^${item.source.slice(1, -1)}(,${item.source.slice(1, -1)})*$`;
+/** Up to KEY_RATE_PER_SECOND_MAX. */
+const RATE = "(?:[1-9]\\d{0,5}|1000000)";
+const TENANT_RATE_LIMIT = new RegExp(`^${RATE}(?:,${RATE})?$`);
 const KEY_RING_ENTRY = "(?:(?:public:)?[0-9a-f]{64}|public:[^\\s,+]+\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]+)";
 const NATS = `${list(/^nats:\/\/[^\s,]+$/)}|${list(/^tls:\/\/[^\s,]+$/)}`;
 const NATS_EXPECTS =
@@ -138,6 +145,13 @@ export const Environment = Type.Object({
       "What new keys begin with, for client libraries that take only keys with a prefix of their own, for example `JUN_live_`. Earlier keys go on working.",
     default: DEFAULTS.API_KEY_PREFIX,
     expects: "up to 32 letters, digits and underscores, with a letter first and an underscore last",
+  }),
+  TENANT_RATE_LIMIT: setting({
+    pattern: TENANT_RATE_LIMIT.source,
+    description:
+      "What all keys of a tenant may send together, whoever made them: requests per second, and after a comma events per second, for example `100` or `100,5000`. The admin key does not count. Unset: no limit but those of the keys.",
+    default: "unset",
+    expects: `one or two whole numbers from 1 to ${KEY_RATE_PER_SECOND_MAX} with a comma between them, such as 100 or 100,5000`,
   }),
   ROLES: setting({
     pattern: list(new RegExp(`^(?:${ROLES.join("|")})$`)),
@@ -318,6 +332,11 @@ const milliseconds = (text: string): number => {
 
 const items = (text: string | undefined): readonly string[] => text?.split(",") ?? [];
 
+const tenantRateLimit = (text: string | undefined): TenantRateLimit => {
+  const [requests, events] = items(text).map(Number);
+  return { ...(requests !== undefined && { requests }), ...(events !== undefined && { events }) };
+};
+
 /** Several processes without the role api may run on one machine, so they listen only if PORT is set. */
 const portOf = (given: string | undefined, roles: readonly Role[]): number | undefined => {
   if (given !== undefined) return Number(given);
@@ -339,6 +358,7 @@ const toConfig = (given: Static<typeof Environment>): Config => {
     databaseUrl: given.DATABASE_URL,
     adminApiKey: given.ADMIN_API_KEY,
     apiKeyPrefix: settings.API_KEY_PREFIX,
+    tenantRateLimit: tenantRateLimit(given.TENANT_RATE_LIMIT),
     roles,
     logLevel: LOG_LEVELS.find((level) => level === settings.LOG_LEVEL) ?? DEFAULTS.LOG_LEVEL,
     trustedHops: Number(given.TRUST_PROXY ?? 0),

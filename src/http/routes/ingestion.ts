@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Principal } from "../../access/authenticate.ts";
-import type { SharedRateLimiter } from "../../access/shared-rate-limit.ts";
+import type { KeyLimiter } from "../../access/key-limiter.ts";
 import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
 import type {
   AcceptedEvent,
@@ -56,13 +56,11 @@ export const ingestionRoutes = ({
 interface Dependencies {
   readonly bodies: BodyReader;
   readonly intake: Intake;
-  readonly limiter: SharedRateLimiter;
+  readonly limiter: KeyLimiter;
 }
 
-const admitFor =
-  (limiter: SharedRateLimiter, { keyId, rateLimit }: Principal) =>
-  (count: number) =>
-    limiter.take({ keyId, unit: "events", perSecond: rateLimit?.events_per_second, count });
+const admitFor = (limiter: KeyLimiter, principal: Principal) => (count: number) =>
+  limiter.take(principal, "events", count);
 
 const postEvent = async (
   { bodies, intake, limiter }: Dependencies,
