@@ -9,7 +9,6 @@ import { silentLogger } from "../support/broker.ts";
 import { NODES, startTestCluster, type TestCluster } from "../support/cluster.ts";
 import { until } from "../support/until.ts";
 
-const ELECTION_MS_MAX = 60_000;
 const HOUR = "2026-11-20T10";
 const TENANTS = Array.from({ length: 40 }, (_, index) => `tenant-${index}`);
 
@@ -22,26 +21,19 @@ test("the counts of a cluster are there after all brokers were stopped in order,
     await using connection = await connect(cluster, "service");
     const counter = createAcceptedCounter({ connection, logger: silentLogger });
     for (const tenant of TENANTS) counter.add({ tenant, receivedAt: `${HOUR}:00:00.000Z`, events: 2 });
-    await until(
-      "all is stored",
-      async () => {
-        await counter.close();
-        return (await counter.tenants(HOUR).catch(() => [])).length === TENANTS.length;
-      },
-      { timeoutMs: ELECTION_MS_MAX },
-    );
+    await until("all is stored", async () => {
+      await counter.close();
+      return (await counter.tenants(HOUR).catch(() => [])).length === TENANTS.length;
+    });
     const read = () => counter.read("tenant-7", [HOUR]).catch(() => undefined);
-    const before = await until("the count is read", read, { timeoutMs: ELECTION_MS_MAX });
+    const before = await until("the count is read", read);
     await cluster.untilCaughtUp();
     for (const node of NODES) await cluster.kill(node, signal);
     await Promise.all(NODES.map((node) => cluster.start(node)));
-    expect([signal, await until("it is read again", read, { timeoutMs: ELECTION_MS_MAX })]).toEqual([
-      signal,
-      before,
-    ]);
+    expect([signal, await until("it is read again", read)]).toEqual([signal, before]);
     expect((await counter.tenants(HOUR)).toSorted()).toEqual(TENANTS.toSorted());
   }
-}, 180_000);
+});
 
 test("a cluster with the counts of v0.1.0 in memory gets the new stream, and the old one takes no memory any more", async () => {
   await using cluster = await startTestCluster();
