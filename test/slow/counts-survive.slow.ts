@@ -61,4 +61,4 @@ test("a cluster with the counts of v0.1.0 in memory gets the new stream, and the
   expect((await manager.streams.info("ACCEPTED")).config).toMatchObject({ max_msgs: 1, storage: "memory" });
   expect((await manager.streams.info("COUNTS")).config).toMatchObject({ storage: "file", num_replicas: 3 });
   expect(await reconcile()).toMatchObject({ kind: "agreed", updated: [] });
-}, 120_000);
+});

@@ -74,4 +74,4 @@ test("a broker that is away is named, a lost quorum is called that with the brok
   await seen("all is well again", ({ troubles }) => troubles.length === 0);
   watching.abort();
   await running;
-}, 180_000);
+});
