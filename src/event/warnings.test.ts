@@ -77,6 +77,8 @@ describe("a key of metadata", () => {
     ["source_sequense", "source_sequence"],
     ["gen_ai_conversation_id", "gen_ai.conversation.id"],
     ["legalBases", "legal_bases"],
+    ["legal_basis", "legal_bases"],
+    ["originalDecisoinId", "original_decision_id"],
   ])("%s is answered with %s", (sent, meant) =>
     expect(warningsOf({ metadata: { [sent]: "x" } })).toEqual([
       {
@@ -92,6 +94,7 @@ describe("a key of metadata", () => {
 
   test.each([
     ["region", "session_id", "revision_id", "notes", "score", "roles", "features", "new_outcome"],
+    ["notified_at", "notified_by", "triggered_at", "decision_at", "decided_at", "assessment", "checklist_id"],
     ["reason_summary", "policy_url", "label_type", "error", "error_type", "error_message_hash"],
     ["queue_depth", "outbox_depth", "circuit_state", "sdk_version", "environment", "agent_version"],
     ["duration_ms", "tokens_in", "tokens_out", "operation", "provider", "temperature", "seed", "top_p"],

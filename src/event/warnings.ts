@@ -163,25 +163,44 @@ const otherForm = ({ name, expected }: Form): Warning => ({
   message: `Kept as sent, but it has no meaning in this form: send ${expected}.`,
 });
 
-/** Without what writing styles differ in: `decisionId`, `decision-id` and `Decision_ID` are spellings of one name. */
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_.-]/g, "");
+/** `decisionId`, `decision-id` and `Decision_ID` are spellings of one name. */
+const wordsOf = (name: string): readonly string[] =>
+  name
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[\s_.-]+/);
+const plain = (name: string): string => wordsOf(name).join("");
 
 const METADATA_BY_PLAIN: ReadonlyMap<string, string> = new Map(
   [...METADATA_NAMES].map((name) => [plain(name), name]),
 );
-const PLAIN_NAMES: readonly string[] = [...METADATA_BY_PLAIN.keys()];
+const METADATA_WORDS = [...METADATA_BY_PLAIN].map(([candidate, name]) => ({
+  candidate,
+  words: wordsOf(name),
+}));
 
 /**
- * Any other name is its sender's own, so only what is very near counts: from six letters on, with the first one right, one wrong letter in five.
+ * Any other name is its sender's own, so only what is very near counts: from six letters on, one wrong letter in five. Short words and first letters are
+ * right in a misspelling: `notified_at` and `decision_at` mean something else than `notified` and `decision_id`.
  */
 const metadataNameNear: NameNear = (key) => {
   if (key.length > MEMBER_CHARACTERS_SHOWN) return undefined;
   const word = plain(key);
   const known = METADATA_BY_PLAIN.get(word);
   if (known !== undefined || word.length < COMPARED_LETTERS_MIN) return known;
-  const candidates = PLAIN_NAMES.filter((name) => name[0] === word[0]);
+  const words = wordsOf(key);
+  const candidates = METADATA_WORDS.filter((other) => areAlike(words, other.words)).map(
+    ({ candidate }) => candidate,
+  );
   return METADATA_BY_PLAIN.get(nearest(word, candidates, { lettersPerFault: 5 }) ?? "");
 };
+
+const areAlike = (words: readonly string[], others: readonly string[]): boolean =>
+  words.length === others.length &&
+  words.every((word, index) => {
+    const other = others[index] ?? "";
+    return word === other || (word[0] === other[0] && Math.min(word.length, other.length) > 2);
+  });
 
 const COMPARED_LETTERS_MIN = 6;
 
