@@ -16,7 +16,10 @@ import { event } from "./events.ts";
 import { withFolder } from "./folder.ts";
 
 const { PROOFTRAIL_TEST_URL: url = "", PROOFTRAIL_TEST_KEY: apiKey = "" } = process.env;
-assert.ok(url !== "" && apiKey !== "", "test/slow/sdk-runtimes.slow.ts starts the service and says where it is");
+assert.ok(
+  url !== "" && apiKey !== "",
+  "test/slow/sdk-runtimes.slow.ts starts the service and says where it is",
+);
 
 interface StoredEvent {
   readonly event: Readonly<Record<string, unknown>> & {
