@@ -231,11 +231,11 @@ describe("an export", () => {
 });
 
 describe("a large export", () => {
-  const COUNT = 8000;
+  const COUNT = 2000;
   let key = "";
   beforeAll(async () => {
     key = await service.makeKey("large");
-    const padding = "x".repeat(2000);
+    const padding = "x".repeat(8000);
     const sequence = await sendAll(key, many(0, COUNT, { metadata: { padding } }));
     await callUntilSeen(service.call, `/v1/events?limit=1&min_sequence=${sequence}`, { key });
   });
