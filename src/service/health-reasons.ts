@@ -24,7 +24,7 @@ export const HEALTH_REASONS = {
     severity: "critical",
   },
   no_quorum: {
-    summary: "Fewer than half of the brokers answer: nothing is stored.",
+    summary: "Too few brokers answer for a quorum: nothing is stored.",
     advice: "Start the brokers that are away, and leave running what runs: it holds a copy of the log.",
     severity: "critical",
   },
