@@ -316,6 +316,14 @@ export const AWAY_RETRY_MS = 500;
 /** Without the views: what they have seen, and whether the log answers, are asked at once and for so long; a load balancer waits a second. The log may be slow. */
 export const READINESS_VIEWS_MS_MAX = 500;
 export const READINESS_LOG_MS_MAX = 800;
+/** The same for what only warns. */
+export const READINESS_WORK_MS_MAX = 500;
+/** A record that waits longer for a signed head is reported, and so is a monitor that has not read the whole log for so long, or cannot read it. */
+export const UNSEALED_MS_MAX = 10 * 60 * SECOND_MS;
+export const MONITOR_ROUND_MS_MAX = 48 * 60 * 60 * SECOND_MS;
+export const MONITOR_FAILING_MS_MAX = 10 * 60 * SECOND_MS;
+/** Rest between two counts of all obligations. */
+export const COUNT_OBLIGATIONS_MS = 30 * SECOND_MS;
 /** How long `/metrics` waits for the end of the log. */
 export const METRICS_LOG_MS_MAX = SECOND_MS;
 

@@ -7,7 +7,6 @@ const labelsOf = (metric: object): readonly string[] =>
 
 export const metricsPage = (): string => {
   const metrics = createMetrics();
-  metrics.watchLog({ lastSequence: async () => 1, copies: async () => 1 });
   const own = metrics.registry
     .getMetricsAsArray()
     .filter(({ name }) => name.startsWith("prooftrail_"))

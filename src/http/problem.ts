@@ -239,6 +239,8 @@ export interface ProblemDetails {
   readonly errors?: readonly (FieldProblem | RequestError)[];
   /** Only for `not_ready`. */
   readonly reasons?: readonly string[];
+  /** Their ids, in the same order. */
+  readonly reasonIds?: readonly string[];
   /** Only for `event_expired`. */
   readonly expired?: { readonly sequence: number; readonly expired_at: string };
   readonly headers?: Readonly<Record<string, string>>;
@@ -263,6 +265,7 @@ export const problem = (
     request_id: context.requestId,
     ...(errors && { errors }),
     ...(details.reasons && { reasons: details.reasons }),
+    ...(details.reasonIds && { reason_ids: details.reasonIds }),
     ...details.expired,
   };
   return new Response(JSON.stringify(body), {

@@ -144,7 +144,12 @@ export const RotatedKeyAnswer = dataOf(Type.Object({ ...NewKeyView.properties, p
 export const KeyList = listOf(KeyView);
 
 export const HealthLive = dataOf(Type.Object({ status: Type.Literal("live") }));
-export const HealthReady = dataOf(Type.Object({ status: Type.Literal("ready") }));
+export const HealthReady = dataOf(
+  Type.Object({
+    status: Type.Literal("ready"),
+    warnings: Type.Array(Type.Object({ id: Type.String(), detail: Type.String() })),
+  }),
+);
 
 export const ProblemBody = Type.Object(
   {
@@ -158,6 +163,11 @@ export const ProblemBody = Type.Object(
     request_id: RequestId,
     errors: Type.Optional(Type.Array(FieldProblem)),
     reasons: Type.Optional(Type.Array(Type.String(), { description: "Only with `not_ready`." })),
+    reason_ids: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Only with `not_ready`, of `/health/ready`: ids of the reasons.",
+      }),
+    ),
     sequence: Type.Optional(
       Type.Integer({ description: "Only with `event_expired`: where the record stands." }),
     ),

@@ -119,6 +119,8 @@ const watching = async (
     },
     logger: { ...silentLogger, error: (_message, fields) => details.push(fields?.detail) },
     onAlarm: (kind) => alarms.push(kind),
+    onRound: () => {},
+    onFailure: () => {},
     onPosition: (sequence) => {
       seen.records = sequence;
       look();

@@ -57,12 +57,15 @@ export interface MonitorDependencies {
   readonly logger: Logger;
   readonly onAlarm: (kind: MonitorAlarm) => void;
   readonly onPosition: (sequence: Sequence) => void;
+  /** Called when the log was read to its end, from its first message on. */
+  readonly onRound: () => void;
+  readonly onFailure: (detail: string) => void;
   readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** Runs pass after pass until the signal is aborted. Never rejects: after a failed read it continues where it was. */
 export const watchLog = async (dependencies: MonitorDependencies, signal: AbortSignal): Promise<void> => {
-  const { logger, pause } = dependencies;
+  const { logger, pause, onFailure } = dependencies;
   while (!signal.aborted) {
     const watch = createWatch(dependencies);
     const ending = AbortSignal.any([signal, AbortSignal.timeout(LOG_REREAD_MS)]);
@@ -70,8 +73,10 @@ export const watchLog = async (dependencies: MonitorDependencies, signal: AbortS
       try {
         await readOn(dependencies, watch, ending);
       } catch (error) {
-        if (!ending.aborted)
+        if (!ending.aborted) {
           logger.warn("the log could not be watched, trying again", { detail: String(error) });
+          onFailure(String(error));
+        }
         await pause(RETRY_MS, ending);
       }
     }
@@ -82,7 +87,7 @@ type Watch = ReturnType<typeof createWatch>;
 
 /** Reads some tree heads, and the log as far as they cover it. If no further heads come before the end of the log, it rests there. */
 const readOn = async (
-  { log, pause }: MonitorDependencies,
+  { log, pause, onRound }: MonitorDependencies,
   watch: Watch,
   ending: AbortSignal,
 ): Promise<void> => {
@@ -103,6 +108,7 @@ const readOn = async (
   if (ending.aborted || watch.position() < end) return;
   // This counts even if the log has grown meanwhile, as a busy log always has.
   await watch.look(true);
+  onRound();
   if (!hasMoreHeads) await pause(REST_MS, ending);
 };
 

@@ -14,6 +14,8 @@ import type { GrownTree, TreeSource } from "./tree-source.ts";
 export interface Sealer {
   /** Rejects if views or broker do not answer; the next look continues with what was not sealed. */
   look(): Promise<void>;
+  /** Heads are published for all records up to this one, as far as the trees contain them. Undefined before the first look. */
+  sealedThrough(): number | undefined;
 }
 
 export const createSealer = (
@@ -34,6 +36,7 @@ export const createSealer = (
   let seen = 0;
   let isToldOfOtherLog = false;
   let toldOfCopy: string | undefined;
+  let through: number | undefined;
   /** Why trees are not signed, by tenant: reported once, and again if the reason changes. */
   const refusals = new Map<string, string>();
 
@@ -87,19 +90,24 @@ export const createSealer = (
     isToldOfOtherLog = true;
   };
 
+  const sealPending = async (): Promise<void> => {
+    await gather();
+    if (pending.size === 0) return;
+    // A signature could never be taken back, and the log that continues would not extend it.
+    if (!(await isOfLog())) return forget();
+    isToldOfOtherLog = false;
+    const problem = await copy?.problem();
+    if (problem !== undefined && problem !== toldOfCopy)
+      logger.error("no tree head is signed", { detail: problem });
+    toldOfCopy = problem;
+    if (problem === undefined) await sealAll([...pending.values()]);
+  };
   return {
     look: async () => {
-      await gather();
-      if (pending.size === 0) return;
-      // A signature could never be taken back, and the log that continues would not extend it.
-      if (!(await isOfLog())) return forget();
-      isToldOfOtherLog = false;
-      const problem = await copy?.problem();
-      if (problem !== undefined && problem !== toldOfCopy)
-        logger.error("no tree head is signed", { detail: problem });
-      toldOfCopy = problem;
-      if (problem === undefined) await sealAll([...pending.values()]);
+      await sealPending();
+      if (pending.size === 0) through = seen;
     },
+    sealedThrough: () => through,
   };
 };
 

@@ -14,9 +14,13 @@ import { BROKER_LOOK_MS, BROKER_LOOK_MS_MAX, BROKER_USAGE_HIGH } from "../limits
 import type { Logger } from "../telemetry/logger.ts";
 import { sizeText } from "../terminal/size-text.ts";
 import { pause } from "./background.ts";
+import type { HealthReasonId } from "./health-reasons.ts";
 
 export interface BrokerTrouble {
-  readonly kind: "no_quorum" | "stream_leaderless" | "stream_short" | "memory_high" | "disk_high";
+  readonly kind: Extract<
+    HealthReasonId,
+    "no_quorum" | "stream_leaderless" | "stream_short" | "broker_memory_high" | "broker_disk_high"
+  >;
   /** Whether no event can be taken because of it. */
   readonly isBlocking: boolean;
   readonly detail: string;
@@ -145,13 +149,13 @@ const usageTroubles = (usage: AccountUsage | undefined): readonly BrokerTrouble[
       : [];
   return [
     ...trouble(
-      "memory_high",
+      "broker_memory_high",
       "memory",
       "Raise max_memory_store of the brokers, and max_memory of the account: streams in memory that reach it stop.",
       usage.memory,
     ),
     ...trouble(
-      "disk_high",
+      "broker_disk_high",
       "disk",
       "Raise the limit of the account, or make room: a log that reaches it takes no events.",
       usage.disk,

@@ -2,6 +2,7 @@
 
 import { HEADS_COPY_MS_MIN, PUBLISH_KEYS_MS } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
+import { decodeRecord } from "../log/record.ts";
 import { lookAgain } from "../projections/look-again.ts";
 import { treeSource } from "../projections/tree/queries.ts";
 import { TREE_VIEW } from "../projections/tree/tables.ts";
@@ -28,8 +29,9 @@ export const startSealing = (dependencies: {
   readonly intervalMs: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-}): AsyncDisposable => {
-  const { log, views, checkpoints, headsFolder, keys, serviceName, intervalMs, logger, metrics } =
+  readonly now: () => Date;
+}): AsyncDisposable & { readonly unsealedMs: () => Promise<number> } => {
+  const { log, views, checkpoints, headsFolder, keys, serviceName, intervalMs, logger, metrics, now } =
     dependencies;
   // `sealed` too: otherwise nobody could see that nothing was ever signed.
   countFromZero(metrics.sealOutcomes, [{ outcome: "refused" }, { outcome: "sealed" }]);
@@ -65,7 +67,20 @@ export const startSealing = (dependencies: {
   };
   const onFailed = (error: unknown): void =>
     logger.warn("tree heads were not signed, trying again", { detail: String(error) });
-  return inBackground((signal) => lookAgain({ look, onFailed, restMs, pause, signal }));
+  let levelAt = now().getTime();
+  /** At most since all of it was sealed when somebody last asked: trees that are made again begin with old records. */
+  const unsealedMs = async (): Promise<number> => {
+    const end = await log.lastSequence();
+    const through = sealer.sealedThrough();
+    const nowMs = now().getTime();
+    if (end === 0 || end === through) levelAt = nowMs;
+    if (levelAt === nowMs || through === undefined) return nowMs - levelAt;
+    const message = await log.read(through + 1);
+    const received = Date.parse((message && decodeRecord(message.payload))?.receivedAt ?? "");
+    return Math.max(0, nowMs - Math.max(levelAt, Number.isNaN(received) ? 0 : received));
+  };
+  const running = inBackground((signal) => lookAgain({ look, onFailed, restMs, pause, signal }));
+  return { unsealedMs, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 };
 
 const copyIn = (folder: HeadsFolder, log: LogReader): HeadsCopy => ({

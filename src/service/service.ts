@@ -4,7 +4,6 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { auditStream } from "../../streams/audit.ts";
-import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, isFirstKey } from "../access/admin-key.ts";
 import { KEYS_LOST } from "../access/key-store.ts";
 import { createOperationApp, createStartingApp } from "../http/app.ts";
@@ -17,16 +16,14 @@ import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createApi } from "./api.ts";
-import { inBackground } from "./background.ts";
 import { provideBroker } from "./broker-address.ts";
 import { contactBroker } from "./broker-contact.ts";
-import { watchBrokers } from "./broker-watch.ts";
 import type { Config } from "./config.ts";
 import { checkHeadsCopy, makeDataFolder } from "./data-folder.ts";
 import { openHeadsFolder } from "./heads-folder.ts";
-import { createReadiness } from "./health.ts";
-import { measureLog, measureReadiness } from "./log-metrics.ts";
+import { blocking, HEALTH_REASONS, type HealthReason } from "./health-reasons.ts";
 import { createOpenAnswers } from "./open-answers.ts";
+import { openHealth } from "./open-health.ts";
 import { openLog } from "./open-log.ts";
 import { openViews } from "./open-views.ts";
 import { startProjector, startSealer } from "./roles.ts";
@@ -43,8 +40,8 @@ export interface Service extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const starting = async (): Promise<readonly string[]> => [
-  "The process is starting: it waits for its broker or the database of its views, or opens them.",
+const starting = async (): Promise<readonly HealthReason[]> => [
+  blocking("starting", HEALTH_REASONS.starting.summary),
 ];
 const STARTING: Readiness = { reasons: starting, reasonsWithoutViews: starting };
 
@@ -89,10 +86,6 @@ export const startService = async (dependencies: {
     stack,
   });
   const { reader, keepStream, accepted } = log;
-  const definitions = topology({ replicas: config.replicas });
-  const brokers = watchBrokers({ connection, definitions, logger });
-  stack.use(inBackground(brokers.run));
-  measureLog(metrics, connection);
   const madeViews = createMadeViews({ views, log: reader });
   const logEnd = await madeViews.lookFirst(projections.map(({ name }) => name));
   if (isFirstKey(adminKey) && logEnd !== undefined && logEnd > 0) logger.error(KEYS_LOST);
@@ -102,10 +95,12 @@ export const startService = async (dependencies: {
   }
   const checkpoints = await createCheckpointStream(connection);
   keepStream("The stream of tree heads", checkpoints.stall);
-  if (config.roles.includes("sealer"))
-    await startSealer(stack, config, { log: reader, views, checkpoints, headsFolder, logger, metrics });
-  const readiness = createReadiness({ ...contact, ...log, brokers, views, projections, madeViews });
-  measureReadiness(metrics, readiness);
+  const signing = { log: reader, views, checkpoints, headsFolder, logger, metrics, now };
+  const sealer = config.roles.includes("sealer") ? await startSealer(stack, config, signing) : undefined;
+  const readiness = openHealth({
+    ...{ config, contact, log, views, projections, madeViews, sealer },
+    ...{ metrics, logger, version, now, stack },
+  });
   const operation = { ...withoutReadiness, readiness };
   const openAnswers = createOpenAnswers();
   const stores = { views, madeViews, retentionStore, checkpoints, headsFolder };

@@ -400,6 +400,19 @@ describe("doctor stays within the rate limit of a key", () => {
     ]);
   });
 
+  test("what the service warns of although it is ready is a warning of doctor", async () => {
+    const warnings = [{ id: "monitor_late", detail: "The monitor has not read the whole log for 50 hours." }];
+    await using warning = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () =>
+        Response.json({ data: { status: "ready", warnings } }, { headers: { "x-request-id": "r" } }),
+    });
+    const address = { url: warning.url.origin, source: "the test", isLoopback: true };
+    const found = await Array.fromAsync(remoteChecks({ address, key: undefined, now: () => new Date() }));
+    expect(found).toContainEqual({ name: "health", state: "warning", detail: warnings[0]?.detail ?? "" });
+  });
+
   test("a key whose limit others use up is not reported as bad", async () => {
     await using busy = Bun.serve({
       port: 0,

@@ -243,7 +243,7 @@ test("a process that only projects reports its own health, and serves nothing el
   await using service = await spawnService({ dataDir: folder.path, environment });
   await service.untilReady();
   const ready = await service.call("/health/ready");
-  expect([ready.status, ready.json.data]).toEqual([200, { status: "ready" }]);
+  expect([ready.status, ready.json.data.status]).toEqual([200, "ready"]);
   await until("its views have a position", async () =>
     (await service.call("/metrics")).text.includes('prooftrail_projection_position{projection="events"}'),
   );

@@ -20,7 +20,7 @@ export const classificationRoutes = ({
 }) =>
   new Elysia({ prefix: "/v1" }).post(
     "/classify",
-    guard(ANY_SCOPE, (call) => answerClassification(bodies, call)),
+    guard(ANY_SCOPE, (call) => answerClassification(bodies, call), { whileBehind: true }),
     { parse: "none", detail: describe(CLASSIFY) },
   );
 
