@@ -185,7 +185,8 @@ test("the service reads every setting that the file gives it", () => {
 });
 
 test("the image's user may write to the folders in memory: Docker gives them to root, with the mode that the folder has in the image", () => {
-  expect(dockerfile).toMatch(/^USER bun$/m);
+  expect(dockerfile).toMatch(/^USER 1000$/m);
+  expect(dockerfile).toMatch(/^RUN mkdir -m 0770 \/data && chown 1000:0 \/data$/m);
   expect(dockerfile).toMatch(/^ {4}DATA_DIR=\/data$/m);
   for (const [, { tmpfs }] of ours) expect(tmpfs).toEqual(["/tmp", "/data:mode=1777"]);
 });
