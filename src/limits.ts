@@ -176,7 +176,11 @@ export const STREAM_POSITION_POLL_MS = 25;
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 /** Bytes of records that projections request from the log at once. The next ones are read meanwhile, so twice that is in memory. */
 export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
-/** A duty that falls due within this many days is due soon. */
+/** How long after its due time an event that met an obligation in time may reach the log, unless the operator says otherwise (LATE_RECORD_GRACE). */
+export const LATE_RECORD_GRACE_MS_DEFAULT = 24 * 60 * 60 * 1000;
+/** Characters of the reason for waiving an obligation. */
+export const WAIVE_REASON_CHARACTERS_MAX = 1000;
+/** An obligation that falls due within this many days is due soon. */
 export const DUE_SOON_DAYS = 7;
 /** Events that an entry of coverage names as evidence. */
 export const COVERAGE_EXAMPLES_MAX = 3;

@@ -2,10 +2,10 @@ import { DUPLICATE_WINDOW_MS, OBLIGATIONS_AGE_MS_MAX, OBLIGATIONS_BYTES_MAX } fr
 import { nanoseconds, SEND_STORED, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { OBLIGATION_SUBJECTS } from "./subjects.ts";
 
-/** Transitions of duties: open, due, met, late. They follow from the log, so the oldest may be removed. */
+/** Transitions of obligations: open, due, met, late, late_record, breached, waived. They follow from the log, so the oldest may be removed. */
 export const obligationsStream = (options: TopologyOptions): StreamDefinition => ({
   name: "OBLIGATIONS",
-  purpose: "Transitions of duties: open, due, met, late.",
+  purpose: "Transitions of obligations: open, due, met, late, late_record, breached, waived.",
   writtenBy: "the projector (src/jetstream/duty-publisher.ts)",
   readBy: "your services",
   settings: {

@@ -27,14 +27,13 @@ export const tenantOfCheckpoint = (subject: string): string | undefined =>
 /** One public key, by its fingerprint in hex. */
 export const checkpointKeySubject = (fingerprint: string): string => `checkpoint_key.${fingerprint}`;
 
-/** `obligation.<tenant>.<asset>.<deadline>.<transition>`: five tokens always. */
+/** `obligation.<tenant>.<asset>.<rule>.<transition>`: five tokens always. */
 export const obligationSubject = (parts: {
   readonly tenant: string;
   readonly assetId: string;
-  readonly deadline: string;
+  readonly rule: string;
   readonly transition: string;
-}): string =>
-  `obligation.${parts.tenant}.${encodeToken(parts.assetId)}.${parts.deadline}.${parts.transition}`;
+}): string => `obligation.${parts.tenant}.${encodeToken(parts.assetId)}.${parts.rule}.${parts.transition}`;
 
 /** Groups of tenants: each is a message of its own, so that an event does not write the counts of all tenants anew. */
 export const COUNTS_GROUPS = 32;

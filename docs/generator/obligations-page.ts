@@ -66,7 +66,7 @@ const lawRow = ({ name, title, clocks }: KnownLegalBasis): readonly string[] => 
 export const obligationsPage = (): string =>
   page(
     "Obligations and legal bases",
-    `An obligation is something that must be done within a limit because of an event. Its **rule** names the law, what starts it, what meets it and how long it takes. These rules are data of the program, version \`${DEADLINES_VERSION}\`. They are not legal advice: read an article before you cite it. [\`DEADLINES_FILE\`](settings.md#deadlines_file) changes limits, time zones and holidays, or switches a rule off.`,
+    `An obligation is something that must be done within a limit because of an event. Its **rule** names the law, what starts it, what meets it and how long it takes. These rules are data of the program, version \`${DEADLINES_VERSION}\`. They are not legal advice: read an article before you cite it. [\`OBLIGATION_RULES_FILE\`](settings.md#obligation_rules_file) changes limits, time zones and holidays, or switches a rule off.`,
     "## Legal bases and the obligations they start",
     "Any lower snake case name is accepted in `legal_bases`. These are known; any other is answered with the warning `unknown_legal_basis`:",
     table(
@@ -75,7 +75,7 @@ export const obligationsPage = (): string =>
     ),
     `Rules with the law \`policy\` (${codes(DEADLINES.filter(({ law }) => law === "policy").map(({ id }) => id))}) apply to everybody.`,
     "## Rules",
-    "The first day does not count, and a limit ends with the last second of its last day in the time zone of the authority. `business_days` leave out Saturdays, Sundays and the holidays of `DEADLINES_FILE`.",
+    "The first day does not count, and a limit ends with the last second of its last day in the time zone of the authority. `business_days` leave out Saturdays, Sundays and the holidays of `OBLIGATION_RULES_FILE`.",
     ...DEADLINES.flatMap(ruleBlocks),
     "## States",
     table(

@@ -66,6 +66,27 @@ const RESTORE_ACTIONS = {
   },
 } as const satisfies Readonly<Record<string, ActionKind>>;
 
+const Waiving = Type.Object({
+  obligation_id: Type.String({ description: "The obligation of the tenant." }),
+  reason: Type.String({ description: "Why, as it was given." }),
+  case_name: Type.String({
+    description: "Kind and value of the name to which the event refers that started the obligation.",
+  }),
+});
+
+const WAIVER_ACTIONS = {
+  "system.obligation_waived": {
+    summary: "An obligation was waived: somebody said why it will not be met.",
+    details: Waiving,
+  },
+  "system.obligation_unwaived": {
+    summary: "The waiver of an obligation was taken back.",
+    details: Waiving,
+  },
+} as const satisfies Readonly<Record<string, ActionKind>>;
+
+export type WaiverAction = ActionOf<typeof WAIVER_ACTIONS>;
+
 /** Events of actions that somebody carries out. */
 export const ACTIONS = {
   ...KEY_ACTIONS,
@@ -73,6 +94,7 @@ export const ACTIONS = {
   ...EXPORT_ACTIONS,
   ...EVIDENCE_ACTIONS,
   ...RESTORE_ACTIONS,
+  ...WAIVER_ACTIONS,
 } as const;
 
 export type Action = ActionOf<typeof ACTIONS>;

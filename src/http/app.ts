@@ -7,7 +7,7 @@ import type { KeyLimiter } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
 import { potBounds } from "../access/shared-pot.ts";
-import type { EvidenceAction, ExportAction } from "../administration/system-events.ts";
+import type { EvidenceAction, ExportAction, WaiverAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import {
@@ -18,7 +18,7 @@ import {
   SANDBOX_ANSWER_BYTES_HELD_MAX,
 } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
@@ -57,6 +57,7 @@ import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { streamRoutes } from "./routes/stream.ts";
+import { waiverRoutes } from "./routes/waivers.ts";
 import { createUntakenAnswers } from "./untaken-answers.ts";
 import { isSandboxPath, watermarked } from "./watermark.ts";
 
@@ -77,7 +78,7 @@ interface HttpDependencies {
   readonly retention: Retention;
   readonly acceptRestore: AcceptRestore;
   readonly isLogBehind: () => boolean;
-  readonly recorder: ActionRecorder<ExportAction | EvidenceAction>;
+  readonly recorder: ActionRecorder<ExportAction | EvidenceAction | WaiverAction>;
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
   readonly vocabulary: EventVocabulary;
   readonly readiness: Readiness;
@@ -220,6 +221,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(registerRoutes(guarded))
       .use(coverageRoutes(guarded))
       .use(obligationRoutes(guarded))
+      .use(waiverRoutes(guarded))
       .use(reconciliationRoutes(guarded))
       .use(activityRoutes(guarded))
       .use(classificationRoutes(guarded))

@@ -90,6 +90,11 @@ export const PROBLEMS = {
     title: "The event log has not lost its end",
     when: "The log holds everything that heads in HEADS_COPY cover, or HEADS_COPY is not set: there is nothing to accept.",
   },
+  obligation_state_conflict: {
+    status: 409,
+    title: "The obligation is not in a state for this",
+    when: "A met obligation cannot be waived, nor a waived one once more; what is not waived cannot be unwaived. Nothing can be said of an obligation whose starting event has expired. Nothing was done.",
+  },
   event_expired: {
     status: 410,
     title: "The event has expired",

@@ -20,7 +20,7 @@ import { createLogReader } from "../jetstream/reader.ts";
 import { createSandboxAppender } from "../jetstream/sandbox-appender.ts";
 import { SANDBOX_REQUESTS_PER_MINUTE } from "../limits.ts";
 import { messageIdOfClient } from "../log/message-id.ts";
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import { treeSource } from "../projections/tree/queries.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";

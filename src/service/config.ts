@@ -42,7 +42,8 @@ export interface Config {
   /** Absent: a file in dataDir. */
   readonly checkpointKey: string | undefined;
   readonly serviceName: string;
-  readonly deadlinesFile: string | undefined;
+  readonly obligationRulesFile: string | undefined;
+  readonly lateRecordGraceMs: number;
   readonly vocabulary: EventVocabulary;
 }
 
@@ -61,6 +62,7 @@ const DEFAULTS = {
   STREAM_REPLICAS: "1",
   CHECKPOINT_INTERVAL: "1s",
   SERVICE_NAME: "prooftrail",
+  LATE_RECORD_GRACE: "24h",
 } as const;
 
 /** One entry of docs/reference/settings.md, which is generated. `x-default` is what an absent value means. */
@@ -209,12 +211,19 @@ export const Environment = Type.Object({
     default: DEFAULTS.SERVICE_NAME,
     expects: "lower-case letters, digits, dots and hyphens, at most 100",
   }),
-  DEADLINES_FILE: setting({
+  OBLIGATION_RULES_FILE: setting({
     pattern: "^[^\\u0000]+$",
     description:
-      "JSON file with your own limits, zones and holidays for the rules of obligations. Unset: the rules as they are.",
+      "JSON file with your own limits, zones and holidays for the rules of obligations. Unset: the table of rules as it is. Its former name, DEADLINES_FILE, is still read.",
     default: "unset",
     expects: "a path",
+  }),
+  LATE_RECORD_GRACE: setting({
+    pattern: "^(?:0|[1-9]\\d{0,5}(?:ms|s|m|h|d))$",
+    description:
+      "How long after its due time an event that met an obligation in time may reach the log; later, the obligation is `recorded_late`.",
+    default: DEFAULTS.LATE_RECORD_GRACE,
+    expects: "a time such as 30m, 24h or 2d, up to 999999 of its unit, or 0",
   }),
   EXTRA_EVENT_TYPES: setting({
     pattern: list(EXTRA_EVENT_TYPE),
@@ -235,10 +244,13 @@ export const Environment = Type.Object({
 
 export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(Environment.properties);
 
+/** Names of v0.1.0. Whoever set one would otherwise get the limits of the table without a word. */
+const FORMER_NAMES: ReadonlyMap<string, string> = new Map([["OBLIGATION_RULES_FILE", "DEADLINES_FILE"]]);
+
 export const readConfig = (variables: Readonly<Record<string, string | undefined>>): ConfigResult => {
   const given: Record<string, string> = {};
   for (const name of ENVIRONMENT_NAMES) {
-    const value = variables[name];
+    const value = variables[name] ?? variables[FORMER_NAMES.get(name) ?? name];
     if (value !== undefined) given[name] = value;
   }
   const malformed = new Map<string, string>();
@@ -323,12 +335,17 @@ const shown = (name: string, value: unknown): string => {
     : "";
 };
 
-/** `500ms`, `1s` or `2m`. */
-const milliseconds = (text: string): number => {
-  const amount = Number.parseInt(text, 10);
-  if (text.endsWith("ms")) return amount;
-  return text.endsWith("m") ? amount * 60_000 : amount * 1000;
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
 };
+
+/** `500ms`, `1s`, `2m`, `24h`, `2d` or `0`. */
+const milliseconds = (text: string): number =>
+  Number.parseInt(text, 10) * (UNIT_MS[text.replace(/^\d+/, "")] ?? 0);
 
 const items = (text: string | undefined): readonly string[] => text?.split(",") ?? [];
 
@@ -366,7 +383,8 @@ const toConfig = (given: Static<typeof Environment>): Config => {
     checkpointIntervalMs: milliseconds(settings.CHECKPOINT_INTERVAL),
     checkpointKey: given.CHECKPOINT_KEY,
     serviceName: settings.SERVICE_NAME,
-    deadlinesFile: given.DEADLINES_FILE,
+    obligationRulesFile: given.OBLIGATION_RULES_FILE,
+    lateRecordGraceMs: milliseconds(settings.LATE_RECORD_GRACE),
     vocabulary: {
       eventTypes: [...new Set([...EVENT_TYPES, ...items(given.EXTRA_EVENT_TYPES)])],
       eventIdPrefixes: [...new Set([EVENT_ID_PREFIX, ...items(given.EXTRA_EVENT_ID_PREFIXES)])],

@@ -108,7 +108,7 @@ interface ViewReasons {
 }
 
 const OTHERS =
-  "a process of another version of Prooftrail, or with other deadlines, has made it again. End this one, or start it again where it is to stay.";
+  "a process of another version of Prooftrail, or with other rules of obligations, has made it again. End this one, or start it again where it is to stay.";
 
 const viewReasons = async ({
   reader,

@@ -5,7 +5,7 @@ import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
 import { UNSEALED_MS_MAX } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { TRANSITION } from "../obligations/transitions.ts";
+import { TRANSITIONS } from "../obligations/transitions.ts";
 import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
@@ -74,7 +74,7 @@ const startAnnouncing = ({
   keepStream("The stream of duties", stall);
   countFromZero(
     metrics.dutiesAnnounced,
-    Object.values(TRANSITION).map((transition) => ({ transition })),
+    TRANSITIONS.map((transition) => ({ transition })),
   );
   const dependencies: AnnouncerDependencies = {
     ...shared,

@@ -187,6 +187,8 @@ describe("the OpenAPI document", () => {
       "post /v1/keys",
       "post /v1/keys/{id}/rotate",
       "post /v1/restore/accept",
+      "post /v1/obligations/{obligation_id}/unwaive",
+      "post /v1/obligations/{obligation_id}/waive",
       "post /v1/sandbox/classify",
       "post /v1/sandbox/events",
       "put /v1/retention",

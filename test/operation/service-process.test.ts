@@ -536,11 +536,11 @@ describe("a start that fails says why, and leaves nothing running", () => {
     await until("its broker has ended", () => processesNaming(folder.path).length === 0);
   });
 
-  test("a deadlines file that cannot be read", async () => {
+  test("a file of rules that cannot be read", async () => {
     await using folder = await dataFolder();
-    const [exitCode, errors] = await refusal({ DEADLINES_FILE: folder.path }, folder.path);
+    const [exitCode, errors] = await refusal({ OBLIGATION_RULES_FILE: folder.path }, folder.path);
     expect(exitCode).toBe(1);
-    expect(errors).toContain(`DEADLINES_FILE ${folder.path} cannot be read: EISDIR`);
+    expect(errors).toContain(`OBLIGATION_RULES_FILE ${folder.path} cannot be read: EISDIR`);
     expect(errors).toContain("Set it to a file");
   });
 
@@ -727,14 +727,14 @@ test("after a restart of the broker all its streams are right again, even the on
   await until("the service is ready", async () => (await service.call("/health/ready")).status === 200);
 });
 
-test("a start that has to make a view again, for example after other deadlines, names the view", async () => {
+test("a start that has to make a view again, for example after other rules of obligations, names the view", async () => {
   await using folder = await dataFolder();
-  const deadlines = join(folder.path, "deadlines.json");
-  writeFileSync(deadlines, '{"holidays": ["2026-12-25"]}');
+  const rules = join(folder.path, "rules.json");
+  writeFileSync(rules, '{"holidays": ["2026-12-25"]}');
   for (const [environment, made] of [
     [{}, []],
-    [{ DEADLINES_FILE: deadlines }, ["cases"]],
-    [{ DEADLINES_FILE: deadlines }, []],
+    [{ OBLIGATION_RULES_FILE: rules }, ["cases"]],
+    [{ OBLIGATION_RULES_FILE: rules }, []],
   ] as const) {
     await using service = await spawnService({ dataDir: folder.path, environment });
     await service.untilReady();
@@ -773,13 +773,13 @@ test("if a command makes a view from a damaged file, it says what to do and show
   expect(err).not.toContain("sqlite.ts");
 });
 
-test("a command that does not know the service's deadlines neither makes nor checks views", async () => {
+test("a command that does not know the service's rules of obligations neither makes nor checks views", async () => {
   await using folder = await dataFolder();
-  const deadlines = join(folder.path, "deadlines.json");
-  writeFileSync(deadlines, '{"holidays": ["2026-12-25"]}');
+  const rules = join(folder.path, "rules.json");
+  writeFileSync(rules, '{"holidays": ["2026-12-25"]}');
   await using service = await spawnService({
     dataDir: folder.path,
-    environment: { DEADLINES_FILE: deadlines },
+    environment: { OBLIGATION_RULES_FILE: rules },
   });
   await service.untilReady();
   const own = { DATA_DIR: folder.path, NATS_SERVER_BIN: await testBrokerBinary() };
@@ -787,10 +787,10 @@ test("a command that does not know the service's deadlines neither makes nor che
     const { code, out, err } = await runCli(["views", ...args], { environment: own });
     expect([args, code, out]).toEqual([args, 2, ""]);
     expect(err).toContain(
-      "The view cases was made by another version of Prooftrail, or with other deadlines",
+      "The view cases was made by another version of Prooftrail, or with other rules of obligations",
     );
   }
-  const knowing = { ...own, DEADLINES_FILE: deadlines };
+  const knowing = { ...own, OBLIGATION_RULES_FILE: rules };
   const { code, out } = await runCli(["views", "verify", "cases"], { environment: knowing });
   expect([code, out]).toEqual([0, "cases: equal at 0, 0 rows\n"]);
 });

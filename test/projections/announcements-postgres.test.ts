@@ -58,7 +58,7 @@ const tellsWhatIsTaken = async (): Promise<void> => {
     logger: silentLogger,
     now: () => new Date(time),
   });
-  const told = () => sent.map(({ deadline, payload }) => `${deadline} ${payload.state}`);
+  const told = () => sent.map(({ rule, payload }) => `${rule} ${payload.state}`);
   const at = async (now: string): Promise<void> => {
     time = now;
     expect(await announce(dependencies(), signal)).toBe("told");

@@ -69,6 +69,8 @@ const PARTS: SummaryParts = {
   duties: {
     count: 2,
     overdue: 1,
+    breached: 0,
+    recordedLate: 0,
     entries: ["overdue", "met"].map((state) => ({
       state,
       due_at: "2026-12-20T10:00:00Z",

@@ -16,6 +16,7 @@ const factsOf = (said: readonly Said[]): readonly Fact[] =>
     at: new Date(Date.UTC(2026, 10, 20) + index * 1000).toISOString().slice(0, -1),
     id: idAt(index),
     sequence: index + 1,
+    recorded: "2026-12-01T00:00:00",
     type,
     asset: "a",
     links,

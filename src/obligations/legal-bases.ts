@@ -1,0 +1,130 @@
+/**
+ * The rules that each legal basis puts into force, with the events that start and meet them, as the documentation shows them. What the program does is in
+ * clocks.ts and notice-clock.ts; a test holds this table against them.
+ */
+import type { Limit } from "./calendar.ts";
+import { DEADLINES, type Deadline, type DeadlineId, isNamedBy } from "./deadlines.ts";
+
+/** One kind of event. */
+export interface Trigger {
+  /** `incident.*` stands for any event of an incident. */
+  readonly type: string;
+  /** What else it has to say, in words. Absent: nothing. */
+  readonly where?: string;
+}
+
+interface Triggers {
+  readonly startedBy: readonly Trigger[];
+  /** Any one of these. */
+  readonly metBy: readonly Trigger[];
+}
+
+const RECEIVED = "objection.received";
+const RESOLVED: Trigger = { type: "objection.resolved" };
+const EXPLAINED: Trigger = { type: "decision.explanation_provided" };
+const WITHDRAWN: Trigger = { ...RESOLVED, where: "`resolution` `withdrawn`" };
+const DENIED_WITH_REASON: Trigger = { ...RESOLVED, where: "`resolution` `denied` and a `reason`" };
+
+const asking = (type: string): readonly Trigger[] => [
+  { type: RECEIVED, where: `\`objection_type\` \`${type}\`` },
+];
+const detected = (where: string): Triggers => ({
+  startedBy: [{ type: "incident.detected", where }],
+  metBy: [{ type: "incident.reported_to_authority" }],
+});
+
+export const TRIGGERS: Readonly<Record<DeadlineId, Triggers>> = {
+  "PIPA-EXPL": {
+    startedBy: asking("explanation_request"),
+    metBy: [EXPLAINED, DENIED_WITH_REASON, WITHDRAWN],
+  },
+  "PIPA-REFUSE": {
+    startedBy: asking("automated_decision_refusal"),
+    metBy: [
+      { ...RESOLVED, where: "after `decision.human_review_completed` or `decision.decision_reversed`" },
+      DENIED_WITH_REASON,
+      WITHDRAWN,
+    ],
+  },
+  "PIPA-REVIEW": {
+    startedBy: [{ type: RECEIVED, where: "any other `objection_type`, or none" }],
+    metBy: [RESOLVED],
+  },
+  "PIPA-DENY": {
+    startedBy: [{ ...RESOLVED, where: "`resolution` `denied`" }],
+    metBy: [{ ...RESOLVED, where: "a `reason`, in the same event or a later one" }, WITHDRAWN],
+  },
+  "CIA-EXPL": { startedBy: [{ type: RECEIVED }], metBy: [EXPLAINED, RESOLVED] },
+  "GDPR-12-3": { startedBy: [{ type: RECEIVED }], metBy: [RESOLVED] },
+  "CO-ADVERSE": {
+    startedBy: [
+      {
+        type: "decision.automated_decision_made",
+        where: "`outcome` `denied`, `rejected`, `adverse` or `declined`",
+      },
+    ],
+    metBy: [EXPLAINED],
+  },
+  "LL144-NOTICE": {
+    startedBy: [{ type: "transparency.notice_shown" }, { type: "disclosure_shown" }],
+    metBy: [{ type: "decision.automated_decision_made", where: "not before `earliest_decision_at`" }],
+  },
+  "EU73-GEN": detected("any other `incident_class`, or none"),
+  "EU73-DEATH": detected("`incident_class` `death`"),
+  "EU73-CRIT": detected("`incident_class` `critical_infrastructure` or `widespread_infringement`"),
+  "EU26-5": {
+    startedBy: [{ type: "incident.detected", where: "`role` `deployer`" }],
+    metBy: [{ type: "incident.*", where: "`notified` `provider`" }],
+  },
+  "HR-CLOSE": {
+    startedBy: [{ type: "decision.human_review_triggered" }],
+    metBy: [{ type: "decision.human_review_completed" }],
+  },
+  "OBJ-ACK": {
+    startedBy: [{ type: RECEIVED }],
+    metBy: [{ type: "objection.acknowledged" }, RESOLVED],
+  },
+};
+
+export interface RuleOfBasis extends Triggers {
+  readonly id: DeadlineId;
+  readonly duty: string;
+  readonly limit: Limit;
+  readonly zone: string;
+  /** The article. */
+  readonly clause: string;
+  readonly appliesFrom: string | undefined;
+  /** Whether it is also in force where what began it names no law with rules. */
+  readonly withoutBasis: boolean;
+}
+
+export interface BasisWithRules {
+  /** As in `legal_bases`; undefined for the rules that are in force whatever an event names. */
+  readonly basis: string | undefined;
+  readonly rules: readonly RuleOfBasis[];
+}
+
+const BASES_WITH_RULES: readonly string[] = [...new Set(DEADLINES.flatMap(({ bases }) => bases))];
+
+/** For each legal basis its rules, which may be none, and at the end those that are in force under any. Without `bases`: those that have rules. */
+export const rulesByBasis = (
+  bases: readonly string[] = BASES_WITH_RULES,
+  deadlines: readonly Deadline[] = DEADLINES,
+): readonly BasisWithRules[] => [
+  ...bases.map((basis) => ({
+    basis,
+    rules: deadlines.filter((rule) => rule.bases.some((name) => isNamedBy(name)(basis))).map(ruleOf),
+  })),
+  { basis: undefined, rules: deadlines.filter((rule) => rule.bases.length === 0).map(ruleOf) },
+];
+
+const ruleOf = ({ id, duty, limit, zone, clause, appliesFrom, withoutBasis }: Deadline): RuleOfBasis => ({
+  id,
+  duty,
+  limit,
+  zone,
+  clause,
+  appliesFrom,
+  withoutBasis,
+  ...TRIGGERS[id],
+});
