@@ -12,7 +12,8 @@ import {
   TIER_AGES,
 } from "../../src/retention/floors.ts";
 import { code, codes, page, prose, table } from "./markdown.ts";
-import { RULE_EVENTS, STATE_MEANINGS } from "./obligation-sentences.ts";
+import { STATE_MEANINGS } from "./obligation-sentences.ts";
+import { TRIGGERS, type Trigger } from "./rule-triggers.ts";
 
 const limitText = ({ count, unit }: Limit): string =>
   count === 0
@@ -24,14 +25,19 @@ const appliesText = ({ bases, withoutBasis }: Deadline): string => {
   return `${codes(bases)}${withoutBasis ? ", or no legal basis that starts an obligation" : ""}`;
 };
 
+const triggersText = (triggers: readonly Trigger[]): string =>
+  triggers
+    .map(({ type, where }) => (where === undefined ? code(type) : `${code(type)} (${where})`))
+    .join(", or ");
+
 const ruleBlocks = (rule: Deadline): readonly string[] => [
   `### ${rule.id}`,
   `${prose(rule.duty)}. ${prose(rule.clause)}.`,
   table(
     ["", ""],
     [
-      ["started by", RULE_EVENTS[rule.id].startedBy],
-      ["met by", RULE_EVENTS[rule.id].metBy],
+      ["started by", triggersText(TRIGGERS[rule.id].startedBy)],
+      ["met by", triggersText(TRIGGERS[rule.id].metBy)],
       ["limit", `${limitText(rule.limit)}, in dates of ${rule.zone}`],
       ...(rule.extension
         ? [

@@ -1,12 +1,12 @@
 /** The table of the documentation, held against what the rules do. */
 import { expect, test } from "bun:test";
-import { fact, type Metadata } from "../../test/support/facts.ts";
-import { caseOf } from "../cases/case.ts";
-import type { Fact } from "../cases/fact.ts";
-import { obligationsOf } from "./clocks.ts";
-import { DEADLINE_IDS, DEADLINES, type DeadlineId } from "./deadlines.ts";
-import { rulesByBasis, TRIGGERS } from "./legal-bases.ts";
-import { STANDARD_RULES } from "./overrides.ts";
+import { TRIGGERS } from "../docs/generator/rule-triggers.ts";
+import { caseOf } from "../src/cases/case.ts";
+import type { Fact } from "../src/cases/fact.ts";
+import { obligationsOf } from "../src/obligations/clocks.ts";
+import { DEADLINE_IDS, DEADLINES, type DeadlineId } from "../src/obligations/deadlines.ts";
+import { STANDARD_RULES } from "../src/obligations/overrides.ts";
+import { fact, type Metadata } from "./support/facts.ts";
 
 type Example = readonly [type: string, metadata?: Metadata];
 
@@ -73,22 +73,4 @@ test.each([...DEADLINE_IDS])("%s is started and met by the events that the table
   const last = met.map((then) => then.at(-1)?.[0] ?? "");
   const named = TRIGGERS[rule].metBy.map(({ type }) => type);
   expect(last.map((type, index) => (named[index] === "incident.*" ? "incident.*" : type))).toEqual(named);
-});
-
-test("each rule stands under the bases that put it into force, and a basis without rules has none", () => {
-  const all = rulesByBasis();
-  expect(new Set(all.flatMap(({ rules }) => rules.map(({ id }) => id)))).toEqual(new Set(DEADLINE_IDS));
-  const asked = rulesByBasis(["gdpr_art_22", "eu_ai_act_art_73", "unheard_of"]);
-  expect(asked.map(({ basis, rules }) => [basis, rules.map(({ id }) => id)])).toEqual([
-    ["gdpr_art_22", ["GDPR-12-3"]],
-    ["eu_ai_act_art_73", ["EU73-GEN", "EU73-DEATH", "EU73-CRIT", "EU26-5"]],
-    ["unheard_of", []],
-    [undefined, ["HR-CLOSE", "OBJ-ACK"]],
-  ]);
-  expect(asked[0]?.rules[0]).toMatchObject({
-    clause: "GDPR art. 12(3)",
-    limit: { count: 1, unit: "months" },
-    startedBy: [{ type: "objection.received" }],
-    metBy: [{ type: "objection.resolved" }],
-  });
 });

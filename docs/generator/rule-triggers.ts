@@ -1,9 +1,5 @@
-/**
- * The rules that each legal basis puts into force, with the events that start and meet them, as the documentation shows them. What the program does is in
- * clocks.ts and notice-clock.ts; a test holds this table against them.
- */
-import type { Limit } from "./calendar.ts";
-import { DEADLINES, type Deadline, type DeadlineId, isNamedBy } from "./deadlines.ts";
+/** The events that start and meet each rule. src/obligations decides it; test/rule-triggers.test.ts holds this table against that. */
+import type { DeadlineId } from "../../src/obligations/deadlines.ts";
 
 /** One kind of event. */
 export interface Trigger {
@@ -85,46 +81,3 @@ export const TRIGGERS: Readonly<Record<DeadlineId, Triggers>> = {
     metBy: [{ type: "objection.acknowledged" }, RESOLVED],
   },
 };
-
-export interface RuleOfBasis extends Triggers {
-  readonly id: DeadlineId;
-  readonly duty: string;
-  readonly limit: Limit;
-  readonly zone: string;
-  /** The article. */
-  readonly clause: string;
-  readonly appliesFrom: string | undefined;
-  /** Whether it is also in force where what began it names no law with rules. */
-  readonly withoutBasis: boolean;
-}
-
-export interface BasisWithRules {
-  /** As in `legal_bases`; undefined for the rules that are in force whatever an event names. */
-  readonly basis: string | undefined;
-  readonly rules: readonly RuleOfBasis[];
-}
-
-const BASES_WITH_RULES: readonly string[] = [...new Set(DEADLINES.flatMap(({ bases }) => bases))];
-
-/** For each legal basis its rules, which may be none, and at the end those that are in force under any. Without `bases`: those that have rules. */
-export const rulesByBasis = (
-  bases: readonly string[] = BASES_WITH_RULES,
-  deadlines: readonly Deadline[] = DEADLINES,
-): readonly BasisWithRules[] => [
-  ...bases.map((basis) => ({
-    basis,
-    rules: deadlines.filter((rule) => rule.bases.some((name) => isNamedBy(name)(basis))).map(ruleOf),
-  })),
-  { basis: undefined, rules: deadlines.filter((rule) => rule.bases.length === 0).map(ruleOf) },
-];
-
-const ruleOf = ({ id, duty, limit, zone, clause, appliesFrom, withoutBasis }: Deadline): RuleOfBasis => ({
-  id,
-  duty,
-  limit,
-  zone,
-  clause,
-  appliesFrom,
-  withoutBasis,
-  ...TRIGGERS[id],
-});
