@@ -40,6 +40,32 @@ const EVIDENCE_ACTIONS = {
 
 export type EvidenceAction = ActionOf<typeof EVIDENCE_ACTIONS>;
 
+const RESTORE_ACTIONS = {
+  "system.restored": {
+    summary:
+      "A log that lost its end, for example because an older copy was put back, was accepted as it is. Later heads say so in a line of their own.",
+    details: Type.Object({
+      reason: Type.String(),
+      known_sequence: Type.Integer({ description: "The last record that known heads covered." }),
+      restored_sequence: Type.Integer({ description: "The last record of the log as it was restored." }),
+      heads_given_up: Type.Integer({ description: "Tenants whose last known head the log does not extend." }),
+      heads: Type.Array(
+        Type.Object({
+          tenant: TenantSchema,
+          size: Type.Integer(),
+          root: Type.String(),
+          restored_size: Type.Integer(),
+        }),
+        { description: "The first of them: size and root of the head, and the size of the log now." },
+      ),
+      known_heads_sha256: Type.String({
+        description:
+          "SHA-256 of the file `given-up-….json` in HEADS_COPY, in hex: all heads as they were known.",
+      }),
+    }),
+  },
+} as const satisfies Readonly<Record<string, ActionKind>>;
+
 const Waiving = Type.Object({
   obligation_id: Type.String({ description: "The obligation of the tenant." }),
   reason: Type.String({ description: "Why, as it was given." }),
@@ -67,6 +93,7 @@ export const ACTIONS = {
   ...RETENTION_ACTIONS,
   ...EXPORT_ACTIONS,
   ...EVIDENCE_ACTIONS,
+  ...RESTORE_ACTIONS,
   ...WAIVER_ACTIONS,
 } as const;
 

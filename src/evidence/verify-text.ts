@@ -16,13 +16,15 @@ One file, no network, no account, no trust in the server. Node 20.15 or newer, B
     bun prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip
     deno run --allow-read prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip
 
+It also takes the folder into which the bundle was unpacked, and a ZIP that another program made of these files: only their content counts.
+
 \`log.key\` is the answer of \`GET /v1/log/key\` for the tenant ${tenant}, got by a way that you trust: from an earlier visit, from a colleague, in print. Without
 \`--key\` the key inside the bundle is used, and the verifier says so: then whoever made the bundle may have made the key.
 
 \`--checkpoint file\` holds the bundle against a checkpoint that you have kept (\`GET /v1/log/checkpoint\`). Of another size, it needs
 \`--consistency file\`, the answer of \`GET /v1/log/consistency?from=&to=\`.
 
-It ends with 0 for valid, 1 for invalid, with the first broken record named, and 2 where it could not decide.
+It ends with 0 for valid, 1 for invalid, with the first broken record named, and 2 where it could not decide, such as where the ZIP is cut off.
 
 ## What is in it
 
@@ -33,7 +35,7 @@ It ends with 0 for valid, 1 for invalid, with the first broken record named, and
 | \`obligations.csv\` | obligations and their state when the bundle was made |
 | \`checkpoint\`, \`key\` | the signed tree head (C2SP tlog-checkpoint) and the keys that verify it (C2SP signed-note) |
 | \`summary.html\`, \`VERIFY.md\` | for people |
-| \`manifest.json\` | what was asked, and the SHA-256 of every file above, as it is and as it stands in the ZIP |
+| \`manifest.json\` | what was asked, and the SHA-256 of every file above, as it is (\`sha256\`) and as the service packed it (\`deflated_sha256\`, which means nothing in another ZIP) |
 | \`manifest.tlog-proof\`, \`system-key\` | that making this bundle is an event in the log \`${serviceName}/prooftrail-system\`, which names the manifest's SHA-256 (C2SP tlog-proof) |
 
 ## Without the verifier

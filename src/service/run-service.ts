@@ -62,7 +62,9 @@ const run = async (
     process.exit(EXIT.failed);
   });
   // On standard error, so that standard output holds nothing but log lines.
-  process.stderr.write(banner({ service, config, version, startedMs: performance.now() - startedAt }));
+  const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true;
+  const startedMs = performance.now() - startedAt;
+  process.stderr.write(banner({ service, config, version, startedMs, isTerminal }));
 };
 
 const stopInTime = async (service: Service, logger: Logger): Promise<void> => {

@@ -194,7 +194,7 @@ const openSession = (url: string): Session => {
   const loseAfter = (ms: number) => setTimeout(() => lose(new ViewsUnavailableError(TOO_LATE)), ms);
   // Tested first, because the package retries for ever if a connection is accepted and closed at once.
   const opening = loseAfter(CONNECT_SECONDS_MAX * 1000);
-  inTurn(() => client.unsafe("SELECT 1"))
+  inTurn(() => prepareSession(client, url))
     .catch((error: unknown) => lose(withoutValues(error)))
     .finally(() => clearTimeout(opening));
   const answered = <Result>(ask: () => PromiseLike<Result>): Promise<Result> =>
@@ -269,9 +269,11 @@ const TOO_LATE = "the database did not answer in time";
 const CONNECT_SECONDS_MAX = 5;
 const CLOSE_SECONDS_MAX = 5;
 
-/** A URL may override these settings: its parameters are settings too, and come last. */
+/**
+ * Of each session. They are set after connecting, because a pooler such as PgBouncer refuses a connection that begins with settings that it does not
+ * know. A URL may override them: its parameters are settings too.
+ */
 const SETTINGS = {
-  application_name: "prooftrail",
   // Tenants differ by orders of magnitude: one plan for all of them would be wrong for most.
   plan_cache_mode: "force_custom_plan",
   lock_timeout: VIEW_BUSY_MS_MAX,
@@ -284,12 +286,56 @@ const SETTINGS = {
   tcp_keepalives_count: 2,
 };
 
+const prepareSession = async (client: postgres.Sql, url: string): Promise<void> => {
+  const { pid, isPooled } = await serverOf(client);
+  if (isPooled && (await isShared(client, pid, url))) throw new DatabaseError(TRANSACTION_POOLING);
+  const given = new URLSearchParams(url.split("?")[1]);
+  const settings = Object.entries(SETTINGS).filter(([name]) => !given.has(name));
+  await client.unsafe(settings.map(([name, value]) => `SET ${name} = '${value}'`).join("; "));
+};
+
+/** A pooler gives its clients process ids of its own, for their cancel requests. */
+const serverOf = async (
+  client: postgres.Sql,
+): Promise<{ readonly pid: unknown; readonly isPooled: boolean }> => {
+  const rows = await client.unsafe("SELECT pg_backend_pid() AS pid");
+  return { pid: rows[0]?.pid, isPooled: rows[0]?.pid !== rows.state.pid };
+};
+
+/**
+ * Whether a pooler gives the connections of the server to its clients by transaction: then another client gets the same one, or this client another
+ * one. Settings, prepared statements and what a session holds would be another client's.
+ */
+const isShared = async (client: postgres.Sql, pid: unknown, url: string): Promise<boolean> => {
+  const other = connect(url, () => undefined);
+  const late = setTimeout(() => other.end({ timeout: 0 }), POOL_MS_MAX);
+  try {
+    for (let round = 0; round < POOL_ROUNDS; round++) {
+      if ((await serverOf(other)).pid === pid) return true;
+      if ((await serverOf(client)).pid !== pid) return true;
+    }
+    return false;
+  } catch {
+    // No further connection: a pool by session has one for each client, and has given them away.
+    return false;
+  } finally {
+    clearTimeout(late);
+    await other.end({ timeout: 0 });
+  }
+};
+
+const POOL_MS_MAX = 1000;
+const POOL_ROUNDS = 3;
+const TRANSACTION_POOLING =
+  "a pooler gives each transaction another connection (PgBouncer's pool_mode transaction), and the views need sessions: use pool_mode session, or the address of PostgreSQL itself";
+
 const connect = (url: string, onclose: () => void) => {
   try {
     return postgres(url, {
+      ...addressesIn(url),
       max: 1,
       onclose,
-      connection: SETTINGS,
+      connection: { application_name: "prooftrail" },
       connect_timeout: CONNECT_SECONDS_MAX,
       // Renewed only when lost; otherwise a transaction could lose it between two statements.
       max_lifetime: null,
@@ -304,6 +350,22 @@ const connect = (url: string, onclose: () => void) => {
     );
   }
 };
+
+/**
+ * Hosts and ports where one is an IPv6 address, in brackets (RFC 3986 §3.2.2): version 3.4 of the package ends a host in a URL at its first colon. As
+ * options it takes lists of them, which its types do not know.
+ */
+const addressesIn = (url: string): object => {
+  const [, authority = ""] = /^\w+:\/\/(?:[^/?@]*@)?([^/?]*)/.exec(url) ?? [];
+  if (!authority.includes("[")) return {};
+  const addresses = authority.split(",").map((address) => /^\[?(.*?)\]?(?::(\d+))?$/.exec(address) ?? []);
+  return {
+    host: addresses.map(([, host = ""]) => host),
+    port: addresses.map(([, , port]) => Number(port ?? POSTGRES_PORT)),
+  };
+};
+
+const POSTGRES_PORT = 5432;
 
 /**
  * Whether a statement with values is prepared: only the first ones of a session, because the package never forgets one. A writer has all of its
@@ -342,6 +404,7 @@ const IS_BUSY = /^(40|55P03|57014|25006)/;
 
 /** The package adds text and parameters of the query to its errors, and PostgreSQL puts the values of a row into `detail`. */
 const withoutValues = (error: unknown): DatabaseError | ViewsUnavailableError => {
+  if (error instanceof DatabaseError) return error;
   if (!(error instanceof Error)) return new DatabaseError("the database failed");
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
   if (!(error instanceof postgres.PostgresError))

@@ -80,8 +80,8 @@ const makeObligation = async () => {
   return { key, id: `HR-CLOSE:evt_${name}`, case_name: `decision:d_${name}` };
 };
 
-/** A bundle is two actions, its start and its end: see test/proof/evidence.test.ts. */
-type Called = Exclude<Action["type"], "system.evidence_made">;
+/** A bundle is two actions, its start and its end: see test/proof/evidence.test.ts. A restored log needs one: test/operation/restore.test.ts. */
+type Called = Exclude<Action["type"], "system.evidence_made" | "system.restored">;
 
 /**
  * For each action: what must exist (made first), the call, and a check of the installation that tells whether the action was done. A

@@ -109,5 +109,5 @@ const tellsWhatIsTaken = async (): Promise<void> => {
 
 const title =
   "if a dead letter is replayed while an announcer records an older state, the duty is announced again";
-if (noPostgresReason === undefined) test(title, tellsWhatIsTaken, 20_000);
+if (noPostgresReason === undefined) test(title, tellsWhatIsTaken);
 else test.skip(`${title}: ${noPostgresReason}`, () => undefined);

@@ -1,8 +1,8 @@
 /** What coverage says about single events. Each database runs it (test/projections/coverage.test.ts). */
 import { describe, expect, test } from "bun:test";
-import { KNOWN_LEGAL_BASES } from "../../src/event/audit-event.ts";
 import { DEADLINES } from "../../src/obligations/deadlines.ts";
 import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
+import { LEGAL_BASES } from "../../src/projections/coverage/legal-bases.ts";
 import { readCoverage } from "../../src/projections/coverage/page.ts";
 import { OUTCOME_ASSETS_MAX } from "../../src/projections/limits.ts";
 import { writeCursor } from "../../src/views/cursor.ts";
@@ -64,8 +64,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
     test("a decision counts once under each law that it names, and an unknown law is marked", async () => {
       const laws = new Set([
         ...DEADLINES.map(({ law }) => law),
-        ...KNOWN_LEGAL_BASES,
-        "feha_ads_us_ca",
+        ...LEGAL_BASES.map(({ name }) => name),
         "any",
         "unheard_of",
       ]);

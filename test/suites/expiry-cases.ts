@@ -389,7 +389,7 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       stopping.abort();
       await running;
       expect(await scene.differences()).toEqual([]);
-    }, 60_000);
+    });
 
     test("if expiry is killed at any step, the next pass has the same result", async () => {
       for (let stepsMax = 0; stepsMax < 5; stepsMax++) {

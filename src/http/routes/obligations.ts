@@ -2,7 +2,6 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { timeKey, WHOLE_SECONDS } from "../../event/formats.ts";
 import { DEADLINES, deadlineOf } from "../../obligations/deadlines.ts";
-import { type RuleOfBasis, rulesByBasis, type Trigger } from "../../obligations/legal-bases.ts";
 import type { ObligationStatus, Rules } from "../../obligations/obligation.ts";
 import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../obligations/state.ts";
 import { obligationEntry, obligationList } from "../../projections/cases/registers/obligations.ts";
@@ -133,24 +132,12 @@ export const obligationSchema = Type.Object({
   ),
 });
 
-const ruleText = (basis: string | undefined, { id, duty, limit, clause, ...rule }: RuleOfBasis): string => {
-  const named = (triggers: readonly Trigger[]): string =>
-    triggers.map(({ type, where }) => `\`${type}\`${where ? ` (${where})` : ""}`).join(", ");
-  const law = basis === undefined ? "any" : `\`${basis}\``;
-  const unit = limit.unit.replace("_", " ");
-  const time =
-    limit.count === 0 ? "the same day" : `${limit.count} ${limit.count === 1 ? unit.slice(0, -1) : unit}`;
-  return `- \`${id}\` (${law}; ${clause}; ${time}): ${duty}. Started by ${named(rule.startedBy)}; met by ${named(rule.metBy)}.`;
-};
-
 const LIST: Operation = {
   id: "listObligations",
   tag: "Registers",
   summary: "Obligations and when they fall due",
-  description: [
-    "Computed from the events by their own times. Each names the events that started and met it, and says when the log received them. Not legal advice: `clause` is where to check. The rules, with the legal bases that put them into force:\n",
-    ...rulesByBasis().flatMap(({ basis, rules }) => rules.map((rule) => ruleText(basis, rule))),
-  ].join("\n"),
+  description:
+    "Computed from the events by their own times. Each names the events that started and met it, and says when the log received them. Not legal advice: `clause` is where to check.",
   scope: "events:read",
   parameters: [
     {

@@ -14,7 +14,7 @@ import { LL144_USES } from "../cases/registers/ll144-uses.ts";
 import { findExpired } from "../events/earlier.ts";
 import type { CoverageCount } from "./duty-counts.ts";
 import { createEvidence, type Evidence } from "./evidence.ts";
-import { isRegistered } from "./registered-laws.ts";
+import { isRegistered } from "./legal-bases.ts";
 
 export const COVERAGE_STATES = [
   "covered",
