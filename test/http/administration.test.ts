@@ -62,7 +62,7 @@ const makeKey = async (body: object = {}): Promise<{ id: string; api_key: string
 const placeHold = async (): Promise<string> =>
   (await service.call("/v1/holds", { body: { tenant: "acme", asset_id: "a", reason: "r" } })).json.data.id;
 
-/** A bundle is two actions, its start and its end: see test/proof/evidence.test.ts. A restored log needs one: test/operation/restore.test.ts. */
+/** A bundle is two actions, its start and its end: see test/proof/evidence.test.ts. A restored log needs one: test/slow/restore.slow.ts. */
 type Called = Exclude<Action["type"], "system.evidence_made" | "system.restored">;
 
 /**
