@@ -64,12 +64,16 @@ export const SANDBOX_CLIENTS_BYTES_MAX = 32 * MIB;
 /** If a rate counter does not answer within this time, the request goes on without it. */
 export const RATE_COUNT_MS_MAX = 500;
 /** How long the counts of acknowledged events are kept: five years, as long as the longest law asks for evidence. */
-export const ACCEPTED_AGE_MS_MAX = 5 * 366 * 24 * 60 * 60 * SECOND_MS;
+export const COUNTS_AGE_MS_MAX = 5 * 366 * 24 * 60 * 60 * SECOND_MS;
+/** Disk for them: five years of some thousand tenants, or more than a year of 10,000 that send in every hour. The oldest days go first. */
+export const COUNTS_BYTES_MAX = 1024 * MIB;
+/** One message of them, with about 150 bytes of each of its tenants. No broker takes more than a record. */
+export const COUNTS_MESSAGE_BYTES_MAX = EVENT_BYTES_MAX;
 /** How often the counts are stored, and how long that may take before it is tried again. */
-export const ACCEPTED_FLUSH_MS = 1 * SECOND_MS;
-export const ACCEPTED_COUNT_MS_MAX = 2 * SECOND_MS;
-/** Hours whose counts are read in parallel. */
-export const ACCEPTED_READS_AT_ONCE = 32;
+export const COUNTS_FLUSH_MS = 1 * SECOND_MS;
+export const COUNTS_REQUEST_MS_MAX = 2 * SECOND_MS;
+/** Days whose counts are read in parallel. */
+export const COUNTS_DAYS_READ_AT_ONCE = 8;
 /** Hours in one answer of a reconciliation: a month. And the last hours that are reconciled if it is not known which already were. */
 export const RECONCILED_HOURS_MAX = 31 * 24;
 export const RECONCILED_HOURS_FIRST = 24;
@@ -354,6 +358,10 @@ export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;
 /** Free space below which `prooftrail doctor` warns, and below which it fails. */
 export const DISK_FREE_BYTES_LOW = 1024 * MIB;
 export const DISK_FREE_BYTES_MIN = 64 * MIB;
+/** Consumers that your own services may have on one stream. Each durable one is a group of servers that elect a leader: 1000 took a quarter of a core (measured). */
+export const CONSUMERS_PER_STREAM_MAX = 64;
+/** Memory of a broker's streams, in relation to what they reserve. */
+export const BROKER_MEMORY_HEADROOM = 1.25;
 /** How often the brokers and their streams are looked at, how long an answer may take, and the used share of a limit that is reported. */
 export const BROKER_LOOK_MS = 5 * SECOND_MS;
 export const BROKER_LOOK_MS_MAX = 2 * SECOND_MS;

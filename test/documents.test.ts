@@ -94,7 +94,7 @@ test("streams/README.md lists every stream with its subjects and its bound, and 
       "KV_KEYS",
       "RATES",
       "KV_RETENTION",
-      "ACCEPTED",
+      "COUNTS",
     ].map((name) => [
       name,
       topology({ replicas: 1 })

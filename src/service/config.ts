@@ -150,8 +150,7 @@ export const Environment = Type.Object({
   }),
   STREAM_REPLICAS: setting({
     pattern: "^[1-5]$",
-    description:
-      "Copies of each stream: 1 on a single broker, such as our own, 3 on a cluster of three. After a change the stream `ACCEPTED` has to be deleted once; the start says so.",
+    description: "Copies of each stream: 1 on a single broker, such as our own, 3 on a cluster of three.",
     default: DEFAULTS.STREAM_REPLICAS,
     expects: "a number from 1 to 5",
   }),

@@ -78,7 +78,7 @@ export const openLog = async (options: {
   );
   const keepStream: KeepStream = (stream, stalled) =>
     void stack.use(keepStoring({ ...shared, stream, stall: stalled, msMax: OTHER_STALL_MS_MAX }));
-  const accepted = await createAcceptedCounter({ connection, logger });
+  const accepted = createAcceptedCounter({ connection, logger });
   keepStream("The stream of counts", accepted.stall);
   stack.defer(() => accepted.close());
   return { reader, appender, restoringAppender, logKeeper, logGuard, logEnd, keepStream, accepted };

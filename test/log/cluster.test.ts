@@ -116,7 +116,7 @@ test("when three front ends send the same event at once, it is stored once, and 
   );
 }, 60_000);
 
-test("if a stream must not be changed, another number of copies is refused before anything changes", async () => {
+test("if a stream must not be changed, another number of copies is refused before anything changes; else every stream gets it", async () => {
   await using provisioner = await connectToBroker({
     url: cluster.url("provisioner"),
     name: "test",
@@ -131,20 +131,24 @@ test("if a stream must not be changed, another number of copies is refused befor
     );
   const before = await copies();
   expect(new Set(before)).toEqual(new Set([3]));
-  const asked = {
-    provisioner: provisioner.nats,
-    definitions: topology({ replicas: 1 }),
-    logger: silentLogger,
-  };
-  expect(await reconcileStreams(asked)).toEqual({
+  const wanted = topology({ replicas: 1 });
+  const [first, ...others] = wanted;
+  if (first === undefined) throw new Error("there is a log");
+  const asked = { provisioner: provisioner.nats, logger: silentLogger };
+  const otherStorage = [...others, { ...first, settings: { ...first.settings, storage: "memory" as const } }];
+  expect(await reconcileStreams({ ...asked, definitions: otherStorage })).toEqual({
     kind: "refused",
-    differences: [{ stream: "ACCEPTED", setting: "storage", wanted: '"file"', found: '"memory"' }],
+    differences: [{ stream: "AUDIT", setting: "storage", wanted: '"memory"', found: '"file"' }],
   });
   expect(await copies()).toEqual(before);
   const refused = keepStreamsRight({
     provisionUrl: cluster.url("provisioner"),
-    definitions: asked.definitions,
+    definitions: otherStorage,
     logger: silentLogger,
   });
-  await expect(refused).rejects.toThrow("nats stream rm ACCEPTED");
+  await expect(refused).rejects.toThrow("AUDIT.storage");
+  await until("every stream has one copy", async () => {
+    await reconcileStreams({ ...asked, definitions: wanted });
+    return (await copies()).every((count) => count === 1);
+  });
 });

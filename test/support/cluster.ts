@@ -46,7 +46,7 @@ export const startTestCluster = async (): Promise<TestCluster> => {
     await rm(files.run, { recursive: true, force: true });
     await mkdir(files.run, { recursive: true });
     const port = clientPorts[node];
-    const own = configure({ files, credentials: CREDENTIALS, port }).replace(
+    const own = configure({ files, credentials: CREDENTIALS, port, servers: NODES.length }).replace(
       'server_name: "prooftrail"',
       `server_name: "node-${node}"`,
     );
