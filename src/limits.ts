@@ -371,6 +371,8 @@ export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;
 /** Free space below which `prooftrail doctor` warns, and below which it fails. */
 export const DISK_FREE_BYTES_LOW = 1024 * MIB;
 export const DISK_FREE_BYTES_MIN = 64 * MIB;
+/** Consumers that your own services may have on one stream. Each durable one is a group of servers that elect a leader: 1000 took a quarter of a core (measured). */
+export const CONSUMERS_PER_STREAM_MAX = 64;
 /** Memory of a broker's streams, in relation to what they reserve. */
 export const BROKER_MEMORY_HEADROOM = 1.25;
 /** How often the brokers and their streams are looked at, how long an answer may take, and the used share of a limit that is reported. */

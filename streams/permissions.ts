@@ -33,12 +33,17 @@ const DELIVERIES = "_INBOX_consumer.>";
 /** Copies of stored messages that a consumer receives live (SEND_STORED). */
 const COPIED: readonly string[] = [OBLIGATION_SUBJECTS, CHECKPOINT_SUBJECTS, CHECKPOINT_KEY_SUBJECTS];
 
-/** Reading a stream without the right to change it: consumers, direct gets, acknowledgements, flow control. */
-const readStream = (stream: string): readonly string[] => [
+/** Reading messages by sequence and subject, one or many at once (NATS ADR-31). */
+const readMessages = (stream: string): readonly string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.MSG.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}.>`,
+];
+
+/** The same, and by consumers of one's own, with acknowledgements and flow control. */
+const readStream = (stream: string): readonly string[] => [
+  ...readMessages(stream),
   `$JS.API.CONSUMER.CREATE.${stream}`,
   `$JS.API.CONSUMER.CREATE.${stream}.>`,
   `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.*`,
@@ -73,12 +78,12 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       `$KV.${KEYS_BUCKET}.>`,
       `$KV.${RETENTION_BUCKET}.>`,
       ...EVERY_CLIENT,
-      ...readStream("AUDIT"),
-      ...readStream("SANDBOX"),
+      ...readMessages("AUDIT"),
+      ...readMessages("SANDBOX"),
       "$JS.API.STREAM.INFO.SANDBOX_CLIENTS",
       "$JS.API.STREAM.MSG.GET.SANDBOX_CLIENTS",
       "$JS.API.STREAM.INFO.RATES",
-      ...readStream("CHECKPOINTS"),
+      ...readMessages("CHECKPOINTS"),
       "$JS.API.STREAM.INFO.OBLIGATIONS",
       "$JS.API.STREAM.INFO.COUNTS",
       "$JS.API.STREAM.MSG.GET.COUNTS",

@@ -229,7 +229,7 @@ const reconcileStream = async (
 const makeStream = async (manager: JetStreamManager, definition: StreamDefinition): Promise<StreamResult> => {
   try {
     const { config } = await manager.streams.add(toConfig(definition));
-    // A server that is too old for a setting drops it silently (measured on 2.9 and 2.10), so the result is compared too.
+    // A server that is too old for a setting drops it silently, so the result is compared too.
     const dropped = differencesOf(definition, config);
     return dropped.length > 0 ? { kind: "different", differences: dropped } : { kind: "made" };
   } catch (error) {

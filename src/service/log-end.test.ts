@@ -60,6 +60,32 @@ test("nothing is taken until the end was looked at, and again after each reconne
   await running;
 });
 
+test("an end that is missing for a moment, as with a leader that was just elected, closes the log only for that moment", async () => {
+  const { end, state, said } = watching();
+  await end.look();
+  state.views = ["The view cases has seen 2 records more."];
+  const looking = end.look();
+  await until("it is in doubt", () => !end.isKnown());
+  state.views = [];
+  await looking;
+  expect([end.isKnown(), end.isBehind(), said]).toEqual([true, false, []]);
+});
+
+test("what was asked before the connection was lost says nothing about the log after it", async () => {
+  const { end, state, tell } = watching();
+  const stopping = new AbortController();
+  const running = end.run(stopping.signal);
+  await until("it is known", end.isKnown);
+  state.copy = "The log ends at record 1.";
+  const looking = end.look();
+  tell("lost");
+  state.isSilent = true;
+  await looking;
+  expect([end.isKnown(), end.isBehind()]).toEqual([false, false]);
+  stopping.abort();
+  await running;
+});
+
 test("views that are away tell nothing new, and do not keep events from being taken", async () => {
   const { end, state, said } = watching();
   state.hasViews = false;

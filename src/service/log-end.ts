@@ -2,6 +2,7 @@
  * Whether the log still has the end that is known of it: what the views have seen, and what the heads in HEADS_COPY cover. An older copy of the
  * log that was put back lacks both. Nothing is acknowledged into such a log: its records would take the places of those that are lost.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { AWAY_RETRY_MS, LOG_END_MS, READINESS_VIEWS_MS_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
@@ -10,6 +11,8 @@ import type { KnownEnd, KnownHeads } from "../proof/known-heads.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { pause } from "./background.ts";
 import { inTime } from "./in-time.ts";
+
+const CONFIRM_MS = 500;
 
 export interface LogEnd {
   /** Why nothing may be appended, for the operator; empty if it may, as far as is known. */
@@ -36,19 +39,33 @@ export const watchLogEnd = (dependencies: {
   let ofCopy: readonly string[] = [];
   let isKnown = false;
   let told = "";
-  const look = async (): Promise<void> => {
-    if (!connection.isConnected()) return;
-    // Views that are away, or a log that does not answer, tell nothing new. Views may be away for long, and events are taken meanwhile.
-    const [views, copy] = await Promise.all([
+  /** Changes with the connection: what was asked before says nothing about the log that is there after it. */
+  let epoch = 0;
+  const isBehind = (): boolean => ofViews.length + ofCopy.length > 0;
+  /** Views that are away, or a log that does not answer, tell nothing new. Views may be away for long, and events are taken meanwhile. */
+  const ask = async () => {
+    const [views = ofViews, copy] = await Promise.all([
       inTime(viewReasons(), READINESS_VIEWS_MS_MAX),
       copyReason().then(
-        (reason) => ({ reason }),
+        (reason) => ({ reasons: reason === undefined ? [] : [reason] }),
         () => undefined,
       ),
     ]);
-    if (views) ofViews = views;
-    if (copy) ofCopy = copy.reason === undefined ? [] : [copy.reason];
-    isKnown ||= copy !== undefined;
+    return { views, copy: copy?.reasons ?? ofCopy, isAnswered: copy !== undefined };
+  };
+  const look = async (): Promise<void> => {
+    if (!connection.isConnected()) return;
+    const asked = epoch;
+    let seen = await ask();
+    if (!isBehind() && seen.views.length + seen.copy.length > 0) {
+      // A leader that was just elected may not have applied the last records yet. Nothing is taken until that is clear.
+      isKnown = false;
+      await delay(CONFIRM_MS);
+      seen = await ask();
+    }
+    if (epoch !== asked) return;
+    [ofViews, ofCopy] = [seen.views, seen.copy];
+    isKnown ||= seen.isAnswered;
     const detail = [...ofCopy, ...ofViews].join(" ");
     if (detail === told) return;
     told = detail;
@@ -59,6 +76,7 @@ export const watchLogEnd = (dependencies: {
     let wake = new AbortController();
     using _listening = connection.onChange((state) => {
       isKnown = false;
+      epoch++;
       if (state === "restored") wake.abort();
     });
     while (!signal.aborted) {
@@ -69,7 +87,7 @@ export const watchLogEnd = (dependencies: {
   };
   return {
     reasons: () => ({ ofViews, ofCopy }),
-    isBehind: () => ofViews.length + ofCopy.length > 0,
+    isBehind,
     isKnown: () => isKnown,
     look,
     run,

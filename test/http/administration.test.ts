@@ -80,7 +80,7 @@ const makeObligation = async () => {
   return { key, id: `HR-CLOSE:evt_${name}`, case_name: `decision:d_${name}` };
 };
 
-/** A bundle is two actions, its start and its end: see test/proof/evidence.test.ts. A restored log needs one: test/operation/restore.test.ts. */
+/** A bundle is two actions, its start and its end: see test/proof/evidence.test.ts. A restored log needs one: test/slow/restore.slow.ts. */
 type Called = Exclude<Action["type"], "system.evidence_made" | "system.restored">;
 
 /**

@@ -601,6 +601,21 @@ describe.skipIf(noBrowserReason !== undefined)(
       expect(browser.foreignRequests).toEqual([]);
       expect(complaints).toEqual([]);
 
+      // An example must not be written into the real log. (A search, which only reads, is tried out below.)
+      const writing = operations().filter(([method]) => method !== "get");
+      const tryable: string[] = [];
+      for (const [, path, { operationId, tags }] of writing) {
+        const block = page.locator(`#operations-${tags[0]}-${operationId}`);
+        if ((await block.locator(".opblock-body").count()) === 0)
+          await block.locator(".opblock-summary-control").click();
+        await block.locator(".opblock-section").first().waitFor();
+        if ((await block.getByRole("button", { name: "Try it out" }).count()) > 0) tryable.push(path);
+        await block.locator(".opblock-summary-control").click();
+      }
+      const isHarmless = (path: string) => path.startsWith("/v1/sandbox/") || path === "/v1/classify";
+      expect(tryable).toEqual(writing.map(([, path]) => path).filter(isHarmless));
+      expect(tryable.length).toBeGreaterThan(1);
+
       // Without a key it is refused, and the browser reports that: only what was sent counts.
       const search = page.locator("#operations-Reading-searchEvents");
       await search.locator(".opblock-summary-control").click();

@@ -550,7 +550,7 @@ test("an optional body may be empty, however its length is given; a body that is
     expect([headers, body, (await rotate(headers, body)).slice(9, 12)]).toEqual([headers, body, `${status}`]);
 });
 
-test("every code of the catalogue was seen, except those that need an internal error, half a minute of waiting, 100,000 records, ten crossing changes or a restored log (see the tests of bodies, evidence, keys and test/operation/restore.test.ts)", () => {
+test("every code of the catalogue was seen, except those that need an internal error, half a minute of waiting, 100,000 records, ten crossing changes or a restored log (see the tests of bodies, evidence, keys and test/slow/restore.slow.ts)", () => {
   expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual([
     "request_timeout",
     "changed_meanwhile",

@@ -231,11 +231,11 @@ describe("an export", () => {
 });
 
 describe("a large export", () => {
-  const COUNT = 2000;
+  const COUNT = 4000;
   let key = "";
   beforeAll(async () => {
     key = await service.makeKey("large");
-    const padding = "x".repeat(8000);
+    const padding = "x".repeat(4000);
     const sequence = await sendAll(key, many(0, COUNT, { metadata: { padding } }));
     await callUntilSeen(service.call, `/v1/events?limit=1&min_sequence=${sequence}`, { key });
   });
@@ -263,7 +263,7 @@ describe("a large export", () => {
     isDone = true;
     await asking;
     expect([rest, count, previous]).toEqual(["", COUNT, end]);
-    expect(others).toBeGreaterThan(5);
+    expect(others).toBeGreaterThan(2);
   });
 
   test("waits for its reader, and goes on to the end when the reader continues", async () => {
@@ -311,7 +311,7 @@ describe("a large export", () => {
 test("breaks the connection off if the database fails midway: a part is never taken for the whole", async () => {
   await using at = await startTestService();
   const padding = "x".repeat(100_000);
-  const sequence = await sendAll(at.adminKey, many(0, 400, { metadata: { padding } }), {
+  const sequence = await sendAll(at.adminKey, many(0, 250, { metadata: { padding } }), {
     at,
     batchEvents: 100,
   });

@@ -79,6 +79,7 @@ const documentation = (version: string) => ({
     version,
     description: [
       "The audit log for AI systems that can prove itself. Send events about what your AI systems do, and read them years later. Every answer has an `X-Request-Id`.",
+      "The page at `/docs` lets you try out what reads, and the sandbox. What writes has no such button: its example would stay in your log. Send your first events to the sandbox, or with the command line.",
       "Errors are RFC 9457 problem details with a stable `code`. A method that a path does not take is answered with 405; `Allow` lists the methods that it takes.",
       "A request whose head (path, parameters and all headers) has more than 16 KiB or 198 headers is answered with a bare 431.",
       // On Bun (github.com/oven-sh/bun/pull/38128; measured on 1.4.5) both answers are lost.

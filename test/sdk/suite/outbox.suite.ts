@@ -461,7 +461,7 @@ test("the events of a dead client are sent by a running client that captures not
       deadLetters: noDeadLetters,
       reports: createReports({}),
       limits: { events: 9, bytes: 999 },
-      flushIntervalMs: 60_000,
+      flushIntervalMs: 600_000,
       random: Math.random,
     });
     assert.deepEqual([(await sender.flush(5000)).kind, sent], ["flushed", [2]]);

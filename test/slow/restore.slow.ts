@@ -10,9 +10,11 @@ import { dataFolder, type ServiceProcess, spawnService } from "../support/proces
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-const sealed = (service: ServiceProcess, count: number) =>
+const sealed = (service: ServiceProcess, count: number, key?: string) =>
   until(`a head covers ${count} records`, async () => {
-    const head = sealedHead((await service.call("/v1/log/checkpoint")).text);
+    const head = sealedHead(
+      (await service.call("/v1/log/checkpoint", { ...(key !== undefined && { key }) })).text,
+    );
     return head !== undefined && head.size >= count && head;
   });
 
@@ -43,9 +45,15 @@ test("with HEADS_COPY an older copy of the log is neither written nor signed unt
     for (const end of ["", "-wal", "-shm"]) rmSync(join(folder.path, `views.sqlite${end}`), { force: true });
   };
 
+  let zeta = "";
   await running(async (service) => {
     await take(service, ["kept"]);
+    const body = { tenant: "zeta", scopes: ["events:write", "events:read"] };
+    zeta = (await service.call("/v1/keys", { body })).json.data.api_key;
+    const sent = await service.call("/v1/events", { body: event(), key: zeta });
+    expect(sent.json.data.sequence).toBe(3);
     await sealed(service, 1);
+    await sealed(service, 1, zeta);
   });
   cpSync(store, copy, { recursive: true });
   let lost: SealedHead | undefined;
@@ -64,7 +72,7 @@ test("with HEADS_COPY an older copy of the log is neither written nor signed unt
       const { status, json } = await service.call(path);
       expect([path, status]).toEqual([path, 503]);
       expect(json.reasons.join()).toContain(
-        "The log ends at record 1, and heads in HEADS_COPY cover it up to record 3",
+        "The log ends at record 3, and heads in HEADS_COPY cover it up to record 5",
       );
     }
     const doctor = await checksOf("heads copy", { DATA_DIR: folder.path, ...environment });
@@ -85,12 +93,15 @@ test("with HEADS_COPY an older copy of the log is neither written nor signed unt
     const head = await sealed(service, 2);
     const line = `prooftrail.restored 1 3 ${Buffer.from(lost?.root ?? []).toString("base64")}`;
     expect(head.extensions).toEqual([line]);
+    // A log that lost nothing says nothing.
+    await service.call("/v1/events", { body: event({ event_id: "evt_2" }), key: zeta });
+    expect((await sealed(service, 2, zeta)).extensions).toBeUndefined();
     expect(readdirSync(heads.path).filter((name) => name.startsWith("given-up"))).toHaveLength(1);
 
     const auditor = await service.call("/v1/keys", {
       body: { tenant: "prooftrail-system", scopes: ["events:read"] },
     });
-    const told = await service.call("/v1/events?event_type=system.restored&min_sequence=2", {
+    const told = await service.call("/v1/events?event_type=system.restored&min_sequence=4", {
       key: auditor.json.data.api_key,
     });
     expect(told.json.data).toMatchObject([
@@ -99,8 +110,8 @@ test("with HEADS_COPY an older copy of the log is neither written nor signed unt
           metadata: {
             actor: "admin",
             reason: "the disk failed",
-            known_sequence: 3,
-            restored_sequence: 1,
+            known_sequence: 5,
+            restored_sequence: 3,
             heads_given_up: 1,
             heads: [{ tenant: "default", size: 3, restored_size: 1 }],
           },
