@@ -136,7 +136,7 @@ export const brokerWarnings = (folder: string): string =>
  */
 const PORTS = { from: 12_000, to: 32_000 };
 
-const freePorts = async (count: number): Promise<number[]> => {
+export const freePorts = async (count: number): Promise<number[]> => {
   const ports = new Set<number>();
   while (ports.size < count) {
     const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
