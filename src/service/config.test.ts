@@ -277,3 +277,16 @@ test("an empty setting is reported as empty, even if it is a secret", () => {
     ]);
   }
 });
+
+test("HEADS_COPY inside DATA_DIR is refused: a copy that is put back would bring its own heads along", () => {
+  for (const [DATA_DIR, HEADS_COPY] of [
+    ["/srv/data", "/srv/data/heads"],
+    ["data", "./data"],
+    [undefined, "data/../data/heads"],
+  ] as const)
+    expect(readConfig({ DATA_DIR, HEADS_COPY })).toMatchObject({
+      kind: "invalid",
+      errors: [expect.stringContaining("HEADS_COPY must be outside DATA_DIR")],
+    });
+  expect(readConfig({ DATA_DIR: "/srv/data", HEADS_COPY: "/srv/data-heads" }).kind).toBe("valid");
+});

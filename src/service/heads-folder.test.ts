@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KnownHead } from "../proof/known-heads.ts";
+import { formatCheckpoint } from "../proof/tlog-checkpoint.ts";
 import { openHeadsFolder } from "./heads-folder.ts";
 
 const newFolder = () => {
@@ -46,6 +47,19 @@ test("the number of files is bounded, and nothing that they held is lost", async
   }
 });
 
+test("of two sealers the one that signed less does not take back what is known", async () => {
+  using folder = newFolder();
+  const [quick, slow] = [openHeadsFolder(folder.path), openHeadsFolder(folder.path)];
+  const noteOf = (size: number): string =>
+    `${formatCheckpoint({ origin: "prooftrail/acme", size, root: new Uint8Array(32) })}\n— signatures\n`;
+  await quick.add(group(9, { acme: noteOf(9) }));
+  await slow.add(group(8, { acme: noteOf(8) }));
+  for (const reader of [quick, slow]) {
+    const { end, heads } = await reader.read();
+    expect([end?.sequence, heads.get("acme")]).toEqual([9, head(noteOf(9))]);
+  }
+});
+
 test("a file whose writer died is ignored: nothing in it was published", async () => {
   using folder = newFolder();
   const writer = openHeadsFolder(folder.path);
@@ -53,6 +67,25 @@ test("a file whose writer died is ignored: nothing in it was published", async (
   writeFileSync(join(folder.path, "heads-000000000002.json"), '{"is_whole":true,"heads":{"ac');
   await writer.add(group(2, { acme: "n3" }));
   expect((await openHeadsFolder(folder.path).read()).heads.get("acme")).toEqual(head("n3"));
+});
+
+test("a folder that cannot be used is a problem until it can be used again", async () => {
+  using folder = newFolder();
+  const copy = openHeadsFolder(folder.path);
+  await copy.add(group(1, { acme: "n1", zeta: "z1" }));
+  expect(copy.problem()).toBeUndefined();
+  rmSync(folder.path, { recursive: true });
+  await expect(copy.add(group(2, { acme: "n2" }))).rejects.toThrow("ENOENT");
+  await expect(copy.read()).rejects.toThrow("ENOENT");
+  expect(copy.problem()).toContain("ENOENT");
+  mkdirSync(folder.path);
+  // What was known counts although the folder is empty now: it may not be mounted.
+  expect((await copy.read()).end?.sequence).toBe(1);
+  expect(copy.problem()).toContain("ENOENT");
+  await copy.add(group(2, { acme: "n2" }));
+  expect(copy.problem()).toBeUndefined();
+  for (const reader of [copy, openHeadsFolder(folder.path)])
+    expect(Object.fromEntries((await reader.read()).heads)).toEqual({ acme: head("n2"), zeta: head("z1") });
 });
 
 test("after a loss was accepted only what replaces the heads counts, and the old ones are kept beside", async () => {

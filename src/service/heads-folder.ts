@@ -6,6 +6,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isTaken, missingAs, syncFolder, writeDurably } from "../files/durable-file.ts";
 import type { KnownEnd, KnownHead, KnownHeads } from "../proof/known-heads.ts";
+import { sealedHead } from "../proof/sealed-head.ts";
 
 export interface HeadsFolder {
   /** Rejects if the folder cannot be read. */
@@ -14,6 +15,8 @@ export interface HeadsFolder {
   add(added: { readonly end: KnownEnd; readonly heads: ReadonlyMap<string, KnownHead> }): Promise<void>;
   /** From now on only these count. What was known before is kept in a file of its own, whose text is `before`. */
   replace(replacement: KnownHeads & { readonly before: string }): Promise<void>;
+  /** Why the folder could not be read or written the last time; undefined if it could. */
+  problem(): string | undefined;
 }
 
 /** When there are more files than this, one with everything takes their place. */
@@ -40,15 +43,20 @@ export const openHeadsFolder = (path: string): HeadsFolder => {
     heads: new Map(),
   };
   let wholeFrom = 0;
+  let latest = 0;
 
   const take = (number: number, { is_whole, end, heads }: Content): void => {
     taken.add(number);
+    latest = Math.max(latest, number);
     if (is_whole) {
       wholeFrom = number;
       known = { end: undefined, heads: new Map() };
     }
     if (end && end.sequence >= (known.end?.sequence ?? 0)) known.end = end;
-    for (const [tenant, head] of Object.entries(heads)) known.heads.set(tenant, head);
+    for (const [tenant, head] of Object.entries(heads)) {
+      // Of two sealers the slower one may have signed less.
+      if (sizeOf(head) >= sizeOf(known.heads.get(tenant))) known.heads.set(tenant, head);
+    }
   };
   /** Returns the numbers of all files, and whether one is incomplete: it is being written, or its writer died before it published anything. */
   const readNew = async (): Promise<{ numbers: readonly number[]; isIncomplete: boolean }> => {
@@ -76,7 +84,8 @@ export const openHeadsFolder = (path: string): HeadsFolder => {
     await syncFolder(path);
     return true;
   };
-  const next = (numbers: readonly number[]): number => (numbers.at(-1) ?? 0) + 1;
+  /** Above what was ever read, too: the folder may have been emptied since. */
+  const next = (numbers: readonly number[]): number => Math.max(numbers.at(-1) ?? 0, latest) + 1;
 
   const compact = async (): Promise<void> => {
     const { numbers, isIncomplete } = await readNew();
@@ -88,7 +97,9 @@ export const openHeadsFolder = (path: string): HeadsFolder => {
   };
   const add: HeadsFolder["add"] = async (added) => {
     const { numbers } = await readNew();
-    if (!(await write(next(numbers), added, false))) return add(added);
+    const isEmptied = numbers.length === 0 && latest > 0;
+    const content = isEmptied ? { end: added.end, heads: new Map([...known.heads, ...added.heads]) } : added;
+    if (!(await write(next(numbers), content, isEmptied))) return add(added);
     await compact();
   };
   const replace: HeadsFolder["replace"] = async (replacement) => {
@@ -98,15 +109,32 @@ export const openHeadsFolder = (path: string): HeadsFolder => {
     if (!(await write(number, replacement, true))) return replace(replacement);
     await readNew();
   };
+  const problems: { read?: string; written?: string } = {};
+  const noted = async <Result>(kind: keyof typeof problems, work: Promise<Result>): Promise<Result> => {
+    try {
+      const result = await work;
+      delete problems[kind];
+      return result;
+    } catch (error) {
+      problems[kind] = error instanceof Error ? error.message : String(error);
+      throw error;
+    }
+  };
+  const read = async (): Promise<KnownHeads> => {
+    await readNew();
+    return known;
+  };
   return {
-    read: async () => {
-      await readNew();
-      return known;
-    },
-    add,
-    replace,
+    read: () => noted("read", read()),
+    add: (added) => noted("written", add(added)),
+    replace: (replacement) => noted("written", replace(replacement)),
+    problem: () => problems.read ?? problems.written,
   };
 };
+
+/** 0 for none, and for one that was given up. */
+const sizeOf = (head: KnownHead | undefined): number =>
+  head?.note === undefined ? 0 : (sealedHead(head.note)?.size ?? 0);
 
 const ascending = (one: number, other: number): number => one - other;
 

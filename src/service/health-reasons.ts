@@ -85,6 +85,11 @@ export const HEALTH_REASONS = {
     advice: "Bring back the log that has it. If it is lost for good: prooftrail restore accept --reason …",
     severity: "critical",
   },
+  heads_copy_unavailable: {
+    summary: "HEADS_COPY cannot be read or written, so no tree head is signed.",
+    advice: "See that it is mounted and has room, and that this user may read and write it.",
+    severity: "warning",
+  },
   views_ahead: {
     summary: "The views have seen more than the log holds: it lost its end or is another one.",
     advice: "Bring the log back, or make the views again where it is to go on as it is.",

@@ -25,7 +25,12 @@ const connection: BrokerConnection = {
   [Symbol.asyncDispose]: async () => {},
 };
 
-const IDLE = { countsStall: () => undefined, diskFree: async () => 2 ** 40, now: () => new Date() };
+const IDLE = {
+  countsStall: () => undefined,
+  copyProblem: () => undefined,
+  diskFree: async () => 2 ** 40,
+  now: () => new Date(),
+};
 
 test("readiness names every reason why the log cannot be written, even if views do not matter", async () => {
   await using database = createSqliteDatabase();

@@ -10,6 +10,7 @@ import { inBackground } from "./background.ts";
 import type { BrokerContact } from "./broker-contact.ts";
 import { watchBrokers } from "./broker-watch.ts";
 import type { Config } from "./config.ts";
+import type { HeadsFolder } from "./heads-folder.ts";
 import { createReadiness } from "./health.ts";
 import { measureHealth } from "./health-metrics.ts";
 import type { OpenedLog } from "./open-log.ts";
@@ -23,13 +24,14 @@ export const openHealth = (parts: {
   readonly projections: readonly Projection[];
   readonly madeViews: MadeViews;
   readonly sealer: Work["sealer"];
+  readonly headsFolder: HeadsFolder | undefined;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly version: string;
   readonly now: () => Date;
   readonly stack: AsyncDisposableStack;
 }): Readiness => {
-  const { config, contact, log, sealer, logger, now, stack, ...shared } = parts;
+  const { config, contact, log, sealer, headsFolder, logger, now, stack, ...shared } = parts;
   const { connection } = contact;
   const { reader } = log;
   const definitions = topology({ replicas: config.replicas });
@@ -38,6 +40,7 @@ export const openHealth = (parts: {
   const work: Work = {
     sealer,
     countsStall: log.accepted.stall,
+    copyProblem: () => headsFolder?.problem(),
     diskFree: () => freeBytes(config.dataDir),
     now,
   };

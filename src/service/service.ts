@@ -98,7 +98,7 @@ export const startService = async (dependencies: {
   const signing = { log: reader, views, checkpoints, headsFolder, logger, metrics, now };
   const sealer = config.roles.includes("sealer") ? await startSealer(stack, config, signing) : undefined;
   const readiness = openHealth({
-    ...{ config, contact, log, views, projections, madeViews, sealer },
+    ...{ config, contact, log, views, projections, madeViews, sealer, headsFolder },
     ...{ metrics, logger, version, now, stack },
   });
   const operation = { ...withoutReadiness, readiness };

@@ -19,6 +19,7 @@ const work = (changes: {
   readonly failingMs?: number;
   readonly free?: number;
   readonly stalledMs?: number;
+  readonly copy?: string;
 }): Work => {
   const { unsealedMs = UNSEALED_MS_MAX, roundAt, failingMs = MONITOR_FAILING_MS_MAX } = changes;
   return {
@@ -32,6 +33,7 @@ const work = (changes: {
       }),
     },
     countsStall: () => ({ lastedMs: changes.stalledMs ?? OTHER_STALL_MS_MAX - 1, agoMs: 0 }),
+    copyProblem: () => changes.copy,
     diskFree: async () => changes.free ?? DISK_FREE_BYTES_LOW,
     now: () => NOW,
   };
@@ -42,6 +44,7 @@ const CASES: readonly (readonly [HealthReasonId, Parameters<typeof work>[0]])[] 
   ["monitor_late", { roundAt: ago(MONITOR_ROUND_MS_MAX + 1) }],
   ["monitor_cannot_read", { failingMs: MONITOR_FAILING_MS_MAX + 1 }],
   ["counts_not_kept", { stalledMs: OTHER_STALL_MS_MAX }],
+  ["heads_copy_unavailable", { copy: "ENOENT: no such file or directory" }],
   ["disk_low", { free: DISK_FREE_BYTES_LOW - 1 }],
 ];
 
@@ -55,7 +58,7 @@ test.each(CASES)("%s is a warning: the instance goes on serving", async (id, cha
 });
 
 test("what cannot be asked in time, or is not done here, is no reason", async () => {
-  const { countsStall, now } = work({});
+  const { countsStall, copyProblem, now } = work({});
   const diskFree = async () => Promise.reject(new Error("no such folder"));
-  expect(await workReasons({ countsStall, diskFree, now })).toEqual([]);
+  expect(await workReasons({ countsStall, copyProblem, diskFree, now })).toEqual([]);
 });

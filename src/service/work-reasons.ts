@@ -25,6 +25,8 @@ export interface Work {
       }
     | undefined;
   readonly countsStall: StallReport["stall"];
+  /** Why HEADS_COPY could not be read or written. */
+  readonly copyProblem: () => string | undefined;
   readonly diskFree: () => Promise<number>;
   readonly now: () => Date;
 }
@@ -37,6 +39,7 @@ export const freeBytes = async (folder: string): Promise<number> => {
 export const workReasons = async ({
   sealer,
   countsStall,
+  copyProblem,
   diskFree,
   now,
 }: Work): Promise<readonly HealthReason[]> => {
@@ -52,6 +55,9 @@ export const workReasons = async ({
       warning("sealer_behind", `A record has waited ${minutes(unsealedMs)} for a signed tree head.`),
     );
   if (sealer) reasons.push(...monitorReasons(sealer.monitor(), now().getTime()));
+  const problem = copyProblem();
+  if (problem !== undefined)
+    reasons.push(warning("heads_copy_unavailable", `HEADS_COPY cannot be used: ${problem}.`));
   const lastedMs = countsStall()?.lastedMs ?? 0;
   if (lastedMs >= OTHER_STALL_MS_MAX)
     reasons.push(

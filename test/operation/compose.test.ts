@@ -291,6 +291,13 @@ test("what the load balancer answers before it has read a request is problem+jso
   }
 });
 
+test("the load balancer makes up for what Bun's server does not take (test/http/bun-server.test.ts)", () => {
+  expect(balancer.get("defaults")).toMatch(/^ {2}option http-drop-request-trailers$/m);
+  expect(balancer.get("frontend clients")).toMatch(
+    /^ {2}http-request set-header Expect 100-continue if \{ req\.hdr\(Expect\) -i 100-continue \}$/m,
+  );
+});
+
 const freePort = async (): Promise<number> => {
   const server = createHttpServer();
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -320,7 +327,10 @@ test.skipIf(haproxy.kind === "missing")(
       .replaceAll("$$", "$")
       .replaceAll("uuid(7)", "uuid")
       .replace(/^resolvers docker$[\s\S]*?(?=^\S)/m, "")
-      .replaceAll(/ resolvers docker init-addr last,libc,none|^ *errorfile .*\n/gm, "")
+      .replaceAll(
+        / resolvers docker init-addr last,libc,none|^ *(errorfile|option http-drop-request-trailers).*\n/gm,
+        "",
+      )
       .replace("timeout server 120s", "timeout server 500ms")
       .replace("bind :8080", `bind 127.0.0.1:${bind}`)
       .replaceAll("api-1:8080", `127.0.0.1:${(frontEnd.address() as AddressInfo).port}`)

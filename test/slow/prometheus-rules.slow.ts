@@ -4,12 +4,12 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { debianProgram } from "../support/debian-program.ts";
 import { root } from "../support/documents.ts";
-import { findPromtool } from "../support/promtool.ts";
 
 const RULES = join(root, "deploy/prometheus/rules.yaml");
 
-const promtool = await findPromtool();
+const promtool = await debianProgram(["prometheus"], "usr/bin/promtool");
 const check = promtool.kind === "found" ? test : test.skip;
 const name = (text: string): string =>
   promtool.kind === "found" ? text : `${text} (no promtool: ${promtool.reason})`;
