@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { setImmediate as turn } from "node:timers/promises";
-import { type ClientOptions, createClient } from "prooftrail/sdk";
+import { type ClientOptions, createClient } from "prooftrail-sdk";
 
 const [kind = "interval", url = "", apiKey = "none", eventsText = "50000", workText = "0"] =
   process.argv.slice(2);

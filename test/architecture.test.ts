@@ -133,7 +133,7 @@ test("no file is dead: the program reaches each one", () => {
   reach("src/packaging/sdk-package.ts");
   // The SDK's package includes its declaration; nothing runs it.
   reach("src/packaging/sdk-event.ts");
-  // Programs import it as `prooftrail/sdk`.
+  // Programs import it as `prooftrail-sdk`.
   reach("src/sdk/index.ts");
   reach("src/sdk/elysia.ts");
   // It runs in the browser: src/service/browser-files.ts bundles it.
@@ -159,7 +159,7 @@ describe("finer rules", () => {
 
   test("the verifier of bundles depends only on the standards and the record's format, and on nothing of the server", () => {
     const standards =
-      /^src\/proof\/(evidence\/[\w-]+|base64|decimal|key-lines|rfc6962|signed-note|tlog-checkpoint|tlog-proof)\.ts$|^src\/log\/record\.ts$/;
+      /^src\/proof\/(evidence\/[\w-]+|base64|decimal|key-lines|restored-line|rfc6962|signed-note|tlog-checkpoint|tlog-proof)\.ts$|^src\/log\/record\.ts$/;
     const others = sources
       .filter((path) => path.startsWith("src/proof/evidence/"))
       .flatMap((path) =>

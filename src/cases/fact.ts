@@ -59,7 +59,8 @@ export const SAID = [
   ["triggered_by"],
 ] as const;
 
-export type Said = (typeof SAID)[number][0];
+/** The last two only administrative events say (obligations/waivers.ts). */
+export type Said = (typeof SAID)[number][0] | "obligation_id" | "actor";
 
 /** By key of `metadata`: what it says, and the rank of the key. Of several keys that say the same thing, the lowest rank counts. */
 const SAID_BY_KEY: ReadonlyMap<string, { readonly name: Said; readonly rank: number }> = new Map(

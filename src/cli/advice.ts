@@ -16,6 +16,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   request_timeout: "Ask again.",
   event_id_conflict: "Events are never changed: send what is new under a new event_id.",
   changed_meanwhile: "Ask again.",
+  obligation_state_conflict: "Read the obligation: its state says what is left to do.",
   event_expired: "The record is in the log for ever; views no longer show it.",
   case_shared: "Ask for each decision, or for all events of the correlation_id.",
   case_expired: "The records are in the log for ever; views no longer show the case.",
@@ -26,6 +27,9 @@ export const ADVICE: Readonly<Record<string, string>> = {
   rate_limited: "Wait a moment, or use a key with a higher limit.",
   internal_error:
     "Give the request_id to the operator of the service. If you were making a key, check first whether it exists: prooftrail keys list",
+  log_behind:
+    "See what prooftrail doctor says where the service runs: the log was restored from an older copy.",
+  log_not_behind: "Nothing has to be done.",
   log_unavailable: "Ask again; prooftrail doctor, where the service runs, says what is wrong.",
   not_sealed: "Ask again in a moment, or with a longer --wait.",
   not_ready: "Wait; prooftrail doctor says why.",

@@ -82,7 +82,7 @@ export const createApi = (address: ServiceAddress, key: ServiceKey | undefined):
         if (question.signal?.aborted) throw new Interrupted();
         throw failure(
           "broken_transfer",
-          `The answer of ${address.url} broke off: ${describeNetworkError(error)}.`,
+          `The answer of ${placeOf(address)} broke off: ${describeNetworkError(error)}.`,
           "Ask again.",
         );
       });
@@ -145,11 +145,15 @@ export const describeNetworkError = (error: unknown): string => {
   return CANNOT[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
 };
 
-const unreachable = ({ url, isLoopback, source }: ServiceAddress, error: unknown): Failure =>
+/** Where an answer comes from. A proxy on the way may be the one that does not answer, or answers in place of the service. */
+const placeOf = ({ url, source, proxy }: ServiceAddress): string =>
+  `${url} (${source})${proxy === undefined ? "" : ` through the proxy ${proxy}`}`;
+
+const unreachable = (address: ServiceAddress, error: unknown): Failure =>
   failure(
     "unreachable",
-    `No answer from ${url} (${source}): ${describeNetworkError(error)}.`,
-    isLoopback && codeOf(error) === "ECONNREFUSED"
+    `No answer from ${placeOf(address)}: ${describeNetworkError(error)}.`,
+    address.isLoopback && codeOf(error) === "ECONNREFUSED"
       ? "Start a service: prooftrail serve\nOr say where one is: --url, or PROOFTRAIL_URL."
       : "Check the address, and that the service runs there.",
   );
@@ -221,13 +225,9 @@ export const foreignAnswer = (
     : unexpectedAnswer(address, response, `${sent}, without the X-Request-Id that Prooftrail sends`);
 };
 
-export const unexpectedAnswer = (
-  { url, source }: ServiceAddress,
-  response: Response,
-  what: string,
-): Failure => {
+export const unexpectedAnswer = (address: ServiceAddress, response: Response, what: string): Failure => {
   const place = response.headers.get("location");
-  const detail = `${url} (${source}) answered with ${what}${place === null ? "" : `, to ${place}`}.`;
+  const detail = `${placeOf(address)} answered with ${what}${place === null ? "" : `, to ${place}`}.`;
   return response.status >= 500
     ? failure("unreachable", detail, "Check that the service runs: a proxy may answer in its place.")
     : failure(

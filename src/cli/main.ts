@@ -3,8 +3,10 @@
 import process from "node:process";
 import { processContext } from "./context.ts";
 import { runProgram } from "./program.ts";
+import { withoutLoopback } from "./proxy.ts";
 import { ROOT } from "./tree.ts";
 
+process.env.no_proxy = withoutLoopback(process.env);
 const context = processContext();
 const exitCode = await runProgram(ROOT, process.argv.slice(2), context);
 // Pending output is written first.

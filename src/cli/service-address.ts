@@ -5,6 +5,7 @@ import { missingAs } from "../files/durable-file.ts";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { failure, reasonOf } from "./failure.ts";
+import { proxyFor } from "./proxy.ts";
 
 export interface ServiceAddress {
   /** Without a trailing slash. */
@@ -12,6 +13,8 @@ export interface ServiceAddress {
   readonly isLoopback: boolean;
   /** Where the address was given. */
   readonly source: string;
+  /** The proxy on the way there, for messages. */
+  readonly proxy?: string | undefined;
 }
 
 export interface ServiceKey {
@@ -47,7 +50,12 @@ export const readAddress = (input: Input, environment: Environment): ServiceAddr
     );
   const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
   // The SDK reads the same variable in the same way.
-  return { url: `${url.origin}${url.pathname.replace(/\/+(v1\/*)?$/, "")}`, isLoopback, source };
+  return {
+    url: `${url.origin}${url.pathname.replace(/\/+(v1\/*)?$/, "")}`,
+    isLoopback,
+    source,
+    proxy: isLoopback ? undefined : proxyFor(url, environment),
+  };
 };
 
 /** For a service on this machine that gets its port from the same environment. */

@@ -16,13 +16,15 @@ One file, no network, no account, no trust in the server. Node 20.15 or newer, B
     bun prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip
     deno run --allow-read prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip
 
+It also takes the folder into which the bundle was unpacked, and a ZIP that another program made of these files: only their content counts.
+
 \`log.key\` is the answer of \`GET /v1/log/key\` for the tenant ${tenant}, got by a way that you trust: from an earlier visit, from a colleague, in print. Without
 \`--key\` the key inside the bundle is used, and the verifier says so: then whoever made the bundle may have made the key.
 
 \`--checkpoint file\` holds the bundle against a checkpoint that you have kept (\`GET /v1/log/checkpoint\`). Of another size, it needs
 \`--consistency file\`, the answer of \`GET /v1/log/consistency?from=&to=\`.
 
-It ends with 0 for valid, 1 for invalid, with the first broken record named, and 2 where it could not decide.
+It ends with 0 for valid, 1 for invalid, with the first broken record named, and 2 where it could not decide, such as where the ZIP is cut off.
 
 ## What is in it
 
@@ -30,10 +32,10 @@ It ends with 0 for valid, 1 for invalid, with the first broken record named, and
 |---|---|
 | \`records.ndjson\` | one record per line in the order of the log: its places in the tree (\`leaf_index\`, from 0) and in the log of all tenants (\`sequence\`), its exact bytes in base64 (\`leaf\`), the hashes up to the root, its sibling first (\`inclusion_proof\`). Of what the service no longer shows, the leaf's hash alone (\`leaf_hash\`) |
 | \`events.ndjson\`, \`events.csv\` | the same records to read: events as they were sent |
-| \`obligations.csv\` | duties and their state when the bundle was made |
+| \`obligations.csv\` | obligations and their state when the bundle was made |
 | \`checkpoint\`, \`key\` | the signed tree head (C2SP tlog-checkpoint) and the keys that verify it (C2SP signed-note) |
 | \`summary.html\`, \`VERIFY.md\` | for people |
-| \`manifest.json\` | what was asked, and the SHA-256 of every file above, as it is and as it stands in the ZIP |
+| \`manifest.json\` | what was asked, and the SHA-256 of every file above, as it is (\`sha256\`) and as the service packed it (\`deflated_sha256\`, which means nothing in another ZIP) |
 | \`manifest.tlog-proof\`, \`system-key\` | that making this bundle is an event in the log \`${serviceName}/prooftrail-system\`, which names the manifest's SHA-256 (C2SP tlog-proof) |
 
 ## Without the verifier
@@ -54,6 +56,6 @@ It ends with 0 for valid, 1 for invalid, with the first broken record named, and
 
 ## What it does not prove
 
-That an event tells the truth; that everything was sent; of a bundle with a filter, that nothing else matches it. Tables, duties and \`events.csv\` are what
+That an event tells the truth; that everything was sent; of a bundle with a filter, that nothing else matches it. Tables, obligations and \`events.csv\` are what
 the service worked out from the records: the anchored manifest says that they are as they were made.
 `;

@@ -1,4 +1,4 @@
-/** Writes a ZIP, file after file, in the form of src/proof/evidence/zip-layout.ts. Holds no file whole. */
+/** Writes a ZIP, file after file. Holds no file whole. */
 import { createHash, type Hash } from "node:crypto";
 import { once } from "node:events";
 import { crc32, createDeflateRaw } from "node:zlib";

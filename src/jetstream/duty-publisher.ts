@@ -19,7 +19,7 @@ import type { StallReport } from "./stall-clock.ts";
 export interface DutyMessage {
   readonly tenant: string;
   readonly assetId: string;
-  readonly deadline: string;
+  readonly rule: string;
   readonly transition: string;
   readonly messageId: string;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -63,7 +63,7 @@ export const createDutyPublisher = (connection: BrokerConnection, elapsedMs: () 
     throw new Error(answer.kind === "duplicate" ? answer.kind : answer.detail);
   };
   const lastPublished: DutyPublisher["lastPublished"] = () =>
-    answered(connection, "The stream of duties could not be read", async () => {
+    answered(connection, "The stream of obligations could not be read", async () => {
       const manager = await connection.nats.jetstreamManager({ checkAPI: false });
       return (await manager.streams.info("OBLIGATIONS")).state.last_seq;
     });

@@ -1,20 +1,21 @@
 /**
- * `bun run build:sdk`: the SDK as a package for Node, Bun and Deno that can be published or packed. The compiler makes one JavaScript file of each
+ * `bun run build:sdk`: the SDK as a package for Node, Bun and Deno, in one file that can be installed or published. The compiler makes one JavaScript file of each
  * module, and the package declares that none has side effects, so that a bundler can leave out whole modules. It contains only modules that the
  * entries reach.
  */
 import { spawn } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { runBuild, UsageError } from "./build-command.ts";
+import { runBuild } from "./build-command.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const OUTDIR = "dist/sdk";
+const OUTDIR = "dist";
+const NAME = "prooftrail-sdk";
 /** Entries by their names in the package. */
-const ENTRIES = { "./sdk": "sdk/index", "./sdk/elysia": "sdk/elysia" } as const;
+const ENTRIES = { ".": "sdk/index", "./elysia": "sdk/elysia" } as const;
 /** The schema's declaration, and its replacement. */
 const SCHEMA = "event/audit-event.d.ts";
 const SPELLED_OUT = "packaging/sdk-event.d.ts";
@@ -22,34 +23,43 @@ const SPELLED_OUT = "packaging/sdk-event.d.ts";
 const ELYSIA = "^1.4.0";
 
 const USAGE = `Usage: bun run build:sdk [--outdir <folder>]
-  --outdir   where to, a folder that is empty or not there; ${OUTDIR} of this repository unless said, which is made anew
+  --outdir   the folder for the file; ${OUTDIR} of this repository unless said
 `;
 
-const buildPackage = async (outdir: string): Promise<void> => {
-  const compiled = await mkdtemp(join(tmpdir(), "prooftrail-sdk-build-"));
+/** Returns the path of the file. */
+const buildPackage = async (outdir: string): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "prooftrail-sdk-build-"));
+  const [compiled, packed] = [join(folder, "compiled"), join(folder, "packed")];
   try {
     await compile(compiled);
     await cp(join(compiled, SPELLED_OUT), join(compiled, SCHEMA));
     const entries = Object.values(ENTRIES).flatMap((entry) => [`${entry}.js`, `${entry}.d.ts`]);
-    for (const [path, text] of await reached(compiled, entries)) await put(join(outdir, path), text);
-    await put(join(outdir, "package.json"), await manifest());
-    await put(join(outdir, "README.md"), await readFile(join(ROOT, "src/sdk/README.md"), "utf8"));
-    await cp(join(ROOT, "LICENSE"), join(outdir, "LICENSE"));
+    for (const [path, text] of await reached(compiled, entries)) await put(join(packed, path), text);
+    await put(join(packed, "package.json"), await manifest());
+    await put(join(packed, "README.md"), await readFile(join(ROOT, "src/sdk/README.md"), "utf8"));
+    await cp(join(ROOT, "LICENSE"), join(packed, "LICENSE"));
+    const file = await runBun(["pm", "pack", "--quiet", "--ignore-scripts", "--destination", outdir], packed);
+    return join(outdir, basename(file.trim()));
   } finally {
-    await rm(compiled, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 };
 
-const compile = async (outdir: string): Promise<void> => {
-  const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
-  const child = spawn(
-    process.execPath,
-    [compiler, "-p", "src/packaging/sdk.tsconfig.json", "--outDir", outdir],
-    {
-      cwd: ROOT,
-      stdio: ["ignore", "pipe", "inherit"],
-    },
+const compile = (outdir: string): Promise<string> =>
+  runBun(
+    [
+      join(ROOT, "node_modules/typescript/bin/tsc"),
+      "-p",
+      "src/packaging/sdk.tsconfig.json",
+      "--outDir",
+      outdir,
+    ],
+    ROOT,
   );
+
+/** Returns what it prints. */
+const runBun = async (args: readonly string[], cwd: string): Promise<string> => {
+  const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     said += text;
@@ -57,7 +67,8 @@ const compile = async (outdir: string): Promise<void> => {
   const code = await new Promise<number | null>((ended, failed) => {
     child.once("error", failed).once("close", ended);
   });
-  if (code !== 0) throw new Error(`the compiler ended with ${code}:\n${said}`);
+  if (code !== 0) throw new Error(`${args.slice(0, 2).join(" ")} ended with ${code}:\n${said}`);
+  return said;
 };
 
 const RELATIVE_IMPORT = /(\bfrom |\bimport\(|^import )"(\.[^"]+?)\.[jt]s"/gm;
@@ -109,10 +120,10 @@ const manifest = async (): Promise<string> => {
       { types: `./${entry}.d.ts`, default: `./${entry}.js` },
     ]),
   );
-  const { name, version, license } = ours;
+  const { version, license } = ours;
   return `${JSON.stringify(
     {
-      name,
+      name: NAME,
       version,
       description: "Records what an AI system does, for a Prooftrail service",
       license,
@@ -128,20 +139,9 @@ const manifest = async (): Promise<string> => {
   )}\n`;
 };
 
-const isFree = async (folder: string): Promise<boolean> => {
-  await mkdir(folder, { recursive: true });
-  return (await readdir(folder)).length === 0;
-};
-
 await runBuild({
   options: { outdir: { type: "string" } },
   usage: USAGE,
   what: "The package",
-  build: async (given) => {
-    const outdir = given.outdir === undefined ? join(ROOT, OUTDIR) : resolve(given.outdir);
-    if (given.outdir === undefined) await rm(outdir, { recursive: true, force: true });
-    else if (!(await isFree(outdir))) throw new UsageError(`${outdir} is not empty: name another folder.`);
-    await buildPackage(outdir);
-    return outdir;
-  },
+  build: ({ outdir }) => buildPackage(outdir === undefined ? join(ROOT, OUTDIR) : resolve(outdir)),
 });

@@ -21,6 +21,7 @@ import {
   type LooseRecorder,
   makeEvent,
   type Recorder,
+  reportConverted,
 } from "./recorder.ts";
 import type { DropReason, RejectedEvent, Reports } from "./reports.ts";
 import { createSender, type Flushed, type Sender } from "./sender.ts";
@@ -165,6 +166,7 @@ export class BackgroundClient implements Client {
       return rejectedAs(made.dropped);
     }
     const body = Uint8Array.from(made.bytes);
+    reportConverted(reports, made);
     const { signal } = this.#sending;
     const { eventId } = made;
     return await sendOne({ service, route, eventId, body, timeoutMs, signal, random: Math.random });
@@ -255,11 +257,11 @@ export class BackgroundClient implements Client {
 
   /** A heartbeat has no source number of its own: it reports on the numbered events. */
   #beat(): void {
-    const { heartbeat, maker } = this.#parts;
+    const { heartbeat, maker, reports } = this.#parts;
     if (!(heartbeat && maker.source)) return;
     const { pending, dropped, failure } = this.stats;
     keepEvent(
-      { maker, keep: (event) => this.#keep(event) },
+      { maker, reports, keep: (event) => this.#keep(event) },
       {
         asset_id: heartbeat.asset_id,
         event_type: HEARTBEAT,

@@ -19,6 +19,7 @@ import {
   REQUEST_TIMEOUT_MS_DEFAULT,
   SOURCE_CHARACTERS_MAX,
 } from "./limits.ts";
+import { type HttpProxy, proxyAt } from "./proxy.ts";
 import type { Callbacks } from "./reports.ts";
 
 export interface OutboxInFolder {
@@ -84,6 +85,11 @@ export interface ClientOptions extends EventOptions {
   readonly batch?: BatchOptions;
   /** Timeout of one request, in milliseconds; default 15,000. */
   readonly requestTimeoutMs?: number;
+  /**
+   * The proxy through which requests go, such as `http://proxy.example:3128`, with `user:password@` where it asks for them. Without it Bun and Deno
+   * follow HTTP_PROXY, HTTPS_PROXY and NO_PROXY, and Node follows them only where NODE_USE_ENV_PROXY=1 says so.
+   */
+  readonly proxy?: string;
   /** Reports at regular intervals that this program is alive and how many events wait. The service must admit `sdk.heartbeat` (EXTRA_EVENT_TYPES). */
   readonly heartbeat?: HeartbeatOptions;
 }
@@ -96,6 +102,11 @@ export interface SandboxOptions extends EventOptions {
   readonly outbox?: OutboxInMemory;
   /** Timeout of one request, in milliseconds; default 15,000. */
   readonly requestTimeoutMs?: number;
+  /**
+   * The proxy through which requests go, such as `http://proxy.example:3128`, with `user:password@` where it asks for them. Without it Bun and Deno
+   * follow HTTP_PROXY, HTTPS_PROXY and NO_PROXY, and Node follows them only where NODE_USE_ENV_PROXY=1 says so.
+   */
+  readonly proxy?: string;
 }
 
 type Names<Options> = Readonly<Record<keyof Options, true>>;
@@ -117,6 +128,7 @@ export const CLIENT_OPTIONS: Names<ClientOptions> = {
   outbox: true,
   batch: true,
   requestTimeoutMs: true,
+  proxy: true,
   heartbeat: true,
   ...EVENT_OPTIONS,
 };
@@ -124,6 +136,7 @@ export const SANDBOX_OPTIONS: Names<SandboxOptions> = {
   url: true,
   outbox: true,
   requestTimeoutMs: true,
+  proxy: true,
   ...EVENT_OPTIONS,
 };
 
@@ -155,6 +168,17 @@ export const readUrl = (text: string): string => {
   if (url.search !== "" || url.hash !== "")
     throw new TypeError("url has a query or a fragment: give the address alone.");
   return `${url.origin}${url.pathname.replace(/\/(v1\/?)?$/, "")}`;
+};
+
+/** The message does not repeat the value, which may hold a password. */
+export const readProxy = (text: string | undefined): HttpProxy | undefined => {
+  if (text === undefined) return undefined;
+  const url = parseUrl(text);
+  if (!url || !(url.protocol === "http:" || url.protocol === "https:"))
+    throw new TypeError(
+      'proxy is no address of an HTTP proxy: give one such as "http://proxy.example:3128".',
+    );
+  return proxyAt(url);
 };
 
 const parseUrl = (text: string): URL | undefined => {

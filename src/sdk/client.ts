@@ -14,6 +14,7 @@ import {
   readKey,
   readMemory,
   readOutbox,
+  readProxy,
   readRequestTimeout,
   readSource,
   readUrl,
@@ -42,6 +43,7 @@ export const createClient = <Extra extends string = never>(options: ClientOption
     url: readUrl(options.url),
     apiKey: readKey(options.apiKey),
     requestTimeoutMs: readRequestTimeout(options.requestTimeoutMs),
+    proxy: readProxy(options.proxy),
   };
   const heartbeat = readHeartbeat(options);
   const batch = readBatch(options.batch);
@@ -68,6 +70,7 @@ export const createSandboxClient = <Extra extends string = never>(options: Sandb
     url: readUrl(options.url),
     apiKey: undefined,
     requestTimeoutMs: readRequestTimeout(options.requestTimeoutMs),
+    proxy: readProxy(options.proxy),
   };
   return new BackgroundClient({
     service,

@@ -2,7 +2,7 @@
  * Events that a callback of the program describes. A fault of the callback does not reach the program: the event counts as dropped, which is reported.
  */
 import { textOf } from "./error-text.ts";
-import { joinedMembers, membersOf } from "./json-members.ts";
+import { joinedMembers, membersOf, metadataOf } from "./json-members.ts";
 import type { JsonObject } from "./json-object.ts";
 import type { LooseRecorder } from "./recorder.ts";
 import { isThenable } from "./watch-outcome.ts";
@@ -43,5 +43,5 @@ const withFilling = (event: unknown, filling: JsonObject): unknown => {
   const members = membersOf(event);
   if (!members) return event;
   const { metadata = {} } = members;
-  return { ...members, metadata: joinedMembers(filling, metadata) };
+  return { ...members, metadata: metadata ? joinedMembers(filling, metadataOf(metadata).members) : metadata };
 };

@@ -1,5 +1,5 @@
 /**
- * `prooftrail/sdk/elysia`: puts a recorder into the context of each request, and records events of whole requests. The only file of the SDK that
+ * `prooftrail-sdk/elysia`: puts a recorder into the context of each request, and records events of whole requests. The only file of the SDK that
  * needs a package.
  *
  *     new Elysia().use(audit(client)).post("/score", ({ audit, body }) => score(audit, body), {
@@ -62,7 +62,7 @@ export const audit = <Extra extends string = never>(
 ) => {
   const requests = new WeakMap<Request, AuditedRequest<Extra>>();
   // Elysia prepares what a hook's parameters name. These hooks do not name the body, which a handler may want to read itself.
-  return new Elysia({ name: "prooftrail/sdk/elysia", seed: ++plugins })
+  return new Elysia({ name: "prooftrail-sdk/elysia", seed: ++plugins })
     .derive({ as: "global" }, ({ request, path }) => {
       const recorder = client.with(membersOf(request.headers));
       requests.set(request, { recorder, method: request.method, path, startedMs: performance.now() });

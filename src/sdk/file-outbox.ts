@@ -98,7 +98,13 @@ class FileOutbox implements Outbox {
   }
 
   mark(): () => boolean {
-    return this.#segments.mark();
+    const isOwnSettled = this.#segments.mark();
+    let isAdoptedSettled: (() => boolean) | undefined;
+    return () => {
+      // What earlier runs left counts as well, and the look for it may still be under way.
+      if (!this.#isLooking) isAdoptedSettled ??= this.#segments.markAdopted();
+      return isAdoptedSettled?.() === true && isOwnSettled();
+    };
   }
 
   get nextDueMs(): number | undefined {

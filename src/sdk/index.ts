@@ -1,5 +1,5 @@
 /**
- * `prooftrail/sdk`: records what an AI system does, from Node 20 or newer, Bun and Deno. Nothing of the server comes with it, and no package.
+ * `prooftrail-sdk`: records what an AI system does, from Node 20 or newer, Bun and Deno. Nothing of the server comes with it, and no package.
  */
 export type { Client, Stats } from "./background-client.ts";
 export { createClient, createSandboxClient } from "./client.ts";

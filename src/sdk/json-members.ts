@@ -1,4 +1,5 @@
 /** Spreads objects that a program passes in, without turning a Map into `{}` or ignoring a `toJSON()`. */
+import { formOf } from "./json-forms.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { isPlain } from "./json-reading.ts";
 
@@ -7,11 +8,24 @@ import { isPlain } from "./json-reading.ts";
  * what is wrong with it.
  */
 export const membersOf = (value: unknown): JsonObject | undefined => {
-  if (!isJsonObject(value)) return undefined;
-  const { toJSON } = value;
-  if (typeof toJSON !== "function") return isPlain(value) ? value : undefined;
-  const written: unknown = toJSON.call(value);
+  const written = writtenBy(value);
   return isJsonObject(written) && isPlain(written) ? written : undefined;
+};
+
+const writtenBy = (value: unknown): unknown => {
+  if (!isJsonObject(value)) return value;
+  const { toJSON } = value;
+  return typeof toJSON === "function" ? toJSON.call(value) : value;
+};
+
+/** The members of metadata, whatever a program passes as it. `isConverted` if it is no object in JSON. */
+export const metadataOf = (
+  value: unknown,
+): { readonly members: JsonObject; readonly isConverted: boolean } => {
+  const written = writtenBy(value);
+  if (isJsonObject(written) && isPlain(written)) return { members: written, isConverted: false };
+  const form = isJsonObject(written) ? formOf(written).form : written;
+  return { members: isJsonObject(form) ? form : { value: form }, isConverted: true };
 };
 
 /** The members of both; those of `over` win. A value without members to spread is returned as it is, so that it is refused with its path. */

@@ -50,7 +50,7 @@ export interface Outbox {
   sync(): Promise<Synced>;
   /** Entries that are not settled yet. */
   readonly pending: { readonly events: number; readonly bytes: number };
-  /** Returns a function that tells whether everything this client appended before the call is settled. */
+  /** Returns a function that tells whether everything that was in the outbox at the call, also from clients that are dead, is settled. */
   mark(): () => boolean;
   /** When the next postponed entry is due (`performance.now()`); undefined if none is postponed. */
   readonly nextDueMs: number | undefined;

@@ -3,8 +3,9 @@
 import { textOf } from "./error-text.ts";
 import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
 import type { EventMaker } from "./event-maker.ts";
-import { joinedMembers } from "./json-members.ts";
+import { joinedMembers, metadataOf } from "./json-members.ts";
 import type { JsonObject } from "./json-object.ts";
+import type { Converted } from "./json-reading.ts";
 import { EVENT_BYTES_MAX } from "./limits.ts";
 import type { DroppedEvent, DropReason, Reports } from "./reports.ts";
 
@@ -41,11 +42,11 @@ export type Keep = (
 export interface RecorderParts {
   readonly maker: EventMaker;
   readonly keep: Keep;
-  readonly reports: Pick<Reports, "dropped">;
+  readonly reports: Pick<Reports, "dropped" | "problem">;
 }
 
 export type MadeEvent =
-  | (EventBytes & { readonly kind: "made" })
+  | (EventBytes & { readonly kind: "made"; readonly converted: Converted | undefined })
   | { readonly kind: "dropped"; readonly dropped: DroppedEvent };
 
 const encoder = new TextEncoder();
@@ -59,11 +60,11 @@ export const makeEvent = (maker: EventMaker, event: unknown, shared: JsonObject)
     const made = maker.make(event, shared);
     if (made.kind === "invalid" && !made.isTooLarge) return drop("invalid", made.message, made);
     if (made.kind === "made") {
-      const { eventId, text } = made;
+      const { eventId, text, converted } = made;
       const into = scratch[beingKept] ?? new Uint8Array(EVENT_BYTES_MAX);
       scratch[beingKept] = into;
       const { read, written } = encoder.encodeInto(text, into);
-      if (read === text.length) return { kind: "made", eventId, bytes: into.subarray(0, written) };
+      if (read === text.length) return { kind: "made", eventId, converted, bytes: into.subarray(0, written) };
     }
     const { eventId } = made;
     return drop("too_large", `An event has at most ${EVENT_BYTES_MAX} bytes as JSON.`, { eventId });
@@ -86,7 +87,7 @@ const drop = (
  * another event.
  */
 export const keepEvent = (
-  { maker, keep }: Pick<RecorderParts, "maker" | "keep">,
+  { maker, keep, reports }: RecorderParts,
   event: unknown,
   shared: JsonObject,
 ): ReturnType<Keep> => {
@@ -94,10 +95,26 @@ export const keepEvent = (
   if (made.kind === "dropped") return made;
   beingKept++;
   try {
-    return keep(made);
+    const kept = keep(made);
+    if (kept.kind === "kept") reportConverted(reports, made);
+    return kept;
   } finally {
     beingKept--;
   }
+};
+
+/** An event whose metadata had values that JSON cannot represent is sent with their forms, and its program hears of it. */
+export const reportConverted = (
+  reports: Pick<Reports, "problem">,
+  { eventId, converted }: Pick<Extract<MadeEvent, { kind: "made" }>, "eventId" | "converted">,
+): void => {
+  if (!converted) return;
+  const { first, count } = converted;
+  const more = count > 1 ? ` ${count - 1} more of its values as well.` : "";
+  reports.problem(
+    "converted",
+    `Event ${eventId} was changed to fit JSON: ${first.path}: ${first.message}${more}`,
+  );
 };
 
 /** The event types only help the programmer; any input is accepted and checked. */
@@ -119,7 +136,9 @@ export const createRecorder = (parts: RecorderParts, shared: JsonObject = {}): L
 
 const joined = (shared: JsonObject, members: JsonObject): JsonObject => {
   const both: Record<string, unknown> = { ...shared, ...members };
-  for (const name of ["tags", "metadata", "hash"])
+  for (const name of ["tags", "hash"])
     if (shared[name] && members[name]) both[name] = joinedMembers(shared[name], members[name]);
+  if (shared.metadata && members.metadata)
+    both.metadata = joinedMembers(metadataOf(shared.metadata).members, metadataOf(members.metadata).members);
   return both;
 };

@@ -48,7 +48,8 @@ export interface Problem {
     | "outbox"
     | "heartbeat"
     | "callback"
-    | "warning";
+    | "warning"
+    | "converted";
   readonly message: string;
   /** How often it occurred since the last report of this kind, including this time. */
   readonly count: number;

@@ -136,7 +136,16 @@ export class SegmentList {
 
   /** Marks what this client has written so far. */
   mark(): () => boolean {
-    const marks = [...this.#own].map((segment) => ({ segment, entries: segment.entries }));
-    return () => marks.every(({ segment, entries }) => segment.isSettled(entries));
+    return marked(this.#own);
+  }
+
+  /** Marks what dead clients left, as far as it was found. */
+  markAdopted(): () => boolean {
+    return marked(this.#adopted);
   }
 }
+
+const marked = (segments: Iterable<Segment>): (() => boolean) => {
+  const marks = [...segments].map((segment) => ({ segment, entries: segment.entries }));
+  return () => marks.every(({ segment, entries }) => segment.isSettled(entries));
+};

@@ -28,7 +28,7 @@ export interface SenderOptions {
 }
 
 export type Flushed =
-  /** Every event captured before the call has an outcome. */
+  /** Every event captured before the call has an outcome, and so has every event that an earlier run left in the folder. */
   | { readonly kind: "flushed" }
   /** The timeout came first. Pending events stay in the outbox; after `close()` they stay only in a folder. */
   | { readonly kind: "pending"; readonly events: number; readonly reason: string | undefined };

@@ -6,6 +6,7 @@ import type { Answered, Delivery, PlacedWarning, Rejection } from "./delivery.ts
 import { isError } from "./is-error.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { ANSWER_BYTES_MAX, GZIP_BYTES_MIN, WARNING_CHARACTERS_MAX, WARNINGS_MAX } from "./limits.ts";
+import type { Answering, Ask, HttpProxy } from "./proxy.ts";
 import { retryAfterMs } from "./retry.ts";
 
 export interface ServiceAddress {
@@ -14,6 +15,7 @@ export interface ServiceAddress {
   /** Undefined for the sandbox. */
   readonly apiKey: string | undefined;
   readonly requestTimeoutMs: number;
+  readonly proxy: HttpProxy | undefined;
 }
 
 export type Answer = { readonly kind: "taken"; readonly data: JsonObject } | Exclude<Delivery, Answered>;
@@ -46,7 +48,9 @@ export const post = async (service: ServiceAddress, request: ServiceRequest): Pr
   } catch (error) {
     return {
       kind: "again",
-      reason: reasonOf(error),
+      reason: service.proxy
+        ? `${reasonOf(error)} (through the proxy ${service.proxy.name})`
+        : reasonOf(error),
       isUnanswered: true,
       ...(ending.signal.reason === late && { suspect: "size" }),
     };
@@ -60,10 +64,11 @@ const send = async (
   service: ServiceAddress,
   request: ServiceRequest,
   signal: AbortSignal,
-): Promise<Response> => {
+): Promise<Answering> => {
   const { path, body, headers } = request;
+  const ask: Ask = service.proxy?.ask ?? fetch;
   const isLarge = body.length >= GZIP_BYTES_MIN;
-  return await fetch(service.url + path, {
+  return await ask(service.url + path, {
     method: "POST",
     // Following a redirect could turn the request into a GET, or send the key elsewhere.
     redirect: "manual",
@@ -86,7 +91,7 @@ const reasonOf = (error: unknown): string => {
 };
 
 /** Reads at most the limit, whatever length was announced: a proxy may answer anything. */
-const readText = async (response: Response): Promise<string> => {
+const readText = async (response: Answering): Promise<string> => {
   const decoder = new TextDecoder();
   let [text, bytes] = ["", 0];
   for await (const piece of response.body ?? []) {
@@ -112,7 +117,7 @@ const LATER = new Set([408, 425, 429]);
 /** Statuses that no event can cause. */
 const ABOUT_THE_WAY = new Set([401, 404, 405, 407, 415]);
 
-const readAnswer = (response: Response, text: string): Answer => {
+const readAnswer = (response: Answering, text: string): Answer => {
   const { status, headers } = response;
   const body = parsed(text);
   const askedMs = retryAfterMs(headers.get("retry-after"), Date.now());

@@ -3,7 +3,7 @@
 import type { Client } from "./background-client.ts";
 import { eventMakers } from "./client.ts";
 import { CLIENT_OPTIONS, checkOptions, type EventOptions } from "./client-options.ts";
-import { createRecorder, type Keep, makeEvent } from "./recorder.ts";
+import { createRecorder, type Keep, makeEvent, reportConverted } from "./recorder.ts";
 import { createReports } from "./reports.ts";
 import { type Receipt, rejectedAs } from "./single-send.ts";
 
@@ -49,6 +49,7 @@ export const createTestClient = <Extra extends string = never>(
         return rejectedAs(made.dropped);
       }
       keep(made);
+      reportConverted(reports, made);
       return { kind: "stored", receipt: receiptOf(made.eventId, events.length) };
     },
     synced: async () => ({ kind: "synced" }),

@@ -9,6 +9,6 @@ export const clockCheck = (name: string, offMs: number): Check => {
     name,
     state: "warning",
     detail: `${seconds} s ${offMs > 0 ? "ahead of" : "behind"} this machine's`,
-    advice: "Set both by NTP: deadlines and retention follow the clock.",
+    advice: "Set both by NTP: due times and retention follow the clock.",
   };
 };

@@ -5,7 +5,7 @@ test("neither a file's name nor a bundle's content can make a terminal show anot
   const path = "evidence.zip\u001b[1A\u001b[2K\rVALID  evidence.zip";
   const invalid = reportText(path, {
     kind: "invalid",
-    finding: { code: "cut_off", detail: "it is cut off" },
+    finding: { code: "other_files", detail: "it is not there" },
   });
   const undecided = reportText(path, { kind: "undecided", detail: "It is none of prooftrail\u009b2K/acme." });
   for (const text of [invalid, undecided]) expect(text.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);

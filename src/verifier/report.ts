@@ -10,9 +10,10 @@ const COLUMNS = 80;
 const folded = (text: string, indent: number): string =>
   wrappedLines(text, COLUMNS - indent).join(`\n${" ".repeat(indent)}`);
 
-export const HELP = `Usage: prooftrail-verify [options] <bundle.zip>
+export const HELP = `Usage: prooftrail-verify [options] <bundle.zip | folder>
 
-Says whether an evidence bundle is valid, or names the first broken record. Needs no network.
+Says whether an evidence bundle, packed or unpacked, is valid, or names the first broken record.
+Needs no network.
 
   --key <file>          verifier keys that you trust (GET /v1/log/key), got by a way that you trust;
                         without it those in the bundle are used, which proves less

@@ -1,8 +1,11 @@
 /** Reads a bundle from disk, and the files to compare it with. */
-import { open, readFile } from "node:fs/promises";
+import { open, readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { BundleFiles } from "../proof/evidence/bundle-files.ts";
+import { BUNDLE_FILES } from "../proof/evidence/manifest.ts";
 import type { Verdict } from "../proof/evidence/verdict.ts";
 import { verifyEvidence } from "../proof/evidence/verify.ts";
-import type { BundleSource } from "../proof/evidence/zip-reader.ts";
+import { type BundleSource, type OpenedZip, openZip } from "../proof/evidence/zip-reader.ts";
 
 /** A named file cannot be read; the message is for the person who named it. */
 export class UnreadableFileError extends Error {
@@ -10,7 +13,7 @@ export class UnreadableFileError extends Error {
 }
 
 export interface VerifyQuestion {
-  /** Paths of files. */
+  /** The path of a ZIP, or of a folder with its files. The other paths are of files. */
   readonly bundle: string;
   readonly keys: string | undefined;
   readonly checkpoint: string | undefined;
@@ -29,12 +32,10 @@ export const verifyFile = async (question: VerifyQuestion): Promise<Verdict> => 
     checkpoint: await readText(question.checkpoint),
     consistency: await readText(question.consistency),
   };
-  const bundle = await openBundle(question.bundle);
-  try {
-    return await verifyEvidence({ ...held, bundle });
-  } finally {
-    await bundle[Symbol.asyncDispose]();
-  }
+  await using bundle = await openBundle(question.bundle);
+  return bundle.kind === "opened"
+    ? await verifyEvidence({ ...held, bundle: bundle.files })
+    : { kind: "undecided", detail: bundle.detail };
 };
 
 const readText = async (path: string | undefined): Promise<string | undefined> => {
@@ -51,15 +52,42 @@ const unreadable = (path: string, error: unknown): UnreadableFileError =>
     `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
   );
 
-const openBundle = async (path: string): Promise<BundleSource & AsyncDisposable> => {
+/** A ZIP, or the folder into which it was unpacked. */
+const openBundle = async (path: string): Promise<OpenedZip & AsyncDisposable> => {
   try {
-    const file = await open(path, "r");
-    const stat = await file.stat();
-    const { size } = stat;
-    if (!stat.isFile()) {
-      await file.close();
+    if ((await stat(path)).isDirectory())
+      return { kind: "opened", files: await openFolder(path), [Symbol.asyncDispose]: async () => {} };
+    const source = await openFile(path);
+    return { ...(await openZip(source)), [Symbol.asyncDispose]: () => source[Symbol.asyncDispose]() };
+  } catch (error) {
+    throw error instanceof UnreadableFileError ? error : unreadable(path, error);
+  }
+};
+
+/** The folder is its owner's: other files in it, such as the key, do not make the bundle invalid. */
+const openFolder = async (folder: string): Promise<BundleFiles> => {
+  const isOfBundle = (name: string): boolean => BUNDLE_FILES.some((file) => file === name);
+  const names = await readdir(folder);
+  return {
+    names: names.filter(isOfBundle),
+    besides: names.filter((name) => !isOfBundle(name)).sort(),
+    chunks: async function* (name) {
+      await using file = await openFile(join(folder, name));
+      for (let place = 0; place < file.size; place += CHUNK_BYTES)
+        yield await file.read(place, Math.min(file.size, place + CHUNK_BYTES));
+    },
+  };
+};
+
+const CHUNK_BYTES = 256 * 1024;
+
+const openFile = async (path: string): Promise<BundleSource & AsyncDisposable> => {
+  try {
+    // A pipe would block when it is opened.
+    if (!(await stat(path)).isFile())
       throw new Error("it is no file with a beginning and an end; save the bundle first");
-    }
+    const file = await open(path, "r");
+    const { size } = await file.stat();
     return {
       size,
       read: async (from, to) => {

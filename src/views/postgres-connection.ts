@@ -14,7 +14,15 @@ import {
 } from "../limits.ts";
 import { createTurns } from "../turns/turns.ts";
 import type { Done } from "./done.ts";
-import { ViewsBusyError, ViewsClosedError, ViewsMissingError, ViewsUnavailableError } from "./unavailable.ts";
+import {
+  constraintMessage,
+  DatabaseError,
+  isMeaningless,
+  isReadOnly,
+  namingOtherTables,
+  withoutValues,
+} from "./postgres-errors.ts";
+import { ViewsUnavailableError } from "./unavailable.ts";
 
 /** The result of a statement: rows, and the command tag of PostgreSQL, such as `INSERT` or `COMMIT`. */
 export interface Answer {
@@ -96,52 +104,6 @@ export const leastBusy = (connections: readonly Connection[]): Connection => {
   return connections.reduce((least, each) => (load(each) < load(least) ? each : least));
 };
 
-/** An error of the database, without the values that the driver's own errors contain. */
-export class DatabaseError extends Error {
-  /** SQLSTATE, if the server sent one. */
-  readonly sqlState: string | undefined;
-  constructor(message: string, sqlState?: string) {
-    super(message);
-    this.name = "DatabaseError";
-    this.sqlState = sqlState;
-  }
-}
-
-/** PostgreSQL's message if a row violates its table; it names table and constraint but no value. Undefined for other errors. */
-export const constraintMessage = (error: unknown): string | undefined =>
-  error instanceof DatabaseError && error.sqlState !== undefined && BREAKS_TABLE.test(error.sqlState)
-    ? error.message
-    : undefined;
-
-/** Whether it gave up waiting for another transaction's lock: lock_not_available. */
-export const isLockTimeout = (error: unknown): boolean =>
-  error instanceof ViewsBusyError && error.sqlState === "55P03";
-
-/**
- * Whether this server accepts no writes: read_only_sql_transaction. After a failover an old connection may stay with the server that is now the
- * standby, while a new one, by the same name, reaches the primary.
- */
-export const isReadOnly = (error: unknown): boolean =>
-  error instanceof ViewsBusyError && error.sqlState === "25006";
-
-/** Whether the user lacks a right: insufficient_privilege. */
-export const lacksRight = (error: unknown): boolean =>
-  error instanceof DatabaseError && error.sqlState === "42501";
-
-/** Whether the statement is invalid here: `syntax error or access rule violation`, as when a table is missing. */
-const isMeaningless = (error: unknown): boolean =>
-  error instanceof DatabaseError && error.sqlState?.startsWith("42") === true;
-
-/** A missing table or column: undefined_table, undefined_column. */
-const namingOtherTables = (error: unknown): never => {
-  if (error instanceof DatabaseError && (error.sqlState === "42P01" || error.sqlState === "42703"))
-    throw new ViewsMissingError(error.message);
-  throw error;
-};
-
-/** Integrity constraint violations, and values that are too large for an index. */
-const BREAKS_TABLE = /^(23|54000$)/;
-
 const inTransaction = async <Result>(
   session: Session,
   work: (run: RunSql) => Promise<Done<Result>>,
@@ -194,7 +156,7 @@ const openSession = (url: string): Session => {
   const loseAfter = (ms: number) => setTimeout(() => lose(new ViewsUnavailableError(TOO_LATE)), ms);
   // Tested first, because the package retries for ever if a connection is accepted and closed at once.
   const opening = loseAfter(CONNECT_SECONDS_MAX * 1000);
-  inTurn(() => client.unsafe("SELECT 1"))
+  inTurn(() => prepareSession(client, url))
     .catch((error: unknown) => lose(withoutValues(error)))
     .finally(() => clearTimeout(opening));
   const answered = <Result>(ask: () => PromiseLike<Result>): Promise<Result> =>
@@ -269,9 +231,11 @@ const TOO_LATE = "the database did not answer in time";
 const CONNECT_SECONDS_MAX = 5;
 const CLOSE_SECONDS_MAX = 5;
 
-/** A URL may override these settings: its parameters are settings too, and come last. */
+/**
+ * Of each session. They are set after connecting, because a pooler such as PgBouncer refuses a connection that begins with settings that it does not
+ * know. A URL may override them: its parameters are settings too.
+ */
 const SETTINGS = {
-  application_name: "prooftrail",
   // Tenants differ by orders of magnitude: one plan for all of them would be wrong for most.
   plan_cache_mode: "force_custom_plan",
   lock_timeout: VIEW_BUSY_MS_MAX,
@@ -284,12 +248,56 @@ const SETTINGS = {
   tcp_keepalives_count: 2,
 };
 
+const prepareSession = async (client: postgres.Sql, url: string): Promise<void> => {
+  const { pid, isPooled } = await serverOf(client);
+  if (isPooled && (await isShared(client, pid, url))) throw new DatabaseError(TRANSACTION_POOLING);
+  const given = new URLSearchParams(url.split("?")[1]);
+  const settings = Object.entries(SETTINGS).filter(([name]) => !given.has(name));
+  await client.unsafe(settings.map(([name, value]) => `SET ${name} = '${value}'`).join("; "));
+};
+
+/** A pooler gives its clients process ids of its own, for their cancel requests. */
+const serverOf = async (
+  client: postgres.Sql,
+): Promise<{ readonly pid: unknown; readonly isPooled: boolean }> => {
+  const rows = await client.unsafe("SELECT pg_backend_pid() AS pid");
+  return { pid: rows[0]?.pid, isPooled: rows[0]?.pid !== rows.state.pid };
+};
+
+/**
+ * Whether a pooler gives the connections of the server to its clients by transaction: then another client gets the same one, or this client another
+ * one. Settings, prepared statements and what a session holds would be another client's.
+ */
+const isShared = async (client: postgres.Sql, pid: unknown, url: string): Promise<boolean> => {
+  const other = connect(url, () => undefined);
+  const late = setTimeout(() => other.end({ timeout: 0 }), POOL_MS_MAX);
+  try {
+    for (let round = 0; round < POOL_ROUNDS; round++) {
+      if ((await serverOf(other)).pid === pid) return true;
+      if ((await serverOf(client)).pid !== pid) return true;
+    }
+    return false;
+  } catch {
+    // No further connection: a pool by session has one for each client, and has given them away.
+    return false;
+  } finally {
+    clearTimeout(late);
+    await other.end({ timeout: 0 });
+  }
+};
+
+const POOL_MS_MAX = 1000;
+const POOL_ROUNDS = 3;
+const TRANSACTION_POOLING =
+  "a pooler gives each transaction another connection (PgBouncer's pool_mode transaction), and the views need sessions: use pool_mode session, or the address of PostgreSQL itself";
+
 const connect = (url: string, onclose: () => void) => {
   try {
     return postgres(url, {
+      ...addressesIn(url),
       max: 1,
       onclose,
-      connection: SETTINGS,
+      connection: { application_name: "prooftrail" },
       connect_timeout: CONNECT_SECONDS_MAX,
       // Renewed only when lost; otherwise a transaction could lose it between two statements.
       max_lifetime: null,
@@ -304,6 +312,22 @@ const connect = (url: string, onclose: () => void) => {
     );
   }
 };
+
+/**
+ * Hosts and ports where one is an IPv6 address, in brackets (RFC 3986 §3.2.2): version 3.4 of the package ends a host in a URL at its first colon. As
+ * options it takes lists of them, which its types do not know.
+ */
+const addressesIn = (url: string): object => {
+  const [, authority = ""] = /^\w+:\/\/(?:[^/?@]*@)?([^/?]*)/.exec(url) ?? [];
+  if (!authority.includes("[")) return {};
+  const addresses = authority.split(",").map((address) => /^\[?(.*?)\]?(?::(\d+))?$/.exec(address) ?? []);
+  return {
+    host: addresses.map(([, host = ""]) => host),
+    port: addresses.map(([, , port]) => Number(port ?? POSTGRES_PORT)),
+  };
+};
+
+const POSTGRES_PORT = 5432;
 
 /**
  * Whether a statement with values is prepared: only the first ones of a session, because the package never forgets one. A writer has all of its
@@ -324,31 +348,3 @@ const createPreparing = () => {
  */
 const withoutHoles = (rows: Answer["rows"]): Answer["rows"] =>
   rows.length === 0 || 0 in rows ? rows : rows.filter(() => true);
-
-/** Errors of a server that refuses the login, does not have the database, or has no connection left: class 28, 3D000, 53300. */
-const IS_CLOSED = /^(28|3D000|53300)/;
-
-/**
- * Errors of a server that stops, starts or lacks something else: classes 08 and 53, 57P01 to 57P03.
- * Errors of a server that ends the connection, as for its limits of an idle session or transaction: 57P04, 57P05, 25P03 and 25P04.
- */
-const IS_AWAY = /^(08|53|57P0[1-5]|25P0[34])/;
-
-/**
- * Errors of a server that cannot do it at this moment: a conflict with other transactions or with what a standby replays, or a deadlock (class 40), a
- * lock that was not granted (55P03), a time limit or its operator (57014), and a server that accepts no writes, as before it becomes primary (25006).
- */
-const IS_BUSY = /^(40|55P03|57014|25006)/;
-
-/** The package adds text and parameters of the query to its errors, and PostgreSQL puts the values of a row into `detail`. */
-const withoutValues = (error: unknown): DatabaseError | ViewsUnavailableError => {
-  if (!(error instanceof Error)) return new DatabaseError("the database failed");
-  const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  if (!(error instanceof postgres.PostgresError))
-    return new ViewsUnavailableError(error.message || `${code}`);
-  if (code !== undefined && IS_CLOSED.test(code)) return new ViewsClosedError(error.message);
-  if (code !== undefined && IS_AWAY.test(code)) return new ViewsUnavailableError(error.message);
-  if (code !== undefined && IS_BUSY.test(code)) return new ViewsBusyError(error.message, code);
-  // The messages of class 22 quote the value that could not be converted.
-  return new DatabaseError(code?.startsWith("22") ? `data exception ${code}` : error.message, code);
-};

@@ -1,11 +1,14 @@
 /** Checks compose.yaml and Dockerfile against the broker's rights, its durability and the settings of the service. */
 import { expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { PROBLEM_CODES } from "../../src/http/problem.ts";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { configure } from "../../src/jetstream/broker/configure.ts";
 import {
@@ -24,6 +27,8 @@ import {
   SHARED_SUBJECTS,
 } from "../../streams/permissions.ts";
 import { testBrokerBinary } from "../support/broker.ts";
+import { debianProgram } from "../support/debian-program.ts";
+import { until } from "../support/until.ts";
 
 const Service = Type.Object({
   image: Type.String(),
@@ -69,6 +74,17 @@ const brokerConfig = (compose.configs.nats?.content ?? "").replaceAll(
   VARIABLE,
   (_match: string, name: string | undefined) => name ?? "$",
 );
+
+/** What the service's own broker would have, as one server of this cluster. */
+const ownConfig = configure({
+  files: brokerFiles("/data"),
+  credentials: { service: "", provisioner: "", consumer: "" },
+  port: undefined,
+  servers: brokers.length,
+});
+
+const limitIn = (configuration: string, name: string): string =>
+  new RegExp(`^ *(${name}: .*)$`, "m").exec(configuration)?.[1] ?? `no ${name}`;
 
 /** Has one option and one subject per line, and one line per entry that accounts share. */
 const listOf = (name: string, entries: readonly string[]): string =>
@@ -117,7 +133,10 @@ test("broker users have exactly the rights in streams/permissions.ts, and accoun
     ),
   ];
   const accounts = [
-    expectedAccount("PROOFTRAIL", ["jetstream: enabled", listOf("exports", exported)]),
+    expectedAccount("PROOFTRAIL", [
+      `jetstream: {\n  ${limitIn(ownConfig, "max_memory")}\n}`,
+      listOf("exports", exported),
+    ]),
     expectedAccount("CONSUMERS", [listOf("imports", imported)]),
   ];
   expect(brokerConfig.slice(brokerConfig.lastIndexOf("accounts {"))).toBe(
@@ -136,21 +155,16 @@ test("every broker writes to disk before it acknowledges", () => {
 });
 
 test("the brokers have the same limits as the one that the service runs itself", () => {
-  const own = configure({
-    files: brokerFiles("/data"),
-    credentials: { service: "", provisioner: "", consumer: "" },
-    port: undefined,
-  });
   for (const name of [
     "max_payload",
     "max_pending",
     "no_fast_producer_stall",
     "max_memory_store",
+    "max_memory",
     "max_file_store",
     "sync_interval",
   ]) {
-    const option = new RegExp(`^ *(${name}: .*)$`, "m");
-    expect(option.exec(brokerConfig)?.[1]).toBe(option.exec(own)?.[1] ?? "");
+    expect(limitIn(brokerConfig, name)).toBe(limitIn(ownConfig, name));
   }
 });
 
@@ -176,7 +190,8 @@ test("the service reads every setting that the file gives it", () => {
 });
 
 test("the image's user may write to the folders in memory: Docker gives them to root, with the mode that the folder has in the image", () => {
-  expect(dockerfile).toMatch(/^USER bun$/m);
+  expect(dockerfile).toMatch(/^USER 1000$/m);
+  expect(dockerfile).toMatch(/^RUN mkdir -m 0770 \/data && chown 1000:0 \/data$/m);
   expect(dockerfile).toMatch(/^ {4}DATA_DIR=\/data$/m);
   for (const [, { tmpfs }] of ours) expect(tmpfs).toEqual(["/tmp", "/data:mode=1777"]);
 });
@@ -241,7 +256,7 @@ test("the sandbox goes to any live front end, ready ones first; the rest goes to
   expect(checked("backend writes")).toBe(withoutViews);
 });
 
-test("the load balancer's own answers name their request, and have the watermark if they are for the sandbox", () => {
+test("the load balancer's own answers are problem+json and name their request, and have the watermark if they are for the sandbox", () => {
   const ERROR =
     /^ *http-error status (\d+) content-type application\/problem\+json hdr Retry-After 2 hdr X-Request-Id "%\[unique-id\]"(?: hdr (\S+) "([^"]*)")? lf-string "(.*)"$/gm;
   const answers = (section: string) =>
@@ -249,16 +264,112 @@ test("the load balancer's own answers name their request, and have the watermark
       const told: Record<string, unknown> = JSON.parse(body.replaceAll('\\"', '"'));
       expect(told).toMatchObject({
         status: Number(status),
-        code: "log_unavailable",
+        code: status === "500" ? "internal_error" : "log_unavailable",
         request_id: "%[unique-id]",
       });
       return [Number(status), header?.toLowerCase(), value, told[WATERMARK_MEMBER]];
     });
   expect(balancer.get("defaults")).toMatch(/^ {2}unique-id-format %\[uuid\(7\)\]$/m);
-  expect(answers("defaults")).toEqual([[503, undefined, undefined, undefined]]);
+  const plain = [undefined, undefined, undefined];
+  expect(answers("defaults")).toEqual([500, 502, 503, 504].map((status) => [status, ...plain]));
   const marked = [WATERMARK_HEADER, WATERMARK_HEADER_VALUE, WATERMARK];
   expect(answers("backend sandbox")).toEqual([502, 503, 504].map((status) => [status, ...marked]));
 });
+
+test("what the load balancer answers before it has read a request is problem+json as well", () => {
+  const files = [...(balancer.get("defaults") ?? "").matchAll(/^ *errorfile (\d+) (\S+)$/gm)];
+  expect(files.map(([, status]) => status)).toEqual(["400", "408", "431"]);
+  const { configs } = compose.services["load-balancer"] ?? {};
+  for (const [, status, path] of files) {
+    const source = configs?.find(({ target }) => target === path)?.source ?? "";
+    const [head = "", body = ""] = (compose.configs[source]?.content ?? "").split("\n\n");
+    expect(head).toStartWith(`HTTP/1.1 ${status} `);
+    expect(head).toContain("\nContent-Type: application/problem+json\n");
+    const { code, ...told } = JSON.parse(body);
+    expect(told).toMatchObject({ status: Number(status), detail: expect.any(String) });
+    expect(PROBLEM_CODES).toContain(code);
+  }
+});
+
+test("the load balancer makes up for what Bun's server does not take (test/http/bun-server.test.ts)", () => {
+  expect(balancer.get("defaults")).toMatch(/^ {2}option http-drop-request-trailers$/m);
+  expect(balancer.get("frontend clients")).toMatch(
+    /^ {2}http-request set-header Expect 100-continue if \{ req\.hdr\(Expect\) -i 100-continue \}$/m,
+  );
+});
+
+const freePort = async (): Promise<number> => {
+  const server = createHttpServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+};
+
+const haproxy = await debianProgram(
+  ["haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"],
+  "usr/sbin/haproxy",
+);
+
+test.skipIf(haproxy.kind === "missing")(
+  "haproxy answers with its problem documents where a front end is away, breaks off or is silent",
+  async () => {
+    if (haproxy.kind === "missing") throw new Error(haproxy.reason);
+    const frontEnd = createHttpServer((request, response) => {
+      if (request.url === "/health/ready") response.end();
+      else if (request.url === "/broken") request.socket.end("no HTTP\r\n\r\n");
+    });
+    const directory = await mkdtemp(join(tmpdir(), "prooftrail-haproxy-"));
+    await new Promise<void>((done) => frontEnd.listen(0, "127.0.0.1", done));
+    const [bind, away] = [await freePort(), await freePort()];
+    // Debian's release is older than the image's, and there is no Docker.
+    const config = (compose.configs.haproxy?.content ?? "")
+      .replaceAll("$$", "$")
+      .replaceAll("uuid(7)", "uuid")
+      .replace(/^resolvers docker$[\s\S]*?(?=^\S)/m, "")
+      .replaceAll(
+        / resolvers docker init-addr last,libc,none|^ *(errorfile|option http-drop-request-trailers).*\n/gm,
+        "",
+      )
+      .replace("timeout server 120s", "timeout server 500ms")
+      .replace("bind :8080", `bind 127.0.0.1:${bind}`)
+      .replaceAll("api-1:8080", `127.0.0.1:${(frontEnd.address() as AddressInfo).port}`)
+      .replaceAll("api-2:8080", `127.0.0.1:${away}`);
+    await writeFile(join(directory, "haproxy.cfg"), config);
+    const child = spawn(haproxy.path, ["-f", join(directory, "haproxy.cfg")], {
+      stdio: "ignore",
+      env: { ...process.env, ...haproxy.environment },
+    });
+    const ask = (path: string) => fetch(`http://127.0.0.1:${bind}${path}`).catch(() => undefined);
+    try {
+      await until("the front end is up", async () => (await ask("/health/ready"))?.status === 200);
+      const told = async (path: string, status: number) => {
+        const response = await ask(path);
+        expect([response?.status, response?.headers.get("content-type")]).toEqual([
+          status,
+          "application/problem+json",
+        ]);
+        expect(await response?.json()).toMatchObject({
+          status,
+          code: "log_unavailable",
+          request_id: response?.headers.get("x-request-id"),
+        });
+      };
+      await told("/broken", 502);
+      await told("/silent", 504);
+      frontEnd.closeAllConnections();
+      frontEnd.close();
+      await until("no front end is up", async () => (await ask("/health/ready"))?.status === 503);
+      await told("/any", 503);
+    } finally {
+      child.kill("SIGKILL");
+      frontEnd.closeAllConnections();
+      frontEnd.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  },
+  60_000,
+);
 
 test("every image has one version, and Bun's version is the project's", async () => {
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = ""]) => image);

@@ -15,7 +15,7 @@ import { incidentList } from "../../src/projections/cases/registers/incidents.ts
 import { noticeList } from "../../src/projections/cases/registers/notices.ts";
 import { objectionList } from "../../src/projections/cases/registers/objections.ts";
 import { obligationList } from "../../src/projections/cases/registers/obligations.ts";
-import { usesQuery } from "../../src/projections/coverage/entries.ts";
+import { overdueQuery, usesQuery } from "../../src/projections/coverage/entries.ts";
 import { labelsQuery, newestQuery } from "../../src/projections/coverage/evidence.ts";
 import { COVERAGE_LISTS } from "../../src/projections/coverage/page.ts";
 import { type List, listQuery } from "../../src/projections/list.ts";
@@ -178,6 +178,10 @@ test("evidence of an asset is read from one place of an index, newest first", ()
     auditedQuery("acme", "a"),
     labelsQuery("acme", "a"),
     usesQuery("acme", "a", { first: "2026-01-01", last: "2027-01-01" }),
+    overdueQuery(
+      { tenant: "acme", asset_id: "a", law: "policy", duty: "human_review" },
+      "2026-11-20T00:00:00",
+    ),
     newestQuery("acme", decisionList, one),
     newestQuery("acme", obligationList, one),
   ];

@@ -2,14 +2,17 @@
 import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { WAIT_MS_MAX } from "../support/time-limits.ts";
 
 export const ROOT = resolve(import.meta.dir, "../..");
 
 export interface Installed extends AsyncDisposable {
   /** A program in this folder imports the package by its name. */
   readonly folder: string;
-  /** The package itself. */
+  /** The package itself, unpacked. */
   readonly packageFolder: string;
+  /** The file that `build:sdk` made. */
+  readonly file: string;
 }
 
 interface RunOptions {
@@ -21,7 +24,7 @@ interface RunOptions {
 
 export const run = async (
   command: readonly string[],
-  { cwd = ROOT, env, timeoutMs = 60_000 }: RunOptions = {},
+  { cwd = ROOT, env, timeoutMs = WAIT_MS_MAX }: RunOptions = {},
 ): Promise<{ readonly code: number; readonly output: string }> => {
   const child = Bun.spawn([...command], {
     cwd,
@@ -40,19 +43,28 @@ export const run = async (
   return { code, output: output + errors };
 };
 
-/** Next to it is what is installed here, for programs and for their other dependencies. */
+/** Unpacked, as a package manager does it. Next to it is what is installed here, for programs and for their other dependencies. */
 export const installBuiltPackage = async (): Promise<Installed> => {
   const folder = await mkdtemp(join(tmpdir(), "prooftrail-installed-"));
-  const remove = () => rm(folder, { recursive: true, force: true });
   const modules = join(folder, "node_modules");
-  const packageFolder = join(modules, "prooftrail");
-  await mkdir(modules);
-  const built = await run([process.execPath, "src/packaging/sdk-package.ts", "--outdir", packageFolder]);
-  if (built.code !== 0) {
-    await remove();
-    throw new Error(built.output);
+  const packageFolder = join(modules, "prooftrail-sdk");
+  try {
+    await mkdir(packageFolder, { recursive: true });
+    const file = await must([process.execPath, "src/packaging/sdk-package.ts", "--outdir", folder]);
+    await must(["tar", "-xzf", file, "-C", packageFolder, "--strip-components=1"]);
+    for (const name of await readdir(join(ROOT, "node_modules")))
+      if (!name.startsWith(".")) await symlink(join(ROOT, "node_modules", name), join(modules, name));
+    return { folder, packageFolder, file, [Symbol.asyncDispose]: () => remove(folder) };
+  } catch (error) {
+    await remove(folder);
+    throw error;
   }
-  for (const name of await readdir(join(ROOT, "node_modules")))
-    if (!name.startsWith(".")) await symlink(join(ROOT, "node_modules", name), join(modules, name));
-  return { folder, packageFolder, [Symbol.asyncDispose]: remove };
+};
+
+const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
+
+const must = async (command: readonly string[]): Promise<string> => {
+  const { code, output } = await run(command);
+  if (code !== 0) throw new Error(output);
+  return output.trim();
 };

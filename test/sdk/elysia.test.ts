@@ -1,8 +1,8 @@
 /** The plugin for Elysia in a listening app. On Bun only: on Node, listening needs the package @elysiajs/node, and on Deno it needs Deno.serve. */
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
-import { createClient } from "prooftrail/sdk";
-import { audit, type ElysiaAuditOptions } from "prooftrail/sdk/elysia";
+import { createClient } from "prooftrail-sdk";
+import { audit, type ElysiaAuditOptions } from "prooftrail-sdk/elysia";
 import { until } from "../support/until.ts";
 import { type ScriptedService, takeAll, withScriptedService } from "./suite/scripted-service.ts";
 

@@ -1,6 +1,6 @@
 /** Takes bundles apart and puts them together again, as somebody could who knows the format and has no key. */
 import { createHash } from "node:crypto";
-import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
+import { deflateRawSync } from "node:zlib";
 import { encodeRecord } from "../../src/log/record.ts";
 import {
   BUNDLE_FILES,
@@ -13,15 +13,6 @@ import {
 } from "../../src/proof/evidence/manifest.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
 import { type EvidenceQuestion, verifyEvidence } from "../../src/proof/evidence/verify.ts";
-import {
-  dataFrom,
-  descriptor,
-  directoryHeader,
-  endOfDirectory,
-  entryEnd,
-  localHeader,
-  type ZipEntry,
-} from "../../src/proof/evidence/zip-layout.ts";
 import { type BundleSource, openZip } from "../../src/proof/evidence/zip-reader.ts";
 import { keyLines } from "../../src/proof/key-lines.ts";
 import { type Hash, leafHash } from "../../src/proof/rfc6962.ts";
@@ -35,6 +26,7 @@ import {
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { formatTlogProof } from "../../src/proof/tlog-proof.ts";
 import type { TestService } from "./service.ts";
+import { writeZip } from "./zip.ts";
 
 /** Fetches a bundle from the service, with the admin key or with the given one. */
 export const evidence = async (
@@ -49,15 +41,20 @@ export const evidence = async (
   return new Uint8Array(await response.arrayBuffer());
 };
 
-const sourceOf = (bytes: Uint8Array): BundleSource => ({
+export const sourceOf = (bytes: Uint8Array): BundleSource => ({
   size: bytes.length,
   read: async (from, to) => bytes.subarray(from, to),
 });
 
-export const verify = (
+export const verify = async (
   bytes: Uint8Array,
   question: Omit<EvidenceQuestion, "bundle"> = {},
-): Promise<Verdict> => verifyEvidence({ bundle: sourceOf(bytes), ...question });
+): Promise<Verdict> => {
+  const opened = await openZip(sourceOf(bytes));
+  return opened.kind === "opened"
+    ? verifyEvidence({ bundle: opened.files, ...question })
+    : { kind: "undecided", detail: opened.detail };
+};
 
 /** A file of a ZIP. */
 export interface PackedFile {
@@ -67,11 +64,11 @@ export interface PackedFile {
 
 export const unpack = async (bytes: Uint8Array): Promise<PackedFile[]> => {
   const opened = await openZip(sourceOf(bytes));
-  if (opened.kind === "failed") throw new Error(opened.detail);
-  return opened.entries.map((entry) => {
-    const packed = bytes.subarray(dataFrom(entry), dataFrom(entry) + entry.packedBytes);
-    return { name: entry.name, content: entry.method === 8 ? inflateRawSync(packed) : packed };
-  });
+  if (opened.kind === "unreadable") throw new Error(opened.detail);
+  const { names, chunks } = opened.files;
+  return Promise.all(
+    names.map(async (name) => ({ name, content: Buffer.concat(await Array.fromAsync(chunks(name))) })),
+  );
 };
 
 export const textOf = (files: readonly PackedFile[], name: BundleFile): string => {
@@ -83,60 +80,26 @@ export const textOf = (files: readonly PackedFile[], name: BundleFile): string =
 export const withText = (files: readonly PackedFile[], name: BundleFile, text: string): PackedFile[] =>
   files.map((file) => (file.name === name ? { name, content: new TextEncoder().encode(text) } : file));
 
-const GAP = Buffer.from("hidden");
-export const DIRECTORY = "the directory";
-
 /** Keyed by content: if a bundle is changed in thousands of ways, one file at a time, the other files are packed once. */
 const deflated = new WeakMap<Uint8Array, Uint8Array>();
 
-const packedOf = ({ name, content }: PackedFile): Uint8Array => {
-  if (methodOfName(name) !== 8) return content;
-  const packed = deflated.get(content) ?? deflateRawSync(content);
-  deflated.set(content, packed);
-  return packed;
-};
-
-const methodOfName = (name: string) => {
+const packedOf = ({ name, content }: PackedFile): { readonly method: 0 | 8; readonly bytes: Uint8Array } => {
   const known = BUNDLE_FILES.find((file) => file === name);
-  return known === undefined ? 8 : methodOf(known);
+  if (known !== undefined && methodOf(known) === 0) return { method: 0, bytes: content };
+  const bytes = deflated.get(content) ?? deflateRawSync(content);
+  deflated.set(content, bytes);
+  return { method: 8, bytes };
 };
 
-/** A valid ZIP, except for the requested faults. */
-export const pack = (
-  files: readonly PackedFile[],
-  wrong: { readonly gapBefore?: string; readonly checksumOf?: string } = {},
-): Uint8Array => {
-  const parts: Uint8Array[] = [];
-  const entries: ZipEntry[] = [];
-  let from = 0;
-  for (const file of files) {
-    const { name, content } = file;
-    const packed = packedOf(file);
-    if (wrong.gapBefore === name) {
-      parts.push(GAP);
-      from += GAP.length;
-    }
-    const entry: ZipEntry = {
-      name,
-      method: methodOfName(name),
-      crc: wrong.checksumOf === name ? 1 : crc32(content),
-      bytes: content.length,
-      packedBytes: packed.length,
-      from,
-    };
-    parts.push(localHeader(entry), packed, descriptor(entry));
-    entries.push(entry);
-    from = entryEnd(entry);
-  }
-  if (wrong.gapBefore === DIRECTORY) {
-    parts.push(GAP);
-    from += GAP.length;
-  }
-  const directory = entries.map(directoryHeader);
-  const directoryBytes = directory.reduce((sum, { length }) => sum + length, 0);
-  parts.push(...directory, endOfDirectory({ entries: files.length, directoryBytes, directoryFrom: from }));
-  return Buffer.concat(parts);
-};
+/** As the service packs it. */
+export const pack = (files: readonly PackedFile[]): Uint8Array =>
+  writeZip(
+    files.map((file) => ({
+      ...file,
+      packed: packedOf(file),
+      descriptor: { isSigned: true, sizes: 4 },
+    })),
+  );
 
 export const manifestOf = (files: readonly PackedFile[]): Manifest => {
   const manifest = parseManifest(textOf(files, "manifest.json"));
@@ -154,7 +117,7 @@ export const withManifest = (
   const digests = LISTED_FILES.map((name) => {
     const file = files.find((each) => each.name === name);
     if (file === undefined) throw new Error(`there is no ${name}`);
-    const packed = packedOf(file);
+    const { bytes: packed } = packedOf(file);
     return {
       name,
       bytes: file.content.length,

@@ -12,7 +12,9 @@ export const VERIFY: CommandSpec = {
   description: [
     "Needs no network. The same verifier is one file for other machines: bun run build:verifier.",
   ],
-  arguments: [{ name: "bundle", description: "the ZIP", isFile: true }],
+  arguments: [
+    { name: "bundle", description: "the ZIP, or the folder into which it was unpacked", isFile: true },
+  ],
   options: [
     {
       flag: "--key",

@@ -121,7 +121,7 @@ const ONE: Operation = {
   id: "readAsset",
   tag: "Reading",
   summary: "One AI system",
-  description: `The asset with its models, the changes of its risk tier and the evidence for its duties, up to ${PAGE_ROWS_MAX} each.`,
+  description: `The asset with its models, the changes of its risk tier and the evidence for its obligations, up to ${PAGE_ROWS_MAX} each.`,
   scope: "events:read",
   parameters: [pathParameter("asset_id", "credit_model"), MIN_SEQUENCE],
   answer: {

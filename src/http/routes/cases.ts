@@ -6,7 +6,7 @@ import { type Fact, inOrder, recordedTimeOf, timeOf } from "../../cases/fact.ts"
 import { LINKED_BY, type LinkedBy } from "../../cases/links.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import { CASE_FACTS_MAX } from "../../limits.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import { caseEntry, decisionEntry, isOfDecision } from "../../projections/cases/entries.ts";
 import { eventsOfFacts, findCase, isCaseExpired } from "../../projections/cases/queries.ts";
 import { decisionList, decisionsRegister } from "../../projections/cases/registers/decisions.ts";

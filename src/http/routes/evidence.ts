@@ -16,7 +16,7 @@ import {
   PROOF_WAIT_SECONDS_MAX,
 } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import { BUNDLE_FILES } from "../../proof/evidence/manifest.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -245,7 +245,7 @@ const EVIDENCE: Operation = {
   summary: "An evidence bundle",
   description: [
     "One ZIP that proves itself without a server: the records of an asset, of a case or of the whole tenant, each with its proof, the signed tree head that covers",
-    "all of them, the keys, the same events to read, the duties with their state, a page for people, and a manifest that is itself in the log: making a bundle is an event",
+    "all of them, the keys, the same events to read, the obligations with their state, a page for people, and a manifest that is itself in the log: making a bundle is an event",
     `of the system. \`prooftrail verify\` says whether it is valid, and names the first broken record. Files: ${BUNDLE_FILES.map((name) => `\`${name}\``).join(", ")}.`,
     "\n\nWithout asset, case and time it holds every record, so that gaps show as well; of an event that has expired it has the hash alone. With one of them it holds what the views show: of an event that is in the log more than once the first record.",
     "`from` and `to` mean the events' own times. If it cannot be finished, the connection is broken off: a ZIP that is cut off has no directory, so no program takes it for complete.",

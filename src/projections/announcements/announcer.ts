@@ -54,7 +54,7 @@ export const keepAnnouncing = async (
     } catch (error) {
       const detail = String(error);
       if (!signal.aborted && isNews(detail))
-        logger.warn("duties were not announced, trying again", { detail });
+        logger.warn("changes of obligations were not announced, trying again", { detail });
     }
     await delay(restMs, undefined, { signal }).catch(() => undefined);
   }

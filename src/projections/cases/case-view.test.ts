@@ -111,7 +111,7 @@ test("the work is also proportional if many objections to no decision stand unde
     acknowledged_at: expect.any(String),
   });
   expectRows("human_reviews", parts, { state: "completed" });
-}, 10_000);
+});
 
 test("the work is also proportional if thousands of objections share a correlation", () => {
   const parts = 6000;
@@ -124,7 +124,7 @@ test("the work is also proportional if thousands of objections share a correlati
   const expectRows = rowsIn(factsOf(Array.from({ length: parts }, (_, part) => partOf(part)).flat()));
   // Each step is an orphan: under the correlation of a crowd nothing tells whose it is.
   expectRows("objections", 3 * parts, { acknowledged_at: null });
-}, 10_000);
+});
 
 test("the work is also proportional if each event names a different legal basis", () => {
   const parts = 600;
@@ -138,7 +138,7 @@ test("the work is also proportional if each event names a different legal basis"
   // The duties of PIPA, of GDPR and of the operator's own policy.
   expectRows("obligations", 3 * parts, { status: "open" });
   // This took 43 s when the names were collected for each clock.
-}, 10_000);
+});
 
 test("the registers show an objection that is received again as its clock sees it, whatever was said of it the time before", () => {
   const links = { decision: "d", objection: "o" };

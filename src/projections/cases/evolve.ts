@@ -3,7 +3,7 @@
  * made anew from the facts of the case, and what differs from before is written.
  */
 import { type Fact, isNamelessNotice } from "../../cases/fact.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import type { Projection, StateKey, States } from "../projection.ts";
@@ -37,6 +37,7 @@ import {
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { REGISTERS } from "./registers/registers.ts";
 import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES, CASES_VIEW } from "./tables.ts";
+import { placeOf } from "./waivers.ts";
 
 export const casesProjection = (rules: Rules, rulesVersion: number): Projection => {
   const projection: Projection = onFirstEvents({
@@ -53,7 +54,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   return projection;
 };
 
-const VERSION = 43;
+const VERSION = 44;
 /** Other deadlines make other rows, so they are part of the version. */
 const RULES_VERSIONS_MAX = 2 ** 32;
 
@@ -61,9 +62,10 @@ const keyOf = (tenant: string, node: string): StateKey => ({ table: CASE_NODES, 
 
 const stateKeys = (events: readonly FirstEvent[]): readonly StateKey[] => {
   const keys: StateKey[] = [];
-  for (const { tenant, told } of events) {
-    for (const node of told.names) keys.push(keyOf(tenant, node));
-    const person = personOf(told.fact);
+  for (const event of events) {
+    const { tenant, fact, names } = placeOf(event);
+    for (const node of names) keys.push(keyOf(tenant, node));
+    const person = personOf(fact);
     if (person !== undefined) keys.push({ table: PERSON_NOTICES, key: { tenant, person } });
   }
   return keys;
@@ -76,7 +78,7 @@ const NONE: readonly StateKey[] = [];
  * another event of the step are not walked again: thousands of names may hang together.
  */
 const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => {
-  const { tenant } = event;
+  const { tenant } = placeOf(event);
   const pending = walks.get(event) ?? startsOf(states, event);
   if (pending.length === 0) return NONE;
   const walked = walkedOf(states, tenant);
@@ -99,7 +101,8 @@ const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => 
 };
 
 /** The names of an event, and those of the decisions that a notice may reach. None where all are new, as in most cases. */
-const startsOf = (states: States, { tenant, told: { fact, names } }: FirstEvent): string[] => {
+const startsOf = (states: States, event: FirstEvent): string[] => {
+  const { tenant, fact, names } = placeOf(event);
   const reached = reachedBy(states, tenant, fact);
   if (reached.length === 0 && names.every((node) => states.get(CASE_NODES, { tenant, node }) === undefined))
     return [];
@@ -134,10 +137,10 @@ const evolve = (states: States, events: readonly FirstEvent[], rules: Rules): re
   walkedNames.delete(states);
   const tenants = new Map<string, TenantNodes>();
   for (const event of events) {
-    const { fact, names } = event.told;
+    const { tenant, fact, names } = placeOf(event);
     if (names.length === 0) continue;
-    const nodes = tenants.get(event.tenant) ?? tenantNodes(states, event.tenant);
-    tenants.set(event.tenant, nodes);
+    const nodes = tenants.get(tenant) ?? tenantNodes(states, tenant);
+    tenants.set(tenant, nodes);
     nodes.add(fact, names);
   }
   const last = events.at(-1)?.sequence;

@@ -1,5 +1,5 @@
 /** For comparing a live view of cases with one that was just made from the log, in which nothing has expired. */
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import { type Row, rowText, type Table } from "../../views/tables.ts";
 import type { Snapshot, ViewDefinition, ViewStore, Write } from "../../views/view-store.ts";
 import { createKeyMap } from "../key-map.ts";

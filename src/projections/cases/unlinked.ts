@@ -4,7 +4,7 @@ import { type Fact, factOf, inOrder, isNamelessNotice, type LinkKind } from "../
 import { eventFacts } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
 import { readEvent } from "../../event/read-event.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { searchEvents } from "../events/queries.ts";

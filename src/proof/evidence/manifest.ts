@@ -1,11 +1,10 @@
 /** The content of a bundle, and the one form in which its manifest is written. */
 import { decodeBase64 } from "../base64.ts";
-import type { Method } from "./zip-layout.ts";
 
 export const MANIFEST_FORMAT = "prooftrail-evidence";
 export const MANIFEST_VERSION = 1;
 
-/** All files in the order in which they are in the ZIP. The manifest names the files before it; its proof covers the manifest. */
+/** All files in the order in which the service writes them. The manifest names the files before it; its proof covers the manifest. */
 export const LISTED_FILES = [
   "records.ndjson",
   "events.ndjson",
@@ -26,10 +25,10 @@ export const BUNDLE_FILES = [...LISTED_FILES, MANIFEST_FILE, ANCHOR_FILE, SYSTEM
 export type BundleFile = (typeof BUNDLE_FILES)[number];
 
 /**
- * Some deflated bytes may be changed without changing the inflated content (the bits behind the last block, RFC 1951 §3.2.3). So the manifest
- * contains a digest of the deflated bytes too; files for which it cannot are stored without compression.
+ * 0: stored as it is; 8: deflated (APPNOTE §4.4.5). It means nothing to this verifier. The one of version 0.1.0 requires it, and compares the
+ * deflated bytes with the manifest.
  */
-export const methodOf = (name: BundleFile): Method => (isListed(name) ? 8 : 0);
+export const methodOf = (name: BundleFile): 0 | 8 => (isListed(name) ? 8 : 0);
 
 const isListed = (name: BundleFile): boolean => LISTED_FILES.some((listed) => listed === name);
 
@@ -42,6 +41,7 @@ export interface FileDigest {
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
+  /** As the service packed it, see `methodOf`. */
   readonly deflated_bytes: number;
   readonly deflated_sha256: string;
 }

@@ -1,10 +1,8 @@
 /** The possible results of verifying a bundle. */
 import type { BundleFile } from "./manifest.ts";
-import type { ZipFailure } from "./zip-reader.ts";
 
 export type FindingCode =
-  | ZipFailure
-  /** A file of the bundle is missing, there is a foreign one, or the order is wrong. */
+  /** A file of the bundle is missing, or there is a foreign one. */
   | "other_files"
   /** A file cannot be read, or is not the one that the manifest names. */
   | "damaged_file"
@@ -77,5 +75,5 @@ export interface EvidenceFacts {
 export type Verdict =
   | { readonly kind: "valid"; readonly facts: EvidenceFacts }
   | { readonly kind: "invalid"; readonly finding: Finding }
-  /** The question cannot be answered: the auditor's input cannot be read, or more input is needed. */
+  /** The question cannot be answered: the ZIP or the auditor's input cannot be read, or more input is needed. */
   | { readonly kind: "undecided"; readonly detail: string };

@@ -12,11 +12,11 @@ import {
   verifyInclusion,
 } from "../rfc6962.ts";
 import type { Checkpoint } from "../tlog-checkpoint.ts";
+import { DamagedFileError } from "./bundle-files.ts";
 import { linesOf, MalformedLineError } from "./lines.ts";
 import type { Manifest, RecordPlace } from "./manifest.ts";
 import { eventLineOf, parseRecordLine, type RecordLine } from "./record-line.ts";
 import type { Finding, FindingCode } from "./verdict.ts";
-import { DamagedEntryError } from "./zip-reader.ts";
 
 const RECORDS = "records.ndjson";
 const EVENTS = "events.ndjson";
@@ -118,11 +118,11 @@ const nextLine = async (
     else walk.eventsRead++;
     return next.value;
   } catch (error) {
-    if (!(error instanceof MalformedLineError || error instanceof DamagedEntryError)) throw error;
+    if (!(error instanceof MalformedLineError || error instanceof DamagedFileError)) throw error;
     const { last } = walk;
     const behind = last === undefined ? "" : `; leaf ${last.leaf_index} is the last that was right`;
     return {
-      code: error instanceof DamagedEntryError ? "damaged_file" : "record_malformed",
+      code: error instanceof DamagedFileError ? "damaged_file" : "record_malformed",
       detail: error.message + behind,
       file,
       line: (file === RECORDS ? walk.recordsRead : walk.eventsRead) + 1,

@@ -1,40 +1,32 @@
 /**
- * Checks an evidence bundle without a server and without trust in its maker. In this order: the ZIP is whole and contains nothing else; key and
- * checkpoint; every record is in the log and in its place; the files that the manifest names; the manifest is in the system's log; the auditor's own
+ * Checks an evidence bundle without a server and without trust in its maker. In this order: all files are there, and no others; key and checkpoint; every record is in the log and in its place; the files that the manifest names; the manifest is in the system's log; the auditor's own
  * checkpoint. Records come before digests, so that a problem is reported with its record instead of its file.
  */
 import { createHash } from "node:crypto";
 import { encodeBase64 } from "../base64.ts";
 import { keyLines } from "../key-lines.ts";
+import { restorationNotes } from "../restored-line.ts";
 import { createVerifier, formatVerifierKey, parseVerifierKey, type Verifier } from "../signed-note.ts";
 import { type Checkpoint, openCheckpoint } from "../tlog-checkpoint.ts";
+import { type BundleFiles, DamagedFileError } from "./bundle-files.ts";
 import { compareCheckpoints } from "./held-checkpoint.ts";
 import {
   ANCHOR_FILE,
   BUNDLE_FILES,
   type BundleFile,
   type FileDigest,
+  type ListedFile,
   MANIFEST_FILE,
   type Manifest,
-  methodOf,
   parseManifest,
   SYSTEM_KEY_FILE,
 } from "./manifest.ts";
 import type { EvidenceFacts, Finding, FindingCode, Verdict } from "./verdict.ts";
 import { systemOrigin, verifyAnchor } from "./verify-anchor.ts";
 import { type CountedRecords, verifyRecords } from "./verify-records.ts";
-import type { ZipEntry } from "./zip-layout.ts";
-import {
-  type BundleSource,
-  content,
-  contentChunks,
-  DamagedEntryError,
-  openZip,
-  packedChunks,
-} from "./zip-reader.ts";
 
 export interface EvidenceQuestion {
-  readonly bundle: BundleSource;
+  readonly bundle: BundleFiles;
   /** Trusted verifier keys, one per line, as `GET /v1/log/key` returns them. Without them the keys in the bundle are used. */
   readonly keys?: string | undefined;
   /** The tenant to whom the bundle must belong. */
@@ -74,12 +66,10 @@ const fail = (code: FindingCode, detail: string, file?: string): never => {
   throw new BrokenBundleError({ code, detail, ...(file === undefined ? {} : { file }) });
 };
 
-type Entries = (file: BundleFile) => ZipEntry;
-
 const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
   const { bundle, tenant } = question;
-  const entries = await openEntries(bundle);
-  const text = (file: BundleFile): Promise<string> => smallText(bundle, entries(file));
+  checkNames(bundle);
+  const text = (file: BundleFile): Promise<string> => smallText(bundle, file);
   const manifestText = await text(MANIFEST_FILE);
   const manifest = parseManifest(manifestText) ?? fail("manifest_malformed", MALFORMED, MANIFEST_FILE);
   if (tenant !== undefined && manifest.tenant !== tenant)
@@ -89,11 +79,11 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
   const verified = await verifyRecords({
     manifest,
     checkpoint,
-    records: contentChunks(bundle, entries("records.ndjson")),
-    events: contentChunks(bundle, entries("events.ndjson")),
+    records: listedChunks(bundle, manifest, "records.ndjson"),
+    events: listedChunks(bundle, manifest, "events.ndjson"),
   });
   if (verified.kind === "broken") throw new BrokenBundleError(verified.finding);
-  for (const digest of manifest.files) await checkFile(bundle, entries(digest.name), digest);
+  for (const digest of manifest.files) await checkFile(bundle, manifest, digest);
   checkCounts(manifest, checkpoint, verified.counted);
   const ofSystem = ({ publicKey }: Verifier): Verifier =>
     createVerifier({ name: systemOrigin(manifest), publicKey });
@@ -120,7 +110,7 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
       isKeyPinned: keys.isPinned,
       anchor: anchored.anchor,
       heldCheckpoint: holdAgainst(question, checkpoint, keys.verifiers),
-      notes: verified.counted.notes,
+      notes: [...restorationNotes(checkpoint.extensions), ...verified.counted.notes, ...notesBeside(bundle)],
     },
   };
 };
@@ -156,36 +146,59 @@ const factsOf = (manifest: Manifest) => ({
   checkpointRoot: manifest.checkpoint_root,
 });
 
-/** Exactly the files of a bundle, in their order. */
-const openEntries = async (bundle: BundleSource): Promise<Entries> => {
-  const opened = await openZip(bundle);
-  if (opened.kind === "failed") return fail(opened.code, opened.detail, opened.file);
-  const byName = new Map(opened.entries.map((entry) => [entry.name, entry]));
-  for (const name of BUNDLE_FILES) if (!byName.has(name)) fail("other_files", "it is not there", name);
-  for (const [index, { name, method }] of opened.entries.entries()) {
-    const expected = BUNDLE_FILES[index];
-    if (name !== expected) fail("other_files", "it does not belong here", name);
-    if (expected !== undefined && method !== methodOf(expected))
-      fail("zip_malformed", "it is packed in another way than this service packs it", name);
-  }
-  return (file) => byName.get(file) ?? fail("other_files", "it is not there", file);
+/** Exactly the files of a bundle. */
+const checkNames = ({ names, besides }: BundleFiles): void => {
+  if (!BUNDLE_FILES.some((name) => names.includes(name)))
+    unusable(
+      `It is no evidence bundle: none of its files is there, such as ${MANIFEST_FILE}.${listed(" There are", [...names, ...besides])}`,
+    );
+  for (const name of BUNDLE_FILES) if (!names.includes(name)) fail("other_files", "it is not there", name);
+  for (const name of names)
+    if (!BUNDLE_FILES.some((own) => own === name)) fail("other_files", "it does not belong here", name);
 };
+
+const notesBeside = ({ besides }: BundleFiles): readonly string[] =>
+  besides.length === 0 ? [] : [`No part of the bundle, and not verified:${listed("", besides)}`];
+
+const listed = (before: string, names: readonly string[]): string =>
+  names.length === 0
+    ? ""
+    : `${before} ${names.slice(0, NAMES_MAX).join(", ")}${names.length > NAMES_MAX ? `, and ${names.length - NAMES_MAX} more` : ""}.`;
+
+const NAMES_MAX = 10;
 
 /** Limit for keys, checkpoints, manifest and proof. They have a few kilobytes; the proof contains one record. */
 const SMALL_FILE_BYTES_MAX = 1024 * 1024;
 
-const smallText = async (bundle: BundleSource, entry: ZipEntry): Promise<string> => {
-  const { name, bytes, packedBytes } = entry;
-  if (Math.max(bytes, packedBytes) > SMALL_FILE_BYTES_MAX)
-    return fail("damaged_file", "it is larger than it may be", name);
+const smallText = async (bundle: BundleFiles, name: BundleFile): Promise<string> => {
+  const chunks: Uint8Array[] = [];
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await content(bundle, entry));
+    for await (const chunk of upTo(SMALL_FILE_BYTES_MAX, bundle.chunks(name))) chunks.push(chunk);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
   } catch (error) {
-    if (error instanceof DamagedEntryError) return fail("damaged_file", error.message, name);
+    if (error instanceof DamagedFileError) return fail("damaged_file", error.message, name);
     if (error instanceof TypeError) return fail("damaged_file", "it is not text in UTF-8", name);
     throw error;
   }
 };
+
+/** A small ZIP can unpack to terabytes: no more is unpacked than a file may have. */
+async function* upTo(bytesMax: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    yield chunk;
+    if (bytes > bytesMax)
+      throw new DamagedFileError(`it is longer than the ${bytesMax} bytes that it may have`);
+  }
+}
+
+const listedChunks = (
+  bundle: BundleFiles,
+  { files }: Manifest,
+  name: ListedFile,
+): AsyncGenerator<Uint8Array> =>
+  upTo(files.find((file) => file.name === name)?.bytes ?? 0, bundle.chunks(name));
 
 /** Undefined if a line is not a key or belongs to another log, or if there is no key. */
 const readKeys = (text: string, origin: string): readonly Verifier[] | undefined => {
@@ -261,22 +274,24 @@ const openHead = (
   return { checkpoint: opened.checkpoint, signers: opened.verifiers };
 };
 
-const checkFile = async (bundle: BundleSource, entry: ZipEntry, digest: FileDigest): Promise<void> => {
-  const differs = (): never => fail("damaged_file", "it is not the file that the manifest names", entry.name);
-  if (entry.bytes !== digest.bytes || entry.packedBytes !== digest.deflated_bytes) differs();
-  if ((await sha256(packedChunks(bundle, entry))) !== digest.deflated_sha256) differs();
+const checkFile = async (
+  bundle: BundleFiles,
+  manifest: Manifest,
+  { name, bytes, sha256 }: FileDigest,
+): Promise<void> => {
+  const found = createHash("sha256");
+  let length = 0;
   try {
-    if ((await sha256(contentChunks(bundle, entry))) !== digest.sha256) differs();
+    for await (const chunk of listedChunks(bundle, manifest, name)) {
+      found.update(chunk);
+      length += chunk.length;
+    }
   } catch (error) {
-    if (error instanceof DamagedEntryError) fail("damaged_file", error.message, entry.name);
+    if (error instanceof DamagedFileError) fail("damaged_file", error.message, name);
     throw error;
   }
-};
-
-const sha256 = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
-  const hash = createHash("sha256");
-  for await (const chunk of chunks) hash.update(chunk);
-  return hash.digest("hex");
+  if (length !== bytes || found.digest("hex") !== sha256)
+    fail("damaged_file", "it is not the file that the manifest names", name);
 };
 
 const checkCounts = (manifest: Manifest, checkpoint: Checkpoint, counted: CountedRecords): void => {

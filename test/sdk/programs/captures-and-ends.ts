@@ -1,6 +1,6 @@
 /** Captures one event in memory, and then has nothing more to do. */
 import process from "node:process";
-import { createClient } from "prooftrail/sdk";
+import { createClient } from "prooftrail-sdk";
 
 const { CAPTURE_URL = "", CAPTURE_KEY = "" } = process.env;
 createClient({

@@ -1,6 +1,6 @@
 /** Captures events when it ends, after the client was told of that, and prints what happens to them. */
 import process from "node:process";
-import { createClient } from "prooftrail/sdk";
+import { createClient } from "prooftrail-sdk";
 
 const { CAPTURE_URL = "", CAPTURE_KEY = "" } = process.env;
 const client = createClient({ url: CAPTURE_URL, apiKey: CAPTURE_KEY, outbox: { memory: true } });

@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 import process from "node:process";
 import { clearInterval, setInterval } from "node:timers";
-import { createClient, type SyncPolicy } from "prooftrail/sdk";
+import { createClient, type SyncPolicy } from "prooftrail-sdk";
 
 const {
   CAPTURE_URL = "",

@@ -1,6 +1,6 @@
 /** Drops an event that is too large, and closes with another one that nobody has accepted. Then it exits at once, as a program does that is told to end. */
 import process from "node:process";
-import { createClient } from "prooftrail/sdk";
+import { createClient } from "prooftrail-sdk";
 
 const { CAPTURE_URL = "", CAPTURE_KEY = "" } = process.env;
 const client = createClient({

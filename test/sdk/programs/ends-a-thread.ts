@@ -2,7 +2,7 @@
 import process from "node:process";
 import { setInterval } from "node:timers";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
-import { createClient } from "prooftrail/sdk";
+import { createClient } from "prooftrail-sdk";
 
 const { CAPTURE_URL = "", CAPTURE_KEY = "", CAPTURE_FOLDER = "" } = process.env;
 const open = () =>

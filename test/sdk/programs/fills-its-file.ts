@@ -1,6 +1,6 @@
 /** Captures until its file cannot grow any more (`ulimit -f`), and exits. */
 import process from "node:process";
-import { createClient } from "prooftrail/sdk";
+import { createClient } from "prooftrail-sdk";
 
 const { CAPTURE_URL = "", CAPTURE_KEY = "", CAPTURE_FOLDER = "" } = process.env;
 

@@ -1,6 +1,6 @@
 /** Calls an audited function that rejects: one call is handled, the other one is not. */
 import process from "node:process";
-import { createTestClient, withAudit } from "prooftrail/sdk";
+import { createTestClient, withAudit } from "prooftrail-sdk";
 
 const client = createTestClient();
 const fail = withAudit(client, async (who: string) => Promise.reject(new Error(who)), {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { context, INVALID_SPAN_CONTEXT, type SpanContext, TraceFlags, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { createTestClient, withAudit } from "prooftrail/sdk";
+import { createTestClient, withAudit } from "prooftrail-sdk";
 
 const SPAN: SpanContext = {
   traceId: "0af7651916cd43dd8448eb211c80319c",

@@ -12,10 +12,11 @@ import {
   createTestClient,
   type DroppedEvent,
   keyedHash,
+  type Problem,
   sha256,
   type TestClient,
   withAudit,
-} from "prooftrail/sdk";
+} from "prooftrail-sdk";
 import { EVENT_BYTES_MAX } from "../../../src/sdk/limits.ts";
 import { timeOfUuid7, uuid5, uuid7 } from "../../../src/sdk/uuid.ts";
 import { event, NOWHERE } from "./events.ts";
@@ -159,15 +160,18 @@ test("shared identifiers are hashed too, if the event has none of its own", () =
     assert.ok(!JSON.stringify(client.events).includes(identifier));
 });
 
-test("the result of a toJSON() is sent unchanged, or the event is dropped", () => {
-  const client = createTestClient({ source: false });
-  const dropped = client.capture(loose({ ...event(), metadata: { when: { toJSON: () => new Date(0) } } }));
-  assert.equal(dropped.kind, "dropped");
-  client.capture(loose({ ...event(), metadata: { when: new Date(0) } }));
-  assert.deepEqual(
-    client.events.map(({ metadata }) => metadata),
-    [{ when: "1970-01-01T00:00:00.000Z" }],
-  );
+test("the result of a toJSON() is sent, however often it has one itself", () => {
+  const client = createTestClient({ source: false, onProblem: () => {} });
+  class Itself {
+    readonly name = "x";
+    toJSON(): this {
+      return this;
+    }
+  }
+  const when = { toJSON: () => new Date(0) };
+  client.capture(loose({ ...event(), metadata: { when, date: new Date(0), itself: new Itself() } }));
+  const text = "1970-01-01T00:00:00.000Z";
+  assert.deepEqual(client.events[0]?.metadata, { when: text, date: text, itself: { name: "x" } });
 });
 
 test("with a key identifiers are hashed by HMAC-SHA-256", () => {
@@ -204,42 +208,9 @@ class Decision {
 const deep = Array.from({ length: 70 }).reduce<object>((inner) => ({ inner }), {});
 
 for (const [what, handed, path] of [
-  ["NaN", event({ metadata: { amount: Number.NaN } }), "/metadata/amount"],
-  [
-    "an infinite number in a list",
-    event({ metadata: { list: [1, Number.POSITIVE_INFINITY] } }),
-    "/metadata/list/1",
-  ],
-  ["a BigInt", loose({ ...event(), metadata: { "a/b": 1n } }), "/metadata/a~1b"],
-  ["a function", loose({ ...event(), metadata: { call: () => 1 } }), "/metadata/call"],
-  [
-    "a Map, of which JSON makes {}",
-    loose({ ...event(), metadata: { map: new Map([[1, 2]]) } }),
-    "/metadata/map",
-  ],
-  [
-    "an Error, of which JSON makes {}",
-    loose({ ...event(), metadata: { error: new Error("x") } }),
-    "/metadata/error",
-  ],
-  [
-    "undefined in a list, of which JSON makes null",
-    loose({ ...event(), metadata: { list: [undefined] } }),
-    "/metadata/list/0",
-  ],
-  [
-    "a symbol for a name, which JSON leaves out, as a condition of an ORM has it",
-    loose({ ...event(), metadata: { where: { age: { [Symbol("gt")]: 5 } } } }),
-    "/metadata/where/age",
-  ],
   ["a symbol for a name of the event", loose({ ...event(), [Symbol("trace")]: "x" }), ""],
-  [
-    "an object whose prototype has no constructor",
-    loose({ ...event(), metadata: { row: Object.create(Object.create(null)) } }),
-    "/metadata/row",
-  ],
-  ["a Map for metadata", loose({ ...event(), metadata: new Map([["decision_id", "d"]]) }), "/metadata"],
-  ["a Date for metadata", loose({ ...event(), metadata: new Date("nonsense") }), "/metadata"],
+  ["NaN for a number of the event", loose({ ...event(), affected_count: Number.NaN }), "/affected_count"],
+  ["undefined in a list", loose({ ...event(), legal_bases: [undefined] }), "/legal_bases/0"],
   ["an Error for tags", loose({ ...event(), tags: new Error("x") }), "/tags"],
   ["a Map for hash", loose({ ...event(), hash: new Map([["subject", "x"]]) }), "/hash"],
   ["a date that is none", event({ timestamp: new Date("nonsense") }), "/timestamp"],
@@ -268,6 +239,99 @@ for (const [what, handed, path] of [
     assert.deepEqual(client.stats.dropped, { invalid: 1 });
   });
 }
+
+class Applicant {
+  readonly name = "A";
+  readonly #secret = "not sent";
+  get length(): number {
+    return this.#secret.length;
+  }
+}
+
+const failure = Object.assign(new Error("no route", { cause: new TypeError("bad") }), { code: "E1" });
+const list: unknown[] = [1];
+list.push(list);
+/** The forms that README.md documents, and where they are reported. */
+for (const [what, value, form, path = "/metadata/value"] of [
+  ["a BigInt is a text of its digits", 2n ** 80n, "1208925819614629174706176"],
+  ["NaN is a text", Number.NaN, "NaN"],
+  ["an infinite number is a text", [1, Number.NEGATIVE_INFINITY], [1, "-Infinity"], "/metadata/value/1"],
+  [
+    "an Error is its name, message, cause and own members",
+    failure,
+    { name: "Error", message: "no route", cause: { name: "TypeError", message: "bad" }, code: "E1" },
+  ],
+  [
+    "an Error of another realm as well",
+    runInNewContext("new RangeError('x')"),
+    { name: "RangeError", message: "x" },
+  ],
+  [
+    "a Map with texts for keys is an object",
+    new Map([
+      ["a", 1],
+      ["__proto__", 2],
+    ]),
+    JSON.parse('{"a":1,"__proto__":2}'),
+  ],
+  [
+    "a Map with other keys is a list of pairs",
+    new Map<unknown, unknown>([
+      [1, "x"],
+      ["1", 2n],
+    ]),
+    [
+      [1, "x"],
+      ["1", "2"],
+    ],
+  ],
+  ["a Set is a list", new Set(["x", "y"]), ["x", "y"]],
+  ["a typed array is a list", new Float64Array([0.5, 2]), [0.5, 2]],
+  ["a date that is none is a text", new Date("nonsense"), "Invalid Date"],
+  ["what has a toJSON() that returns nothing is null", { toJSON: () => undefined }, null],
+  ["an instance of a class is its own members", new Applicant(), { name: "A" }],
+  ["an instance whose class has no name as well", Object.create(Object.create(null)), {}],
+  ["undefined in a list is null", [1, undefined, 2], [1, null, 2], "/metadata/value/1"],
+  ["a hole in a list is null", Array(1), [null], "/metadata/value/0"],
+  ["a circle ends in a text", { list }, { list: [1, "[circular]"] }, "/metadata/value/list/1"],
+  [
+    "a function is a text",
+    { "a/b": function score() {} },
+    { "a/b": "[function score]" },
+    "/metadata/value/a~1b",
+  ],
+  ["a symbol is a text", Symbol("x"), "Symbol(x)"],
+  ["a member with a symbol for a name is left out", { age: 1, [Symbol("gt")]: 5 }, { age: 1 }],
+] as const satisfies readonly (readonly [string, unknown, unknown, string?])[])
+  test(`in metadata ${what}, which is reported, and the event is kept`, () => {
+    const problems: Problem[] = [];
+    const client = createTestClient({ source: false, onProblem: (problem) => problems.push(problem) });
+    assert.equal(client.capture(loose({ ...event(), metadata: { value, after: 1 } })).kind, "kept");
+    assert.deepEqual(client.events[0]?.metadata, { value: form, after: 1 });
+    assert.deepEqual([problems.length, problems[0]?.kind, client.stats.dropped], [1, "converted", {}]);
+    assert.ok(problems[0]?.message.includes(`: ${path}: `), JSON.stringify(problems));
+  });
+
+test("metadata that is nested too deep is cut there", () => {
+  const client = createTestClient({ source: false, onProblem: () => {} });
+  client.capture(loose({ ...event(), metadata: { deep } }));
+  assert.match(
+    JSON.stringify(client.events[0]?.metadata),
+    /^(\{"(deep|inner)":){62,64}"\[nested too deep\]"\}+$/,
+  );
+});
+
+test("the report of several converted values says how many there are, also for send()", async () => {
+  const problems: Problem[] = [];
+  const client = createTestClient({ onProblem: (problem) => problems.push(problem) });
+  await client.send(loose({ ...event(), event_id: "evt_1", metadata: { a: [1n, 2n], b: Number.NaN } }));
+  assert.deepEqual(
+    problems.map(({ message }) => message),
+    [
+      "Event evt_1 was changed to fit JSON: /metadata/a/0: A BigInt is no JSON number: send it as a text. 2 more of its values as well.",
+    ],
+  );
+});
 
 /** Like a database document: its data is not in own members, and its own members are not data. */
 class Document {
@@ -309,25 +373,28 @@ for (const [what, captured] of [
     },
   ],
 ] as const satisfies readonly (readonly [string, (client: TestClient, value: unknown) => unknown])[]) {
-  test(`${what} without own members is sent as its toJSON() returns, and refused without a toJSON()`, () => {
-    const dropped: DroppedEvent[] = [];
-    const client = createTestClient({ onDropped: (drop) => dropped.push(drop), onProblem: () => {} });
+  test(`${what} without own members is sent as its toJSON() returns, and what is no object is made one`, () => {
+    const paths: (string | undefined)[] = [];
+    const onProblem = ({ message }: Problem) => void paths.push(/\/metadata(?=:)/.exec(message)?.[0]);
+    const client = createTestClient({ onProblem });
     captured(client, new Document({ decision_id: "dec_1" }));
     assert.deepEqual(
       Object.entries(client.events[0]?.metadata ?? {}).filter(([name]) => /decision|internal/.test(name)),
       [["decision_id", "dec_1"]],
     );
-    for (const value of [
-      new Map([["decision_id", "dec_1"]]),
-      new Set([1]),
-      new Error("x"),
-      new Uint8Array(2),
-    ])
+    for (const [value, members] of [
+      [new Map([["decision_id", "dec_1"]]), { decision_id: "dec_1" }],
+      [new Set([1]), { value: [1] }],
+      [new Error("x"), { name: "Error", message: "x" }],
+      [new Uint8Array(2), { value: [0, 0] }],
+      ["text", { value: "text" }],
+      [7n, { value: "7" }],
+    ] as const) {
+      client.clear();
       captured(client, value);
-    assert.deepEqual(
-      [dropped.map(({ path }) => path), client.events.length],
-      [["/metadata", "/metadata", "/metadata", "/metadata"], 1],
-    );
+      const sent = new Map(Object.entries(client.events[0]?.metadata ?? {}));
+      for (const [name, member] of Object.entries(members)) assert.deepEqual(sent.get(name), member);
+    }
   });
 }
 
@@ -348,10 +415,11 @@ test("tags in a Map are refused even if there are shared tags", () => {
   assert.equal(client.with({ tags: { stage: "test" } }).capture(tags).kind, "dropped");
 });
 
-test("an event that is too large, too deep or circular is dropped with the reason", () => {
+test("an event that is too large, or too deep or circular outside of its metadata, is dropped with the reason", () => {
   const client = createTestClient({ onProblem: () => {} });
-  const reasons = [{ text: "가".repeat(90_000) }, deep, circle].map((metadata) => {
-    const captured = client.capture(loose({ ...event(), metadata }));
+  const members = [{ metadata: { text: "가".repeat(90_000) } }, { tags: deep }, { tags: circle }];
+  const reasons = members.map((member) => {
+    const captured = client.capture(loose({ ...event(), ...member }));
     return captured.kind === "dropped" ? captured.reason : captured.kind;
   });
   assert.deepEqual(reasons, ["too_large", "invalid", "invalid"]);
@@ -387,12 +455,12 @@ test("a callback that captures another invalid event is called once, and both ev
   const client = createTestClient({
     onDropped: (drop) => {
       dropped.push(drop);
-      client.capture(event({ metadata: { amount: Number.NaN } }));
+      client.capture(loose(undefined));
     },
     onProblem: () => {},
   });
   for (let times = 1; times <= 2; times++) {
-    client.capture(event({ metadata: { amount: Number.NaN } }));
+    client.capture(loose(undefined));
     assert.deepEqual([dropped.length, client.stats.dropped], [times, { invalid: 2 * times }]);
   }
 });
@@ -400,7 +468,7 @@ test("a callback that captures another invalid event is called once, and both ev
 test("a dropped event uses up a number, so that the gap is visible at the source", () => {
   const client = createTestClient({ onProblem: () => {} });
   client.capture(event());
-  client.capture(event({ metadata: { amount: Number.NaN } }));
+  client.capture(loose({ ...event(), tags: circle }));
   client.capture(event());
   assert.deepEqual(
     client.events.map(({ metadata }) => (metadata as { source_sequence: number }).source_sequence),
@@ -408,8 +476,7 @@ test("a dropped event uses up a number, so that the gap is visible at the source
   );
 });
 
-test("capture never throws, whatever its argument, and keeps what JSON would keep", () => {
-  const client = createTestClient({ source: false, onProblem: () => {} });
+test("capture never throws, keeps any metadata, and what JSON would keep as it is", () => {
   fc.assert(
     fc.property(
       fc.anything({
@@ -421,17 +488,19 @@ test("capture never throws, whatever its argument, and keeps what JSON would kee
         withSparseArray: true,
       }),
       (value) => {
-        client.clear();
+        const problems: Problem[] = [];
+        const client = createTestClient({ source: false, onProblem: (problem) => problems.push(problem) });
         const captured = client.capture(
           loose({ ...event(), event_id: "evt_1", timestamp: "t", metadata: { value } }),
         );
-        if (captured.kind === "dropped") return;
-        const expected = JSON.parse(JSON.stringify({ value }));
-        assert.deepEqual(client.events[0]?.metadata, expected);
+        assert.equal(captured.kind, "kept");
+        if (problems.length > 0) return;
+        assert.deepEqual(client.events[0]?.metadata, JSON.parse(JSON.stringify({ value })));
       },
     ),
     { numRuns: 200 },
   );
+  const client = createTestClient({ onProblem: () => {} });
   const hostile = new Proxy(
     {},
     { get: () => assert.fail("of the program"), ownKeys: () => assert.fail("of the program") },
@@ -491,15 +560,14 @@ test("a number that is its own text is sent as that text", () => {
 });
 
 test("a list with its own toJSON() is sent as that returns", () => {
-  const client = createTestClient({ source: false });
+  const client = createTestClient({ source: false, onProblem: () => {} });
   const list = (says: unknown) => Object.assign([1, 2], { toJSON: () => says });
-  const captured = [client.capture(loose({ ...event(), metadata: { list: list("two") } }))];
-  captured.push(client.capture(loose({ ...event(), metadata: { list: list(Number.NaN) } })));
+  for (const says of ["two", Number.NaN])
+    client.capture(loose({ ...event(), metadata: { list: list(says) } }));
   assert.deepEqual(
-    captured.map(({ kind }) => kind),
-    ["kept", "dropped"],
+    client.events.map(({ metadata }) => metadata),
+    [{ list: "two" }, { list: "NaN" }],
   );
-  assert.deepEqual(client.events[0]?.metadata, { list: "two" });
 });
 
 test("UUIDs follow RFC 9562", () => {

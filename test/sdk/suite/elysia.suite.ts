@@ -6,8 +6,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Elysia, t } from "elysia";
 import fc from "fast-check";
-import { createTestClient } from "prooftrail/sdk";
-import { type AnsweredRequest, audit } from "prooftrail/sdk/elysia";
+import { createTestClient } from "prooftrail-sdk";
+import { type AnsweredRequest, audit } from "prooftrail-sdk/elysia";
 import { until } from "../../support/until.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";

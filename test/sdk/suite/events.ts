@@ -1,4 +1,4 @@
-import type { CaptureEvent } from "prooftrail/sdk";
+import type { CaptureEvent } from "prooftrail-sdk";
 
 /** An event that the service accepts; the given members replace its own. */
 export const event = (members: Partial<CaptureEvent> = {}): CaptureEvent =>

@@ -10,7 +10,7 @@ import {
   eventFromGenAiSpan,
   type GenAiSpanProcessorOptions,
   metadataFromGenAi,
-} from "prooftrail/sdk";
+} from "prooftrail-sdk";
 
 /** Attribute, an example value, and its copy in metadata. */
 const MAPPED = [

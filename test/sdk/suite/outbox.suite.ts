@@ -21,7 +21,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
-import { createClient } from "prooftrail/sdk";
+import { type Client, createClient, type Flushed } from "prooftrail-sdk";
 import { crc32, crc32ByTable } from "../../../src/sdk/crc32.ts";
 import { createDeadLetterFile, type DeadLetters, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
 import { createFileOutbox, type SyncPolicy } from "../../../src/sdk/file-outbox.ts";
@@ -38,8 +38,9 @@ import { SegmentList } from "../../../src/sdk/segment-list.ts";
 import { createSender } from "../../../src/sdk/sender.ts";
 import { uuid7 } from "../../../src/sdk/uuid.ts";
 import { until } from "../../support/until.ts";
-import { NOWHERE } from "./events.ts";
+import { event, NOWHERE } from "./events.ts";
 import { withFolder } from "./folder.ts";
+import { takeAll, withScriptedService } from "./scripted-service.ts";
 
 const BYTES_MAX = 64 * 1024;
 const encoder = new TextEncoder();
@@ -140,7 +141,7 @@ const walk = async (
   const syncs: Promise<Synced>[] = [];
   const sizes = new Map<number, number>();
   const delivered = new Set<number>();
-  /** Of this life: the entries, and the marks that tell when the entries before them are settled. */
+  /** Of this life: the entries, and the marks that tell when all entries up to there, of earlier lives too, are settled. */
   let own: number[] = [];
   let marks: { readonly isSettled: () => boolean; readonly before: readonly number[] }[] = [];
   /** Of this life: entries that a killed process had settled but not written down may come again. */
@@ -172,14 +173,14 @@ const walk = async (
         sizes.set(number, step.size);
         own.push(number);
       }
-      marks.push({ isSettled: outbox.mark(), before: [...own] });
+      marks.push({ isSettled: outbox.mark(), before: [...sizes.keys()] });
     } else if (step.kind === "take") {
       await settleSome(step);
-      for (const { isSettled, before } of marks)
-        assert.equal(
-          isSettled(),
-          before.every((number) => settled.has(number)),
-        );
+      await hasLooked(outbox);
+      for (const { isSettled, before } of marks) {
+        if (before.some((number) => !delivered.has(number))) assert.equal(isSettled(), false);
+        else if (before.every((number) => settled.has(number))) assert.equal(isSettled(), true);
+      }
     } else if (step.kind === "sync") {
       const synced = outbox.sync();
       // More events arrive during the sync.
@@ -371,10 +372,17 @@ test("a batch of events from very many dead clients is returned before all of th
 
 test("a client that is closed while it takes over from very many dead clients does not finish that first, and the next client has everything", () =>
   withFolder(async (directory) => {
-    const numbers = [...Array(100).keys()];
+    const numbers = [...Array(300).keys()];
     const left = await leaveEach(directory, numbers);
-    const client = createClient({ url: NOWHERE, apiKey: "k", outbox: { directory }, onProblem: () => {} });
-    await client.close({ timeoutMs: 10 });
+    const batch = { events: 10 };
+    const client = createClient({
+      url: NOWHERE,
+      apiKey: "k",
+      outbox: { directory },
+      batch,
+      onProblem: () => {},
+    });
+    await client.close({ timeoutMs: 0 });
     const untouched = (await readdir(directory)).filter((name) => left.includes(name));
     assert.ok(untouched.length > 0, "all of it was taken over first");
     const next = openFile(directory);
@@ -453,16 +461,51 @@ test("the events of a dead client are sent by a running client that captures not
       deadLetters: noDeadLetters,
       reports: createReports({}),
       limits: { events: 9, bytes: 999 },
-      flushIntervalMs: 60_000,
+      flushIntervalMs: 600_000,
       random: Math.random,
     });
     assert.deepEqual([(await sender.flush(5000)).kind, sent], ["flushed", [2]]);
     await killHolders(directory);
-    await until("it is sent", () => sent.length === 2, { timeoutMs: 2000 });
+    await until("it is sent", () => sent.length === 2);
     assert.deepEqual(sent, [2, 1]);
     await sender.stop();
     for (const outbox of [heir, dead]) await outbox.close();
   }));
+
+test("flush and close count what an earlier run left, and deliver it", () =>
+  withFolder((directory) =>
+    withScriptedService(
+      () => "hang",
+      async (service) => {
+        const open = (): Client =>
+          createClient({ url: service.url, apiKey: "k", outbox: { directory }, onProblem: () => {} });
+        const earlier = open();
+        for (const event_id of ["evt_1", "evt_2"]) earlier.capture(event({ event_id }));
+        assert.deepEqual(kindAndEvents(await earlier.close({ timeoutMs: 1 })), ["pending", 2]);
+        const next = open();
+        next.capture(event({ event_id: "evt_3" }));
+        await until("it is found", () => next.stats.pending.events === 3);
+        assert.deepEqual(kindAndEvents(await next.flush({ timeoutMs: 1 })), ["pending", 3]);
+        assert.deepEqual(kindAndEvents(await next.close({ timeoutMs: 1 })), ["pending", 3]);
+        // These two capture nothing themselves.
+        const third = open();
+        await until("it is found", () => third.stats.pending.events === 3);
+        assert.deepEqual(kindAndEvents(await third.flush({ timeoutMs: 1 })), ["pending", 3]);
+        assert.deepEqual(kindAndEvents(await third.close({ timeoutMs: 1 })), ["pending", 3]);
+        const answered: unknown[] = [];
+        service.script = (asked) => {
+          answered.push(...asked.events.map(({ event_id }) => event_id));
+          return takeAll(asked);
+        };
+        const last = open();
+        assert.deepEqual(await last.flush(), { kind: "flushed" });
+        assert.deepEqual(answered, ["evt_1", "evt_2", "evt_3"]);
+        assert.deepEqual(await last.close(), { kind: "flushed" });
+      },
+    ),
+  ));
+
+const kindAndEvents = (flushed: Flushed) => [flushed.kind, flushed.kind === "pending" ? flushed.events : 0];
 
 test("a client whose lease was taken goes on under a new name, and loses nothing", () =>
   withFolder(async (directory) => {

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
-import { type CapturedEvent, createTestClient, type Problem, sha256, withAudit } from "prooftrail/sdk";
+import { type CapturedEvent, createTestClient, type Problem, sha256, withAudit } from "prooftrail-sdk";
 
 const asset_id = "credit_model";
 const inference = () => ({ event_type: "ai_inference" }) as const;

@@ -7,7 +7,8 @@ import type { Review } from "../../../cases/reviews.ts";
 import { shortened } from "../../../event/facts.ts";
 import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
 import { explainedBy } from "../../../obligations/answers.ts";
-import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
+import { lacksExplanation } from "../../../obligations/clocks.ts";
+import type { Obligation } from "../../../obligations/obligation.ts";
 import { stateAt } from "../../../obligations/state.ts";
 import { monthOf } from "../../../views/periods.ts";
 import {
@@ -106,7 +107,7 @@ const stepsOf = (decision: Decision, open: readonly Obligation[]): readonly Step
   if (unresolved.length > 0)
     steps.push(["objection_resolution", firstDue(open.filter((each) => isOf(unresolved, each)))]);
   if (!reviews.every(isCompleted))
-    steps.push(["human_review", firstDue(open.filter(({ deadline }) => deadline === "HR-CLOSE"))]);
+    steps.push(["human_review", firstDue(open.filter(({ rule }) => rule === "HR-CLOSE"))]);
   if (!reviews.every(isTriggered)) steps.push(["human_review_trigger", null]);
   return steps;
 };
@@ -117,8 +118,8 @@ const firstDue = (obligations: readonly Obligation[]): string =>
   obligations.map(({ dueAt }) => dueAt).sort()[0] ?? NO_LIMIT;
 
 /** Limits for the answer, since it was received last. The acknowledgement is no answer. */
-const isOf = (objections: readonly Objection[], { deadline, objectionId, startedBy }: Obligation): boolean =>
-  deadline !== "OBJ-ACK" &&
+const isOf = (objections: readonly Objection[], { rule, objectionId, startedBy }: Obligation): boolean =>
+  rule !== "OBJ-ACK" &&
   objections.some(({ id, received }) => id === objectionId && (!received || startedBy.at >= received.at));
 
 /** Where no law limits the explanation itself, with the answer to the objection; at once where that came without one. */
@@ -137,7 +138,7 @@ const isTriggered = ({ triggered }: Review): boolean => triggered !== undefined;
 const isCompleted = ({ completed }: Review): boolean => completed !== undefined;
 
 const EXPLANATION_DUE: readonly string[] = ["CIA-EXPL", "CO-ADVERSE", "PIPA-EXPL"];
-const isExplanationDue = ({ deadline }: Obligation): boolean => EXPLANATION_DUE.includes(deadline);
+const isExplanationDue = ({ rule }: Obligation): boolean => EXPLANATION_DUE.includes(rule);
 
 const lackingExplanation = ({ objections, explanations }: Decision): readonly Objection[] => {
   if (objections.length === 0) return objections;

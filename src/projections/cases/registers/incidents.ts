@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { awareAt, awareBy, type Incident } from "../../../cases/case.ts";
 import { INCIDENT_DETECTED, saysWord } from "../../../cases/fact.ts";
-import type { Obligation } from "../../../obligations/clocks.ts";
 import { classOfIncident } from "../../../obligations/incident-class.ts";
+import type { Obligation } from "../../../obligations/obligation.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import { CASES_VIEW } from "../tables.ts";
@@ -81,7 +81,7 @@ const rowOf = (
     aware_at: awareAt(incident) ?? null,
     aware_recorded_at: awareBy(incident)?.recorded ?? null,
     authority: said("authority"),
-    report_due_at: obligations.find(({ deadline }) => deadline !== "EU26-5")?.dueAt ?? null,
+    report_due_at: obligations.find(({ rule }) => rule !== "EU26-5")?.dueAt ?? null,
     initial_report_at: initial?.at ?? null,
     initial_report_recorded_at: initial?.recorded ?? null,
     complete_report_at: complete?.at ?? null,

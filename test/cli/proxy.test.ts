@@ -1,0 +1,85 @@
+/** Proxies in the environment: none is asked for this machine, and messages name the one that was asked. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { withoutLoopback } from "../../src/cli/proxy.ts";
+import { runCli } from "../support/cli.ts";
+
+const HEADERS = { "content-type": "application/json", "x-request-id": "req_1" };
+const asked: string[] = [];
+let service: Server;
+let proxy: Server;
+
+const listen = async (server: Server, host?: string): Promise<Server> => {
+  await new Promise<void>((done) => server.listen(0, host, done));
+  return server;
+};
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+beforeAll(async () => {
+  service = await listen(
+    createServer((_, response) => {
+      response.writeHead(200, HEADERS).end('{"data":{"keys":[],"next_cursor":null}}');
+    }),
+  );
+  proxy = await listen(
+    createServer(({ url = "" }, response) => {
+      asked.push(url);
+      response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad gateway</h1>");
+    }),
+    "127.0.0.1",
+  );
+});
+afterAll(() => {
+  for (const server of [service, proxy]) server.close();
+});
+
+const keysOf = (url: string, environment: Readonly<Record<string, string>>) =>
+  runCli(["keys", "list", "--json", "--url", url], {
+    environment: { PROOFTRAIL_API_KEY: "ptk_a_b_c", ...environment },
+  });
+
+test.each(["127.0.0.1", "localhost", "127.8.9.10", "[::1]"])(
+  "%s is asked directly, whatever proxies the environment names",
+  async (host) => {
+    const address = `http://127.0.0.1:${portOf(proxy)}`;
+    for (const environment of [
+      { HTTP_PROXY: address },
+      { http_proxy: address, NO_PROXY: "example.com" },
+      { ALL_PROXY: address, no_proxy: "" },
+    ]) {
+      const { code, err } = await keysOf(`http://${host}:${portOf(service)}`, environment);
+      expect([code, err]).toEqual([0, ""]);
+    }
+    expect(asked).toEqual([]);
+  },
+);
+
+test("what a proxy answers, or does not, is told with its name and without its password", async () => {
+  const port = portOf(proxy);
+  const answered = await keysOf("http://audit.example", { HTTP_PROXY: `http://me:secret@127.0.0.1:${port}` });
+  expect(answered.err).toContain(
+    `http://audit.example (--url) through the proxy http://127.0.0.1:${port} (http_proxy) answered with status 502`,
+  );
+  expect(asked.splice(0)).toEqual([expect.stringContaining("http://audit.example/v1/keys")]);
+  const silent = await keysOf("https://audit.example", { https_proxy: "me:secret@127.0.0.1:9" });
+  expect(silent.err).toContain(
+    "No answer from https://audit.example (--url) through the proxy http://127.0.0.1:9 (https_proxy): ",
+  );
+  expect(answered.err + silent.err).not.toContain("secret");
+});
+
+test("a host that no_proxy names is asked directly, and no proxy is named", async () => {
+  const environment = { HTTP_PROXY: `http://127.0.0.1:${portOf(proxy)}`, NO_PROXY: "other, .invalid" };
+  const { err } = await keysOf("http://audit.invalid", environment);
+  expect(err).toContain("No answer from http://audit.invalid (--url): ");
+  expect(asked).toEqual([]);
+});
+
+test("what no_proxy says stays", () => {
+  const LOOPBACK = "localhost,127.0.0.0/8,::1";
+  expect(withoutLoopback({})).toBe(LOOPBACK);
+  expect(withoutLoopback({ NO_PROXY: "a", no_proxy: "b,c" })).toBe(`b,c,${LOOPBACK}`);
+  expect(withoutLoopback({ NO_PROXY: "a" })).toBe(`a,${LOOPBACK}`);
+});

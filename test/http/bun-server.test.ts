@@ -1,0 +1,72 @@
+/**
+ * What Bun's HTTP server does to requests that HTTP/1.1 allows, as the API's description says. Where one of these fails after an update of Bun, the
+ * server has learnt it: take the sentence out of the description and of docs/how-to/proxy.md.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { event, startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** All that the service answers to these bytes until it closes the connection, or until an answer to the last request is there. */
+const answersTo = (text: string, { endsAtOnce = false } = {}): Promise<string> => {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname, () => (endsAtOnce ? socket.end(text) : socket.write(text)));
+  let said = "";
+  socket.setEncoding("utf8").on("data", (more) => {
+    said += more;
+    if (said.includes('"leaf_hash"')) socket.destroy();
+  });
+  socket.on("close", () => resolve(said)).on("error", reject);
+  return promise;
+};
+
+const post = (
+  id: string,
+  headers: Readonly<Record<string, string>> = {},
+  { chunked = false } = {},
+): string => {
+  const body = JSON.stringify(event({ event_id: id }));
+  const framing = chunked ? { "Transfer-Encoding": "chunked" } : { "Content-Length": String(body.length) };
+  const head = Object.entries({
+    Host: "localhost",
+    Authorization: `Bearer ${service.adminKey}`,
+    "Content-Type": "application/json",
+    ...framing,
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const sent = chunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n` : body;
+  return `POST /v1/events HTTP/1.1\r\n${head.join("")}\r\n${sent}`;
+};
+
+const described = async (): Promise<string> =>
+  (await service.call("/docs/json", { key: null })).json.info.description;
+
+test("a second request before the first answer closes the connection without any answer", async () => {
+  expect(await answersTo(post("evt_first") + post("evt_second"))).toBe("");
+  expect(await described()).toContain("carries another request before the first is answered");
+});
+
+test("a client that ends its side at once gets no answer, and what it sent is stored once", async () => {
+  const sent = post("evt_ended");
+  expect(await answersTo(sent, { endsAtOnce: true })).toBe("");
+  expect(await answersTo(sent)).toMatch(/"leaf_hash"/);
+  expect(await described()).toContain("its sending side is closed before the answer");
+});
+
+test("100 is sent for 100-continue in small letters only", async () => {
+  expect(await answersTo(post("evt_small", { Expect: "100-continue" }))).toStartWith("HTTP/1.1 100 ");
+  expect(await answersTo(post("evt_large", { Expect: "100-Continue" }))).toStartWith("HTTP/1.1 202 ");
+  expect(await described()).toContain("is answered with 100 only in small letters");
+});
+
+test("trailer fields that nobody announced are a bare 400", async () => {
+  const answer = await answersTo(`${post("evt_trailer", {}, { chunked: true })}X-Trailer: 1\r\n\r\n`);
+  expect(answer).toBe("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+  expect(await described()).toContain("No trailer fields may follow a chunked body");
+});

@@ -1,0 +1,55 @@
+/** A program from this machine's Debian release, unpacked into the user's cache without root. Tests are skipped with the reason where there is none. */
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { openPrivateApt } from "../../src/jetstream/broker/private-apt.ts";
+
+export type DebianProgram =
+  | {
+      readonly kind: "found";
+      readonly path: string;
+      /** With the libraries of the packages. */
+      readonly environment: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: "missing"; readonly reason: string };
+
+/** The packages that the program needs beside what every Debian has, the program's own first. */
+export const debianProgram = async (
+  packages: readonly [string, ...string[]],
+  program: string,
+): Promise<DebianProgram> => {
+  const cache = resolve(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "prooftrail");
+  const root = join(cache, `debian-${packages[0]}`);
+  if (!existsSync(join(root, program))) {
+    const failure = await unpack(packages, { cache, root });
+    if (failure !== undefined) return { kind: "missing", reason: failure };
+  }
+  const libraries = ["x86_64-linux-gnu", "aarch64-linux-gnu"].map((name) => join(root, "usr/lib", name));
+  return {
+    kind: "found",
+    path: join(root, program),
+    environment: { LD_LIBRARY_PATH: libraries.join(":") },
+  };
+};
+
+const unpack = async (
+  packages: readonly string[],
+  { cache, root }: { readonly cache: string; readonly root: string },
+): Promise<string | undefined> => {
+  await mkdir(cache, { recursive: true });
+  const directory = await mkdtemp(join(cache, ".unpacking-"));
+  try {
+    const apt = await openPrivateApt({ directory, suite: undefined });
+    if (apt.kind === "failed") return apt.reason;
+    const failure = await apt.unpack(packages, join(directory, "root"));
+    if (failure !== undefined) return failure;
+    await rename(join(directory, "root"), root).catch(async (error: unknown) => {
+      // Another process was faster.
+      if (!existsSync(root)) throw error;
+    });
+    return undefined;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+};
