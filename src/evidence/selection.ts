@@ -153,8 +153,9 @@ const recordsOfCase = async (
   );
   const rows = await eventsOfFacts(dependencies.views, tenant, facts);
   const kept = [...rows.values()].map((row) => rowInteger(row, "sequence"));
+  const known = found.is.facts.filter(({ bySubject }) => !bySubject);
   const named =
-    found.events > found.is.facts.length
+    found.events > known.length
       ? await matchingRecords(dependencies, tenant, filter, last)
       : ({ kind: "chosen", sequences: [], withheld: NONE } as const);
   if (named.kind !== "chosen") return named;

@@ -67,7 +67,9 @@ const readCase = ({ views, now, rules }: Dependencies) =>
         if (found.isShared) return problem(call.context, "case_shared");
         if (await isCaseExpired(views, tenant, value, found)) return problem(call.context, "case_expired");
         const { facts, links } = found.is;
-        const linked = facts.map((fact) => ({ fact, linkedBy: linkOf(fact, links)?.by }));
+        // Several decisions about one person have the same nameless notice.
+        const once = new Map(facts.map((fact) => [fact.id, fact]));
+        const linked = [...once.values()].map((fact) => ({ fact, linkedBy: linkOf(fact, links)?.by }));
         return answerWithTimeline(views, call, linked, {
           ...caseEntry(found, rules, at),
           correlation_id: value,
