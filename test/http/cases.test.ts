@@ -347,20 +347,20 @@ test.each([
   ["20", "20"],
   ["about 20", "about 20"],
   [9007199254740993n, "9007199254740993"],
-])("affected_count %p of an incident comes back as %p", async (sent, shown) => {
+])("affected_count and severity %p of an incident come back as %p", async (sent, shown) => {
   const id = `evt_affected_${typeof sent}_${String(sent).replaceAll(/[ .]/g, "_")}`;
   const body = JSON.stringify(
     event({
       event_id: id,
       asset_id: id,
       event_type: "incident.detected",
-      metadata: { affected_count: "HERE" },
+      metadata: { affected_count: "HERE", severity: "HERE" },
     }),
-  ).replace('"HERE"', typeof sent === "bigint" ? String(sent) : JSON.stringify(sent));
+  ).replaceAll('"HERE"', typeof sent === "bigint" ? String(sent) : JSON.stringify(sent));
   const { json } = await service.call("/v1/events", { body });
   const path = `/v1/registers/incidents?asset_id=${encodeURIComponent(id)}`;
   const register = await service.call(`${path}&min_sequence=${json.data.sequence}`);
-  expect(register.json.data).toMatchObject([{ affected_count: shown }]);
+  expect(register.json.data).toMatchObject([{ affected_count: shown, severity: shown }]);
 });
 
 test.each(["upheld", "Confirmed", "AFFIRMED", "unchanged"])(
