@@ -258,7 +258,7 @@ test("409 and 422 have the same form (details in the tests of ingestion)", async
   const headers = { "idempotency-key": "conflict" };
   await post(event({ event_id: "evt_conflict" }));
   await post(event({ event_id: "evt_other" }), headers);
-  expectProblem(await post(event({ event_id: "evt_conflict", asset_id: "hunter2" })), "event_id_conflict");
+  expectProblem(await post(event({ event_id: "evt_conflict", asset_id: "hunter2" })), "event_id_to_waive");
   expectProblem(await post(event({ event_id: "evt_third" }), headers), "idempotency_key_reused");
 });
 
@@ -519,6 +519,18 @@ test("case_shared: a correlation_id with more decisions than a case may have", a
   const sent = await service.call("/v1/events/batch", { body: { events } });
   const answer = await service.call(`/v1/cases/shared?min_sequence=${sent.json.data.sequence}`);
   expectProblem(answer, "case_shared");
+});
+
+test("obligation_state_conflict: what is not waived cannot be unwaived", async () => {
+  const body = event({
+    event_id: "evt_to_waive",
+    event_type: "decision.human_review_triggered",
+    metadata: { decision_id: "d_to_waive" },
+  });
+  const sent = await service.call("/v1/events", { body });
+  await service.call(`/v1/obligations?min_sequence=${sent.json.data.sequence}`);
+  const path = "/v1/obligations/HR-CLOSE:evt_to_waive/unwaive";
+  expectProblem(await service.call(path, { body: { reason: "r" } }), "obligation_state_conflict");
 });
 
 test("no_api: any request to a process without the role api", async () => {
