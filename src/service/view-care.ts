@@ -14,7 +14,7 @@ import { projectionsWith } from "../projections/registry.ts";
 import { replayLetter } from "../projections/replay.ts";
 import { type Verified, verifyView } from "../projections/verify.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { DatabaseError, isReadOnly, lacksRight } from "../views/postgres-connection.ts";
+import { DatabaseError, isReadOnly, lacksRight } from "../views/postgres-errors.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { type Row, rowInteger, rowText } from "../views/tables.ts";
 import { isAway, ViewsUnavailableError } from "../views/unavailable.ts";

@@ -5,7 +5,7 @@ import { isMissing } from "../files/durable-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { createPostgresViews } from "../views/postgres.ts";
-import { lacksRight } from "../views/postgres-connection.ts";
+import { lacksRight } from "../views/postgres-errors.ts";
 import { createSqliteViews } from "../views/sqlite.ts";
 import { isAway } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";

@@ -8,14 +8,12 @@ import { VIEW_READ_CONNECTIONS_MAX } from "../limits.ts";
 import type { Done } from "./done.ts";
 import {
   type Connection,
-  constraintMessage,
   createConnection,
-  DatabaseError,
-  isLockTimeout,
   leastBusy,
   type RunSql,
   type Statement,
 } from "./postgres-connection.ts";
+import { constraintMessage, DatabaseError, isLockTimeout } from "./postgres-errors.ts";
 import { createSnapshots, loadRows, numbered, selectRows, tablesOf, viewRow } from "./postgres-reads.ts";
 import { postgresTermsOf } from "./postgres-terms.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
