@@ -9,7 +9,7 @@ WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
 RUN bun install --frozen-lockfile --production
 
-FROM nats:2.14.6-alpine AS broker
+FROM nats:2.15.1-alpine AS broker
 
 FROM oven/bun:1.4.5-slim
 WORKDIR /app

@@ -199,11 +199,11 @@ export const listQuestions = async (asked: Asked, chance: Chance): Promise<reado
   return questions;
 };
 
-/** A filter by deadline implies its law (routes/obligations.ts), and mostly comes with a state. */
+/** A filter by rule implies its law (routes/obligations.ts), and mostly comes with a state. */
 const filtersOf = (list: List): readonly (readonly string[])[] =>
   list === obligationList
     ? subsets([...list.filters, "status"]).filter(
-        (filters) => filters.includes("law") || !filters.includes("deadline"),
+        (filters) => filters.includes("law") || !filters.includes("rule"),
       )
     : subsets(list.filters);
 
@@ -242,9 +242,9 @@ const askList = (
 ): Promise<unknown> => {
   const draw = (): Row => samples[chance.below(samples.length)] ?? {};
   const drawn = draw();
-  // A deadline belongs to one law: with another law the answer needs no query (routes/obligations.ts).
+  // A rule belongs to one law: with another law the answer needs no query (routes/obligations.ts).
   const isTogether = (column: string): boolean =>
-    how === "together" || (list === obligationList && (column === "deadline" || column === "law"));
+    how === "together" || (list === obligationList && (column === "rule" || column === "law"));
   const where = filters.flatMap((column): readonly Condition[] => {
     const value = (isTogether(column) ? drawn : draw())[column] ?? null;
     return value === null ? [] : [{ kind: "equals", column, value }];

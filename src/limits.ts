@@ -49,8 +49,15 @@ export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 /** Problems listed for one event or request; more are counted in its text. The answer to a batch lists this many beside the first of each event: a thousand bad events took 13 MB (measured). */
 export const PROBLEMS_PER_EVENT_MAX = 50;
 export const PROBLEMS_PER_BATCH_MAX = 4000;
-/** Warnings listed in one answer. */
+/** Warnings listed in one answer; where there are more, the last one says how many. */
 export const WARNINGS_MAX = 50;
+/** Places in a batch that one of its warnings lists; it counts them all. */
+export const WARNING_INDEXES_MAX = 10;
+/** Unknown names of one event that are compared with the known ones, members and keys of metadata each: 3 µs for one key (measured). */
+export const NAMES_COMPARED_MAX = 500;
+/** An event whose time is further ahead of our clock, or further back, is answered with a warning (DESIGN 9). */
+export const CLOCK_AHEAD_MS_MAX = 5 * 60 * SECOND_MS;
+export const LONG_AGO_MS_MIN = 30 * 24 * 60 * 60 * SECOND_MS;
 
 /** How long the broker remembers a message id (SPEC 4.1: Idempotency-Key is cached for 10 minutes). */
 export const DUPLICATE_WINDOW_MS = 10 * 60 * SECOND_MS;
@@ -64,12 +71,16 @@ export const SANDBOX_CLIENTS_BYTES_MAX = 32 * MIB;
 /** If a rate counter does not answer within this time, the request goes on without it. */
 export const RATE_COUNT_MS_MAX = 500;
 /** How long the counts of acknowledged events are kept: five years, as long as the longest law asks for evidence. */
-export const ACCEPTED_AGE_MS_MAX = 5 * 366 * 24 * 60 * 60 * SECOND_MS;
+export const COUNTS_AGE_MS_MAX = 5 * 366 * 24 * 60 * 60 * SECOND_MS;
+/** Disk for them: five years of some thousand tenants, or more than a year of 10,000 that send in every hour. The oldest days go first. */
+export const COUNTS_BYTES_MAX = 1024 * MIB;
+/** One message of them, with about 150 bytes of each of its tenants. No broker takes more than a record. */
+export const COUNTS_MESSAGE_BYTES_MAX = EVENT_BYTES_MAX;
 /** How often the counts are stored, and how long that may take before it is tried again. */
-export const ACCEPTED_FLUSH_MS = 1 * SECOND_MS;
-export const ACCEPTED_COUNT_MS_MAX = 2 * SECOND_MS;
-/** Hours whose counts are read in parallel. */
-export const ACCEPTED_READS_AT_ONCE = 32;
+export const COUNTS_FLUSH_MS = 1 * SECOND_MS;
+export const COUNTS_REQUEST_MS_MAX = 2 * SECOND_MS;
+/** Days whose counts are read in parallel. */
+export const COUNTS_DAYS_READ_AT_ONCE = 8;
 /** Hours in one answer of a reconciliation: a month. And the last hours that are reconciled if it is not known which already were. */
 export const RECONCILED_HOURS_MAX = 31 * 24;
 export const RECONCILED_HOURS_FIRST = 24;
@@ -103,6 +114,13 @@ export const LOG_STALL_MS_MAX = 8 * SECOND_MS;
 export const OTHER_STALL_MS_MAX = 2 * LOG_STALL_MS_MAX;
 /** After a stall was not met for this long, the next request tries again: twice APPEND_ACK_MS_MAX, because one sender meets it that often. */
 export const LOG_STALL_AGE_MS_MAX = 2 * APPEND_ACK_MS_MAX;
+/** How often it is checked whether the log has the end that views and HEADS_COPY know. */
+export const LOG_END_MS = 2 * SECOND_MS;
+/** Heads named in the event that accepts a restored log, and the length of its reason. */
+export const RESTORED_HEADS_NAMED_MAX = 100;
+export const RESTORE_REASON_CHARACTERS_MAX = 1000;
+/** Signed heads go to HEADS_COPY no more often than this. */
+export const HEADS_COPY_MS_MIN = 1 * SECOND_MS;
 /** How often that is checked. */
 export const LOG_KEEPER_MS = 1 * SECOND_MS;
 
@@ -158,7 +176,11 @@ export const STREAM_POSITION_POLL_MS = 25;
 export const MIN_SEQUENCE_WAIT_MS_MAX = 5 * SECOND_MS;
 /** Bytes of records that projections request from the log at once. The next ones are read meanwhile, so twice that is in memory. */
 export const PROJECTION_BYTES_PER_COMMIT_MAX = 16 * MIB;
-/** A duty that falls due within this many days is due soon. */
+/** How long after its due time an event that met an obligation in time may reach the log, unless the operator says otherwise (LATE_RECORD_GRACE). */
+export const LATE_RECORD_GRACE_MS_DEFAULT = 24 * 60 * 60 * 1000;
+/** Characters of the reason for waiving an obligation. */
+export const WAIVE_REASON_CHARACTERS_MAX = 1000;
+/** An obligation that falls due within this many days is due soon. */
 export const DUE_SOON_DAYS = 7;
 /** Events that an entry of coverage names as evidence. */
 export const COVERAGE_EXAMPLES_MAX = 3;
@@ -240,6 +262,8 @@ export const VIEW_MADE_RECORDS_MIN = 1000;
 export const KEY_NAME_CHARACTERS_MAX = 128;
 /** The highest rate of one key per second: far above what one broker takes, so that it refuses a typo and no plan. */
 export const KEY_RATE_PER_SECOND_MAX = 1_000_000;
+/** Different limits that one request may count against: the key's own, and those of the keys that it comes from. */
+export const RATE_SHARES_MAX = 8;
 /** Keys of one tenant, revoked ones included: every front end holds all of them in memory, at about 1 KB each. */
 export const KEYS_PER_TENANT_MAX = 10_000;
 /** How long a rotated key works beside its successor, in seconds: a day by default, a week at most. */
@@ -296,6 +320,14 @@ export const AWAY_RETRY_MS = 500;
 /** Without the views: what they have seen, and whether the log answers, are asked at once and for so long; a load balancer waits a second. The log may be slow. */
 export const READINESS_VIEWS_MS_MAX = 500;
 export const READINESS_LOG_MS_MAX = 800;
+/** The same for what only warns. */
+export const READINESS_WORK_MS_MAX = 500;
+/** A record that waits longer for a signed head is reported, and so is a monitor that has not read the whole log for so long, or cannot read it. */
+export const UNSEALED_MS_MAX = 10 * 60 * SECOND_MS;
+export const MONITOR_ROUND_MS_MAX = 48 * 60 * 60 * SECOND_MS;
+export const MONITOR_FAILING_MS_MAX = 10 * 60 * SECOND_MS;
+/** Rest between two counts of all obligations. */
+export const COUNT_OBLIGATIONS_MS = 30 * SECOND_MS;
 /** How long `/metrics` waits for the end of the log. */
 export const METRICS_LOG_MS_MAX = SECOND_MS;
 
@@ -339,5 +371,13 @@ export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;
 /** Free space below which `prooftrail doctor` warns, and below which it fails. */
 export const DISK_FREE_BYTES_LOW = 1024 * MIB;
 export const DISK_FREE_BYTES_MIN = 64 * MIB;
+/** Consumers that your own services may have on one stream. Each durable one is a group of servers that elect a leader: 1000 took a quarter of a core (measured). */
+export const CONSUMERS_PER_STREAM_MAX = 64;
+/** Memory of a broker's streams, in relation to what they reserve. */
+export const BROKER_MEMORY_HEADROOM = 1.25;
+/** How often the brokers and their streams are looked at, how long an answer may take, and the used share of a limit that is reported. */
+export const BROKER_LOOK_MS = 5 * SECOND_MS;
+export const BROKER_LOOK_MS_MAX = 2 * SECOND_MS;
+export const BROKER_USAGE_HIGH = 0.9;
 /** A right for which the broker neither denies nor answers within this time is unknown. */
 export const PERMISSION_ANSWER_MS_MAX = 2 * SECOND_MS;

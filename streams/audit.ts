@@ -1,4 +1,9 @@
-import { DUPLICATE_WINDOW_MS, EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../src/limits.ts";
+import {
+  CONSUMERS_PER_STREAM_MAX,
+  DUPLICATE_WINDOW_MS,
+  EVENT_BYTES_MAX,
+  RECORD_OVERHEAD_BYTES_MAX,
+} from "../src/limits.ts";
 import { nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { AUDIT_SUBJECTS } from "./subjects.ts";
 
@@ -14,6 +19,7 @@ export const auditStream = (options: TopologyOptions): StreamDefinition => ({
     retention: "limits",
     discard: "new",
     num_replicas: options.replicas,
+    max_consumers: CONSUMERS_PER_STREAM_MAX,
     max_age: 0,
     max_bytes: -1,
     max_msgs: -1,
@@ -33,7 +39,7 @@ export const auditStream = (options: TopologyOptions): StreamDefinition => ({
     // and gives up the replica. After two of them the stream has no quorum any more (measured, `bun run chaos --scenario cluster`).
     compression: options.replicas > 1 ? "none" : "s2",
   },
-  updatable: ["num_replicas", "max_msg_size", "allow_direct", "allow_atomic", "compression"],
+  updatable: ["num_replicas", "max_consumers", "max_msg_size", "allow_direct", "allow_atomic", "compression"],
   // A limit per subject removes the oldest messages even with `discard: "new"`.
   keeping: [
     "storage",

@@ -1,4 +1,4 @@
-import { CHECKPOINTS_PER_TENANT_MAX } from "../src/limits.ts";
+import { CHECKPOINTS_PER_TENANT_MAX, CONSUMERS_PER_STREAM_MAX } from "../src/limits.ts";
 import {
   nanoseconds,
   SEND_STORED,
@@ -27,6 +27,7 @@ export const checkpointsStream = (options: TopologyOptions): StreamDefinition =>
     // The oldest heads of a tenant are removed. Any later one proves what they did, by a consistency proof.
     discard: "old",
     num_replicas: options.replicas,
+    max_consumers: CONSUMERS_PER_STREAM_MAX,
     max_age: 0,
     max_bytes: -1,
     max_msgs: -1,
@@ -35,13 +36,21 @@ export const checkpointsStream = (options: TopologyOptions): StreamDefinition =>
     duplicate_window: nanoseconds(USUAL_DUPLICATE_WINDOW_MS),
     deny_delete: true,
     deny_purge: true,
-    // Only the leader answers: a replica that is behind would let a second sealer sign beside the first.
-    allow_direct: false,
+    // For reading from one head to the next. The last head is asked of the leader: a replica that is behind would let a second sealer sign beside the first.
+    allow_direct: true,
     allow_atomic: false,
     allow_msg_counter: false,
     allow_rollup_hdrs: false,
     compression: "none",
     republish: SEND_STORED,
   },
-  updatable: ["num_replicas", "max_msgs_per_subject", "max_msg_size", "duplicate_window", "republish"],
+  updatable: [
+    "num_replicas",
+    "max_consumers",
+    "max_msgs_per_subject",
+    "max_msg_size",
+    "duplicate_window",
+    "allow_direct",
+    "republish",
+  ],
 });

@@ -1,11 +1,16 @@
-import { DUPLICATE_WINDOW_MS, OBLIGATIONS_AGE_MS_MAX, OBLIGATIONS_BYTES_MAX } from "../src/limits.ts";
+import {
+  CONSUMERS_PER_STREAM_MAX,
+  DUPLICATE_WINDOW_MS,
+  OBLIGATIONS_AGE_MS_MAX,
+  OBLIGATIONS_BYTES_MAX,
+} from "../src/limits.ts";
 import { nanoseconds, SEND_STORED, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { OBLIGATION_SUBJECTS } from "./subjects.ts";
 
-/** Transitions of duties: open, due, met, late. They follow from the log, so the oldest may be removed. */
+/** Transitions of obligations: open, due, met, late, late_record, breached, waived. They follow from the log, so the oldest may be removed. */
 export const obligationsStream = (options: TopologyOptions): StreamDefinition => ({
   name: "OBLIGATIONS",
-  purpose: "Transitions of duties: open, due, met, late.",
+  purpose: "Transitions of obligations: open, due, met, late, late_record, breached, waived.",
   writtenBy: "the projector (src/jetstream/duty-publisher.ts)",
   readBy: "your services",
   settings: {
@@ -14,6 +19,7 @@ export const obligationsStream = (options: TopologyOptions): StreamDefinition =>
     retention: "limits",
     discard: "old",
     num_replicas: options.replicas,
+    max_consumers: CONSUMERS_PER_STREAM_MAX,
     max_age: nanoseconds(OBLIGATIONS_AGE_MS_MAX),
     max_bytes: OBLIGATIONS_BYTES_MAX,
     max_msgs: -1,
@@ -32,6 +38,7 @@ export const obligationsStream = (options: TopologyOptions): StreamDefinition =>
   },
   updatable: [
     "num_replicas",
+    "max_consumers",
     "max_age",
     "max_bytes",
     "duplicate_window",

@@ -7,10 +7,10 @@
 import { KEYS_BUCKET } from "./keys.ts";
 import { RETENTION_BUCKET } from "./retention.ts";
 import {
-  ACCEPTED_SUBJECTS,
   AUDIT_SUBJECTS,
   CHECKPOINT_KEY_SUBJECTS,
   CHECKPOINT_SUBJECTS,
+  COUNTS_SUBJECTS,
   OBLIGATION_SUBJECTS,
   RATES_SUBJECTS,
   SANDBOX_CLIENTS_SUBJECTS,
@@ -33,12 +33,17 @@ const DELIVERIES = "_INBOX_consumer.>";
 /** Copies of stored messages that a consumer receives live (SEND_STORED). */
 const COPIED: readonly string[] = [OBLIGATION_SUBJECTS, CHECKPOINT_SUBJECTS, CHECKPOINT_KEY_SUBJECTS];
 
-/** Reading a stream without the right to change it: consumers, direct gets, acknowledgements, flow control. */
-const readStream = (stream: string): readonly string[] => [
+/** Reading messages by sequence and subject, one or many at once (NATS ADR-31). */
+const readMessages = (stream: string): readonly string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.MSG.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}.>`,
+];
+
+/** The same, and by consumers of one's own, with acknowledgements and flow control. */
+const readStream = (stream: string): readonly string[] => [
+  ...readMessages(stream),
   `$JS.API.CONSUMER.CREATE.${stream}`,
   `$JS.API.CONSUMER.CREATE.${stream}.>`,
   `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.*`,
@@ -66,21 +71,24 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       SANDBOX_SUBJECTS,
       SANDBOX_CLIENTS_SUBJECTS,
       RATES_SUBJECTS,
-      ACCEPTED_SUBJECTS,
+      COUNTS_SUBJECTS,
       OBLIGATION_SUBJECTS,
       CHECKPOINT_SUBJECTS,
       CHECKPOINT_KEY_SUBJECTS,
       `$KV.${KEYS_BUCKET}.>`,
       `$KV.${RETENTION_BUCKET}.>`,
       ...EVERY_CLIENT,
-      ...readStream("AUDIT"),
-      ...readStream("SANDBOX"),
+      ...readMessages("AUDIT"),
+      ...readMessages("SANDBOX"),
+      "$JS.API.STREAM.INFO.SANDBOX_CLIENTS",
       "$JS.API.STREAM.MSG.GET.SANDBOX_CLIENTS",
-      ...readStream("CHECKPOINTS"),
+      "$JS.API.STREAM.INFO.RATES",
+      ...readMessages("CHECKPOINTS"),
       "$JS.API.STREAM.INFO.OBLIGATIONS",
-      "$JS.API.STREAM.INFO.ACCEPTED",
-      "$JS.API.STREAM.MSG.GET.ACCEPTED",
+      "$JS.API.STREAM.INFO.COUNTS",
+      "$JS.API.STREAM.MSG.GET.COUNTS",
       ...readStream(`KV_${KEYS_BUCKET}`),
+      `$JS.API.STREAM.INFO.KV_${RETENTION_BUCKET}`,
       `$JS.API.STREAM.MSG.GET.KV_${RETENTION_BUCKET}`,
     ],
     subscribe: [INBOX],

@@ -8,7 +8,7 @@ import { RATES_SUBJECTS } from "./subjects.ts";
  */
 export const ratesStream = (options: TopologyOptions): StreamDefinition => ({
   name: "RATES",
-  purpose: "Counters of the rate limits, one per key, unit and second.",
+  purpose: "Counters of the rate limits, one per key or tenant, unit and second.",
   writtenBy: "the front ends (src/jetstream/rate-counter.ts)",
   readBy: "the front ends, in the acknowledgement",
   settings: {

@@ -22,6 +22,8 @@ export interface StreamSettings {
   readonly retention: "limits";
   readonly discard: "new" | "old";
   readonly num_replicas: number;
+  /** Of a stream that your own services may read: theirs, for Prooftrail needs none (src/jetstream/reader.ts). */
+  readonly max_consumers?: number;
   readonly max_age: number;
   readonly max_bytes: number;
   readonly max_msgs: number;

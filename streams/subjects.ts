@@ -8,7 +8,7 @@ export const SANDBOX_SUBJECTS = "sandbox.>";
 export const RATES_SUBJECTS = "rates.>";
 export const SANDBOX_CLIENTS_SUBJECTS = "sandbox_client.*";
 
-export const ACCEPTED_SUBJECTS = "accepted.>";
+export const COUNTS_SUBJECTS = "counted.*.*.*";
 
 export const OBLIGATION_SUBJECTS = "obligation.>";
 
@@ -27,19 +27,20 @@ export const tenantOfCheckpoint = (subject: string): string | undefined =>
 /** One public key, by its fingerprint in hex. */
 export const checkpointKeySubject = (fingerprint: string): string => `checkpoint_key.${fingerprint}`;
 
-/** `obligation.<tenant>.<asset>.<deadline>.<transition>`: five tokens always. */
+/** `obligation.<tenant>.<asset>.<rule>.<transition>`: five tokens always. */
 export const obligationSubject = (parts: {
   readonly tenant: string;
   readonly assetId: string;
-  readonly deadline: string;
+  readonly rule: string;
   readonly transition: string;
-}): string =>
-  `obligation.${parts.tenant}.${encodeToken(parts.assetId)}.${parts.deadline}.${parts.transition}`;
+}): string => `obligation.${parts.tenant}.${encodeToken(parts.assetId)}.${parts.rule}.${parts.transition}`;
 
-/** The counter of one tenant and hour (`2026-11-20T10`). */
-export const acceptedSubject = (tenant: string, hour: string): string => `accepted.${tenant}.${hour}`;
+/** Groups of tenants: each is a message of its own, so that an event does not write the counts of all tenants anew. */
+export const COUNTS_GROUPS = 32;
 
-export const tenantOfAccepted = (subject: string): string | undefined => subject.split(".")[1];
+/** What one writer has counted on a day (`2026-11-20`) of the tenants of one group; `*` for all. */
+export const countsSubject = (day: string, group: number | "*", writer: string): string =>
+  `counted.${day}.${group}.${writer}`;
 
 /** The requests of one client of the sandbox. */
 export const sandboxClientSubject = (client: string): string => `sandbox_client.${client}`;

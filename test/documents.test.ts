@@ -1,16 +1,24 @@
-/** Checks the documents against the code in both directions: nothing is missing, and nothing is said that is not true. */
+/** Checks the documents against the code: the reference is generated from it, links lead somewhere, and names exist. */
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import siteConfig from "../docs/.vitepress/config.ts";
+import { headingAnchor } from "../docs/generator/heading-anchor.ts";
+import { withEvent } from "../docs/generator/readme-event.ts";
+import { referencePages } from "../docs/generator/reference-pages.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { SCOPES } from "../src/access/scopes.ts";
 import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
-import { SAID } from "../src/cases/fact.ts";
+import { EVENT_MEMBERS } from "../src/event/audit-event.ts";
+import { EVENT_TYPES } from "../src/event/event-types.ts";
+import { METADATA_KEYS } from "../src/event/metadata-keys.ts";
+import { WARNING_CODES } from "../src/event/warnings.ts";
 import { PROBLEMS } from "../src/http/problem.ts";
 import { REJECTION_CODES } from "../src/intake/answer.ts";
+import * as limits from "../src/limits.ts";
 import { ADVERSE_OUTCOMES } from "../src/obligations/clocks.ts";
+import { DEADLINE_IDS } from "../src/obligations/deadlines.ts";
 import { INCIDENT_DEADLINES } from "../src/obligations/incident-class.ts";
-import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS } from "../src/retention/floors.ts";
 import {
   CLOSE_TIMEOUT_MS_DEFAULT,
   DEAD_LETTER_BYTES_MAX,
@@ -24,56 +32,77 @@ import { PERMISSIONS } from "../streams/permissions.ts";
 import { topology } from "../streams/topology.ts";
 import { read, root, rows, section } from "./support/documents.ts";
 
-test("README lists every setting with its default and meaning", () => {
-  const table = rows(section("README.md", "Configuration"));
-  const settings = Object.entries(Environment.properties).map(([name, schema]) => [
-    name,
-    String(schema["x-default"]),
-    String(schema.description).replaceAll("`", ""),
-  ]);
-  expect(table).toEqual(settings);
-});
+const PAGES = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".md"))
+  .map((name) => `docs/${name}`)
+  .sort();
+const WRITTEN_PAGES = PAGES.filter((path) => !path.startsWith("docs/reference/"));
+const OTHER_DOCUMENTS = [
+  "README.md",
+  "ARCHITECTURE.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "bench/README.md",
+  "bench/RESULTS.md",
+  "examples/README.md",
+  "streams/README.md",
+];
 
-test("README lists every error code with its status and its condition", () => {
-  const table = rows(section("README.md", "Errors"));
-  const problems = Object.entries(PROBLEMS).map(([code, { status, when }]) => [
-    String(status),
-    code,
-    when.replaceAll("`", ""),
-  ]);
-  expect(table).toEqual(problems);
-  for (const code of REJECTION_CODES) expect(section("README.md", "Errors")).toContain(`\`${code}\``);
-});
+const codeSpans = (path: string): ReadonlySet<string> =>
+  new Set([...read(path).matchAll(/`([^`\n]+)`/g)].map(([, text]) => text ?? ""));
 
-test("every metric in README's alerts exists", async () => {
+const metricNames = async (): Promise<readonly string[]> => {
   const metrics = createMetrics();
-  metrics.watchLog({ lastSequence: async () => 1, copies: async () => 1 });
-  const there = await metrics.registry.metrics();
-  const named = read("README.md").match(/prooftrail_[a-z_]+(?=[ {[`)])/g) ?? [];
+  return metrics.registry.getMetricsAsArray().map(({ name }) => name);
+};
+
+test("docs/reference and README's part are what the code says: `bun run docs:reference` changes nothing", () => {
+  expect(withEvent(read("README.md"))).toBe(read("README.md"));
+  const pages = referencePages();
+  expect(readdirSync(join(root, "docs/reference")).toSorted()).toEqual(Object.keys(pages).toSorted());
+  for (const [name, text] of Object.entries(pages))
+    expect([name, read(`docs/reference/${name}`)]).toEqual([name, text]);
+});
+
+test("the reference names every setting, error, limit, event type, field, rule, scope, administrative event, metric and stream", async () => {
+  const settings = [...read("docs/reference/settings.md").matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+  expect(settings).toEqual(Object.keys(Environment.properties));
+  const catalogues = {
+    errors: [...Object.keys(PROBLEMS), ...REJECTION_CODES, ...WARNING_CODES],
+    limits: Object.keys(limits),
+    "event-types": EVENT_TYPES,
+    "event-fields": EVENT_MEMBERS,
+    keys: [...SCOPES, ...Object.keys(SYSTEM_EVENTS)],
+    metrics: (await metricNames()).filter((name) => name.startsWith("prooftrail_")),
+    subjects: topology({ replicas: 1 }).map(({ name }) => name),
+    "metadata-keys": [
+      ...METADATA_KEYS.flatMap(({ name, also = [] }) => [name, ...also]),
+      ...ADVERSE_OUTCOMES,
+      ...INCIDENT_DEADLINES.keys(),
+    ],
+  };
+  for (const [page, names] of Object.entries(catalogues)) {
+    const named = codeSpans(`docs/reference/${page}.md`);
+    expect([page, names.filter((name) => !named.has(name))]).toEqual([page, []]);
+  }
+  const headings = [...read("docs/reference/obligations.md").matchAll(/^### (.+)$/gm)].map(([, id]) => id);
+  expect(headings).toEqual([...DEADLINE_IDS]);
+});
+
+test("every metric that a page names exists", async () => {
+  const there = await metricNames();
+  const named = PAGES.flatMap((path) => read(path).match(/prooftrail_[a-z_]+(?=[ {[`)])/g) ?? []);
   expect(named).toContain("prooftrail_ready");
-  for (const name of named) expect(there).toContain(`# HELP ${name} `);
+  expect([...new Set(named)].filter((name) => !there.includes(name))).toEqual([]);
 });
 
-test("README names every metadata key that cases and duties use, and the words that start a clock of their own", () => {
-  const table = section("README.md", "Ask what an auditor asks").split("| key in `metadata` |")[1] ?? "";
-  const known = [...SAID.map(([name]) => name), ...ADVERSE_OUTCOMES, ...INCIDENT_DEADLINES.keys()];
-  expect(known.filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
-});
-
-test("README lists every scope", () => {
-  expect(rows(section("README.md", "Give each team its own key")).map(([scope]) => scope)).toEqual([
-    ...SCOPES,
-  ]);
-});
-
-test("README lists every event that Prooftrail writes itself, with its content", () => {
-  expect(rows(section("README.md", "What Prooftrail logs about itself"))).toEqual(
-    Object.entries(SYSTEM_EVENTS).map(([type, { summary, details }]) => [
-      type,
-      summary.replaceAll("`", ""),
-      Object.keys(details.properties).join(", "),
-    ]),
+test("README has at most 200 lines, and pages say obligation and not duty", () => {
+  expect(read("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(200);
+  const others = ["README.md", ...WRITTEN_PAGES].flatMap((path) =>
+    (read(path).match(/\bdut(?:y|ies)\b/gi) ?? []).map((word) => `${path}: ${word}`),
   );
+  expect(others).toEqual([]);
 });
 
 /** Undefined if there is no bound. */
@@ -95,7 +124,7 @@ test("streams/README.md lists every stream with its subjects and its bound, and 
       "KV_KEYS",
       "RATES",
       "KV_RETENTION",
-      "ACCEPTED",
+      "COUNTS",
     ].map((name) => [
       name,
       topology({ replicas: 1 })
@@ -125,19 +154,27 @@ test("src/sdk/README.md says what an outbox holds and how long its client waits"
 test("all files name the same version of Bun", () => {
   const version = packageJson.packageManager.replace("bun@", "");
   expect(packageJson.engines.bun).toBe(version);
-  for (const path of ["README.md", "CONTRIBUTING.md", ".ci/run"]) {
-    const named = [...read(path).matchAll(/bun@([\d.]+)/g)].map(([, found]) => found);
-    expect(named.length).toBeGreaterThan(0);
-    expect(new Set(named)).toEqual(new Set([version]));
-  }
+  const named = ["README.md", "CONTRIBUTING.md", ".ci/run", ...PAGES].flatMap((path) =>
+    [...read(path).matchAll(/bun@([\d.]+)/g)].map(([, found]) => found),
+  );
+  expect(new Set(named)).toEqual(new Set([version]));
   expect(read("Dockerfile")).toContain(`oven/bun:${version}`);
 });
 
 test("a script that needs more packages than the service installs them first; start and build skip the installation", () => {
   const needing = Object.entries(packageJson.scripts).filter(([, script]) =>
-    /\b(tsc|biome|bun test|sdk-package)\b/.test(script),
+    /\b(tsc|biome|bun test|sdk-package|vitepress)\b/.test(script),
   );
-  expect(needing.map(([name]) => name)).toEqual(["check", "test", "build:sdk", "chaos", "outage"]);
+  expect(needing.map(([name]) => name)).toEqual([
+    "check",
+    "test:unit",
+    "test",
+    "test:slow",
+    "build:sdk",
+    "docs",
+    "chaos",
+    "outage",
+  ]);
   for (const [name, script] of needing)
     expect([name, script]).toEqual([
       name,
@@ -145,23 +182,49 @@ test("a script that needs more packages than the service installs them first; st
     ]);
 });
 
-test("every link inside the documents has a target", () => {
-  const documents = [
-    "README.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "streams/README.md",
-    "bench/README.md",
-    "bench/RESULTS.md",
-    "bench/HISTORY.md",
-  ];
-  const broken = documents.flatMap((document) =>
-    [...read(document).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)]
-      .map(([, link]) => link ?? "")
-      .filter((link) => !existsSync(join(root, dirname(document), link)))
+const anchorsOf = (path: string): ReadonlySet<string> =>
+  new Set([...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => headingAnchor(heading ?? "")));
+
+/** Code blocks and code spans hold no links. */
+const linksIn = (path: string): readonly string[] =>
+  [
+    ...read(path)
+      .replace(/^```[\s\S]*?^```$/gm, "")
+      .replace(/`[^`\n]*`/g, "")
+      .matchAll(/\]\((?!https?:)([^)]+)\)/g),
+  ].map(([, link]) => link ?? "");
+
+test("every link inside the documents has a target, and its heading exists", () => {
+  const broken = [...PAGES, ...OTHER_DOCUMENTS].flatMap((document) =>
+    linksIn(document)
+      .filter((link) => {
+        const [file = "", anchor] = link.split("#");
+        const target = file === "" ? document : join(dirname(document), file);
+        if (!existsSync(join(root, target))) return true;
+        return anchor !== undefined && !anchorsOf(target).has(anchor);
+      })
       .map((link) => `${document}: ${link}`),
   );
   expect(broken).toEqual([]);
+});
+
+test("pages link to pages only, because the built site has nothing else", () => {
+  const outside = PAGES.flatMap((document) =>
+    linksIn(document)
+      .map((link) => link.split("#")[0] ?? "")
+      .filter((file) => file !== "" && !PAGES.includes(join(dirname(document), file)))
+      .map((link) => `${document}: ${link}`),
+  );
+  expect(outside).toEqual([]);
+});
+
+test("every page is in the contents and in the sidebar", () => {
+  const sidebar = JSON.stringify(siteConfig.themeConfig.sidebar);
+  for (const page of PAGES.filter((path) => path !== "docs/index.md")) {
+    const link = page.slice("docs".length, -".md".length);
+    expect([page, sidebar.includes(`"${link}"`)]).toEqual([page, true]);
+    expect([page, read("docs/index.md").includes(`(${link.slice(1)}.md)`)]).toEqual([page, true]);
+  }
 });
 
 test("ARCHITECTURE.md names only files that exist", () => {
@@ -170,17 +233,4 @@ test("ARCHITECTURE.md names only files that exist", () => {
   );
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
-});
-
-test("README lists every law with a retention period, with its days", () => {
-  const table = rows(section("README.md", "Retention"));
-  for (const name of FLOOR_NAMES) {
-    const { span, days } = LEGAL_FLOORS[name];
-    expect(table.map(([what, least]) => [what, least])).toContainEqual([
-      `legal basis ${name}`,
-      `${span} (${days} days)`,
-    ]);
-  }
-  const { span, days } = GENERAL_FLOOR;
-  expect(table[0]?.slice(0, 2)).toEqual(["every event", `${span} (${days} days)`]);
 });

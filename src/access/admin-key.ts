@@ -8,7 +8,7 @@ import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
 import type { KeyStore, KeyWrite } from "./key-store.ts";
 
 export type AdminKeySetup =
-  /** Made now: the banner shows it, this once. The copy on disk is at `path`. */
+  /** Made now: the banner shows it, this once and only in a terminal. The copy on disk is at `path`. */
   | { readonly kind: "made"; readonly key: string; readonly path: string }
   /** There was one already, or another front end that started at the same time made it. `path`: of its copy, if this start found one. */
   | { readonly kind: "kept"; readonly path?: string; readonly otherKeyPath?: string }
@@ -29,10 +29,12 @@ export const setUpAdminKey = async (dependencies: {
   readonly file: AdminKeyFile;
   readonly now: () => Date;
   readonly randomBytes: RandomBytes;
+  /** What a key that is made now begins with. */
+  readonly keyPrefix?: string;
   /** The value of ADMIN_API_KEY, if it is set; it matches ADMIN_KEY_PATTERN. */
   readonly configured: string | undefined;
 }): Promise<AdminKeySetup> => {
-  const { store, file, now, randomBytes, configured } = dependencies;
+  const { store, file, now, randomBytes, keyPrefix, configured } = dependencies;
   const stored = store.admin();
   if (configured !== undefined) {
     const secret_hash = hashSecret(configured);
@@ -50,7 +52,7 @@ export const setUpAdminKey = async (dependencies: {
     return { kind: "kept", ...(found.isKey ? { path: found.path } : { otherKeyPath: found.path }) };
   }
 
-  const made = makeApiKey(randomBytes);
+  const made = makeApiKey(randomBytes, keyPrefix);
   await file.prepare(made.id, made.text);
   const write = await store.createAdmin({
     secret_hash: hashSecret(made.text),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
-import { hashSecret, isApiKeyId, makeApiKey, parseApiKey, verifySecret } from "./api-key.ts";
+import { API_KEY_PREFIX, hashSecret, isApiKeyId, makeApiKey, parseApiKey, verifySecret } from "./api-key.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -20,6 +20,19 @@ describe("an API key", () => {
         expect(made.text).toMatch(/^ptk_[0-9A-Za-z]{12}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
         expect(parseApiKey(made.text)).toEqual({ kind: "ok", id: made.id, secret: made.secret });
         expect(isApiKeyId(made.id)).toBe(true);
+      }),
+    );
+  });
+
+  test("has the prefix that it is made with, and reads back whatever that is", () => {
+    const prefix = fc.stringMatching(API_KEY_PREFIX);
+    fc.assert(
+      fc.property(randomSource, prefix, (source, own) => {
+        const made = makeApiKey(source, own);
+        expect(made.text).toStartWith(`${own}${made.id}_`);
+        expect(parseApiKey(made.text)).toEqual({ kind: "ok", id: made.id, secret: made.secret });
+        const other = own === "ptk_" ? "abc_" : "ptk_";
+        expect(parseApiKey(made.text.replace(own, other))).toEqual({ kind: "checksum" });
       }),
     );
   });
@@ -56,7 +69,8 @@ describe("an API key", () => {
       "password",
       `${text}\n`,
       ` ${text}`,
-      text.toUpperCase().replace("PTK", "Ptk"),
+      text.replace("ptk", "1tk"),
+      text.slice("ptk_".length),
     ]) {
       expect(parseApiKey(other)).toEqual({ kind: "malformed" });
     }

@@ -1,6 +1,7 @@
 /**
- * The text of an API key: `ptk_<id>_<secret>_<crc>`. The id is public, the secret is not kept anywhere, and the checksum
- * lets a secret scanner and the front end refuse a typo without a lookup. Pure: knows no store and no scopes.
+ * The text of an API key: `<prefix><id>_<secret>_<crc>`. The id is public, the secret is not kept anywhere, and the checksum
+ * lets a secret scanner and the front end refuse a typo without a lookup. A key keeps the prefix that it was made with, whatever
+ * the setting says later. Pure: knows no store and no scopes.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
@@ -11,7 +12,7 @@ type ParsedApiKey =
   | { readonly kind: "checksum" }
   | { readonly kind: "malformed" };
 
-interface MadeApiKey {
+export interface MadeApiKey {
   readonly id: string;
   readonly secret: string;
   /** The whole key as the customer gets it, once. */
@@ -22,7 +23,9 @@ interface MadeApiKey {
 export type RandomBytes = (bytes: number) => Uint8Array;
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const PREFIX = "ptk";
+export const API_KEY_PREFIX_DEFAULT = "ptk_";
+/** What API_KEY_PREFIX may be. */
+export const API_KEY_PREFIX = /^[A-Za-z][0-9A-Za-z_]{0,30}_$/;
 const ID_CHARACTERS = 12;
 /** 62^32 is 190 bits: a plain SHA-256 of it needs no salt and no slow hash. */
 const SECRET_CHARACTERS = 32;
@@ -34,13 +37,13 @@ const UNBIASED_BYTES = Math.floor(256 / ALPHABET.length) * ALPHABET.length;
 export const API_KEY_ID_PATTERN = `^[0-9A-Za-z]{${ID_CHARACTERS}}$`;
 const API_KEY_ID = new RegExp(API_KEY_ID_PATTERN);
 const API_KEY = new RegExp(
-  `^(${PREFIX}_([0-9A-Za-z]{${ID_CHARACTERS}})_([0-9A-Za-z]{${SECRET_CHARACTERS}}))_([0-9A-Za-z]{${CRC_CHARACTERS}})$`,
+  `^(${API_KEY_PREFIX.source.slice(1, -1)}([0-9A-Za-z]{${ID_CHARACTERS}})_([0-9A-Za-z]{${SECRET_CHARACTERS}}))_([0-9A-Za-z]{${CRC_CHARACTERS}})$`,
 );
 
-export const makeApiKey = (randomBytes: RandomBytes): MadeApiKey => {
+export const makeApiKey = (randomBytes: RandomBytes, prefix = API_KEY_PREFIX_DEFAULT): MadeApiKey => {
   const id = drawText(ID_CHARACTERS, randomBytes);
   const secret = drawText(SECRET_CHARACTERS, randomBytes);
-  const body = `${PREFIX}_${id}_${secret}`;
+  const body = `${prefix}${id}_${secret}`;
   return { id, secret, text: `${body}_${checksum(body)}` };
 };
 

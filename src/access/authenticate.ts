@@ -2,6 +2,7 @@
 import { hashSecret, parseApiKey, verifySecret } from "./api-key.ts";
 import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord, isActive } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
+import { type RateShares, rateSharesOf } from "./rate-shares.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
 import { DEFAULT_TENANT, SYSTEM_TENANT } from "./tenant.ts";
 
@@ -15,6 +16,8 @@ export interface Principal {
   /** When it ends as far as is known: it expires, or was rotated and has a grace time. */
   readonly expiresAt?: string;
   readonly rateLimit?: NonNullable<ApiKeyRecord["rate_limit"]>;
+  /** What its requests and events count against; absent if nothing limits it. */
+  readonly rateShares?: RateShares;
 }
 
 export type Authentication =
@@ -58,7 +61,7 @@ export const authenticate = (options: {
 
   if (isAdmin) return { kind: "principal", principal: ADMIN };
   if (!record || !isKey || !isActive(record, now)) return { kind: "invalid" };
-  return { kind: "principal", principal: principalOf(record) };
+  return { kind: "principal", principal: principalOf(record, keys.get) };
 };
 
 /**
@@ -135,7 +138,7 @@ const ADMIN: Principal = { keyId: ADMIN_KEY_ID, tenant: DEFAULT_TENANT, scopes: 
 
 const isForReading = (scope: Scope): boolean => scope === "events:read";
 
-const principalOf = (record: ApiKeyRecord): Principal => {
+const principalOf = (record: ApiKeyRecord, get: KeyStore["get"]): Principal => {
   const expiresAt = earliest(record.expires_at, record.grace_until);
   return {
     keyId: record.id,
@@ -144,7 +147,9 @@ const principalOf = (record: ApiKeyRecord): Principal => {
     scopes: record.tenant === SYSTEM_TENANT ? record.scopes.filter(isForReading) : record.scopes,
     isAdmin: false,
     ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(record.rate_limit === undefined ? {} : { rateLimit: record.rate_limit }),
+    ...(record.rate_limit === undefined
+      ? {}
+      : { rateLimit: record.rate_limit, rateShares: rateSharesOf(record, get) }),
   };
 };
 

@@ -1,7 +1,9 @@
 /** Nobody grants more than they have. The arithmetic of that rule, for keys.ts. */
+import { RATE_SHARES_MAX } from "../limits.ts";
 import { type OtherTenant, type Principal, reaches } from "./authenticate.ts";
 import { type ApiKeyRecord, EXPIRY, EXPIRY_EXPECTED } from "./key-record.ts";
 import type { KeyProblem } from "./key-request.ts";
+import { isTooDeep } from "./rate-shares.ts";
 import type { Scope } from "./scopes.ts";
 
 type RateLimit = NonNullable<ApiKeyRecord["rate_limit"]>;
@@ -48,6 +50,22 @@ export const excessOver = (principal: Principal, grant: Grant): Excess | undefin
   }
   return problems.length === 0 ? undefined : { kind: "invalid", problems };
 };
+
+/** Why the principal may make no key with one more limit of its own: each request of it would ask too many counters. */
+export const depthOver = (principal: Principal, { rateLimit }: Limits): Excess | undefined => {
+  const problems = UNITS.filter((unit) =>
+    isTooDeep(principal.rateShares?.[unit] ?? [], rateLimit?.[`${unit}_per_second`]),
+  ).map(
+    (unit): KeyProblem => ({
+      path: `/rate_limit/${unit}_per_second`,
+      code: "too_many",
+      message: `The key that makes it comes from keys with ${RATE_SHARES_MAX} different limits, which is the most: leave this out, or use another key.`,
+    }),
+  );
+  return problems.length === 0 ? undefined : { kind: "invalid", problems };
+};
+
+const UNITS = ["requests", "events"] as const;
 
 /** The requested limits; for those left out, the principal's own. */
 export const grantedLimits = (principal: Principal, asked: Limits): Limits => {

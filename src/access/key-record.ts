@@ -30,7 +30,7 @@ const rateLimit = (leftOut: string) =>
     { requests_per_second: Type.Optional(Rate), events_per_second: Type.Optional(Rate) },
     {
       additionalProperties: false,
-      description: `Limits of this key alone. What is left out is ${leftOut}. A batch above \`events_per_second\` is let through once and waited for afterwards: with 5 a batch of 1000 passes, and what comes next is answered with 429 and \`Retry-After: 200\`.`,
+      description: `Limits of this key. Its successors and the keys that it makes share them. What is left out is ${leftOut}. A batch above \`events_per_second\` is let through once and waited for afterwards: with 5 a batch of 1000 passes, and what comes next is answered with 429 and \`Retry-After: 200\`.`,
     },
   );
 
@@ -77,7 +77,12 @@ export const NewKeyView = Type.Object({
 export type NewKeyView = Static<typeof NewKeyView>;
 
 /** What the key bucket holds. Members that a newer version added are kept: an update writes them back. */
-export const ApiKeyRecord = Type.Object({ ...visible, secret_hash: SecretHash });
+export const ApiKeyRecord = Type.Object({
+  ...visible,
+  secret_hash: SecretHash,
+  /** The key that it succeeds, whose limits it shares. Keys that version 0.1.0 rotated have none. */
+  rotated_from: Type.Optional(KeyId),
+});
 export type ApiKeyRecord = Static<typeof ApiKeyRecord>;
 
 /** The hash is that of the whole text, because an operator may choose any. */

@@ -19,9 +19,9 @@ import {
   type ChangedMeanwhile,
   unlessEnded,
 } from "./action.ts";
-import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
+import { hashSecret, type MadeApiKey, makeApiKey, type RandomBytes } from "./api-key.ts";
 import { authorize, type OtherTenant, type Principal, reaches } from "./authenticate.ts";
-import { excessOver, expiryOf, grantedLimits, type Limits } from "./grant.ts";
+import { depthOver, excessOver, expiryOf, grantedLimits, type Limits } from "./grant.ts";
 import type { KeyAction } from "./key-actions.ts";
 import { type ApiKeyRecord, isActive, type KeyView, viewOf } from "./key-record.ts";
 import { checkCreateKeyRequest, checkRotateKeyRequest, type KeyProblem } from "./key-request.ts";
@@ -92,6 +92,8 @@ interface KeysDependencies {
   readonly recorder: ActionRecorder<KeyAction>;
   readonly now: () => Date;
   readonly randomBytes: RandomBytes;
+  /** What new keys begin with. */
+  readonly keyPrefix?: string;
 }
 
 export const createKeys = (dependencies: KeysDependencies): Keys => {
@@ -117,7 +119,7 @@ export const createKeys = (dependencies: KeysDependencies): Keys => {
 };
 
 const create = async (
-  { store, recorder, now, randomBytes }: KeysDependencies,
+  { store, recorder, now, randomBytes, keyPrefix }: KeysDependencies,
   { by, request }: Parameters<Keys["create"]>[0],
 ): ReturnType<Keys["create"]> => {
   const { principal } = by;
@@ -132,7 +134,8 @@ const create = async (
   const expiry = expiryOf(asked.expires_at, time);
   if (expiry.kind === "invalid") return expiry;
   const limits = grantedLimits(principal, { expiresAt: expiry.expiresAt, rateLimit: asked.rate_limit });
-  const excess = excessOver(principal, { tenant, scopes: asked.scopes, ...limits });
+  const excess =
+    excessOver(principal, { tenant, scopes: asked.scopes, ...limits }) ?? depthOver(principal, limits);
   if (excess) return excess;
   if (tenant === SYSTEM_TENANT && asked.scopes.some((scope) => scope !== "events:read")) return READ_ONLY;
   if (store.list(tenant).length >= KEYS_PER_TENANT_MAX) {
@@ -140,7 +143,7 @@ const create = async (
     return { kind: "invalid", problems: [{ path: "", code: "too_many", message }] };
   }
 
-  const made = makeApiKey(randomBytes);
+  const made = makeApiKey(randomBytes, keyPrefix);
   const record: ApiKeyRecord = {
     id: made.id,
     tenant,
@@ -224,7 +227,7 @@ const rotateOnce = async (
   dependencies: KeysDependencies,
   { by, id, graceSeconds }: { readonly by: Actor; readonly id: string; readonly graceSeconds: number },
 ): ReturnType<Keys["rotate"]> => {
-  const { store, recorder, now, randomBytes } = dependencies;
+  const { store, recorder, now, randomBytes, keyPrefix } = dependencies;
   const { principal } = by;
   const found = await fetchFor(principal, id, store);
   if (found.kind !== "found") return found;
@@ -243,8 +246,9 @@ const rotateOnce = async (
     principal.keyId === id ? undefined : excessOver(principal, { tenant, scopes, expiresAt, rateLimit });
   if (excess) return excess;
 
-  const { made, successor, previous, graceUntil } = succession(old, {
-    randomBytes,
+  const made = makeApiKey(randomBytes, keyPrefix);
+  const { successor, previous, graceUntil } = succession(old, {
+    made,
     time,
     graceSeconds,
     by: principal.keyId,
@@ -272,15 +276,14 @@ const rotateOnce = async (
 const succession = (
   old: ApiKeyRecord,
   parts: {
-    readonly randomBytes: RandomBytes;
+    readonly made: MadeApiKey;
     readonly time: Date;
     readonly graceSeconds: number;
     /** Id of the key that asks for it. */
     readonly by: string;
   },
 ) => {
-  const { randomBytes, time, graceSeconds, by } = parts;
-  const made = makeApiKey(randomBytes);
+  const { made, time, graceSeconds, by } = parts;
   const { replaced_by: _, grace_until: graceBefore, ...kept } = old;
   const successor: ApiKeyRecord = {
     ...kept,
@@ -288,12 +291,13 @@ const succession = (
     secret_hash: hashSecret(made.secret),
     created_at: time.toISOString(),
     created_by: by,
+    rotated_from: old.id,
   };
   const graceAsked = new Date(time.getTime() + graceSeconds * 1000).toISOString();
   // Rotating again, after a lost answer, never extends the old key's life. All times are spelt alike, so they compare as text.
   const graceUntil = graceBefore !== undefined && graceBefore < graceAsked ? graceBefore : graceAsked;
   const previous: ApiKeyRecord = { ...old, replaced_by: made.id, grace_until: graceUntil };
-  return { made, successor, previous, graceUntil };
+  return { successor, previous, graceUntil };
 };
 
 const replace = async (

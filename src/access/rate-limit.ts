@@ -27,6 +27,8 @@ export type RateDecision =
       readonly perSecond: number;
       /** Whole seconds until one more is allowed, at least 1. */
       readonly retryAfterSeconds: number;
+      /** Whose limit it is, if not the key's own. */
+      readonly sharedBy?: "keys" | "tenant";
     };
 
 /** `elapsedMs`: a clock that never goes back. */

@@ -7,10 +7,17 @@ export const SCOPE_OPENS = {
   "events:read": "Read the tenant's events, views, exports and proofs, and follow new events as they arrive.",
   "keys:manage":
     "Create, list, rotate and revoke the tenant's API keys, with no more rights than the managing key has itself; say how long its events are kept, and place and release holds.",
+  "obligations:waive":
+    "Say why one of the tenant's obligations will not be met, and take that back. Both are written to the log.",
 } as const;
 
 export const ScopeSchema = Type.Union(
-  [Type.Literal("events:write"), Type.Literal("events:read"), Type.Literal("keys:manage")],
+  [
+    Type.Literal("events:write"),
+    Type.Literal("events:read"),
+    Type.Literal("keys:manage"),
+    Type.Literal("obligations:waive"),
+  ],
   { description: "What a key may be allowed to do." },
 );
 

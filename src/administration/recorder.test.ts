@@ -108,10 +108,11 @@ test("the event is stored before the action is done, and every reader understand
     correlation_id: by.requestId,
     metadata: { tenant: "acme", actor: "admin", request_id: by.requestId, key_id: "k".repeat(12) },
   });
-  const own = { eventTypes: Object.keys(SYSTEM_EVENTS), eventIdPrefixes: ["evt_"] };
-  expect(createEventValidator(own)(event)).toMatchObject({ kind: "valid", warnings: [] });
-  const customers = { eventTypes: EVENT_TYPES, eventIdPrefixes: ["evt_"] };
-  expect(createEventValidator(customers)(event)).toMatchObject({
+  const own = { eventTypes: Object.keys(SYSTEM_EVENTS), eventIdPrefixes: ["evt_"], legalBases: [] };
+  const now = Date.parse("2026-11-20T10:00:00Z");
+  expect(createEventValidator(own)(event, now)).toMatchObject({ kind: "valid", warnings: [] });
+  const customers = { eventTypes: EVENT_TYPES, eventIdPrefixes: ["evt_"], legalBases: [] };
+  expect(createEventValidator(customers)(event, now)).toMatchObject({
     kind: "invalid",
     problems: [{ code: "unknown_event_type" }],
   });

@@ -40,12 +40,61 @@ const EVIDENCE_ACTIONS = {
 
 export type EvidenceAction = ActionOf<typeof EVIDENCE_ACTIONS>;
 
+const RESTORE_ACTIONS = {
+  "system.restored": {
+    summary:
+      "A log that lost its end, for example because an older copy was put back, was accepted as it is. Later heads say so in a line of their own.",
+    details: Type.Object({
+      reason: Type.String(),
+      known_sequence: Type.Integer({ description: "The last record that known heads covered." }),
+      restored_sequence: Type.Integer({ description: "The last record of the log as it was restored." }),
+      heads_given_up: Type.Integer({ description: "Tenants whose last known head the log does not extend." }),
+      heads: Type.Array(
+        Type.Object({
+          tenant: TenantSchema,
+          size: Type.Integer(),
+          root: Type.String(),
+          restored_size: Type.Integer(),
+        }),
+        { description: "The first of them: size and root of the head, and the size of the log now." },
+      ),
+      known_heads_sha256: Type.String({
+        description:
+          "SHA-256 of the file `given-up-….json` in HEADS_COPY, in hex: all heads as they were known.",
+      }),
+    }),
+  },
+} as const satisfies Readonly<Record<string, ActionKind>>;
+
+const Waiving = Type.Object({
+  obligation_id: Type.String({ description: "The obligation of the tenant." }),
+  reason: Type.String({ description: "Why, as it was given." }),
+  case_name: Type.String({
+    description: "Kind and value of the name to which the event refers that started the obligation.",
+  }),
+});
+
+const WAIVER_ACTIONS = {
+  "system.obligation_waived": {
+    summary: "An obligation was waived: somebody said why it will not be met.",
+    details: Waiving,
+  },
+  "system.obligation_unwaived": {
+    summary: "The waiver of an obligation was taken back.",
+    details: Waiving,
+  },
+} as const satisfies Readonly<Record<string, ActionKind>>;
+
+export type WaiverAction = ActionOf<typeof WAIVER_ACTIONS>;
+
 /** Events of actions that somebody carries out. */
 export const ACTIONS = {
   ...KEY_ACTIONS,
   ...RETENTION_ACTIONS,
   ...EXPORT_ACTIONS,
   ...EVIDENCE_ACTIONS,
+  ...RESTORE_ACTIONS,
+  ...WAIVER_ACTIONS,
 } as const;
 
 export type Action = ActionOf<typeof ACTIONS>;

@@ -5,7 +5,16 @@ import { DECISION_MADE, type Fact, type Links } from "./fact.ts";
 /** The text is `id type hour`. */
 const fact = (line: string, links: Links): Fact => {
   const [id = "", type = "", hour = ""] = line.split(" ");
-  return { id, type, at: `2026-09-01T${hour}`, sequence: 1, asset: "a", links, says: {} };
+  return {
+    id,
+    type,
+    at: `2026-09-01T${hour}`,
+    sequence: 1,
+    recorded: "2026-12-01T00:00:00",
+    asset: "a",
+    links,
+    says: {},
+  };
 };
 
 const made = (id: string, hour: string, correlation: string): Fact =>

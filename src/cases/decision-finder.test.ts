@@ -7,6 +7,7 @@ const fact = (second: number, type: Fact["type"], links: Fact["links"]): Fact =>
   at: new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString().slice(0, -1),
   id: `evt_${String(second).padStart(6, "0")}`,
   sequence: second + 1,
+  recorded: "2026-12-01T00:00:00",
   type,
   asset: "credit_model",
   links,

@@ -16,6 +16,8 @@ export interface Fact {
   readonly at: string;
   readonly id: string;
   readonly sequence: Sequence;
+  /** When the log received it, in the form of `at`. The event's own time may be backdated; this one cannot. */
+  readonly recorded: string;
   readonly type: string;
   readonly asset: string;
   readonly version?: string;
@@ -53,7 +55,8 @@ export const SAID = [
   ["triggered_by"],
 ] as const;
 
-export type Said = (typeof SAID)[number][0];
+/** The last two only administrative events say (obligations/waivers.ts). */
+export type Said = (typeof SAID)[number][0] | "obligation_id" | "actor";
 
 /** By key of `metadata`: what it says, and the rank of the key. Of several keys that say the same thing, the lowest rank counts. */
 const SAID_BY_KEY: ReadonlyMap<string, { readonly name: Said; readonly rank: number }> = new Map(
@@ -72,12 +75,14 @@ export const isNoticeAnswer = (fact: Typed): boolean =>
   isNoticeDismissed(fact) || fact.type === "disclosure_acknowledged";
 export const isNotice = (fact: Typed): boolean => isNoticeShown(fact) || isNoticeAnswer(fact);
 
-export const factOf = (facts: EventFacts, sequence: Sequence): Fact => {
+/** `recorded` is the record's `received_at` as text that sorts by time. */
+export const factOf = (facts: EventFacts, sequence: Sequence, recorded: string): Fact => {
   const { metadata, assetVersion, subjectHash, riskTier, legalBases } = facts;
   const fact: Writable<Fact> = {
     at: facts.occurred,
     id: facts.eventId,
     sequence,
+    recorded,
     type: facts.eventType,
     asset: facts.assetId,
     links: linksOf(facts),
@@ -175,3 +180,6 @@ export const saysWord = ({ says }: Pick<Fact, "says">, name: Said): string | und
 
 /** The time as RFC 3339. */
 export const timeOf = ({ at }: Pick<Fact, "at">): string => `${at}Z`;
+
+/** When the log received it, as RFC 3339. */
+export const recordedTimeOf = ({ recorded }: Pick<Fact, "recorded">): string => `${recorded}Z`;

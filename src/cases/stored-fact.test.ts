@@ -10,6 +10,7 @@ const anyFact: fc.Arbitrary<Fact> = fc.record(
     at: anyText,
     id: anyText,
     sequence: fc.maxSafeNat(),
+    recorded: anyText,
     type: anyText,
     asset: anyText,
     version: anyText,
@@ -22,7 +23,7 @@ const anyFact: fc.Arbitrary<Fact> = fc.record(
     ),
     says: fc.record({ outcome: anyText, reason: anyText, role: anyText }, { requiredKeys: [] }),
   },
-  { requiredKeys: ["at", "id", "sequence", "type", "asset", "links", "says"] },
+  { requiredKeys: ["at", "id", "sequence", "recorded", "type", "asset", "links", "says"] },
 );
 
 test("a fact is read back as it was stored, and is stored as the same text again", () => {

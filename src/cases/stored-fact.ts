@@ -19,6 +19,7 @@ export type StoredFact = readonly [
   subject: string | null,
   tier: string | null,
   bases: readonly string[] | null,
+  recorded: string,
 ];
 
 export const storedFact = (fact: Fact): StoredFact => [
@@ -36,6 +37,7 @@ export const storedFact = (fact: Fact): StoredFact => [
   fact.subject ?? null,
   fact.tier ?? null,
   fact.bases ?? null,
+  fact.recorded,
 ];
 
 export const factFrom = (stored: StoredFact): Fact => {
@@ -48,6 +50,7 @@ export const factFrom = (stored: StoredFact): Fact => {
     at: stored[0],
     id: stored[1],
     sequence: stored[2],
+    recorded: stored[14],
     type: stored[3],
     asset: stored[4],
     links,

@@ -13,7 +13,8 @@ const WEIGHTS = {
   other: 3,
 } as const;
 
-const ANSWERS = /^(decision|objection|incident)\.|^(objection|human_review)$/;
+/** A waiver is a word of the operator about an obligation, so it is never dropped either. */
+const ANSWERS = /^(decision|objection|incident|system)\.|^(objection|human_review)$/;
 
 export const weightOf = (fact: Pick<Fact, "type">): Weight => {
   if (fact.type === DECISION_MADE) return WEIGHTS.decision;

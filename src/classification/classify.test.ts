@@ -207,6 +207,35 @@ describe("what the answer says besides the tier", () => {
     expect([classify(chatbot).risk_tier, labelled.risk_tier]).toEqual(["low", "limited"]);
   });
 
+  test("credit and hiring without personal data: no Korean area, and credit is not in Annex III", () => {
+    const tierOf = (domain: string) => classify({ ...grave, domain, ai_type: "predictive_ml" }).risk_tier;
+    expect(["credit", "insurance", "housing", "hiring"].map(tierOf)).toEqual(["low", "low", "low", "high"]);
+  });
+
+  test("output that can be taken for real has the duties of realistic media", () => {
+    const of = (request: Partial<ClassificationRequest>) => {
+      const { cited_clauses, obligations } = classify({ ...grave, domain: "other", ...request });
+      return { cited_clauses, obligations };
+    };
+    expect(of({ indistinguishable_output: true, user_impact: "low" })).toEqual(
+      of({ domain: "synthetic_media_realistic", user_impact: "low" }),
+    );
+  });
+
+  test("the prohibition of 2026 is cited with its point", () => {
+    const [clause] = classify({ ...grave, domain: "nonconsensual_intimate_imagery" }).cited_clauses;
+    expect(clause).toMatchObject({
+      legal_basis: "eu_ai_act_art_5",
+      ref: "5(1)(ba), inserted by Regulation (EU) 2026/1744",
+      applies_from: "2026-12-02",
+    });
+  });
+
+  test("every prohibited practice is cited with a point of article 5(1)", () => {
+    for (const { practice } of Object.values(DOMAINS))
+      if (practice) expect(practice).toMatch(/^5\(1\)\([a-h][ab]?\)/);
+  });
+
   test("emotion recognition has its own point of Annex III if the domain's point needs a person", () => {
     const credit = { ...grave, domain: "finance_credit_evaluation", ai_type: "emotion_recognition" } as const;
     expect(refsOf(credit)).toContain("Annex III 1(c)");
@@ -246,7 +275,38 @@ describe("each condition of a rule", () => {
         ["H2"],
       ],
       ["hiring judges persons", { ...alone, ...person, domain: "employment_recruitment" }, ["H2"], ["L6"]],
-      ["hiring without personal data", { ...alone, domain: "employment_recruitment" }, ["L6"], ["H2"]],
+      ["hiring without personal data", { ...alone, domain: "employment_recruitment" }, [], ["H2", "L6"]],
+      [
+        "credit without personal data judges nobody",
+        { ...alone, domain: "finance_credit_evaluation" },
+        [],
+        ["H1", "H2", "H4", "L4", "L6"],
+      ],
+      [
+        "credit that a human decides",
+        { ...helper, ...person, domain: "finance_credit_evaluation" },
+        ["L6"],
+        ["H2"],
+      ],
+      [
+        "housing is an area of Korea's open clause",
+        { ...alone, ...person, domain: "housing" },
+        ["H4"],
+        ["H2"],
+      ],
+      ["housing that a human decides", { ...helper, ...person, domain: "housing" }, ["R5"], ["H4", "L6"]],
+      [
+        "output that can be taken for real",
+        { ...helper, domain: "other", indistinguishable_output: true },
+        ["L1"],
+        [],
+      ],
+      [
+        "the same for internal use",
+        { ...helper, domain: "internal_productivity", indistinguishable_output: true },
+        [],
+        ["L1"],
+      ],
       [
         "a person's risk of an offence is assessed",
         { ...alone, ...person, domain: "law_enforcement_risk_assessment" },

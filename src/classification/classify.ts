@@ -7,7 +7,7 @@ import { type Citation, RULES, type Rule } from "./rules.ts";
 import { JURISDICTIONS, type Jurisdiction, LAWS, type LegalBasis } from "./vocabulary.ts";
 
 /** Changes with every change of a rule, and names the state of the law that the rules follow. */
-const RULESET_VERSION = "2026-11-27";
+const RULESET_VERSION = "2026-11-29";
 
 interface Match {
   readonly rule: Rule;
@@ -31,15 +31,17 @@ export const classify = (request: ClassificationRequest): Classification => {
   );
   const tier = gravest(matches);
   const citations = matches.flatMap((match) => match.citations);
+  const obligations = distinct(matches.flatMap((match) => match.obligations)).flatMap((code) =>
+    obligationOf(code, matches, jurisdictions),
+  );
   return {
     risk_tier: tier,
     primary_category: tier,
     reasoning: reasoningFor(tier, matches),
     legal_bases: distinct(citations.map(({ legal_basis }) => legal_basis)),
-    cited_clauses: citations,
-    obligations: distinct(matches.flatMap(({ obligations }) => obligations)).flatMap((code) =>
-      obligationOf(code, matches, jurisdictions),
-    ),
+    cited_clauses: citations.map((citation) => ({ ...citation, type: citation.legal_basis })),
+    obligations,
+    recommended_actions: obligations.map(actionOf),
     matched_rules: matches.map(({ rule }) => rule.id),
     ruleset_version: RULESET_VERSION,
     normalized_input: {
@@ -72,12 +74,25 @@ const gravest = (matches: readonly Match[]): RiskTier =>
 
 const distinct = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 
+type ObligationFound = Classification["obligations"][number] & { readonly code: ObligationCode };
+
+const actionOf = ({
+  code,
+  clause,
+  force,
+}: ObligationFound): Classification["recommended_actions"][number] => ({
+  code,
+  priority: force === "must" ? "high" : "medium",
+  description: OBLIGATIONS[code].action,
+  clause,
+});
+
 /** Nothing where no law that was asked for says anything of the duty. */
 const obligationOf = (
   code: ObligationCode,
   matches: readonly Match[],
   jurisdictions: readonly Jurisdiction[],
-): Classification["obligations"] => {
+): readonly ObligationFound[] => {
   const { eventTypes, cadence, deadlines, clauses } = OBLIGATIONS[code];
   const naming = matches.filter(({ obligations }) => obligations.includes(code));
   const cited = naming.flatMap(({ citations }) => citations.map(({ legal_basis }) => legal_basis));

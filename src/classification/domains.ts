@@ -15,7 +15,7 @@ export interface Domain {
   readonly needsRightsAssessment?: true;
   /** A consequential area of the Colorado act. */
   readonly colorado?: true;
-  /** A practice of article 5(1), or of the regulation that amends it. */
+  /** The point of article 5(1) that prohibits it. */
   readonly practice?: string;
   /** People talk to the system. */
   readonly isInteractive?: true;
@@ -118,12 +118,8 @@ export const DOMAINS: Readonly<Record<string, Domain>> = {
     aliases: ["court", "legal"],
   },
   election_influence: { annexIII: "8(b)" },
-  housing_tenancy: {
-    kr: "사",
-    krNeedsPerson: true,
-    colorado: true,
-    aliases: ["housing", "tenant_screening"],
-  },
+  /** Not listed in Korea: the open clause of item 사 applies (rule H4). */
+  housing_tenancy: { colorado: true, aliases: ["housing", "tenant_screening"] },
   content_generation: { isGenerative: true, aliases: ["image_generation", "marketing_content"] },
   synthetic_media_realistic: { isGenerative: true, aliases: ["deepfake"] },
   general_chatbot: { isInteractive: true, aliases: ["chatbot", "qa"] },
@@ -147,7 +143,7 @@ export const DOMAINS: Readonly<Record<string, Domain>> = {
     isPublicAuthority: true,
     isLawEnforcement: true,
   },
-  nonconsensual_intimate_imagery: { practice: "Regulation (EU) 2026/1744" },
+  nonconsensual_intimate_imagery: { practice: "5(1)(ba), inserted by Regulation (EU) 2026/1744" },
 };
 
 const ALIASES: ReadonlyMap<string, string> = new Map(

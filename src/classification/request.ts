@@ -81,6 +81,9 @@ export const Classification = Type.Object({
   cited_clauses: Type.Array(
     Type.Object({
       legal_basis: LegalBasis,
+      type: oneOf(Object.keys(LAWS), {
+        description: "The same as `legal_basis`, under the name that client libraries in the field read.",
+      }),
       ref: Type.String(),
       title: Type.String(),
       applies_from: Type.String({ format: "date" }),
@@ -95,6 +98,17 @@ export const Classification = Type.Object({
       clause: Type.String({ description: "Of the laws by whose rules it has to be done." }),
       force: oneOf(["must", "should"], { description: "should: the law asks for an effort." }),
     }),
+  ),
+  recommended_actions: Type.Array(
+    Type.Object({
+      code: oneOf(Object.keys(OBLIGATIONS)),
+      priority: oneOf(["high", "medium"], {
+        description: "high: a law demands it; medium: it asks for an effort.",
+      }),
+      description: Type.String(),
+      clause: Type.String(),
+    }),
+    { description: "The obligations as tasks, as client libraries in the field read them." },
   ),
   matched_rules: Type.Array(Type.String()),
   ruleset_version: Type.String(),

@@ -57,11 +57,12 @@ const isInAnnexIII = (facts: Facts): boolean => annexPoints(facts).length > 0;
 const isCarvedOut = (facts: Facts): boolean =>
   isInAnnexIII(facts) && isHelper(facts) && facts.impact === "low" && !facts.hasPersonalData;
 
-const isKoreanHighImpact = (facts: Facts): boolean => {
-  const { kr, krNeedsPerson } = facts.domain;
-  if (kr === undefined || !isAutomated(facts) || !hasImpact(facts, "medium")) return false;
-  return !krNeedsPerson || facts.hasPersonalData;
-};
+/** An area of article 2(4); the items that speak of natural persons only where personal data are processed. */
+const isKoreanArea = ({ domain: { kr, krNeedsPerson }, hasPersonalData }: Facts): boolean =>
+  kr !== undefined && (!krNeedsPerson || hasPersonalData);
+
+const isKoreanHighImpact = (facts: Facts): boolean =>
+  isKoreanArea(facts) && isAutomated(facts) && hasImpact(facts, "medium");
 
 /** `다, 라` as items of a paragraph. */
 const itemsOf = (items = ""): string =>
@@ -226,7 +227,7 @@ export const RULES: readonly Rule[] = [
   {
     id: "L6",
     tier: "limited",
-    holds: (facts) => facts.domain.kr !== undefined && !isKoreanHighImpact(facts),
+    holds: (facts) => isKoreanArea(facts) && !isKoreanHighImpact(facts),
     cites: () => [cite("ai_basic_law_kr", "33(1)")],
     obligations: () => ["risk_review"],
     because: "the area is one of the Korean act, so it must be reviewed beforehand whether it is high-impact",

@@ -26,6 +26,9 @@ export const ADVICE: Readonly<Record<string, string>> = {
   rate_limited: "Wait a moment, or use a key with a higher limit.",
   internal_error:
     "Give the request_id to the operator of the service. If you were making a key, check first whether it exists: prooftrail keys list",
+  log_behind:
+    "See what prooftrail doctor says where the service runs: the log was restored from an older copy.",
+  log_not_behind: "Nothing has to be done.",
   log_unavailable: "Ask again; prooftrail doctor, where the service runs, says what is wrong.",
   not_sealed: "Ask again in a moment, or with a longer --wait.",
   not_ready: "Wait; prooftrail doctor says why.",

@@ -18,7 +18,7 @@ export const durationComplaint = (text: string): string | undefined =>
 export const integerComplaint =
   ({ min, max = Number.MAX_SAFE_INTEGER }: { readonly min: number; readonly max?: number }) =>
   (text: string): string | undefined => {
-    const isValid = /^\d{1,16}$/.test(text) && Number(text) >= min && Number(text) <= max;
+    const isValid = /^(?:0|[1-9]\d{0,15})$/.test(text) && Number(text) >= min && Number(text) <= max;
     const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
     return isValid ? undefined : `Give a whole number, ${range}.`;
   };

@@ -1,4 +1,4 @@
-/** The exit codes of `prooftrail`. One table for the code, the help and README.md; a test compares them. */
+/** The exit codes of `prooftrail`. One table for the code, the help and docs/reference/command-line.md. */
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, unavailable: 3, forbidden: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

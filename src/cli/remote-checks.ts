@@ -7,7 +7,7 @@ import { clockCheck } from "../service/clock-check.ts";
 import { type Api, createApi, foreignAnswer, refusalOf } from "./api.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Failure } from "./failure.ts";
-import { asRecord, asRecords, asText, type JsonRecord } from "./json.ts";
+import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.ts";
 import { CLI_RETRY_MS_MAX, DOCTOR_TRIES_MAX, KEY_ENDS_SOON_MS } from "./limits.ts";
 import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 
@@ -30,7 +30,9 @@ export async function* remoteChecks(parts: RemoteParts): AsyncGenerator<Check> {
   }
   const { response } = tried;
   const after = now().getTime();
-  yield await readyCheck(address, response);
+  const ready = await readyCheck(address, response);
+  yield ready;
+  if (ready.state === "ok") yield* warningChecks(response);
   const date = Date.parse(response.headers.get("date") ?? "");
   // The header Date is truncated to whole seconds, so on average it is half a second late.
   if (!Number.isNaN(date)) yield clockCheck("service's clock", date + 500 - (before + after) / 2);
@@ -63,6 +65,13 @@ const readyCheck = async (address: ServiceAddress, response: Response): Promise<
     advice: "Wait a moment and look again; the log of the service says more.",
   };
 };
+
+/** What the service says of its installation although it is ready: only it knows how far its sealer and its monitor are. */
+async function* warningChecks(response: Response): AsyncGenerator<Check> {
+  const body = asRecord(parseJson(await response.text().catch(() => "")));
+  for (const { detail } of asRecords(asRecord(body?.data)?.warnings))
+    yield { name: "health", state: "warning", detail: asText(detail) ?? "" };
+}
 
 const KEYS_PATH = `/v1/keys?limit=${PAGE_ROWS_MAX}`;
 

@@ -7,6 +7,7 @@ import { EVENTS } from "./commands/events.ts";
 import { EVIDENCE } from "./commands/evidence.ts";
 import { EXPORT } from "./commands/export.ts";
 import { KEYS } from "./commands/keys.ts";
+import { RESTORE } from "./commands/restore.ts";
 import { SEND } from "./commands/send.ts";
 import { SERVE } from "./commands/serve.ts";
 import { VERIFY } from "./commands/verify.ts";
@@ -34,6 +35,7 @@ export const ROOT: CommandGroup = {
     VERIFY,
     VIEWS,
     DOCTOR,
+    RESTORE,
     // Completion describes the tree that contains it.
     completionCommand(() => ROOT),
   ],

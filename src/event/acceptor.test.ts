@@ -6,7 +6,7 @@ import { createAcceptor } from "./acceptor.ts";
 import { auditEventSchema } from "./audit-event.ts";
 import { EVENT_TYPES } from "./event-types.ts";
 
-const schema = auditEventSchema({ eventTypes: EVENT_TYPES, eventIdPrefixes: ["evt_"] });
+const schema = auditEventSchema({ eventTypes: EVENT_TYPES, eventIdPrefixes: ["evt_"], legalBases: [] });
 
 const text = fc.oneof(
   fc.string(),

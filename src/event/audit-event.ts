@@ -27,13 +27,12 @@ import {
 } from "./formats.ts";
 import { RISK_TIERS } from "./risk-tiers.ts";
 
-/** The names that SPEC 2.1 shows. The list is open: the other names are not published, so any lower snake case name is kept. */
-export const KNOWN_LEGAL_BASES = ["ai_basic_law_kr", "credit_info_36_2_kr", "pipa_37_2_kr"] as const;
-
 /** The part that differs between installations (EXTRA_EVENT_TYPES, EXTRA_EVENT_ID_PREFIXES). */
 export interface EventVocabulary {
   readonly eventTypes: readonly string[];
   readonly eventIdPrefixes: readonly string[];
+  /** The legal bases that rules name. Any other name is kept, with a warning: the list of SPEC 2.1 is open. */
+  readonly legalBases: readonly string[];
 }
 
 /**
@@ -134,7 +133,7 @@ export const auditEventSchema = (vocabulary: EventVocabulary) =>
             maxItems: LEGAL_BASES_MAX,
             // Checked in validate.ts: TypeBox hashes every item for `uniqueItems`, a tenth of the cost of a batch (measured).
             "x-unique-items": true,
-            description: `Related legal bases. Known: ${KNOWN_LEGAL_BASES.join(", ")}; others are kept.`,
+            description: `Related legal bases. Known: ${vocabulary.legalBases.join(", ")}; others are kept, with a warning.`,
             "x-expects": `an array of at most ${LEGAL_BASES_MAX} different names`,
             examples: [["ai_basic_law_kr", "pipa_37_2_kr"]],
           },
@@ -143,6 +142,7 @@ export const auditEventSchema = (vocabulary: EventVocabulary) =>
       risk_tier: Type.Optional(
         choiceText({
           enum: [...RISK_TIERS],
+          description: "Risk tier of the system at the time of the event.",
           "x-expects": `one of ${RISK_TIERS.map((tier) => `"${tier}"`).join(", ")}`,
           examples: ["high"],
         }),
@@ -181,5 +181,5 @@ export type AuditEvent = Static<ReturnType<typeof auditEventSchema>>;
 
 /** Members with a meaning. Any other is kept, with a warning. */
 export const EVENT_MEMBERS: readonly string[] = Object.keys(
-  auditEventSchema({ eventTypes: [], eventIdPrefixes: [] }).properties,
+  auditEventSchema({ eventTypes: [], eventIdPrefixes: [], legalBases: [] }).properties,
 );

@@ -102,6 +102,17 @@ export const isUtcTimestamp = (text: string): boolean => {
   return second < 60 || (hour === 23 && minute === 59 && day === daysInMonth(year, month));
 };
 
+/** Milliseconds since 1970 of a timestamp that was already checked, to the second. */
+export const instantMsOf = (timestamp: string): number =>
+  Date.UTC(
+    twoDigits(timestamp, 0) * 100 + twoDigits(timestamp, 2),
+    twoDigits(timestamp, 5) - 1,
+    twoDigits(timestamp, 8),
+    twoDigits(timestamp, 11),
+    twoDigits(timestamp, 14),
+    twoDigits(timestamp, 17),
+  );
+
 const DATE = "2026-11-20".length;
 const WHOLE_MINUTES = "2026-11-20T10:00:".length;
 /** Length of a time up to its fraction, in characters. */

@@ -3,20 +3,14 @@
  * client sent by mistake may be a secret.
  */
 import { Errors, type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX, WARNINGS_MAX } from "../limits.ts";
+import { LEGAL_BASES_MAX, PROBLEMS_PER_EVENT_MAX, TAG_KEY_CHARACTERS_MAX } from "../limits.ts";
 import { createAcceptor } from "./acceptor.ts";
-import {
-  type AuditEvent,
-  auditEventSchema,
-  EVENT_MEMBERS,
-  type EventVocabulary,
-  TagValue,
-} from "./audit-event.ts";
-import { DECISION_NAMES, isObject, type JsonObject, MEMBER_ALIASES } from "./facts.ts";
-import { isLegalBasis, isSha256, isWithinCharacters } from "./formats.ts";
-import { MEMBER_CHARACTERS_SHOWN, pointerToken, shortPointer } from "./json-pointer.ts";
-import { type Form, isName, NAME_EXPECTED, notUnderstood } from "./metadata-forms.ts";
+import { type AuditEvent, auditEventSchema, type EventVocabulary, TagValue } from "./audit-event.ts";
+import { isObject } from "./facts.ts";
+import { isLegalBasis, isWithinCharacters } from "./formats.ts";
+import { pointerToken, shortPointer } from "./json-pointer.ts";
 import { nearest } from "./nearest.ts";
+import { createWarner, type Warning } from "./warnings.ts";
 
 export type ProblemCode =
   | "required"
@@ -37,13 +31,6 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Something that was kept, but probably not intended. */
-export interface Warning {
-  readonly path: string;
-  readonly code: "unknown_field";
-  readonly message: string;
-}
-
 export type Validation =
   | { readonly kind: "valid"; readonly event: AuditEvent; readonly warnings: readonly Warning[] }
   /** At most PROBLEMS_PER_EVENT_MAX problems; `problemCount` counts them all. */
@@ -57,17 +44,19 @@ export interface InvalidEvent {
   readonly eventId?: string;
 }
 
-export type EventValidator = (value: unknown) => Validation;
+/** `now`: when the event was received, in milliseconds since 1970. */
+export type EventValidator = (value: unknown, now: number) => Validation;
 
 export const createEventValidator = (vocabulary: EventVocabulary): EventValidator => {
   const schema = auditEventSchema(vocabulary);
   const isAccepted = createAcceptor(schema);
-  return (value) => {
+  const warningsFor = createWarner(vocabulary.legalBases);
+  return (value, now) => {
     if (isAccepted(value)) {
       const problems = semanticProblems(value);
       return problems.length > 0
         ? invalid(value, problems)
-        : { kind: "valid", event: value, warnings: warningsFor(value) };
+        : { kind: "valid", event: value, warnings: warningsFor(value, now) };
     }
     const { told, wrongBehind } = firstEntries(value);
     const problems = [...schemaProblems(Errors(schema, [], told), vocabulary), ...semanticProblems(value)];
@@ -191,49 +180,3 @@ const NO_PROBLEMS: readonly Problem[] = [];
 
 const hasRepeats = (items: readonly unknown[]): boolean =>
   items.length > 1 && new Set(items).size < items.length;
-
-const KNOWN = new Set(EVENT_MEMBERS);
-
-const warningsFor = (event: AuditEvent): readonly Warning[] => {
-  const members: JsonObject = event;
-  let warnings: Warning[] | undefined;
-  for (const member in event) {
-    if (KNOWN.has(member)) continue;
-    warnings ??= [];
-    if (warnings.length === WARNINGS_MAX) break;
-    warnings.push(unknownField(member, members[member]));
-  }
-  const others = event.metadata ? notUnderstood(event, event.metadata) : [];
-  if (others.length > 0) return [...(warnings ?? []), ...others.map(otherForm)].slice(0, WARNINGS_MAX);
-  return warnings ?? NO_WARNINGS;
-};
-
-const otherForm = ({ name, expected }: Form): Warning => ({
-  path: `/metadata/${name}`,
-  code: "unknown_field",
-  message: `Kept as sent, but it has no meaning in this form: send ${expected}.`,
-});
-
-const NO_WARNINGS: readonly Warning[] = [];
-
-const unknownField = (member: string, value: unknown): Warning => ({
-  path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,
-  code: "unknown_field",
-  message: unknownFieldText(member, value),
-});
-
-const unknownFieldText = (member: string, value: unknown): string => {
-  const alias = MEMBER_ALIASES.get(member);
-  if (alias !== undefined)
-    return typeof value === "string" && isSha256(value)
-      ? `Kept as sent, and read as ${alias} where that is absent.`
-      : `Kept as sent, but it has no meaning here: send ${alias}, as "sha256:" and 64 hexadecimal digits.`;
-  if (DECISION_NAMES.includes(member))
-    return isName(value)
-      ? `Kept as sent, and read as metadata.${member}: send it there.`
-      : `Kept as sent, but it names nothing: send metadata.${member}, ${NAME_EXPECTED}.`;
-  const near = nearest(member, EVENT_MEMBERS);
-  return near
-    ? `Kept as sent, but it has no meaning here: did you mean "${near}"?`
-    : "Kept as sent, but it has no meaning here.";
-};

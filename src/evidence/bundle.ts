@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { timeKey } from "../event/formats.ts";
 import { EVIDENCE_KEPT_BYTES_MAX, EVIDENCE_TIMELINE_ROWS_MAX } from "../limits.ts";
 import { decodeRecord, type LogRecord } from "../log/record.ts";
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import { createProver } from "../projections/tree/prover.ts";
 import { encodeBase64 } from "../proof/base64.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";

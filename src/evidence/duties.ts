@@ -1,10 +1,10 @@
 /**
- * The duties of a bundle: those of its case, of its asset, or all. They are what the views say at the end of the bundle, at its time; only the
+ * The obligations of a bundle: those of its case, of its asset, or all. They are what the views say at the end of the bundle, at its time; only the
  * records prove them.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import type { FoundCase } from "../projections/cases/queries.ts";
 import {
   obligationEntry,
@@ -17,25 +17,32 @@ import type { ViewStore } from "../views/view-store.ts";
 
 export const DUTY_COLUMNS = [
   "obligation_id",
-  "deadline",
+  "rule",
   "duty",
   "law",
   "clause",
   "ruleset_version",
   "state",
   "due_at",
+  "earliest_decision_at",
   "asset_id",
   "decision_id",
   "objection_id",
   "incident_id",
   "subject_hash",
   "started_at",
+  "started_recorded_at",
   "started_by",
   "started_sequence",
   "extensions",
   "stopped_at",
+  "stopped_recorded_at",
   "stopped_by",
   "stopped_sequence",
+  "recorded_late",
+  "waived_at",
+  "waived_by",
+  "waived_reason",
 ] as const;
 
 export type DutyEntry = Readonly<Record<string, unknown>>;
@@ -88,23 +95,27 @@ export interface ShownDuties {
   readonly entries: readonly DutyEntry[];
   readonly count: number;
   readonly overdue: number;
+  readonly breached: number;
+  readonly recordedLate: number;
 }
 
 /** `at`: the time of the bundle, as text that sorts by time. */
 export const createDuties = ({ rules }: { readonly rules: Rules }, kept: KeptDuties, at: string) => {
   const shown: DutyEntry[] = [];
-  let [count, overdue] = [0, 0];
+  let [count, overdue, breached, recordedLate] = [0, 0, 0, 0];
   return {
     all: function* (): Generator<DutyEntry> {
       for (const row of kept()) {
         const entry: DutyEntry = obligationEntry(row, rules, at);
         count++;
         if (entry.state === "overdue") overdue++;
+        if (entry.state === "breached") breached++;
+        if (entry.recorded_late === true) recordedLate++;
         if (shown.length < EVIDENCE_SUMMARY_ROWS_MAX) shown.push(entry);
         yield entry;
       }
     },
     /** Valid after `all` has been read. */
-    shown: (): ShownDuties => ({ entries: shown, count, overdue }),
+    shown: (): ShownDuties => ({ entries: shown, count, overdue, breached, recordedLate }),
   };
 };

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { PROOF_POLL_MS } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import { ASSETS, ASSETS_VIEW } from "../projections/assets/tables.ts";
 import { type FoundCase, findCase } from "../projections/cases/queries.ts";
 import { DECISIONS } from "../projections/cases/registers/decisions.ts";

@@ -2,6 +2,7 @@
 import { encodeBase64 } from "../proof/base64.ts";
 import { originOf } from "../proof/seal.ts";
 import type { BundleRequest } from "./bundle-request.ts";
+import type { ShownDuties } from "./duties.ts";
 import type { EvidenceFilter } from "./evidence-filter.ts";
 import { type Html, html } from "./html.ts";
 import type { SelectedRecord } from "./selection.ts";
@@ -24,11 +25,7 @@ export interface SummaryParts extends BundleRequest {
   readonly keys: string;
   /** The first records. */
   readonly timeline: readonly TimelineRow[];
-  readonly duties: {
-    readonly entries: readonly Entry[];
-    readonly count: number;
-    readonly overdue: number;
-  };
+  readonly duties: ShownDuties;
 }
 
 export const summaryPage = (parts: SummaryParts): string => {
@@ -47,10 +44,11 @@ export const summaryPage = (parts: SummaryParts): string => {
 <main>
 <h1>Evidence: ${subject(tenant, filter)}</h1>
 <p class="lead">${lead(parts, shown)}</p>
+<p class="lead">${obligationsLead(parts)}</p>
 ${coverage(parts)}
 <h2>Timeline</h2>
 ${timelineTable(timeline, shown)}
-<h2>Duties</h2>
+<h2>Obligations</h2>
 ${dutiesTable(parts)}
 <h2>Decisions with missing steps</h2>
 ${decisionsTable(parts.selection.subjects)}
@@ -83,6 +81,20 @@ const lead = ({ selection, tenant, filter }: SummaryParts, shown: number): strin
   return `${count}, ${period(filter)}, each proven to be in the log of ${counted(head.size, "record")} that the checkpoint covers.`;
 };
 
+/** What a reader must not miss, before anything else. */
+const obligationsLead = ({ duties, generatedAt }: SummaryParts): Html => {
+  const { count, overdue, breached, recordedLate } = duties;
+  const at = readableTime(generatedAt.toISOString());
+  const states = `${obligations(count)} at ${at}: ${counts(overdue, "overdue")}, ${counts(breached, "breached")}.`;
+  if (recordedLate === 0) return html`${states} None was recorded late.`;
+  return html`${states} <strong>${obligations(recordedLate)} recorded late</strong>: the events say that ${recordedLate === 1 ? "it was" : "they were"} met in time, and the log received them only after the due time.`;
+};
+
+const counts = (count: number, state: string): string =>
+  count === 0 ? `none is ${state}` : `${count.toLocaleString("en-US")} ${state}`;
+
+const obligations = (count: number): string => counted(count, "obligation");
+
 const counted = (count: number, what: string): string =>
   `${count.toLocaleString("en-US")} ${what}${count === 1 ? "" : "s"}`;
 
@@ -99,7 +111,7 @@ const coverage = ({ tenant, filter, selection, serviceName, keys, ...made }: Sum
 <dt>Case</dt><dd>${orNone(filter.correlationId, "all")}</dd>
 <dt>Period</dt><dd>${period(filter)}</dd>
 <dt>Records</dt><dd>${counted(records.length, "record")}, leaf ${first?.leafIndex ?? 0} to ${last?.leafIndex ?? 0}, sequence ${first?.sequence ?? 0} to ${last?.sequence ?? 0}</dd>
-<dt>Tables</dt><dd>duties, decisions and AI systems as they were at sequence ${selection.end} of the log</dd>
+<dt>Tables</dt><dd>obligations, decisions and AI systems as they were at sequence ${selection.end} of the log</dd>
 <dt>Log</dt><dd class="id">${originOf(serviceName, tenant)}</dd>
 <dt>Checkpoint</dt><dd>${counted(head.size, "record")}, root <span class="id">${encodeBase64(head.root)}</span></dd>
 <dt>Signing key</dt><dd class="id">${keyName(keys)}</dd>
@@ -184,6 +196,18 @@ ${table(TIMELINE, rows)}
 ${more}`;
 };
 
+/** With who waived it and why: a waiver is never hidden. */
+const obligation = (row: Entry): Html =>
+  row.waived_at === null || row.waived_at === undefined
+    ? plain("duty")(row)
+    : html`${plain("duty")(row)}<br>Waived ${readableTime(row.waived_at)} by ${String(row.waived_by)}: ${String(row.waived_reason)}`;
+
+/** When the log received the event that met it. */
+const recorded = (row: Entry): Html =>
+  row.recorded_late === true
+    ? html`${time("stopped_recorded_at")(row)} <strong>late</strong>`
+    : time("stopped_recorded_at")(row);
+
 const DUTIES: readonly Column[] = [
   {
     label: "State",
@@ -191,22 +215,24 @@ const DUTIES: readonly Column[] = [
     cell: ({ state }) =>
       html`<span class="state state-${String(state)}">${String(state).replace("_", " ")}</span>`,
   },
-  { label: "Due", kind: "time", width: 13, cell: time("due_at") },
-  { label: "Duty", width: 22, cell: plain("duty") },
-  { label: "Where the law says so", width: 17, cell: plain("clause") },
-  { label: "AI system", kind: "name", width: 14, cell: plain("asset_id") },
-  { label: "Since", kind: "time", width: 12, cell: time("started_at") },
-  { label: "Met", kind: "time", width: 12, cell: time("stopped_at") },
+  { label: "Due", kind: "time", width: 12, cell: time("due_at") },
+  { label: "Obligation", width: 19, cell: obligation },
+  { label: "Where the law says so", width: 14, cell: plain("clause") },
+  { label: "AI system", kind: "name", width: 12, cell: plain("asset_id") },
+  { label: "Since", kind: "time", width: 11, cell: time("started_at") },
+  { label: "Met", kind: "time", width: 11, cell: time("stopped_at") },
+  { label: "Recorded", kind: "time", width: 11, cell: recorded },
 ];
 
 const dutiesTable = ({ duties, generatedAt }: SummaryParts): Html => {
-  const { entries, count, overdue } = duties;
-  if (count === 0) return html`<p class="none">No event here starts a clock that this service knows.</p>`;
+  const { entries, count } = duties;
+  if (count === 0)
+    return html`<p class="none">No event here starts an obligation that this service knows.</p>`;
   const more =
     count > entries.length
-      ? html`<p>These are the first ${counted(entries.length, "duty").replace("dutys", "duties")} of ${count.toLocaleString("en-US")}; all are in <code>obligations.csv</code>.</p>`
+      ? html`<p>These are the first ${obligations(entries.length)} of ${count.toLocaleString("en-US")}; all are in <code>obligations.csv</code>.</p>`
       : html``;
-  return html`<p>As the events say at ${readableTime(generatedAt.toISOString())}; ${overdue === 0 ? "none is overdue" : `${overdue.toLocaleString("en-US")} overdue`}. Duties of all times are shown, also where the bundle has a period. Not legal advice: the clause is where to check.</p>
+  return html`<p>As the events say at ${readableTime(generatedAt.toISOString())}. Recorded is when the log received the event that met it. Obligations of all times are shown, also where the bundle has a period. Not legal advice: the clause is where to check.</p>
 ${table(DUTIES, entries)}
 ${more}`;
 };
@@ -261,7 +287,7 @@ const limits = ({ selection }: SummaryParts): Html => {
 <li>That what an event says is true. It proves that these bytes were in the log when the checkpoint was signed, in this place and unchanged.</li>
 <li>That everything was sent. What a system never sent is in no log.</li>
 ${selection.isComplete ? html`` : html`<li>That nothing else matches the filter. Only a bundle without a filter holds every record, and can be checked for gaps.</li>`}
-${events > kept ? html`<li>That its duties follow from the whole case: it has ${counted(events, "event")}, and ${kept.toLocaleString("en-US")} of those are looked at for them, up to a bound per name: the first decision and notice, then what is said of objections, explanations, reviews, reversals and incidents, then all else; of each sort the earliest.</li>` : html``}
+${events > kept ? html`<li>That its obligations follow from the whole case: it has ${counted(events, "event")}, and ${kept.toLocaleString("en-US")} of those are looked at for them, up to a bound per name: the first decision and notice, then what is said of objections, explanations, reviews, reversals and incidents, then all else; of each sort the earliest.</li>` : html``}
 <li>The tables of this page, <code>obligations.csv</code> and <code>events.csv</code>: the service worked them out from the records. The manifest, which is in the system's log, says that they are as they were made.</li>
 <li>When an event happened. Its own time is its sender's word; the sequence is the order in which the log took it.</li>
 </ul>`;

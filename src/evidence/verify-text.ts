@@ -32,7 +32,7 @@ It ends with 0 for valid, 1 for invalid, with the first broken record named, and
 |---|---|
 | \`records.ndjson\` | one record per line in the order of the log: its places in the tree (\`leaf_index\`, from 0) and in the log of all tenants (\`sequence\`), its exact bytes in base64 (\`leaf\`), the hashes up to the root, its sibling first (\`inclusion_proof\`). Of what the service no longer shows, the leaf's hash alone (\`leaf_hash\`) |
 | \`events.ndjson\`, \`events.csv\` | the same records to read: events as they were sent |
-| \`obligations.csv\` | duties and their state when the bundle was made |
+| \`obligations.csv\` | obligations and their state when the bundle was made |
 | \`checkpoint\`, \`key\` | the signed tree head (C2SP tlog-checkpoint) and the keys that verify it (C2SP signed-note) |
 | \`summary.html\`, \`VERIFY.md\` | for people |
 | \`manifest.json\` | what was asked, and the SHA-256 of every file above, as it is (\`sha256\`) and as the service packed it (\`deflated_sha256\`, which means nothing in another ZIP) |
@@ -56,6 +56,6 @@ It ends with 0 for valid, 1 for invalid, with the first broken record named, and
 
 ## What it does not prove
 
-That an event tells the truth; that everything was sent; of a bundle with a filter, that nothing else matches it. Tables, duties and \`events.csv\` are what
+That an event tells the truth; that everything was sent; of a bundle with a filter, that nothing else matches it. Tables, obligations and \`events.csv\` are what
 the service worked out from the records: the anchored manifest says that they are as they were made.
 `;

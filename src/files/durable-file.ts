@@ -3,9 +3,9 @@ import { access, open } from "node:fs/promises";
 
 const OWNER_ONLY = 0o600;
 
-/** Readable by its owner only, and fsynced; its name is durable after `syncFolder`. */
-export const writeDurably = async (path: string, text: string): Promise<void> => {
-  const handle = await open(path, "w", OWNER_ONLY);
+/** Readable by its owner only, and fsynced; its name is durable after `syncFolder`. With `wx` it rejects with EEXIST if the file exists. */
+export const writeDurably = async (path: string, text: string, flags: "w" | "wx" = "w"): Promise<void> => {
+  const handle = await open(path, flags, OWNER_ONLY);
   try {
     await handle.writeFile(text);
     await handle.sync();
@@ -30,12 +30,17 @@ export const syncFolder = async (path: string): Promise<void> => {
  */
 export const syncFolderIfReadable = (path: string): Promise<void> =>
   syncFolder(path).catch((error: unknown) => {
-    if (!(error instanceof Error && "code" in error && error.code === "EACCES")) throw error;
+    if (!hasCode(error, "EACCES")) throw error;
   });
 
 /** The file does not exist. */
-export const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
+export const isMissing = (error: unknown): boolean => hasCode(error, "ENOENT");
+
+/** There is a file of this name already. */
+export const isTaken = (error: unknown): boolean => hasCode(error, "EEXIST");
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
 
 /** For a file that may not exist: the value to use instead. */
 export const missingAs =

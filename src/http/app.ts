@@ -3,11 +3,11 @@ import { type AnyElysia, Elysia } from "elysia";
 import type { ActionRecorder } from "../access/action.ts";
 import { clientAddress } from "../access/client-address.ts";
 import type { ClientRateLimiter } from "../access/client-rate-limit.ts";
+import type { KeyLimiter } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
 import { potBounds } from "../access/shared-pot.ts";
-import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
-import type { EvidenceAction, ExportAction } from "../administration/system-events.ts";
+import type { EvidenceAction, ExportAction, WaiverAction } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import {
@@ -18,7 +18,7 @@ import {
   SANDBOX_ANSWER_BYTES_HELD_MAX,
 } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import type { ReconciliationDependencies } from "../projections/ledger/reconcile.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
@@ -38,6 +38,7 @@ import { createRestDiscarder } from "./rest-of-body.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { caseRoutes } from "./routes/cases.ts";
+import { classificationRoutes } from "./routes/classification.ts";
 import { coverageRoutes } from "./routes/coverage.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
@@ -50,11 +51,13 @@ import { operationRoutes, type Readiness } from "./routes/operation.ts";
 import { proofRoutes } from "./routes/proof.ts";
 import { reconciliationRoutes } from "./routes/reconciliation.ts";
 import { registerRoutes } from "./routes/registers.ts";
+import { type AcceptRestore, restoreRoutes } from "./routes/restore.ts";
 import { retentionRoutes } from "./routes/retention.ts";
 import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { streamRoutes } from "./routes/stream.ts";
+import { waiverRoutes } from "./routes/waivers.ts";
 import { createUntakenAnswers } from "./untaken-answers.ts";
 import { isSandboxPath, watermarked } from "./watermark.ts";
 
@@ -73,7 +76,9 @@ interface HttpDependencies {
   readonly reconciliation: ReconciliationDependencies;
   readonly keys: Keys;
   readonly retention: Retention;
-  readonly recorder: ActionRecorder<ExportAction | EvidenceAction>;
+  readonly acceptRestore: AcceptRestore;
+  readonly isLogBehind: () => boolean;
+  readonly recorder: ActionRecorder<ExportAction | EvidenceAction | WaiverAction>;
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
   readonly vocabulary: EventVocabulary;
   readonly readiness: Readiness;
@@ -83,7 +88,7 @@ interface HttpDependencies {
   readonly trustedHops: number;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  readonly limiter: SharedRateLimiter;
+  readonly limiter: KeyLimiter;
   readonly bodies: BodyReader;
   readonly sandboxPage: SandboxPage;
   readonly sandbox: {
@@ -216,10 +221,13 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(registerRoutes(guarded))
       .use(coverageRoutes(guarded))
       .use(obligationRoutes(guarded))
+      .use(waiverRoutes(guarded))
       .use(reconciliationRoutes(guarded))
       .use(activityRoutes(guarded))
+      .use(classificationRoutes(guarded))
       .use(keyRoutes(guarded))
       .use(retentionRoutes(guarded))
+      .use(restoreRoutes(guarded))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
       .use(sandboxRoutes({ ...dependencies.sandbox, vocabulary }))
       .use(operationRoutes({ readiness, registry: metrics.registry })),

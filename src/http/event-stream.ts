@@ -18,8 +18,9 @@ const LINE_BREAK = /\r\n|\r|\n/;
 
 /** The sequence that a client has seen; undefined if the text is no sequence. */
 export const readSequence = (text: string): number | undefined => {
-  const sequence = DIGITS.test(text) ? Number(text) : undefined;
+  const sequence = WHOLE_NUMBER.test(text) ? Number(text) : undefined;
   return Number.isSafeInteger(sequence) ? sequence : undefined;
 };
 
-const DIGITS = /^\d{1,16}$/;
+/** As it is written in one way only: without a sign, an exponent, or zeros in front. */
+const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,15})$/;

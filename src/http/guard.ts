@@ -2,16 +2,17 @@
 import type { Actor } from "../access/action.ts";
 import {
   type Authentication,
+  type Authorization,
   authenticate as authenticateIn,
   authorize,
   createAuthenticator,
   type OtherTenant,
   type Principal,
 } from "../access/authenticate.ts";
+import type { KeyLimiter } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { RateDecision } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
-import type { SharedRateLimiter } from "../access/shared-rate-limit.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import { problem, rateLimited } from "./problem.ts";
 import { contextOf, type RequestContext } from "./request-context.ts";
@@ -38,9 +39,14 @@ export const actorOf = ({ principal, context, isStillAllowed }: Call): Actor => 
   isStillAllowed,
 });
 
+/** For routes that every valid key may use. */
+export const ANY_SCOPE = "any";
+
 export type Guard = (
-  scope: Scope,
+  scope: Scope | typeof ANY_SCOPE,
   handle: (call: Call) => Promise<Response> | Response,
+  /** Set for a change that is possible while the log lacks its end. */
+  options?: { readonly whileBehind: true },
 ) => (route: { request: Request; params: Record<string, string | null> }) => Promise<Response> | Response;
 
 /** RFC 6750 §3. */
@@ -54,13 +60,17 @@ export const invalidKey = (context: RequestContext): Response =>
 
 export const createGuard = (dependencies: {
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
-  readonly limiter: SharedRateLimiter;
+  readonly limiter: KeyLimiter;
   readonly madeViews: Pick<MadeViews, "check">;
+  /** Whether the log is known to lack its end: nothing may be written. */
+  readonly isLogBehind: () => boolean;
   readonly now: () => Date;
 }): Guard => {
-  const { keyStore, limiter, madeViews, now } = dependencies;
+  const { keyStore, limiter, madeViews, isLogBehind, now } = dependencies;
   const authenticate = createAuthenticator(keyStore);
-  return (scope, handle) => {
+  return (scope, handle, options) => {
+    const permissionOf = (principal: Principal): Authorization =>
+      scope === ANY_SCOPE ? { kind: "ok" } : authorize(principal, scope);
     const answer = (decision: RateDecision, call: Call): Promise<Response> | Response =>
       decision.kind === "limited" ? rateLimited(call.context, decision) : handled(handle(call), call, isLost);
     /** Whether the key may be right but is lost: a client takes 401 as final, so such a key gets 503. */
@@ -75,19 +85,15 @@ export const createGuard = (dependencies: {
       if (authentication.kind !== "principal") return unauthenticated(context, authentication.kind);
       const { principal } = authentication;
       context.principal = principal;
-      const permission = authorize(principal, scope);
+      const permission = permissionOf(principal);
       if (permission.kind !== "ok") return insufficientScope(context, permission.scope);
+      if (isLogBehind() && !READS.has(request.method) && !options?.whileBehind)
+        return problem(context, "log_behind");
       const isStillAllowed = (): boolean => {
         const again = authenticate(authorization, now());
-        return again.kind === "principal" && authorize(again.principal, scope).kind === "ok";
+        return again.kind === "principal" && permissionOf(again.principal).kind === "ok";
       };
-      const { keyId, rateLimit } = principal;
-      const rate = limiter.take({
-        keyId,
-        unit: "requests",
-        perSecond: rateLimit?.requests_per_second,
-        count: 1,
-      });
+      const rate = limiter.take(principal, "requests", 1);
       const call = { request, context, principal, params, isStillAllowed, madeViews };
       return rate instanceof Promise ? rate.then((decision) => answer(decision, call)) : answer(rate, call);
     };
@@ -147,9 +153,13 @@ const NOT_BEARER =
 
 const SEVERAL = "There is more than one Authorization header: send one, `Authorization: Bearer <key>`.";
 
-export const insufficientScope = (context: RequestContext, scope: Scope): Response =>
+export const insufficientScope = (
+  context: RequestContext,
+  scope: Scope,
+  detail = `The key lacks the scope ${scope}.`,
+): Response =>
   problem(context, "insufficient_scope", {
-    detail: `The key lacks the scope ${scope}.`,
+    detail,
     headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
   });
 

@@ -5,6 +5,7 @@ import { SYSTEM_TENANT } from "../access/tenant.ts";
 import { BODY_MS_MAX, KEPT_TEXT_CHARACTERS_MAX, OBJECT_BODY_BYTES_MAX } from "../limits.ts";
 import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { CODINGS_ACCEPTED } from "./decompress.ts";
+import { ANY_SCOPE } from "./guard.ts";
 import { PROBLEMS, type ProblemCode, problemType, type RequestError } from "./problem.ts";
 import { type DescribedHeader, describeHeaders, type ResponseHeader } from "./response-headers.ts";
 import { ProblemBody, SandboxProblemBody } from "./schemas.ts";
@@ -15,6 +16,7 @@ export const TAGS = {
   Ingestion: "Sending events. An answer 202 means: stored and synced to disk, once.",
   Reading: "Reading what was stored.",
   Registers: `What an auditor asks for: lists that are built from the events, by the time of the events. Of a long text in \`metadata\`, such as the reason of an objection, they show the first ${KEPT_TEXT_CHARACTERS_MAX} characters, followed by \`…\`; the event has all.`,
+  Classification: "Which risk tier a system has, by which laws, and what follows from it.",
   Keys: `Who may do what, in which tenant. ${RECORDED}`,
   Proof: "That nothing was altered and nothing left out, in forms that other tools verify (RFC 6962, C2SP).",
   Retention: `How long the views show events, and what is on hold. ${RECORDED}`,
@@ -42,7 +44,7 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   /** Absent: no key is needed. */
-  readonly scope?: Scope;
+  readonly scope?: Scope | typeof ANY_SCOPE;
   readonly parameters?: readonly Parameter[];
   readonly body?: {
     readonly schema: TSchema;
@@ -72,11 +74,11 @@ const ALWAYS: readonly ProblemCode[] = ["internal_error"];
 const WITH_KEY: readonly ProblemCode[] = [
   "missing_api_key",
   "invalid_api_key",
-  "insufficient_scope",
   "rate_limited",
   // The views' database may be away, and with the broker's store the keys themselves may be gone.
   "not_ready",
 ];
+const WITH_SCOPE: readonly ProblemCode[] = ["insufficient_scope"];
 const WITH_BODY: readonly ProblemCode[] = [
   "payload_too_large",
   "request_timeout",
@@ -92,6 +94,7 @@ const LIST: readonly ProblemCode[] = ["overloaded"];
 const problemsOf = (operation: Operation): readonly ProblemCode[] => [
   ...new Set([
     ...(operation.scope === undefined ? [] : WITH_KEY),
+    ...(operation.scope === undefined || operation.scope === ANY_SCOPE ? [] : WITH_SCOPE),
     ...(operation.body === undefined ? [] : WITH_BODY),
     ...("next_cursor" in (operation.answer.schema.properties ?? {}) ? LIST : []),
     ...operation.problems,
@@ -111,10 +114,7 @@ export const describe = (operation: Operation) => {
     operationId: operation.id,
     tags: [tag],
     summary,
-    description:
-      scope === undefined
-        ? `${description} No key is needed.`
-        : `${description}\n\nScope \`${scope}\`: ${SCOPE_OPENS[scope]}`,
+    description: `${description}${keyText(scope)}`,
     security: scope === undefined ? [] : [{ apiKey: [] }],
     ...(allParameters.length > 0 && {
       parameters: allParameters.map((parameter) => ({
@@ -137,6 +137,11 @@ export const describe = (operation: Operation) => {
       ...describeProblems(problemsOf(operation), isSandbox),
     },
   };
+};
+
+const keyText = (scope: Operation["scope"]): string => {
+  if (scope === undefined) return " No key is needed.";
+  return scope === ANY_SCOPE ? "\n\nAny valid key may ask." : `\n\nScope \`${scope}\`: ${SCOPE_OPENS[scope]}`;
 };
 
 const CONTENT_ENCODING: Parameter = {

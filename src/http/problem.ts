@@ -2,6 +2,7 @@
  * The catalogue of error codes, and the only place that knows their statuses. Bodies follow RFC 9457. A body never contains the payload, a
  * secret or a stack.
  */
+import type { RateDecision } from "../access/rate-limit.ts";
 import type { Problem as FieldProblem } from "../event/validate.ts";
 import {
   BATCH_BODY_BYTES_MAX,
@@ -84,6 +85,16 @@ export const PROBLEMS = {
     title: "Others changed it at the same time",
     when: "Somebody else changed the key, the policy or the hold during each attempt. Nothing was done. Send the same again.",
   },
+  log_not_behind: {
+    status: 409,
+    title: "The event log has not lost its end",
+    when: "The log holds everything that heads in HEADS_COPY cover, or HEADS_COPY is not set: there is nothing to accept.",
+  },
+  obligation_state_conflict: {
+    status: 409,
+    title: "The obligation is not in a state for this",
+    when: "A met obligation cannot be waived, nor a waived one once more; what is not waived cannot be unwaived. Nothing can be said of an obligation whose starting event has expired. Nothing was done.",
+  },
   event_expired: {
     status: 410,
     title: "The event has expired",
@@ -129,6 +140,12 @@ export const PROBLEMS = {
     title: "An internal error",
     when: "A fault in Prooftrail. Give the request_id to its operator. Sending the same event again is safe: it is stored at most once. For a key, a policy or a hold, check first whether it was changed.",
   },
+  log_behind: {
+    status: 503,
+    title: "The event log has lost its end",
+    when: "The log lacks records that its views have seen or that signed heads in HEADS_COPY cover, for example after an older copy was put back. Nothing is stored until its operator has brought it back or accepted the loss; `/health/ready` says more.",
+    retryAfterSeconds: 60,
+  },
   log_unavailable: {
     status: 503,
     title: "The event log is not available",
@@ -173,12 +190,23 @@ interface ProblemContext {
 
 export const rateLimited = (
   context: ProblemContext,
-  { unit, perSecond, retryAfterSeconds }: { unit: string; perSecond: number; retryAfterSeconds: number },
+  {
+    unit,
+    perSecond,
+    retryAfterSeconds,
+    sharedBy,
+  }: Omit<Extract<RateDecision, { readonly kind: "limited" }>, "kind">,
 ): Response =>
   problem(context, "rate_limited", {
-    detail: `The key may send ${perSecond} ${unit} per second. Nothing was stored.`,
+    detail: `${WHOSE_LIMIT[sharedBy ?? "key"]} ${perSecond} ${unit} per second. Nothing was stored.`,
     headers: limitHeaders({ name: unit, quota: perSecond, windowSeconds: 1, retryAfterSeconds }),
   });
+
+const WHOSE_LIMIT = {
+  key: "The key may send",
+  keys: "The key, the key that it comes from, and all others that come from that may together send",
+  tenant: "The keys of the tenant may together send",
+} as const;
 
 export const clientLimited = (
   context: ProblemContext,
@@ -216,6 +244,8 @@ export interface ProblemDetails {
   readonly errors?: readonly (FieldProblem | RequestError)[];
   /** Only for `not_ready`. */
   readonly reasons?: readonly string[];
+  /** Their ids, in the same order. */
+  readonly reasonIds?: readonly string[];
   /** Only for `event_expired`. */
   readonly expired?: { readonly sequence: number; readonly expired_at: string };
   readonly headers?: Readonly<Record<string, string>>;
@@ -240,6 +270,7 @@ export const problem = (
     request_id: context.requestId,
     ...(errors && { errors }),
     ...(details.reasons && { reasons: details.reasons }),
+    ...(details.reasonIds && { reason_ids: details.reasonIds }),
     ...details.expired,
   };
   return new Response(JSON.stringify(body), {

@@ -29,7 +29,8 @@ export interface Query {
   errors(): readonly RequestError[];
 }
 
-const DIGITS = /^\d{1,16}$/;
+/** As it is written in one way only: without a sign, an exponent, or zeros in front. */
+const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 /** What a decoder writes for bytes that are not UTF-8, and the same character sent on purpose. */
 const REPLACEMENT = /\uFFFD/g;
 const REPLACEMENT_ENCODED = /%EF%BF%BD/gi;
@@ -109,7 +110,7 @@ export const readQuery = (url: string): Query => {
     refuse: (name, message) => fail(name, "invalid_value", message),
     integer: (name, { min, max }) => {
       const isValid = (value: string): boolean =>
-        DIGITS.test(value) && Number(value) >= min && Number(value) <= max;
+        WHOLE_NUMBER.test(value) && Number(value) >= min && Number(value) <= max;
       const value = checked(name, isValid, `a whole number from ${min} to ${max}`);
       return value === undefined ? undefined : Number(value);
     },

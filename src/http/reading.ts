@@ -215,6 +215,7 @@ export const answerList = async (
   list: List,
   question: Page & {
     readonly where: readonly Condition[];
+    readonly anyOf?: readonly (readonly Condition[])[];
     readonly asked?: unknown;
     readonly entry: (row: Row) => unknown;
   },

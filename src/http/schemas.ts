@@ -2,8 +2,15 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { KeyView, NewKeyView } from "../access/key-record.ts";
 import { Classification, ClassificationRequest } from "../classification/request.ts";
+import { WARNING_CODES } from "../event/warnings.ts";
 import { REJECTION_CODES } from "../intake/answer.ts";
-import { BATCH_EVENTS_MAX, PROBLEMS_PER_BATCH_MAX, PROBLEMS_PER_EVENT_MAX, WARNINGS_MAX } from "../limits.ts";
+import {
+  BATCH_EVENTS_MAX,
+  PROBLEMS_PER_BATCH_MAX,
+  PROBLEMS_PER_EVENT_MAX,
+  WARNING_INDEXES_MAX,
+  WARNINGS_MAX,
+} from "../limits.ts";
 import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { PROBLEM_CODES, PROBLEMS } from "./problem.ts";
 
@@ -32,14 +39,35 @@ const FieldProblem = Type.Object({
 
 const Warning = Type.Object({
   path: Type.String({ description: "JSON Pointer into the event." }),
-  code: Type.Literal("unknown_field"),
+  code: Type.Union(WARNING_CODES.map((code) => Type.Literal(code))),
   message: Type.String(),
 });
 const Warnings = Type.Optional(
   Type.Array(Warning, {
     maxItems: WARNINGS_MAX,
-    description: "What was kept but has no meaning. Absent when there is none.",
+    description:
+      "What was kept as sent and was probably not intended. Absent when there is nothing. Where there is more, the last one says how much.",
   }),
+);
+const BatchWarnings = Type.Optional(
+  Type.Array(
+    Type.Object({
+      index: Type.Optional(Type.Integer({ minimum: 0, description: "The first event that it is about." })),
+      ...Warning.properties,
+      count: Type.Optional(Type.Integer({ minimum: 1, description: "How many events it is about." })),
+      indexes: Type.Optional(
+        Type.Array(Type.Integer({ minimum: 0 }), {
+          maxItems: WARNING_INDEXES_MAX,
+          description: "Places of the first of them.",
+        }),
+      ),
+    }),
+    {
+      maxItems: WARNINGS_MAX,
+      description:
+        "One for each `path` and `code`. Without an `index` it is about the body beside the events. Where there are more, the last one says how many.",
+    },
+  ),
 );
 
 const LeafHash = Type.String({
@@ -80,17 +108,7 @@ export const BatchAccepted = dataOf(
       }),
       { maxItems: BATCH_EVENTS_MAX },
     ),
-    warnings: Type.Optional(
-      Type.Array(
-        Type.Object({
-          index: Type.Optional(Type.Integer({ minimum: 0 })),
-          path: Type.String(),
-          code: Type.Literal("unknown_field"),
-          message: Type.String(),
-        }),
-        { maxItems: WARNINGS_MAX },
-      ),
-    ),
+    warnings: BatchWarnings,
     receipts: Type.Optional(
       Type.Array(
         Type.Object({
@@ -126,7 +144,12 @@ export const RotatedKeyAnswer = dataOf(Type.Object({ ...NewKeyView.properties, p
 export const KeyList = listOf(KeyView);
 
 export const HealthLive = dataOf(Type.Object({ status: Type.Literal("live") }));
-export const HealthReady = dataOf(Type.Object({ status: Type.Literal("ready") }));
+export const HealthReady = dataOf(
+  Type.Object({
+    status: Type.Literal("ready"),
+    warnings: Type.Array(Type.Object({ id: Type.String(), detail: Type.String() })),
+  }),
+);
 
 export const ProblemBody = Type.Object(
   {
@@ -140,6 +163,11 @@ export const ProblemBody = Type.Object(
     request_id: RequestId,
     errors: Type.Optional(Type.Array(FieldProblem)),
     reasons: Type.Optional(Type.Array(Type.String(), { description: "Only with `not_ready`." })),
+    reason_ids: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Only with `not_ready`, of `/health/ready`: ids of the reasons.",
+      }),
+    ),
     sequence: Type.Optional(
       Type.Integer({ description: "Only with `event_expired`: where the record stands." }),
     ),
@@ -191,6 +219,7 @@ export const SandboxAssets = sandboxListOf(
   }),
 );
 export const Classified = sandboxOf(Classification);
+export const ClassifiedWithKey = dataOf(Classification);
 export const SandboxAccepted = sandboxOf(
   Type.Object({
     event_id: Type.String(),

@@ -1,16 +1,18 @@
 import pLimit from "p-limit";
 import { canonicalEventId } from "../event/formats.ts";
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../event/json-pointer.ts";
-import type { Problem, Warning } from "../event/validate.ts";
-import { BATCH_EVENTS_MAX, EVENT_BYTES_MAX, PROBLEMS_PER_BATCH_MAX, WARNINGS_MAX } from "../limits.ts";
+import type { Problem } from "../event/validate.ts";
+import type { Warning } from "../event/warnings.ts";
+import { BATCH_EVENTS_MAX, EVENT_BYTES_MAX, PROBLEMS_PER_BATCH_MAX } from "../limits.ts";
 import type { LogReader, OutgoingRecord } from "../log/event-log.ts";
 import { messageIdOfEvent } from "../log/message-id.ts";
 import type { Outcome } from "../log/outcome.ts";
 import { recordStart } from "../log/record.ts";
 import type { BatchAnswer, BatchReceipt, Refusal, RejectedEvent } from "./answer.ts";
+import { collectWarnings } from "./batch-warnings.ts";
 import { type BodyText, readBodyText } from "./body-text.ts";
 import { type JsonSlice, sliceBatch } from "./json/slice.ts";
-import { judge, type Refused, toRecord } from "./judge.ts";
+import { judge, type Refused, toRecord, unknownIn } from "./judge.ts";
 import { createPace } from "./pace.ts";
 import { receiptOf } from "./receipt.ts";
 import { type Replay, replayDuplicate } from "./replay.ts";
@@ -25,8 +27,9 @@ export const acceptBatch = async (
 ): Promise<BatchAnswer | Refusal> => {
   const body = readBodyText(submission.body);
   if (body === undefined) return { kind: "invalid_utf8" };
-  const receivedAt = dependencies.now().toISOString();
-  const events = createCollection(dependencies, submission, { body, receivedAt });
+  const now = dependencies.now();
+  const receivedAt = now.toISOString();
+  const events = createCollection(dependencies, submission, { body, now });
   const { take } = events;
   const batch = await sliceBatch({ text: body.text, eventsMax: BATCH_EVENTS_MAX, pace: createPace(), take });
   if (batch.kind === "invalid_json") return batch;
@@ -80,17 +83,18 @@ interface Collection {
 const createCollection = (
   { validate, subjectOf }: IntakeDependencies,
   { tenant, requestId }: Submission,
-  { body, receivedAt }: { body: BodyText; receivedAt: string },
+  { body, now }: { body: BodyText; now: Date },
 ): Collection => {
   const taken: TakenEvent[] = [];
   const records: OutgoingRecord[] = [];
   const rejected: RejectedEvent[] = [];
-  const recordsStart = recordStart({ tenant, receivedAt, requestId });
+  const recordsStart = recordStart({ tenant, receivedAt: now.toISOString(), requestId });
+  const nowMs = now.getTime();
   let unknownFields = 0;
   let problemsLeft = PROBLEMS_PER_BATCH_MAX;
   const take = (slice: JsonSlice): void => {
     const index = taken.length + rejected.length;
-    const judged = judge(validate, slice);
+    const judged = judge(validate, slice, nowMs);
     if (judged.kind !== "valid") {
       const rejection = rejectInvalid(index, judged, problemsLeft);
       problemsLeft -= Math.max(0, rejection.problems.length - 1);
@@ -104,7 +108,7 @@ const createCollection = (
     );
     const { start, text } = slice;
     taken.push({ index, eventId: event.event_id, warnings, start, end: start + text.length });
-    unknownFields += warnings.length;
+    unknownFields += unknownIn(warnings);
   };
   return {
     take,
@@ -221,7 +225,7 @@ const summarise = ({
   otherMembers: readonly string[];
 }): BatchAnswer => {
   const rejected = [...events.rejected];
-  const warnings = otherMembers.map(ignoredMember);
+  const warned: TakenEvent[] = [];
   let accepted = 0;
   let duplicates = 0;
   let sequence = 0;
@@ -240,7 +244,7 @@ const summarise = ({
     if (outcome.kind === "duplicate" || outcome.kind === "appended") {
       sequence = Math.max(sequence, outcome.sequence);
     }
-    for (const warning of event.warnings) warnings.push({ index: event.index, ...warning });
+    if (event.warnings.length > 0) warned.push(event);
   }
   rejected.sort((a, b) => a.index - b.index);
   return {
@@ -248,7 +252,7 @@ const summarise = ({
     accepted,
     duplicates,
     rejected,
-    warnings: warnings.slice(0, WARNINGS_MAX),
+    warnings: collectWarnings(otherMembers.map(ignoredMember), warned),
     ...(sequence > 0 && { sequence }),
   };
 };
@@ -279,7 +283,7 @@ const receiptsOf = ({
 };
 
 /** Members beside `events` belong to no event, so there is nowhere to keep them. */
-const ignoredMember = (member: string): Warning & { readonly index?: number } => ({
+const ignoredMember = (member: string): Warning => ({
   path: `/${pointerToken(member.slice(0, MEMBER_CHARACTERS_SHOWN))}`,
   code: "unknown_field",
   message: "Not kept: only the members of an event are stored. Put it into the events.",

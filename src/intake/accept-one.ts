@@ -5,7 +5,7 @@ import { recordStart } from "../log/record.ts";
 import type { AcceptedEvent, Refusal } from "./answer.ts";
 import { readBodyText } from "./body-text.ts";
 import { type JsonSlice, sliceBody } from "./json/slice.ts";
-import { judge, toRecord, type ValidEvent } from "./judge.ts";
+import { judge, toRecord, unknownIn, type ValidEvent } from "./judge.ts";
 import { receiptOf } from "./receipt.ts";
 import { replayDuplicate } from "./replay.ts";
 import type { IntakeDependencies, Submission } from "./submission.ts";
@@ -21,7 +21,7 @@ export const acceptOne = async (
   const sliced = sliceBody(body.text);
   if (sliced.kind === "invalid_json") return sliced;
   const { slice } = sliced;
-  const judged = judge(dependencies.validate, slice);
+  const judged = judge(dependencies.validate, slice, dependencies.now().getTime());
   if (judged.kind === "too_large") return { kind: "event_too_large" };
   if (judged.kind === "invalid") return { ...judged, kind: "invalid_request" };
 
@@ -54,7 +54,7 @@ export const acceptOne = async (
   const leafHash = receiptOf(record);
   const outcome = (await appended)[0];
   if (!outcome) throw new Error("append answers every record");
-  if (warnings.length > 0) dependencies.onUnknownFields(warnings.length);
+  if (warnings.length > 0) dependencies.onUnknownFields(unknownIn(warnings));
   if (outcome.kind !== "appended") {
     return answerOther(dependencies, { outcome, tenant, judged, slice, idempotencyKey });
   }
@@ -81,7 +81,7 @@ const answerEarlier = async (
   if (earlier.kind !== "found") return earlier;
   const sequence = earlier.sequences.get(eventId);
   if (sequence === undefined) return undefined;
-  if (judged.warnings.length > 0) dependencies.onUnknownFields(judged.warnings.length);
+  if (judged.warnings.length > 0) dependencies.onUnknownFields(unknownIn(judged.warnings));
   const outcome = { kind: "duplicate", sequence } as const;
   return answerOther(dependencies, { outcome, tenant, judged, slice, idempotencyKey: undefined });
 };

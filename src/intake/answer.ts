@@ -1,7 +1,9 @@
 /** All answers of the intake, as closed unions. http/problem.ts gives each its status. */
 import type { RateDecision } from "../access/rate-limit.ts";
-import type { Problem, Warning } from "../event/validate.ts";
+import type { Problem } from "../event/validate.ts";
+import type { Warning } from "../event/warnings.ts";
 import type { Sequence } from "../log/outcome.ts";
+import type { BatchWarning } from "./batch-warnings.ts";
 
 /** Why a whole request was refused. */
 export type Refusal =
@@ -62,7 +64,7 @@ export interface BatchAnswer {
   readonly accepted: number;
   readonly duplicates: number;
   readonly rejected: readonly RejectedEvent[];
-  readonly warnings: readonly (Warning & { readonly index?: number })[];
+  readonly warnings: readonly BatchWarning[];
   /** One per accepted event, if the request asked for receipts. */
   readonly receipts?: readonly BatchReceipt[];
   /** Highest sequence among the accepted events; absent if none was accepted. */

@@ -1,6 +1,7 @@
 /** Slice → record: whether the event is valid, and what the log gets. Pure. */
 import { Buffer } from "node:buffer";
 import type { EventValidator, InvalidEvent, Problem, Validation } from "../event/validate.ts";
+import type { Warning } from "../event/warnings.ts";
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, PROBLEMS_PER_EVENT_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
 import { type BodyText, bytesOf } from "./body-text.ts";
@@ -17,12 +18,16 @@ const isTooLarge = (text: string): boolean =>
   text.length > EVENT_BYTES_MAX ||
   (text.length * 3 > EVENT_BYTES_MAX && Buffer.byteLength(text) > EVENT_BYTES_MAX);
 
-export const judge = (validate: EventValidator, slice: JsonSlice): Judgement => {
+export const judge = (validate: EventValidator, slice: JsonSlice, now: number): Judgement => {
   if (isTooLarge(slice.text)) return TOO_LARGE;
   if (slice.depth > EVENT_DEPTH_MAX) return tooDeep(slice.depth);
-  const judged = validate(slice.value);
+  const judged = validate(slice.value, now);
   return slice.duplicateMembers.length > 0 ? withDuplicates(slice.duplicateMembers, judged) : judged;
 };
+
+/** What a metric counts of an accepted event: members, keys and names that mean nothing here. */
+export const unknownIn = (warnings: readonly Warning[]): number =>
+  warnings.reduce((count, { code }) => count + Number(code.startsWith("unknown_")), 0);
 
 /** A value that is nested too deep is not walked, neither by the validator nor for duplicate members. So nothing else is known about it. */
 const tooDeep = (depth: number): InvalidEvent => {

@@ -1,87 +1,91 @@
-/** The counts of acknowledged events, on the stream ACCEPTED (NATS ADR-49). They are gathered here and added once a second. */
-import { Empty, headers, type JetStreamManager } from "nats";
-import { acceptedSubject, tenantOfAccepted } from "../../streams/subjects.ts";
-import {
-  ACCEPTED_COUNT_MS_MAX,
-  ACCEPTED_FLUSH_MS,
-  ACCEPTED_READS_AT_ONCE,
-  DUPLICATE_WINDOW_MS,
-} from "../limits.ts";
+/** The counts of acknowledged events, on the stream COUNTS. They are gathered here and stored once a second. */
+import pLimit from "p-limit";
+import { COUNTS_GROUPS, countsSubject } from "../../streams/subjects.ts";
+import { COUNTS_DAYS_READ_AT_ONCE, COUNTS_FLUSH_MS, COUNTS_REQUEST_MS_MAX } from "../limits.ts";
 import { type AcceptedCounts, type Hour, hourOf } from "../log/accepted-counts.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { answered } from "./answered.ts";
-import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
+import { describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
+import { readFromLeader } from "./leader-read.ts";
 import { createConnectedStallClock, type StallReport } from "./stall-clock.ts";
-
-/** A count on its way. Its message id makes the broker take a retry only once, as long as the broker remembers the id. */
-interface Increment {
-  readonly subject: string;
-  readonly events: number;
-  readonly messageId: string;
-  /** When it may first have been added, and on which run of which server. */
-  mayBeAdded: { readonly serverId: string | undefined; readonly sinceMs: number } | undefined;
-}
-
-/** The count of one tenant and hour since the last flush. */
-interface Gathered {
-  readonly tenant: string;
-  readonly hour: Hour;
-  events: number;
-}
 
 type AcceptedCounter = AcceptedCounts & StallReport;
 
-export const createAcceptedCounter = async ({
+/** The counts of one tenant and day, by the hour of the day. */
+type DayOfTenant = number[];
+
+/** One message: what this process has acknowledged on one day, of the tenants of one group. */
+interface Group {
+  readonly subject: string;
+  readonly tenants: Map<string, DayOfTenant>;
+  /** Increases with each event. */
+  revision: number;
+  storedRevision: number;
+}
+
+interface Day {
+  /** The writer of its messages: this process, and another one if it forgets the day and counts in it again. */
+  readonly writer: string;
+  readonly groups: Map<number, Group>;
+}
+
+/** Days that stay in memory although they are stored: around midnight events of both are counted. */
+const DAYS_KEPT = 2;
+
+export const createAcceptedCounter = ({
   connection,
   logger,
 }: {
   readonly connection: BrokerConnection;
   readonly logger: Logger;
-}): Promise<AcceptedCounter> => {
+}): AcceptedCounter => {
   const clock = createConnectedStallClock(connection);
-  const manager = await connection.nats.jetstreamManager({ checkAPI: false });
-  const gathered = new Map<string, Gathered>();
-  let latest: Gathered | undefined;
-  let sending: Increment[] = [];
+  const days = new Map<string, Day>();
+  let latest: { tenant: string; hour: Hour; at: number; group: Group; counts: DayOfTenant } | undefined;
   let running: Promise<void> | undefined;
 
-  /** `left`: to be tried again. `silent`: so too, and the broker has not answered. */
-  const tryToAdd = async (increment: Increment): Promise<"settled" | "left" | "silent"> => {
-    if (!connection.isConnected()) return "left";
-    const serverId = connection.nats.info?.server_id;
-    if (!isSafeAgain(increment, serverId)) {
-      logger.warn("acknowledged events may have been counted, and are not counted again", {
-        count: increment.events,
-      });
-      return "settled";
-    }
-    const sinceMs = performance.now();
-    const outcome = await add(connection, increment, logger);
-    if (outcome === "added") {
+  const find = (tenant: string, hour: Hour): NonNullable<typeof latest> => {
+    const day = dayOf(hour);
+    const { writer, groups } = getOrSet(days, day, () => ({
+      writer: crypto.randomUUID(),
+      groups: new Map(),
+    }));
+    const group = getOrSet(groups, groupOf(tenant), (number) => ({
+      subject: countsSubject(day, number, writer),
+      tenants: new Map(),
+      revision: 0,
+      storedRevision: 0,
+    }));
+    const counts = getOrSet(group.tenants, tenant, () => []);
+    return { tenant, hour, at: hourOfDay(hour), group, counts };
+  };
+  const store = async (group: Group): Promise<boolean> => {
+    if (!connection.isConnected()) return false;
+    const { subject, revision, tenants } = group;
+    const payload = JSON.stringify(Object.fromEntries(tenants));
+    try {
+      const answer = await connection.untilLost(() =>
+        connection.nats.request(subject, payload, { timeout: COUNTS_REQUEST_MS_MAX }),
+      );
+      const { seq, error }: { seq?: number; error?: { description?: string } } = answer.json();
+      if (typeof seq !== "number") throw new Error(error?.description ?? "no reason was given");
+      group.storedRevision = revision;
       clock.cleared();
-      return "settled";
+      return true;
+    } catch (error) {
+      clock.failed();
+      logger.warn("the counts of acknowledged events were not stored yet", { detail: describeError(error) });
+      return false;
     }
-    clock.failed();
-    if (outcome === "refused") return "left";
-    increment.mayBeAdded ??= { serverId, sinceMs };
-    return "silent";
   };
   const send = async (): Promise<void> => {
-    for (const [subject, { events }] of gathered) {
-      sending.push({ subject, events, messageId: crypto.randomUUID(), mayBeAdded: undefined });
-    }
-    gathered.clear();
+    // If the broker does not take one, the others are not tried: each would wait for its timeout.
+    for (const { groups } of [...days.values()])
+      for (const group of [...groups.values()]) if (!isStored(group) && !(await store(group))) return;
+    for (const [day, { groups }] of [...days].toSorted().slice(0, -DAYS_KEPT))
+      if ([...groups.values()].every(isStored)) days.delete(day);
     latest = undefined;
-    const left: Increment[] = [];
-    let isSilent = false;
-    for (const increment of sending) {
-      // If the broker does not answer for one count, the others are not tried: each would wait for its timeout.
-      const outcome = isSilent ? "left" : await tryToAdd(increment);
-      if (outcome !== "settled") left.push(increment);
-      if (outcome === "silent") isSilent = true;
-    }
-    sending = left;
   };
   const flush = (): Promise<void> => {
     running ??= send().finally(() => {
@@ -90,23 +94,29 @@ export const createAcceptedCounter = async ({
     return running;
   };
   const timer = setInterval(() => {
-    if ((gathered.size > 0 || sending.length > 0) && connection.isConnected()) void flush();
-  }, ACCEPTED_FLUSH_MS);
+    if (connection.isConnected()) void flush();
+  }, COUNTS_FLUSH_MS);
 
   return {
     stall: clock.stall,
     add: ({ tenant, receivedAt, events }) => {
       // Mostly tenant and hour are the same as before: looking up a new text costs more than everything else here (measured).
-      if (latest?.tenant !== tenant || !receivedAt.startsWith(latest.hour)) {
-        const hour = hourOf(receivedAt);
-        const subject = acceptedSubject(tenant, hour);
-        latest = gathered.get(subject) ?? { tenant, hour, events: 0 };
-        gathered.set(subject, latest);
-      }
-      latest.events += events;
+      if (latest?.tenant !== tenant || !receivedAt.startsWith(latest.hour))
+        latest = find(tenant, hourOf(receivedAt));
+      const { group, counts, at } = latest;
+      counts[at] = (counts[at] ?? 0) + events;
+      group.revision += 1;
     },
-    read: (tenant, hours) => readCounts({ connection, manager, tenant, hours }),
-    tenants: (hour) => readTenants(connection, manager, hour),
+    read: (tenant, hours) => readCounts(connection, tenant, hours),
+    tenants: async (hour) => {
+      const found = await readDay(connection, countsSubject(dayOf(hour), "*", "*"));
+      const at = hourOfDay(hour);
+      return [
+        ...new Set(
+          found.flatMap((each) => [...each].filter(([, counts]) => counts[at]).map(([name]) => name)),
+        ),
+      ];
+    },
     close: async () => {
       clearInterval(timer);
       await running;
@@ -115,74 +125,72 @@ export const createAcceptedCounter = async ({
   };
 };
 
-/**
- * Whether a retry cannot be counted twice. A counter keeps only its last message, and a restarted server knows only the ids of kept
- * messages: if another front end has counted meanwhile, the server would add the same count again. Too small a count is no alarm; too large
- * a one is.
- */
-const isSafeAgain = ({ mayBeAdded }: Increment, serverId: string | undefined): boolean =>
-  mayBeAdded === undefined ||
-  (mayBeAdded.serverId === serverId &&
-    performance.now() - mayBeAdded.sinceMs < DUPLICATE_WINDOW_MS - ACCEPTED_COUNT_MS_MAX);
+const isStored = ({ revision, storedRevision }: Group): boolean => revision === storedRevision;
 
-const add = async (
-  connection: BrokerConnection,
-  { subject, events, messageId }: Increment,
-  logger: Logger,
-): Promise<"added" | "refused" | "unknown"> => {
-  const increment = headers();
-  increment.set("Nats-Incr", `+${events}`);
-  increment.set("Nats-Msg-Id", messageId);
-  try {
-    const answer = await connection.untilLost(() =>
-      connection.nats.request(subject, Empty, { headers: increment, timeout: ACCEPTED_COUNT_MS_MAX }),
-    );
-    const { seq, error }: { seq?: number; error?: { description?: string } } = answer.json();
-    if (typeof seq === "number") return "added";
-    logger.warn("acknowledged events were not counted", {
-      count: events,
-      detail: error?.description ?? "no reason",
-    });
-    return "refused";
-  } catch (error) {
-    logger.warn("acknowledged events were not counted yet", { count: events, detail: describeError(error) });
-    return "unknown";
-  }
+const getOrSet = <Key, Value>(map: Map<Key, Value>, key: Key, make: (key: Key) => Value): Value => {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make(key);
+  map.set(key, made);
+  return made;
 };
 
-const readTenants = async (
-  connection: BrokerConnection,
-  manager: JetStreamManager,
-  hour: Hour,
-): Promise<readonly string[]> => {
-  const asked = { subjects_filter: acceptedSubject("*", hour) };
-  const { state } = await answered(connection, UNREADABLE, () => manager.streams.info("ACCEPTED", asked));
-  return Object.keys(state.subjects ?? {}).flatMap((subject) => tenantOfAccepted(subject) ?? []);
+const dayOf = (hour: Hour): string => hour.slice(0, "2026-11-20".length);
+const hourOfDay = (hour: Hour): number => Number(hour.slice("2026-11-20T".length));
+
+/** FNV-1a over UTF-16 units: the same in every process and version, because readers look for a tenant in one group. */
+const groupOf = (tenant: string): number => {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < tenant.length; index++)
+    hash = Math.imul(hash ^ tenant.charCodeAt(index), 0x01000193);
+  return (hash >>> 0) % COUNTS_GROUPS;
 };
 
 const UNREADABLE = "The counts could not be read";
 
-const readCounts = async (parts: {
-  connection: BrokerConnection;
-  manager: JetStreamManager;
-  tenant: string;
-  hours: readonly Hour[];
-}): Promise<ReadonlyMap<Hour, number>> => {
-  const { connection, manager, tenant, hours } = parts;
+const readCounts = async (
+  connection: BrokerConnection,
+  tenant: string,
+  hours: readonly Hour[],
+): Promise<ReadonlyMap<Hour, number>> => {
+  const inTurn = pLimit(COUNTS_DAYS_READ_AT_ONCE);
   const counts = new Map<Hour, number>();
-  const readOne = async (hour: Hour): Promise<void> => {
-    try {
-      const subject = acceptedSubject(tenant, hour);
-      const message = await manager.streams.getMessage("ACCEPTED", { last_by_subj: subject });
-      const { val }: { val?: string } = message.json();
-      counts.set(hour, Number(val));
-    } catch (error) {
-      if (apiErrorCode(error) !== API_ERROR.messageNotFound) throw error;
+  const readHours = async (day: string, asked: readonly Hour[]): Promise<void> => {
+    const found = await readDay(connection, countsSubject(day, groupOf(tenant), "*"));
+    for (const hour of asked) {
+      const counted = found.flatMap((each) => each.get(tenant)?.[hourOfDay(hour)] ?? []);
+      const sum = counted.reduce((one, other) => one + other, 0);
+      if (sum > 0) counts.set(hour, sum);
     }
   };
-  for (let start = 0; start < hours.length; start += ACCEPTED_READS_AT_ONCE) {
-    const some = hours.slice(start, start + ACCEPTED_READS_AT_ONCE);
-    await answered(connection, UNREADABLE, () => Promise.all(some.map(readOne)));
-  }
+  await Promise.all(
+    [...Map.groupBy(hours, dayOf)].map(([day, asked]) => inTurn(() => readHours(day, asked))),
+  );
   return counts;
+};
+
+/** The newest message of each subject. One that is written again meanwhile comes once more, behind the others, and then replaces the older one. */
+const readDay = (
+  connection: BrokerConnection,
+  subjects: string,
+): Promise<readonly ReadonlyMap<string, DayOfTenant>[]> =>
+  answered(connection, UNREADABLE, async () => {
+    const found = new Map<string, ReadonlyMap<string, DayOfTenant>>();
+    for (let seq = 1; ; ) {
+      const query = { seq, next_by_subj: subjects };
+      const message = await readFromLeader(connection, "COUNTS", query, COUNTS_REQUEST_MS_MAX);
+      if (!message) return [...found.values()];
+      found.set(message.subject, decode(message.data));
+      seq = message.seq + 1;
+    }
+  });
+
+const decode = (data: string | undefined): ReadonlyMap<string, DayOfTenant> => {
+  const decoded: unknown = JSON.parse(Buffer.from(data ?? "", "base64").toString());
+  if (typeof decoded !== "object" || decoded === null) return new Map();
+  return new Map(
+    Object.entries(decoded).flatMap(([tenant, counts]): [string, DayOfTenant][] =>
+      Array.isArray(counts) ? [[tenant, counts.map(Number)]] : [],
+    ),
+  );
 };

@@ -1,9 +1,11 @@
 /** The broker's error codes that we act on. Codes are compared, never message texts: those change between versions. */
-import { NatsError } from "nats";
+import { ErrorCode, NatsError } from "nats";
 
 /** nats-server `errors.json`, the `error_code` of each. */
 export const API_ERROR = {
   streamNotFound: 10059,
+  /** "JetStream system temporarily unavailable": fewer than half of the servers run, or a leader is being elected. */
+  noQuorum: 10008,
   messageNotFound: 10037,
   /** More than one copy of a stream was asked for, and the server is no cluster. */
   noCluster: 10074,
@@ -39,9 +41,19 @@ export const unwritten = (
     ? { kind: "conflict" }
     : { kind: "unavailable", detail: describeError(error) };
 
+/** Errors whose code or description tells nobody what to do. */
+const IN_WORDS: Readonly<Record<string, string>> = {
+  [ErrorCode.Timeout]:
+    "the broker did not answer in time; if it stays so, see that it runs, and in a cluster more than half of the brokers",
+  [ErrorCode.NoResponders]:
+    "no broker answers for JetStream; see that it is on, and in a cluster that more than half of the brokers run",
+  [API_ERROR.noQuorum]:
+    "JetStream has no leader (10008): an election takes seconds; if it stays so, start the brokers that are away, because more than half have to run",
+};
+
 /** A description that may be logged and answered: it has the code, not the subject or the payload. */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof NatsError)) return error instanceof Error ? error.message : "unknown error";
   const api = error.api_error;
-  return api ? `${api.description} (${api.err_code})` : error.code;
+  return IN_WORDS[api?.err_code ?? error.code] ?? (api ? `${api.description} (${api.err_code})` : error.code);
 };

@@ -30,8 +30,8 @@ interface AppenderDependencies {
   readonly connection: BrokerConnection;
   readonly logger: Logger;
   readonly elapsedMs: () => number;
-  /** Whether the stream must not be written because it could lose what it acknowledges, as last seen. */
-  readonly isClosed?: () => boolean;
+  /** Why the stream must not be written, as last seen; undefined if it may be. */
+  readonly closedBecause?: () => string | undefined;
   readonly onOutcomes: (outcomes: readonly Outcome[]) => void;
   readonly onCommit: (records: number) => void;
 }
@@ -65,7 +65,7 @@ type Settle = (entry: Pick<Entry, "parcel" | "index">, outcome: Outcome) => void
 type LogAppender = RecordAppender & StallReport & Pick<AppendExchange, "isAwaited">;
 
 export const createAppender = (dependencies: AppenderDependencies): LogAppender => {
-  const { connection, elapsedMs, isClosed = () => false, onOutcomes, onCommit } = dependencies;
+  const { connection, elapsedMs, closedBecause = () => undefined, onOutcomes, onCommit } = dependencies;
   const queue = createQueue();
   const held = createHeld();
   let commitsInFlight = 0;
@@ -106,7 +106,8 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
 
   const admit = (asked: Held): Outcome | undefined => {
     if (!connection.isConnected()) return NOT_CONNECTED;
-    if (isClosed()) return CLOSED;
+    const closed = closedBecause();
+    if (closed !== undefined) return { kind: "refused", reason: "unavailable", detail: closed };
     return held.take(asked) ? undefined : OVERLOADED;
   };
 
@@ -330,12 +331,6 @@ const once = (action: () => void): (() => void) => {
     isDone = true;
     action();
   };
-};
-
-const CLOSED: Outcome = {
-  kind: "refused",
-  reason: "unavailable",
-  detail: "The event log is not kept as it must be, and takes no events until its operator has mended it.",
 };
 
 const OVERLOADED: Outcome = {

@@ -19,7 +19,7 @@ import type { StallReport } from "./stall-clock.ts";
 export interface DutyMessage {
   readonly tenant: string;
   readonly assetId: string;
-  readonly deadline: string;
+  readonly rule: string;
   readonly transition: string;
   readonly messageId: string;
   readonly payload: Readonly<Record<string, unknown>>;

@@ -15,6 +15,7 @@ import {
   type StreamConfig,
 } from "nats";
 import type { StreamDefinition, StreamSettings } from "../../streams/stream.ts";
+import { bytesReserved, RETIRED_STREAMS } from "../../streams/topology.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 
@@ -78,6 +79,7 @@ export const reconcileStreams = async (options: {
       if (result.kind === "different") differences.push(...result.differences);
     }
     if (differences.length === 0) await rememberMade(manager, definitions, found);
+    await shrinkRetired(manager, logger);
   } catch (error) {
     return failureOf(error, definitions);
   }
@@ -103,10 +105,7 @@ const noRoom = (
   definitions: readonly StreamDefinition[],
   storage: StreamSettings["storage"],
 ): Reconciliation => {
-  const there = definitions.filter(({ settings }) => settings.storage === storage);
-  // An unbounded stream reserves nothing.
-  const bytesReserved = there.reduce((sum, { settings }) => sum + Math.max(0, settings.max_bytes), 0);
-  return { kind: "no_room", storage, bytesReserved };
+  return { kind: "no_room", storage, bytesReserved: bytesReserved(definitions, storage) };
 };
 
 /** The state of a stream, without changing it. */
@@ -187,6 +186,23 @@ const rememberMade = async (
   await manager.streams.update(first, { ...config, metadata: { ...config.metadata, [MADE]: made } });
 };
 
+/** A retired stream may have no leader, and is no reason not to start. */
+const shrinkRetired = async (manager: JetStreamManager, logger: Logger): Promise<void> => {
+  for (const stream of RETIRED_STREAMS) {
+    try {
+      const found = await findStream(manager, stream);
+      if (found === undefined || found.storage !== StorageType.Memory || found.max_msgs === 1) continue;
+      await manager.streams.update(stream, { ...found, max_msgs: 1 });
+      logger.info("emptied a stream of an earlier version", { stream });
+    } catch (error) {
+      logger.warn("a stream of an earlier version could not be emptied", {
+        stream,
+        detail: describeError(error),
+      });
+    }
+  }
+};
+
 /** Differences that must not be corrected on an existing stream. */
 const fixedDifferences = (
   definition: StreamDefinition,
@@ -213,7 +229,7 @@ const reconcileStream = async (
 const makeStream = async (manager: JetStreamManager, definition: StreamDefinition): Promise<StreamResult> => {
   try {
     const { config } = await manager.streams.add(toConfig(definition));
-    // A server that is too old for a setting drops it silently (measured on 2.9 and 2.10), so the result is compared too.
+    // A server that is too old for a setting drops it silently, so the result is compared too.
     const dropped = differencesOf(definition, config);
     return dropped.length > 0 ? { kind: "different", differences: dropped } : { kind: "made" };
   } catch (error) {

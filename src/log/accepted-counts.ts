@@ -15,7 +15,7 @@ export const beginOfHour = (hour: Hour): number => Date.parse(`${hour}:00:00Z`);
 
 export interface AcceptedCounts {
   /**
-   * Costs nothing now: counts are stored within ACCEPTED_FLUSH_MS. If this process or its broker is killed first, too few are counted, never too
+   * Costs nothing now: counts are stored within COUNTS_FLUSH_MS. If this process or its broker is killed first, too few are counted, never too
    * many.
    */
   add(accepted: { readonly tenant: string; readonly receivedAt: string; readonly events: number }): void;

@@ -111,6 +111,7 @@ const anyFacts = fc
         at: `2026-11-20T10:00:0${second}`,
         id,
         sequence: index + 1,
+        recorded: "2026-12-01T00:00:00",
         type,
         asset: "a",
         ...(subject !== undefined && { subject }),

@@ -4,14 +4,15 @@ import { fact, type Metadata } from "../../test/support/facts.ts";
 import { caseOf } from "../cases/case.ts";
 import type { Fact } from "../cases/fact.ts";
 import { needsBiasAudit } from "./bias-audit.ts";
-import { type Obligation, obligationsOf, type Rules } from "./clocks.ts";
+import { obligationsOf } from "./clocks.ts";
+import type { Obligation, Rules } from "./obligation.ts";
 import { readRules, STANDARD_RULES } from "./overrides.ts";
 import { stateAt } from "./state.ts";
 
 type Duties = Readonly<Record<string, Obligation>>;
 
 const dutiesBy = (rules: Rules, ...facts: readonly Fact[]): Duties =>
-  Object.fromEntries(obligationsOf(caseOf(facts), rules).map((duty) => [duty.deadline, duty]));
+  Object.fromEntries(obligationsOf(caseOf(facts), rules).map((duty) => [duty.rule, duty]));
 
 const duties = (...facts: readonly Fact[]): Duties => dutiesBy(STANDARD_RULES, ...facts);
 
@@ -96,7 +97,7 @@ describe("an extension", () => {
       "2026-02-22",
     ],
   ])("of %s has its own unit, not that of the operator's limit", (id, type, law, limit, days, due) => {
-    const rules = rulesOf({ deadlines: { [id]: { limit } } });
+    const rules = rulesOf({ rules: { [id]: { limit } } });
     expect(dayOf(dutiesBy(rules, received(type, law), extended(days))[id])).toBe(due);
   });
 
@@ -151,7 +152,7 @@ describe("an extension", () => {
 });
 
 describe("a notice before the use, with another limit and a clock change on its last day", () => {
-  const rules = rulesOf({ deadlines: { "LL144-NOTICE": { limit: { count: 14, unit: "days" } } } });
+  const rules = rulesOf({ rules: { "LL144-NOTICE": { limit: { count: 14, unit: "days" } } } });
   const law = { legal_bases: ["nyc_ll144"] };
   const used = (at: string) =>
     dutiesBy(
@@ -162,7 +163,7 @@ describe("a notice before the use, with another limit and a clock change on its 
 
   test("the day begins when it begins in its zone", () => {
     expect(used("2026-03-20T15:00:00Z")).toMatchObject({ status: "met", dueAt: "2026-03-08T05:00:00" });
-    expect(used("2026-03-08T04:30:00Z")?.status).toBe("open");
+    expect(used("2026-03-08T04:30:00Z")?.status).toBe("breached");
   });
 });
 
@@ -228,9 +229,7 @@ describe("repeated events", () => {
       about("b", "B", "objection.received", 3),
       about("e", "A", "decision.explanation_provided", 4),
     ];
-    const found = obligationsOf(caseOf(facts), STANDARD_RULES).filter(
-      ({ deadline }) => deadline === "PIPA-EXPL",
-    );
+    const found = obligationsOf(caseOf(facts), STANDARD_RULES).filter(({ rule }) => rule === "PIPA-EXPL");
     expect(found.map(({ startedBy, status }) => [startedBy.id, status])).toEqual([
       ["a", "met"],
       ["b", "open"],
@@ -457,7 +456,7 @@ describe("the notice before the use", () => {
     const first = duties(notice, used("2026-11-16T05:00:00Z", "scorer"))["LL144-NOTICE"];
     expect(first).toMatchObject({ status: "met", dueAt: "2026-11-16T05:00:00", asset: "scorer" });
     const early = duties(notice, used("2026-11-16T04:59:59Z", "scorer"))["LL144-NOTICE"];
-    expect(early).toMatchObject({ status: "open", dueAt: "2026-11-16T04:59:59", asset: "scorer" });
+    expect(early).toMatchObject({ status: "breached", dueAt: "2026-11-16T04:59:59", asset: "scorer" });
   });
 
   test("counts even at the time of the use", () => {
@@ -466,6 +465,152 @@ describe("the notice before the use", () => {
       used("2026-11-16T15:00:00Z", "a"),
     )["LL144-NOTICE"];
     expect(found?.startedBy.id).toBe("n");
+  });
+
+  test("has a row from the notice on, which says from when on the tool may be used, and keeps its id", () => {
+    const told = fact("n transparency.notice_shown 2026-11-02T15:00:00Z", about, law);
+    const earliest = { id: "LL144-NOTICE:n", earliestDecisionAt: "2026-11-16T05:00:00" };
+    const waiting = duties(told)["LL144-NOTICE"];
+    expect(waiting).toMatchObject({ ...earliest, status: "waiting", decisionId: "d1", stoppedBy: undefined });
+    // Nothing falls due until there is a decision.
+    for (const now of ["2026-11-02T15:00:00", "2026-11-16T04:59:59", "2027-11-16T05:00:00"])
+      expect(waiting && stateAt(waiting, now)).toBe("open");
+    expect(duties(told, used("2026-11-16T05:00:00Z", "a"))["LL144-NOTICE"]).toMatchObject({
+      ...earliest,
+      status: "met",
+    });
+    expect(duties(told, used("2026-11-16T04:59:59Z", "a"))["LL144-NOTICE"]).toMatchObject({
+      ...earliest,
+      status: "breached",
+    });
+  });
+
+  test("has a row from the notice on also where only its correlation or its person is known", () => {
+    for (const names of [{ correlation_id: "c" }, { subject_hash: `sha256:${"a".repeat(64)}` }]) {
+      const told = (id: string, day: number) =>
+        fact(`${id} transparency.notice_shown 2026-11-0${day}T15:00:00Z`, {}, { ...law, ...names });
+      const found = obligationsOf(caseOf([told("n", 2), told("again", 3)]), STANDARD_RULES);
+      // The first one counts.
+      expect(found.map(({ id, status }) => [id, status])).toEqual([["LL144-NOTICE:n", "waiting"]]);
+    }
+  });
+
+  test("is an obligation of each decision that one notice serves", () => {
+    const of = { ...law, correlation_id: "c" };
+    const made = (id: string, day: number) =>
+      fact(`${id} decision.automated_decision_made 2026-11-${day}T15:00:00Z`, { decision_id: id }, of);
+    const found = obligationsOf(
+      caseOf([
+        fact("n transparency.notice_shown 2026-11-02T15:00:00Z", {}, of),
+        made("b", 18),
+        made("a", 17),
+      ]),
+      STANDARD_RULES,
+    );
+    expect(found.map(({ id, decisionId }) => [id, decisionId])).toEqual([
+      ["LL144-NOTICE:n", "a"],
+      ["LL144-NOTICE:b", "b"],
+    ]);
+  });
+
+  test("without a notice before the use is breached, whatever is shown later", () => {
+    const late = fact("n transparency.notice_shown 2026-11-17T15:00:00Z", about, law);
+    expect(duties(used("2026-11-16T15:00:00Z", "a"), late)["LL144-NOTICE"]).toMatchObject({
+      id: "LL144-NOTICE:d",
+      status: "breached",
+      earliestDecisionAt: undefined,
+    });
+  });
+});
+
+describe("an obligation that was met in time by an event that the log received late", () => {
+  const received = fact(
+    "o objection.received 2026-10-23T10:00:00Z",
+    { objection_id: "o1" },
+    {
+      legal_bases: ["gdpr_art_22"],
+    },
+  );
+  /** Due on 23 November, at the end of the day in Brussels. */
+  const DUE = "2026-11-23T22:59:59";
+  const answered = (at: string, recorded: string): Fact => ({
+    ...fact(`r objection.resolved ${at}`, { objection_id: "o1" }),
+    recorded,
+  });
+  const late = (at: string, recorded: string, rules = STANDARD_RULES) =>
+    dutiesBy(rules, received, answered(at, recorded))["GDPR-12-3"];
+
+  test("is recorded late, more than a day after it fell due", () => {
+    expect(late("2026-10-23T11:00:00Z", "2026-11-28T10:00:00")).toMatchObject({
+      dueAt: DUE,
+      status: "met",
+      isRecordedLate: true,
+    });
+    expect(late("2026-10-23T11:00:00Z", "2026-11-24T22:59:59.001")?.isRecordedLate).toBe(true);
+    expect(late("2026-10-23T11:00:00Z", "2026-11-24T22:59:59")?.isRecordedLate).toBe(false);
+    expect(late("2026-10-23T11:00:00Z", "2026-10-23T11:00:00")?.isRecordedLate).toBe(false);
+  });
+
+  test("the operator says how long a delay is usual", () => {
+    const rules = { ...STANDARD_RULES, lateRecordGraceMs: 60_000 };
+    expect(late("2026-10-23T11:00:00Z", "2026-11-23T23:01:00", rules)?.isRecordedLate).toBe(true);
+    expect(late("2026-10-23T11:00:00Z", "2026-11-23T23:00:00", rules)?.isRecordedLate).toBe(false);
+  });
+
+  test("one that was met late is late already", () => {
+    expect(late("2026-11-27T11:00:00Z", "2026-11-28T10:00:00")).toMatchObject({
+      status: "met_late",
+      isRecordedLate: false,
+    });
+  });
+
+  test("of a notice before the use it is the notice that may come late", () => {
+    const law = { legal_bases: ["nyc_ll144"] };
+    const told = (recorded: string): Fact => ({
+      ...fact("n transparency.notice_shown 2026-10-01T15:00:00Z", { decision_id: "d1" }, law),
+      recorded,
+    });
+    const made: Fact = {
+      ...fact("d decision.automated_decision_made 2026-11-16T15:00:00Z", { decision_id: "d1" }, law),
+      recorded: "2026-12-01T00:00:00",
+    };
+    const found = (recorded: string) => duties(told(recorded), made)["LL144-NOTICE"];
+    expect(found("2026-10-01T15:00:01")).toMatchObject({ status: "met", isRecordedLate: false });
+    expect(found("2026-11-28T10:00:00")).toMatchObject({ status: "met", isRecordedLate: true });
+  });
+});
+
+describe("a waiver", () => {
+  const made = fact(
+    "d decision.automated_decision_made 2026-11-16T15:00:00Z",
+    { decision_id: "d1" },
+    {
+      legal_bases: ["nyc_ll144"],
+    },
+  );
+  const said = (type: string, day: number, obligation_id = "LL144-NOTICE:d"): Fact => ({
+    ...fact(`w${day} system.obligation_${type} 2026-11-${day}T00:00:00Z`),
+    says: { obligation_id, actor: "key_1", reason: "The tool was on trial" },
+  });
+  const by = (...waiving: readonly Fact[]) => obligationsOf(caseOf([made]), STANDARD_RULES, waiving)[0];
+
+  test("stands until it is taken back, and says who, why and when", () => {
+    const waiver = { at: "2026-11-18T00:00:00", by: "key_1", reason: "The tool was on trial" };
+    expect(by(said("waived", 18))).toMatchObject({ status: "waived", waiver });
+    expect(by(said("unwaived", 19), said("waived", 18))).toMatchObject({ status: "breached" });
+    expect(by(said("waived", 20), said("unwaived", 19), said("waived", 18))?.waiver?.at).toBe(
+      "2026-11-20T00:00:00",
+    );
+    expect(by(said("waived", 18, "HR-CLOSE:d"))).toMatchObject({ status: "breached", waiver: undefined });
+  });
+
+  test("does not hide that the obligation was met", () => {
+    const reviews = [
+      fact("t decision.human_review_triggered 2026-11-16T15:00:00Z", { decision_id: "d1" }),
+      fact("c decision.human_review_completed 2026-11-17T15:00:00Z", { decision_id: "d1" }),
+    ];
+    const found = obligationsOf(caseOf(reviews), STANDARD_RULES, [said("waived", 18, "HR-CLOSE:t")]);
+    expect(found).toMatchObject([{ status: "met", waiver: { by: "key_1" } }]);
   });
 });
 
@@ -508,7 +653,7 @@ describe("if no decision is in the log", () => {
           caseOf([refused("o1"), refused("o2"), told("o1"), told("o2"), ...facts]),
           STANDARD_RULES,
         )
-          .filter(({ deadline }) => deadline === "PIPA-REFUSE")
+          .filter(({ rule }) => rule === "PIPA-REFUSE")
           .map(({ objectionId, status }) => [objectionId, status]);
       const answeredAlone = [
         ["o1", "open"],
@@ -530,9 +675,9 @@ describe("if no decision is in the log", () => {
   const [ANN, BEN] = ["a", "b"].map((digit) => ({ ...of, subject_hash: `sha256:${digit.repeat(64)}` }));
   const asked = (id: string, day: number, type: string, whom = {}) =>
     fact(`${id} objection.received 2027-01-0${day}T00:00:00Z`, { objection_type: type }, whom);
-  const answeredIn = (deadline: string, ...facts: readonly Fact[]) =>
+  const answeredIn = (rule: string, ...facts: readonly Fact[]) =>
     obligationsOf(caseOf(facts), STANDARD_RULES)
-      .filter((duty) => duty.deadline === deadline && duty.stoppedBy !== undefined)
+      .filter((duty) => duty.rule === rule && duty.stoppedBy !== undefined)
       .map(({ objectionId }) => objectionId);
 
   test("a law that an answer names has its clock too", () => {

@@ -2,17 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { fact, type Metadata } from "../../test/support/facts.ts";
 import { caseOf } from "../cases/case.ts";
 import type { Fact } from "../cases/fact.ts";
-import { type Obligation, obligationsOf } from "./clocks.ts";
-import { DEADLINES } from "./deadlines.ts";
+import { obligationsOf } from "./clocks.ts";
+import type { Obligation } from "./obligation.ts";
+import { STANDARD_RULES } from "./overrides.ts";
 import { soonBefore, stateAt } from "./state.ts";
 
 const duties = (...facts: readonly Fact[]): Readonly<Record<string, Obligation>> =>
-  Object.fromEntries(
-    obligationsOf(caseOf(facts), { deadlines: DEADLINES, holidays: new Set() }).map((duty) => [
-      duty.deadline,
-      duty,
-    ]),
-  );
+  Object.fromEntries(obligationsOf(caseOf(facts), STANDARD_RULES).map((duty) => [duty.rule, duty]));
 
 const request = (at: string, type: string, members: Metadata = {}) =>
   fact(`o objection.received ${at}`, { objection_type: type, objection_id: "o1" }, members);
@@ -216,9 +212,9 @@ describe("what starts and stops a clock", () => {
       fact(`d decision.automated_decision_made ${day}T15:00:00Z`, { decision_id: "d1" }, bases);
     const notice = fact("n transparency.notice_shown 2026-11-02T15:00:00Z", { decision_id: "d1" });
     expect(duties(notice, used("2026-11-16"))["LL144-NOTICE"]?.status).toBe("met");
-    expect(duties(notice, used("2026-11-15"))["LL144-NOTICE"]?.status).toBe("open");
+    expect(duties(notice, used("2026-11-15"))["LL144-NOTICE"]?.status).toBe("breached");
     expect(duties(used("2026-11-16"))["LL144-NOTICE"]).toMatchObject({
-      status: "open",
+      status: "breached",
       startedBy: { id: "d" },
     });
   });

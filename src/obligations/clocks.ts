@@ -3,8 +3,8 @@
  * time.
  */
 import { firstFrom } from "../cases/alike-facts.ts";
-import { awareAt, type Case, type Decision, type Incident, noticeBefore } from "../cases/case.ts";
-import { earlier, type Fact, saysWord, timeOf } from "../cases/fact.ts";
+import { awareAt, type Case, type Decision, type Incident } from "../cases/case.ts";
+import { earlier, type Fact, saysWord } from "../cases/fact.ts";
 import {
   asksForExplanation,
   EXPLANATION_REQUEST,
@@ -19,56 +19,23 @@ import {
   tellsReason,
 } from "../cases/objection.ts";
 import type { Review } from "../cases/reviews.ts";
-import { timeKey } from "../event/formats.ts";
 import { type Answers, answersIn, basesNamedIn, type explainedBy } from "./answers.ts";
-import { DAY_MS, dateIn, lastDayBegins } from "./calendar.ts";
-import {
-  appliesTo,
-  type Deadline,
-  type DeadlineId,
-  deadlineOf,
-  type NamedBases,
-  namedBases,
-} from "./deadlines.ts";
-import { dueOf, isInTime } from "./due.ts";
+import { type DeadlineId, deadlineOf, type NamedBases, namedBases } from "./deadlines.ts";
+import { dueOf, isInTime, isRecordedAfter } from "./due.ts";
 import { classOfIncident, reportDeadline } from "./incident-class.ts";
+import { noticeClocks } from "./notice-clock.ts";
+import { isInForce, type Obligation, obligation, type Rules, type Start } from "./obligation.ts";
+import { waiversIn } from "./waivers.ts";
 
-export interface Obligation {
-  /** The deadline and the id of the starting event. */
-  readonly id: string;
-  readonly deadline: DeadlineId;
-  readonly startedBy: Fact;
-  /** The asset whose duty it is: where a notice started the clock, that of the decision. */
-  readonly asset: string;
-  /** RFC 3339 in UTC without the zone, so that it sorts by time. */
-  readonly startedAt: string;
-  /**
-   * The last second in which it can be met, in the same form. For LL144-NOTICE it is the first second in which the tool may be used. If the tool was
-   * used earlier, it is the time of that use, and the duty stays open for ever.
-   */
-  readonly dueAt: string;
-  readonly stoppedBy: Fact | undefined;
-  /** What the events say. Whether an open duty is overdue depends on the reader's time. */
-  readonly status: "open" | "met" | "met_late";
-  /** How often the limit was extended, with reasons. */
-  readonly extensions: number;
-  /** The stated reason of each extension. */
-  readonly extensionReasons: readonly string[];
-  readonly decisionId: string | undefined;
-  readonly objectionId: string | undefined;
-  readonly incidentId: string | undefined;
-}
+const NONE: readonly never[] = [];
 
-export interface Rules {
-  readonly deadlines: readonly Deadline[];
-  /** Days that are no business days, in every zone. */
-  readonly holidays: ReadonlySet<string>;
-}
-
+/** `waiving`: the administrative events of the case. */
 export const obligationsOf = (
-  { facts, decisions, objections, reviews, incidents }: Case,
+  is: Case,
   rules: Rules,
+  waiving: readonly Fact[] = NONE,
 ): readonly Obligation[] => {
+  const { facts, decisions, objections, reviews, incidents } = is;
   const found: Obligation[] = [];
   const add = (made: Obligation | undefined): void => {
     if (made) found.push(made);
@@ -81,32 +48,23 @@ export const obligationsOf = (
   for (const decision of decisions) {
     const start = decisionStart(decision);
     if (start) add(clock(start, rules));
-    add(noticeClock(decision, rules));
   }
+  found.push(...noticeClocks(is, rules));
   for (const review of reviews) {
     const start = reviewStart(review);
     if (start) add(clock(start, rules));
   }
   for (const incident of incidents) for (const start of incidentStarts(incident)) add(clock(start, rules));
-  return found;
+  if (waiving.length === 0) return found;
+  const waivers = waiversIn(waiving);
+  return found.map((each) => {
+    const waiver = waivers.get(each.id);
+    if (waiver === undefined) return each;
+    // What met it is said by the events, whatever was waived.
+    const isMet = each.status === "met" || each.status === "met_late";
+    return { ...each, waiver, status: isMet ? each.status : "waived" };
+  });
 };
-
-interface Start {
-  readonly deadline: DeadlineId;
-  readonly by: Fact;
-  /** Set if the law counts from another time than that of the event. */
-  readonly at?: string;
-  readonly stop: Fact | undefined;
-  /** What counts in the place of `stop` where that comes too late: it had met the duty already. */
-  readonly metBefore?: Fact | undefined;
-  /** Facts that may announce an extension. */
-  readonly told?: readonly Fact[];
-  /** Legal bases that decide whether the deadline applies. */
-  readonly named: NamedBases;
-  /** What began the duty. Of these, the first that names legal bases says under which laws it began. Absent: `by`. */
-  readonly begunBy?: readonly (Fact | undefined)[];
-  readonly about: Partial<Pick<Obligation, "decisionId" | "objectionId" | "incidentId">>;
-}
 
 /** Undefined if the law does not require it. */
 const clock = (start: Start, rules: Rules): Obligation | undefined => {
@@ -118,48 +76,12 @@ const clock = (start: Start, rules: Rules): Obligation | undefined => {
   const stoppedBy = (stop: Fact | undefined): Obligation => {
     const { dueAt, reasons } = dueOf({ rule, startedAt, told, stoppedAt: stop?.at, holidays });
     const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
-    return obligation({ ...start, stop }, { startedAt, dueAt, status, reasons });
+    const isRecordedLate =
+      status === "met" && stop !== undefined && isRecordedAfter(stop, dueAt, rules.lateRecordGraceMs);
+    return obligation({ ...start, stop }, { startedAt, dueAt, status, reasons, isRecordedLate });
   };
   const found = stoppedBy(start.stop);
   return found.status === "met_late" ? stoppedBy(earlier(start.stop, start.metBefore)) : found;
-};
-
-const obligation = (
-  { deadline, by, stop, about }: Start,
-  found: Pick<Obligation, "startedAt" | "dueAt" | "status"> & { readonly reasons: readonly string[] },
-): Obligation => ({
-  id: `${deadline}:${by.id}`,
-  deadline,
-  startedBy: by,
-  asset: by.asset,
-  stoppedBy: stop,
-  decisionId: about.decisionId,
-  objectionId: about.objectionId,
-  incidentId: about.incidentId,
-  startedAt: found.startedAt,
-  dueAt: found.dueAt,
-  status: found.status,
-  extensions: found.reasons.length,
-  extensionReasons: found.reasons,
-});
-
-const isInForce = (
-  rule: Deadline,
-  startedAt: string,
-  { by, named, begunBy = [by] }: Pick<Start, "by" | "named" | "begunBy">,
-): boolean => {
-  const first = begunBy.find((fact) => fact?.bases !== undefined);
-  if (!appliesTo(rule, named, first?.bases ?? NONE)) return false;
-  // Checked last: dates take the longest, and most decisions have no such duty at all.
-  return rule.appliesFrom === undefined || isFrom(rule.appliesFrom, startedAt, rule.zone);
-};
-
-const NONE: readonly never[] = [];
-
-/** A law applies from a date on, in its own zone. Zones are within a day of UTC, so mostly the date in UTC tells. */
-const isFrom = (appliesFrom: string, startedAt: string, zone: string): boolean => {
-  const days = (Date.parse(startedAt.slice(0, appliesFrom.length)) - Date.parse(appliesFrom)) / DAY_MS;
-  return Math.abs(days) > 1 ? days > 0 : dateIn(zone, `${startedAt}Z`) >= appliesFrom;
 };
 
 const since =
@@ -302,31 +224,6 @@ const decisionStart = ({ id, made, explanations, bases }: Decision): Start | und
         about: { decisionId: id },
       }
     : undefined;
-
-/** The opposite of the other clocks: the notice comes first, and the decision must not come too early. */
-const noticeClock = (decision: Decision, rules: Rules): Obligation | undefined => {
-  const { id, made, bases } = decision;
-  const rule = deadlineOf(rules.deadlines, "LL144-NOTICE");
-  if (!made || !rule) return undefined;
-  const named = namedBases(bases);
-  if (!isInForce(rule, made.at, { by: made, named })) return undefined;
-  const notice = noticeBefore(decision);
-  const about = { decisionId: id };
-  if (!notice) {
-    const start = { deadline: rule.id, by: made, stop: undefined, named, about };
-    return obligation(start, { startedAt: made.at, dueAt: made.at, status: "open", reasons: NONE });
-  }
-  const calendar = { zone: rule.zone, holidays: rules.holidays };
-  const dueAt = timeKey(lastDayBegins(timeOf(notice), rule.limit, calendar));
-  const isInTime = made.at >= dueAt;
-  const start = { deadline: rule.id, by: notice, stop: isInTime ? made : undefined, named, about };
-  const found = { startedAt: notice.at, dueAt: isInTime ? dueAt : made.at, reasons: NONE };
-  return {
-    ...obligation(start, { ...found, status: isInTime ? "met" : "open" }),
-    id: `${rule.id}:${made.id}`,
-    asset: made.asset,
-  };
-};
 
 const reviewStart = ({ triggered, completed, decisionId }: Review): Start | undefined =>
   triggered && {

@@ -2,12 +2,19 @@
 import type { Fact } from "../cases/fact.ts";
 import { extensionDays } from "../cases/objection.ts";
 import { timeKey } from "../event/formats.ts";
-import { type Calendar, type Limit, limitEnd } from "./calendar.ts";
+import { type Calendar, instantOf, type Limit, limitEnd } from "./calendar.ts";
 import type { Deadline } from "./deadlines.ts";
 
 /** The whole last second counts, and a leap second counts as the one before it. */
 export const isInTime = (at: string, dueAt: string): boolean =>
   at.slice(0, dueAt.length).replace(/:60$/, ":59") <= dueAt;
+
+/** Whether the log received it more than a grace after a time. */
+export const isRecordedAfter = (
+  { recorded }: Pick<Fact, "recorded">,
+  time: string,
+  graceMs: number,
+): boolean => recorded > time && instantOf(`${recorded}Z`) - instantOf(`${time}Z`) > graceMs;
 
 const endOf = (startedAt: string, limit: Limit, calendar: Calendar): string =>
   timeKey(limitEnd(`${startedAt}Z`, limit, calendar));

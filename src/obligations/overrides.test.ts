@@ -6,7 +6,7 @@ test("the operator's limits, zones and holidays replace those of the table", () 
   const read = readRules(
     JSON.stringify({
       holidays: ["2026-12-25"],
-      deadlines: {
+      rules: {
         "HR-CLOSE": { limit: { count: 5, unit: "business_days" }, zone: "Asia/Seoul" },
         "CIA-EXPL": null,
       },
@@ -22,10 +22,23 @@ test("the operator's limits, zones and holidays replace those of the table", () 
   expect(read.version).toBeGreaterThan(0);
 });
 
+test("the former name of the rules is still read, and refused beside the new one", () => {
+  const [named, former] = ['{"rules":{"OBJ-ACK":null}}', '{"deadlines":{"OBJ-ACK":null}}'].map((text) =>
+    readRules(text),
+  );
+  expect(former).toEqual(named);
+  const both = readRules('{"rules":{},"deadlines":{}}');
+  expect(both.kind === "invalid" && both.errors.join()).toContain(
+    "/deadlines: this is the former name of rules",
+  );
+});
+
 test("empty rules are the table as it is, and different rules have different versions", () => {
   const plain = readRules("{}");
   expect(plain).toMatchObject({ kind: "rules", version: 0, rules: { deadlines: DEADLINES } });
-  const versions = ["{}", '{"holidays":["2026-12-25"]}', '{"deadlines":{"OBJ-ACK":null}}'].map(readRules);
+  const versions = ["{}", '{"holidays":["2026-12-25"]}', '{"rules":{"OBJ-ACK":null}}'].map((text) =>
+    readRules(text),
+  );
   expect(new Set(versions.map((read) => read.kind === "rules" && read.version)).size).toBe(3);
 });
 
@@ -40,10 +53,10 @@ test("the same holidays in another order are the same rules", () => {
 test("a changed table has another version, and so do the rules of an operator", () => {
   // If this fails, a row was changed: raise DEADLINES_VERSION and put both new values here.
   expect([rulesetVersion(STANDARD_RULES), fingerprintOf(STANDARD_RULES).toString("hex").slice(0, 8)]).toEqual(
-    ["2026-11-27", "09a045cc"],
+    ["2026-11-29", "73d5d4aa"],
   );
-  const read = readRules('{"deadlines":{"OBJ-ACK":null}}');
-  expect(read.kind === "rules" && rulesetVersion(read.rules)).toMatch(/^2026-11-27\+[0-9a-f]{8}$/);
+  const read = readRules('{"rules":{"OBJ-ACK":null}}');
+  expect(read.kind === "rules" && rulesetVersion(read.rules)).toMatch(/^2026-11-29\+[0-9a-f]{8}$/);
 });
 
 test.each([
@@ -51,36 +64,36 @@ test.each([
   ["[]", "/"],
   ['{"holiday":[]}', "/holiday"],
   ['{"holidays":["25.12.2026"]}', "/holidays/0"],
-  ['{"deadlines":{"NO-SUCH":null}}', "/deadlines/NO-SUCH"],
-  ['{"deadlines":{"OBJ-ACK":{"limit":{"count":-1,"unit":"days"}}}}', "/deadlines/OBJ-ACK"],
-  ['{"deadlines":{"OBJ-ACK":{"zone":"Mars/Olympus"}}}', "/deadlines/OBJ-ACK/zone"],
+  ['{"rules":{"NO-SUCH":null}}', "/rules/NO-SUCH"],
+  ['{"rules":{"OBJ-ACK":{"limit":{"count":-1,"unit":"days"}}}}', "/rules/OBJ-ACK"],
+  ['{"rules":{"OBJ-ACK":{"zone":"Mars/Olympus"}}}', "/rules/OBJ-ACK/zone"],
 ])("%s is refused with the place of the error", (text, place) => {
   const read = readRules(text);
   expect(read.kind === "invalid" && read.errors.join()).toContain(place);
 });
 
 test.each([
-  ['{"holiday":[]}', "/holiday: There is nothing of that name; there are holidays, deadlines"],
+  ['{"holiday":[]}', "/holiday: There is nothing of that name; there are holidays, rules, deadlines"],
   [
-    '{"deadlines":{"HR-CLOSE":{"limt":{}}}}',
-    "/deadlines/HR-CLOSE/limt: There is nothing of that name; there are limit, zone",
+    '{"rules":{"HR-CLOSE":{"limt":{}}}}',
+    "/rules/HR-CLOSE/limt: There is nothing of that name; there are limit, zone",
   ],
   [
-    '{"deadlines":{"HRCLOSE":null}}',
-    `/deadlines/HRCLOSE: There is nothing of that name; there are ${DEADLINES.map(({ id }) => id).join(", ")}`,
+    '{"rules":{"HRCLOSE":null}}',
+    `/rules/HRCLOSE: There is nothing of that name; there are ${DEADLINES.map(({ id }) => id).join(", ")}`,
   ],
   ['{"holidays":["25.12.2026"]}', "/holidays/0: Expected a date such as 2026-12-25"],
 ])("%s is refused with the names and values that exist", (text, said) => {
   expect(readRules(text)).toEqual({ kind: "invalid", errors: [said] });
 });
 
-test("errors in a deadline are reported with what is allowed", () => {
+test("errors in a rule are reported with what is allowed", () => {
   const wrong = { "HR-CLOSE": { limit: { count: -5, unit: "weeks" } }, "CIA-EXPL": 5 };
-  const read = readRules(JSON.stringify({ deadlines: wrong }));
+  const read = readRules(JSON.stringify({ rules: wrong }));
   const said = read.kind === "invalid" ? [...read.errors].sort() : [];
   expect(said).toEqual([
-    "/deadlines/CIA-EXPL: Expected object or null",
-    "/deadlines/HR-CLOSE/limit/count: Expected integer to be greater or equal to 0",
-    "/deadlines/HR-CLOSE/limit/unit: Expected 'days' or 'business_days' or 'months'",
+    "/rules/CIA-EXPL: Expected object or null",
+    "/rules/HR-CLOSE/limit/count: Expected integer to be greater or equal to 0",
+    "/rules/HR-CLOSE/limit/unit: Expected 'days' or 'business_days' or 'months'",
   ]);
 });

@@ -1,13 +1,14 @@
-/** How an operator changes the table of deadlines. Pure: turns JSON text into rules, or into all of its problems. */
+/** How an operator changes the rules of obligations. Pure: turns JSON text into rules, or into all of its problems. */
 import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { isUtcTimestamp } from "../event/formats.ts";
+import { LATE_RECORD_GRACE_MS_DEFAULT } from "../limits.ts";
 import { isZone } from "./calendar.ts";
-import type { Rules } from "./clocks.ts";
 import { DEADLINE_IDS, DEADLINES, DEADLINES_VERSION } from "./deadlines.ts";
+import type { Rules } from "./obligation.ts";
 
 /** Ten years of days: refuses a typo, and no limit that a law has. */
 const LIMIT_COUNT_MAX = 3660;
@@ -20,8 +21,14 @@ const LimitSchema = Type.Object(
   { additionalProperties: false },
 );
 
-const DeadlineOverride = Type.Object(
+const RuleOverride = Type.Object(
   { limit: Type.Optional(LimitSchema), zone: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+);
+
+/** Changed rules by id; null switches one off. */
+const ChangedRules = Type.Object(
+  Object.fromEntries(DEADLINE_IDS.map((id) => [id, Type.Optional(Type.Union([RuleOverride, Type.Null()]))])),
   { additionalProperties: false },
 );
 
@@ -33,15 +40,9 @@ const Overrides = Type.Object(
         Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "a date such as 2026-12-25" }),
       ),
     ),
-    /** Changed deadlines by id; null switches one off. */
-    deadlines: Type.Optional(
-      Type.Object(
-        Object.fromEntries(
-          DEADLINE_IDS.map((id) => [id, Type.Optional(Type.Union([DeadlineOverride, Type.Null()]))]),
-        ),
-        { additionalProperties: false },
-      ),
-    ),
+    rules: Type.Optional(ChangedRules),
+    /** The former name of `rules`. */
+    deadlines: Type.Optional(ChangedRules),
   },
   { additionalProperties: false },
 );
@@ -50,9 +51,16 @@ export type ReadRules =
   | { readonly kind: "rules"; readonly rules: Rules; readonly version: number }
   | { readonly kind: "invalid"; readonly errors: readonly string[] };
 
-export const STANDARD_RULES: Rules = { deadlines: DEADLINES, holidays: new Set() };
+export const STANDARD_RULES: Rules = {
+  deadlines: DEADLINES,
+  holidays: new Set(),
+  lateRecordGraceMs: LATE_RECORD_GRACE_MS_DEFAULT,
+};
 
-export const readRules = (text: string): ReadRules => {
+export const readRules = (
+  text: string,
+  lateRecordGraceMs: number = LATE_RECORD_GRACE_MS_DEFAULT,
+): ReadRules => {
   const value = parse(text);
   if (value === undefined) return { kind: "invalid", errors: ["it is not JSON"] };
   // Compiled only when needed, because few installations have such a file.
@@ -61,20 +69,28 @@ export const readRules = (text: string): ReadRules => {
     const errors = [...compiled.Errors(value)].flatMap(spelledOut);
     return { kind: "invalid", errors: [...new Set(errors)] };
   }
-  const { holidays = [], deadlines = {} } = value;
-  const zones = Object.entries(deadlines).flatMap(([id, override]) =>
+  const { holidays = [] } = value;
+  const name = value.rules === undefined ? "deadlines" : "rules";
+  const changed = value[name] ?? {};
+  const zones = Object.entries(changed).flatMap(([id, override]) =>
     override?.zone !== undefined && !isZone(override.zone)
-      ? [`/deadlines/${id}/zone: there is no such zone`]
+      ? [`/${name}/${id}/zone: there is no such zone`]
       : [],
   );
+  const twice =
+    value.rules !== undefined && value.deadlines !== undefined
+      ? ["/deadlines: this is the former name of rules: send one of the two"]
+      : [];
   const dates = holidays.flatMap((date, index) =>
     isUtcTimestamp(`${date}T00:00:00Z`) ? [] : [`/holidays/${index}: there is no such date`],
   );
-  if (zones.length + dates.length > 0) return { kind: "invalid", errors: [...dates, ...zones] };
+  const wrong = [...twice, ...dates, ...zones];
+  if (wrong.length > 0) return { kind: "invalid", errors: wrong };
   const rules = {
+    lateRecordGraceMs,
     holidays: new Set(holidays),
     deadlines: DEADLINES.flatMap((deadline) => {
-      const override: Static<typeof DeadlineOverride> | null | undefined = deadlines[deadline.id];
+      const override: Static<typeof RuleOverride> | null | undefined = changed[deadline.id];
       if (override === null) return [];
       return [
         {
@@ -117,7 +133,7 @@ const VERSION_BYTES = 4;
 export const fingerprintOf = (rules: Rules): Buffer => {
   const known = fingerprints.get(rules);
   if (known) return known;
-  const text = JSON.stringify([rules.deadlines, [...rules.holidays].sort()]);
+  const text = JSON.stringify([rules.deadlines, [...rules.holidays].sort(), rules.lateRecordGraceMs]);
   const made = createHash("sha256").update(text).digest();
   fingerprints.set(rules, made);
   return made;

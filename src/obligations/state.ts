@@ -2,9 +2,19 @@
 import { timeKey } from "../event/formats.ts";
 import { DUE_SOON_DAYS } from "../limits.ts";
 import { DAY_MS, instantOf } from "./calendar.ts";
-import type { Obligation } from "./clocks.ts";
+import type { Obligation } from "./obligation.ts";
 
-export const OBLIGATION_STATES = ["open", "extended", "due_soon", "overdue", "met", "met_late"] as const;
+/** In this order wherever they are listed. */
+export const OBLIGATION_STATES = [
+  "open",
+  "extended",
+  "due_soon",
+  "overdue",
+  "breached",
+  "met",
+  "met_late",
+  "waived",
+] as const;
 export type ObligationState = (typeof OBLIGATION_STATES)[number];
 
 /** Times as text that sorts, without the zone, which is UTC. */
@@ -12,6 +22,8 @@ export const stateAt = (
   { status, dueAt, extensions }: Pick<Obligation, "status" | "dueAt" | "extensions">,
   now: string,
 ): ObligationState => {
+  // Nothing falls due until there is a decision.
+  if (status === "waiting") return "open";
   if (status !== "open") return status;
   // The whole last second counts.
   if (dueAt < now.slice(0, dueAt.length)) return "overdue";

@@ -1,7 +1,8 @@
 /** The transitions of a duty to announce: from what was announced last and what is true now. Pure. */
 import { type ObligationState, soonBefore } from "./state.ts";
 
-export type Transition = "open" | "due" | "met" | "late";
+export const TRANSITIONS = ["open", "due", "met", "late", "late_record", "breached", "waived"] as const;
+export type Transition = (typeof TRANSITIONS)[number];
 
 /** The last announcement of a duty. */
 export interface Told {
@@ -9,20 +10,33 @@ export interface Told {
   readonly dueAt: string;
 }
 
-export const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
+const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
   open: "open",
   extended: "open",
   due_soon: "due",
   overdue: "late",
+  breached: "breached",
   met_late: "late",
   met: "met",
+  waived: "waived",
 };
+
+/**
+ * What was announced as overdue or breached, and is met by now, was met by an event that the log received only later: whoever acted on the first message must
+ * be able to tell that from an obligation that was met in time.
+ */
+export const transitionTo = (now: Told, before: Told): Transition =>
+  now.state === "met" && (before.state === "overdue" || before.state === "breached")
+    ? "late_record"
+    : TRANSITION[now.state];
 
 /** A duty that was never told of is told to have opened first. One whose limit has changed is told of anew, so that the newest message about it is right. */
 export const transitionsTo = (now: Told, before: Told | undefined): readonly Transition[] => {
-  const transition = TRANSITION[now.state];
-  if (before === undefined) return transition === "open" ? ["open"] : ["open", transition];
-  return before.state === now.state && before.dueAt === now.dueAt ? [] : [transition];
+  if (before === undefined) {
+    const transition = TRANSITION[now.state];
+    return transition === "open" ? ["open"] : ["open", transition];
+  }
+  return before.state === now.state && before.dueAt === now.dueAt ? [] : [transitionTo(now, before)];
 };
 
 /** When it changes next if no event comes; a time as text that sorts by time. */

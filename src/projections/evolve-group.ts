@@ -7,11 +7,11 @@ import { setImmediate as otherWork } from "node:timers/promises";
 import { tenantOfAudit } from "../../streams/subjects.ts";
 import { factOf } from "../cases/fact.ts";
 import { type EventFacts, eventFacts } from "../event/facts.ts";
-import { canonicalEventId } from "../event/formats.ts";
+import { canonicalEventId, timeKey } from "../event/formats.ts";
 import { readEvent } from "../event/read-event.ts";
 import type { StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { decodeRecord } from "../log/record.ts";
+import { decodeRecord, type LogRecord } from "../log/record.ts";
 import {
   type DeadLetter,
   type Expectation,
@@ -179,7 +179,7 @@ const decode = ({ sequence, payload }: StoredMessage): DecodedMessage => {
     const event = readEvent(record.eventText);
     const { tenant } = record;
     const facts = eventFacts(event);
-    const told = facts && toldBy(facts, sequence);
+    const told = facts && toldBy(facts, sequence, record);
     return {
       kind: "decoded",
       stored: { sequence, tenant, record, eventId: event.event_id, facts, told },
@@ -189,8 +189,8 @@ const decode = ({ sequence, payload }: StoredMessage): DecodedMessage => {
   }
 };
 
-const toldBy = (facts: EventFacts, sequence: Sequence): Told => {
-  const fact = factOf(facts, sequence);
+const toldBy = (facts: EventFacts, sequence: Sequence, { receivedAt }: LogRecord): Told => {
+  const fact = factOf(facts, sequence, timeKey(receivedAt));
   return { fact, names: nodesOf(fact) };
 };
 

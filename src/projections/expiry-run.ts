@@ -1,7 +1,7 @@
 /** One pass over everything that is due, by one process: the rows of each transaction change together with the row that says who is at work. */
 import { type Fact, factOf } from "../cases/fact.ts";
 import type { Sequence } from "../log/outcome.ts";
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import { ageOf, dueBefore, expiresAt, RETENTION_CLASSES, type RetentionClass } from "../retention/age.ts";
 import type { PolicyRecord } from "../retention/records.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -118,7 +118,7 @@ const expirePage = async (
   const due = rows.flatMap((row) => {
     const facts = factsIn(row);
     if (!facts) return [];
-    const names = nodesOf(factOf(facts, 0));
+    const names = nodesOf(factOf(facts, 0, rowText(row, "received")));
     const { at } = expiresAt(
       { ...facts, received: rowText(row, "received"), correlationIds: casesOf(names) },
       policy,

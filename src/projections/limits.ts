@@ -103,3 +103,6 @@ export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
 /** How often the position of a view is read for all reads together that wait for it, and how long one read may take before another is tried. */
 export const VIEW_POSITION_POLL_MS = 10;
 export const VIEW_LOOK_MS_MAX = SECOND_MS;
+
+/** Share of the time in which obligations are counted, while they are. */
+export const COUNTED_DUTIES_SHARE = 1 / 20;

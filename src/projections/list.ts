@@ -5,6 +5,7 @@ import type { Condition } from "../views/conditions.ts";
 import { type Place, readCursor, writeCursor } from "../views/cursor.ts";
 import type { Row, Table, Value } from "../views/tables.ts";
 import { type TenantQuery, tenantList } from "../views/tenant-query.ts";
+import { compareStored } from "../views/text.ts";
 import type { ViewStore } from "../views/view-store.ts";
 
 export interface List {
@@ -62,8 +63,11 @@ export const readList = async (
     limit,
     cursor,
     asked = where,
+    anyOf = [[]],
   }: Page & {
     readonly where: readonly Condition[];
+    /** Beside `where`, a row satisfies one of these, and none satisfies two. */
+    readonly anyOf?: readonly (readonly Condition[])[];
     /** The request's own filters, if `where` contains the time of the answer: cursors belong to these. */
     readonly asked?: unknown;
   },
@@ -72,13 +76,28 @@ export const readList = async (
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor" || !isPlaceIn(list, start?.place)) return { kind: "invalid_cursor" };
   // One row more than requested shows whether there is a next page.
-  const query = listQuery(tenant, list, { where, order, after: start?.place, rowsMax: limit + 1 });
-  const found = await views.select(query);
+  const parts = { order, after: start?.place, rowsMax: limit + 1 };
+  const pages = await Promise.all(
+    anyOf.map((either) => views.select(listQuery(tenant, list, { ...parts, where: [...either, ...where] }))),
+  );
+  const found = pages.length === 1 ? pages.flat() : pages.flat().sort(byPlace(list, order));
   const rows = found.slice(0, limit);
   const last = found.length > limit ? rows.at(-1) : undefined;
   const place = last && list.orderBy.map((name) => placed(last[name]));
   return { kind: "page", rows, nextCursor: place ? writeCursor({ place, scope }) : null };
 };
+
+const byPlace =
+  ({ orderBy }: List, order: Page["order"]) =>
+  (one: Row, other: Row): number => {
+    for (const name of orderBy) {
+      const [first, second] = [placed(one[name]), placed(other[name])];
+      const compared =
+        typeof first === "number" ? first - Number(second) : compareStored(first, String(second));
+      if (compared !== 0) return order === "asc" ? compared : -compared;
+    }
+    return 0;
+  };
 
 /** Anybody may make a cursor, because it is not secret, even one with a text instead of a number. */
 const isPlaceIn = ({ table, orderBy }: List, place: Place | undefined): boolean =>

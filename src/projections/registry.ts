@@ -1,4 +1,4 @@
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import { STANDARD_RULES } from "../obligations/overrides.ts";
 import { activityProjection } from "./activity/evolve.ts";
 import { assessmentsProjection } from "./assessments/evolve.ts";

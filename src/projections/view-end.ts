@@ -9,7 +9,7 @@ export const endWrites = (
   names: readonly string[],
   { sequence, payload }: StoredMessage,
 ): readonly Write[] => {
-  const record = recordOf(payload);
+  const record = recordHash(payload);
   return names.map((name) => ({
     kind: "upsert",
     table: VIEW_ENDS,
@@ -30,7 +30,7 @@ export const isSameLog = async (
   const seen = ends.filter((end) => end.position === position);
   if (seen.length === 0) return true;
   const message = await log.read(position);
-  const there = message && recordOf(message.payload);
+  const there = message && recordHash(message.payload);
   return seen.every(({ record }) => record === there);
 };
 
@@ -54,4 +54,5 @@ export const endOfItsLog = async (
 export const seenBeyond = (position: Sequence, end: Sequence): string =>
   `seen ${position - end} records more than the log holds, which lost its end or is another one`;
 
-const recordOf = (payload: Uint8Array): string => hash("sha256", payload, "base64url");
+/** What stands for a record where it is compared. */
+export const recordHash = (payload: Uint8Array): string => hash("sha256", payload, "base64url");

@@ -10,6 +10,7 @@ import {
 import type { StoredMessage } from "../log/event-log.ts";
 import { readKeyRing } from "./key-ring.ts";
 import { type MonitorAlarm, type MonitorDependencies, watchLog } from "./monitor.ts";
+import { restoredLine } from "./restored-line.ts";
 import { createCompactRange, EMPTY_ROOT, HASH_BYTES, leafHash } from "./rfc6962.ts";
 import { originOf } from "./seal.ts";
 import { signNote } from "./signed-note.ts";
@@ -27,13 +28,16 @@ const ring = (() => {
 })();
 
 /** One tree head for each record. `forgedAt` is the size at which it has another root. */
-const headsOf = (count: number, forgedAt?: number) => {
+const headsOf = (count: number, forgedAt?: number, extensions: readonly string[] = []) => {
   const origin = originOf("prooftrail", "acme");
   const range = createCompactRange();
   return Array.from({ length: count }, (_, index) => {
     range.append(leafHash(payloadOf(index + 1)));
     const root = index + 1 === forgedAt ? leafHash(payloadOf(0)) : range.root();
-    const note = signNote(formatCheckpoint({ origin, size: index + 1, root }), ring.signers(origin));
+    const note = signNote(
+      formatCheckpoint({ origin, size: index + 1, root, extensions }),
+      ring.signers(origin),
+    );
     return { tenant: "acme", note, revision: index + 1 };
   });
 };
@@ -115,6 +119,8 @@ const watching = async (
     },
     logger: { ...silentLogger, error: (_message, fields) => details.push(fields?.detail) },
     onAlarm: (kind) => alarms.push(kind),
+    onRound: () => {},
+    onFailure: () => {},
     onPosition: (sequence) => {
       seen.records = sequence;
       look();
@@ -160,6 +166,14 @@ test("a tree head that is signed again, for example for another key, is not repo
   const again = last ? heads.with(HEADS - 1, { ...last, revision: HEADS }) : heads;
   const { alarms } = await watching(again, (seen) => seen.heads === HEADS && seen.records === HEADS);
   expect(alarms).toEqual([]);
+});
+
+test("heads behind a restoration that was accepted are no alarm, and the lost ones are not compared", async () => {
+  const lost = headsOf(5, 4);
+  const line = restoredLine(2, { size: 5, root: leafHash(payloadOf(0)) });
+  const later = headsOf(6, undefined, [line]).slice(2);
+  const heads = [...lost, ...later].map((head, index) => ({ ...head, revision: index + 1 }));
+  expect((await watching(heads, isAllRead)).alarms).toEqual([]);
 });
 
 test("a service that stops does not wait until all tree heads are read", async () => {

@@ -25,6 +25,7 @@ import {
   type ReadLeaf,
   type RecomputedTree,
 } from "./recompute.ts";
+import { isGivenUp } from "./restored-line.ts";
 import { HASH_BYTES, sameHash } from "./rfc6962.ts";
 import { originOf } from "./seal.ts";
 import { type Checkpoint, openCheckpoint } from "./tlog-checkpoint.ts";
@@ -56,12 +57,15 @@ export interface MonitorDependencies {
   readonly logger: Logger;
   readonly onAlarm: (kind: MonitorAlarm) => void;
   readonly onPosition: (sequence: Sequence) => void;
+  /** Called when the log was read to its end, from its first message on. */
+  readonly onRound: () => void;
+  readonly onFailure: (detail: string) => void;
   readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** Runs pass after pass until the signal is aborted. Never rejects: after a failed read it continues where it was. */
 export const watchLog = async (dependencies: MonitorDependencies, signal: AbortSignal): Promise<void> => {
-  const { logger, pause } = dependencies;
+  const { logger, pause, onFailure } = dependencies;
   while (!signal.aborted) {
     const watch = createWatch(dependencies);
     const ending = AbortSignal.any([signal, AbortSignal.timeout(LOG_REREAD_MS)]);
@@ -69,8 +73,10 @@ export const watchLog = async (dependencies: MonitorDependencies, signal: AbortS
       try {
         await readOn(dependencies, watch, ending);
       } catch (error) {
-        if (!ending.aborted)
+        if (!ending.aborted) {
           logger.warn("the log could not be watched, trying again", { detail: String(error) });
+          onFailure(String(error));
+        }
         await pause(RETRY_MS, ending);
       }
     }
@@ -81,7 +87,7 @@ type Watch = ReturnType<typeof createWatch>;
 
 /** Reads some tree heads, and the log as far as they cover it. If no further heads come before the end of the log, it rests there. */
 const readOn = async (
-  { log, pause }: MonitorDependencies,
+  { log, pause, onRound }: MonitorDependencies,
   watch: Watch,
   ending: AbortSignal,
 ): Promise<void> => {
@@ -102,6 +108,7 @@ const readOn = async (
   if (ending.aborted || watch.position() < end) return;
   // This counts even if the log has grown meanwhile, as a busy log always has.
   await watch.look(true);
+  onRound();
   if (!hasMoreHeads) await pause(REST_MS, ending);
 };
 
@@ -149,9 +156,9 @@ const RETRY_MS = 5000;
 interface Watched {
   readonly tree: RecomputedTree;
   /** Signed heads that were not checked yet, by size. */
-  readonly heads: Checkpoint[];
-  /** The largest head that was read. */
-  size: number;
+  heads: Checkpoint[];
+  /** The largest head that was read, of those that were not given up. */
+  largest: Checkpoint | undefined;
   readonly tiles: MadeTile[];
   /** Each tenant is reported once in a pass: all later heads differ as well. */
   hasDiffered: boolean;
@@ -173,7 +180,7 @@ const createWatch = (dependencies: MonitorDependencies) => {
     if (known) return known;
     const tree = createRecomputedTree();
     const told = { hasDiffered: false, hasUnverifiable: false, hasGoneBack: false };
-    const made: Watched = { tree, heads: [], size: 0, tiles: [], ...told };
+    const made: Watched = { tree, heads: [], largest: undefined, tiles: [], ...told };
     tenants.set(tenant, made);
     return made;
   };
@@ -274,14 +281,17 @@ const takeHead = (
     each.hasUnverifiable = true;
     return { kind: "unverifiable", detail: `checkpoint ${place} is signed by no key of ours` };
   }
-  if (head.size >= each.size) {
-    each.size = head.size;
+  const { largest } = each;
+  const isRestored = largest !== undefined && isGivenUp(largest, head.extensions ?? []);
+  if (isRestored) each.heads = each.heads.filter((waiting) => !isGivenUp(waiting, head.extensions ?? []));
+  if (largest === undefined || isRestored || head.size >= largest.size) {
+    each.largest = head;
     each.heads.push(head);
     return undefined;
   }
   if (each.hasGoneBack) return undefined;
   each.hasGoneBack = true;
-  const detail = `checkpoint ${place} has ${head.size} leaves, and stands behind one of ${each.size}`;
+  const detail = `checkpoint ${place} has ${head.size} leaves, and stands behind one of ${largest.size}`;
   return { kind: "behind_signed", detail };
 };
 

@@ -3,8 +3,10 @@
  * root. Both roots then come from the same leaves, which is what a consistency proof shows to others (RFC 6962 §2.1.2).
  */
 import { encodeBase64 } from "./base64.ts";
-import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
+import type { CheckpointStore } from "./checkpoint-store.ts";
 import type { KeyRing } from "./key-ring.ts";
+import type { KnownHead } from "./known-heads.ts";
+import { isGivenUp } from "./restored-line.ts";
 import { sameHash } from "./rfc6962.ts";
 import { signNote } from "./signed-note.ts";
 import { type Checkpoint, formatCheckpoint, openCheckpoint } from "./tlog-checkpoint.ts";
@@ -46,33 +48,81 @@ export interface SealDependencies {
   readonly signed?: Map<string, Checkpoint>;
 }
 
-/** Rejects if views or broker do not answer: nothing is known then, and the same call may be repeated. */
-export const seal = async (
+/** A head that is signed and not published yet. */
+export interface SignedHead {
+  readonly kind: "signed";
+  readonly tenant: string;
+  readonly head: Checkpoint;
+  readonly note: string;
+  /** The revision of the checkpoint that it extends; 0 if the stream has none. */
+  readonly after: number;
+  readonly isAfterLoss: boolean;
+}
+
+export type PreparedHead =
+  | SignedHead
+  /** `note`: the published head, if it covers everything. */
+  | { readonly kind: "unsigned"; readonly outcome: SealOutcome; readonly note?: string };
+
+/**
+ * Signs, and publishes nothing. `known`: the tenant's head in the copy outside the log. Rejects if views or broker do not answer: nothing is
+ * known then, and the same call may be repeated.
+ */
+export const prepareHead = async (
   { serviceName, keys, trees, checkpoints, signed }: SealDependencies,
-  tenant: string,
-  size: number,
-): Promise<SealOutcome> => {
+  { tenant, size, known }: { readonly tenant: string; readonly size: number; readonly known?: KnownHead },
+): Promise<PreparedHead> => {
   const origin = originOf(serviceName, tenant);
   const stored = await checkpoints.last(tenant);
+  const published = stored && openLast(stored.note, origin, keys);
+  if (published && "reason" in published) return unsigned(published);
+  const copied = known?.note === undefined ? undefined : openLast(known.note, origin, keys);
+  if (copied && "reason" in copied) return unsigned(copied);
   const lost = stored ? undefined : signed?.get(tenant);
-  const last = stored ? openLast(stored, origin, keys) : lost && { ...lost, isSignedByAll: false };
-  if (last && "reason" in last) return last;
-  if (last && last.size > size) return { kind: "view_behind" };
-  if (last) {
-    const root = await trees.root(tenant, last.size);
-    if (root === undefined) return tilesMissing(last.size);
-    if (!sameHash(root, last.root)) return doesNotExtend(last);
-    if (last.size === size && last.isSignedByAll) return { kind: "current" };
+  const extensions = (copied ?? known ?? published ?? lost)?.extensions ?? [];
+  for (const head of [published, lost, copied]) {
+    const refused = head && (await notExtended(trees, tenant, size, head));
+    if (refused && !isGivenUp(head, extensions)) return unsigned(refused);
   }
+  const isCurrent =
+    published?.size === size && published.isSignedByAll && isSameLines(published.extensions, extensions);
+  if (stored && isCurrent) return { kind: "unsigned", outcome: { kind: "current" }, note: stored.note };
   const root = await trees.root(tenant, size);
-  if (root === undefined) return tilesMissing(size);
-  const head = { origin, size, root };
+  if (root === undefined) return unsigned(tilesMissing(size));
+  const head = { origin, size, root, ...(extensions.length > 0 && { extensions }) };
   const note = signNote(formatCheckpoint(head), keys.signers(origin));
-  const written = await checkpoints.write(tenant, note, stored?.revision ?? 0);
+  const after = stored?.revision ?? 0;
+  return { kind: "signed", tenant, head, note, after, isAfterLoss: lost !== undefined };
+};
+
+/** Rejects like prepareHead. */
+export const publishHead = async (
+  { checkpoints, signed }: Pick<SealDependencies, "checkpoints" | "signed">,
+  { tenant, head, note, after, isAfterLoss }: SignedHead,
+): Promise<SealOutcome> => {
+  const written = await checkpoints.write(tenant, note, after);
   if (written.kind !== "written") return { kind: "overtaken" };
   signed?.set(tenant, head);
-  return { kind: "sealed", size, ...(lost && { isAfterLoss: true }) };
+  return { kind: "sealed", size: head.size, ...(isAfterLoss && { isAfterLoss: true }) };
 };
+
+const unsigned = (outcome: SealOutcome): PreparedHead => ({ kind: "unsigned", outcome });
+
+/** Undefined if the tree extends the head. */
+const notExtended = async (
+  trees: Pick<TreeSource, "root">,
+  tenant: string,
+  size: number,
+  head: Checkpoint,
+): Promise<SealOutcome | undefined> => {
+  if (head.size > size) return { kind: "view_behind" };
+  const root = await trees.root(tenant, head.size);
+  if (root === undefined) return tilesMissing(head.size);
+  return sameHash(root, head.root) ? undefined : doesNotExtend(head);
+};
+
+const isSameLines = (one: readonly string[] = [], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((line, index) => line === other[index]);
 
 type Refusal = Extract<SealOutcome, { kind: "refused" }>;
 
@@ -84,7 +134,7 @@ interface LastHead extends Checkpoint {
   readonly isSignedByAll: boolean;
 }
 
-const openLast = ({ note }: StoredCheckpoint, origin: string, keys: KeyRing): LastHead | Refusal => {
+const openLast = (note: string, origin: string, keys: KeyRing): LastHead | Refusal => {
   const opened = openCheckpoint(note, { origin, verifiers: keys.verifiers(origin) });
   if (opened.kind === "opened") {
     const signed = new Set(opened.verifiers.map(({ publicKey }) => encodeBase64(publicKey)));

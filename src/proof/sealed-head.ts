@@ -7,6 +7,8 @@ export interface SealedHead {
   readonly note: string;
   readonly size: number;
   readonly root: Hash;
+  /** Its extension lines, for example that the log was restored. */
+  readonly extensions?: readonly string[];
 }
 
 /** A note's signatures come after the last empty line (C2SP signed-note). */
@@ -14,5 +16,7 @@ const SIGNATURES = "\n\n";
 
 export const sealedHead = (note: string): SealedHead | undefined => {
   const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf(SIGNATURES) + 1));
-  return checkpoint && { note, size: checkpoint.size, root: checkpoint.root };
+  if (checkpoint === undefined) return undefined;
+  const { size, root, extensions } = checkpoint;
+  return { note, size, root, ...(extensions && { extensions }) };
 };

@@ -10,7 +10,7 @@ declare const Deno: {
 };
 
 /**
- * Deno has no limit for bodies (http/body.ts has its own), and none for idle connections, for which README asks for a proxy.
+ * Deno has no limit for bodies (http/body.ts has its own), and none for idle connections, for which docs/how-to/install.md asks for a proxy.
  *
  * A shutdown of Deno makes every body in transit unreadable (github.com/denoland/deno/issues/36809), so that its sender would be told that the body
  * is incomplete. So the shutdown waits until running requests are answered. Requests that come meanwhile are refused, because there is no other way

@@ -5,7 +5,8 @@
 import type { AuditEvent } from "../event/audit-event.ts";
 import type { EVENT_TYPES_BY_GROUP } from "../event/event-types.ts";
 
-export type EventType = (typeof EVENT_TYPES_BY_GROUP)[keyof typeof EVENT_TYPES_BY_GROUP][number];
+type Groups = typeof EVENT_TYPES_BY_GROUP;
+export type EventType = { [Group in keyof Groups]: keyof Groups[Group] }[keyof Groups];
 
 export type JsonValue =
   | string

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
 import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
+import { createKeyLimiter, type TenantRateLimit } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import { createKeys } from "../access/keys.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
@@ -19,8 +20,9 @@ import { createLogReader } from "../jetstream/reader.ts";
 import { createSandboxAppender } from "../jetstream/sandbox-appender.ts";
 import { SANDBOX_REQUESTS_PER_MINUTE } from "../limits.ts";
 import { messageIdOfClient } from "../log/message-id.ts";
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import type { MadeViews } from "../projections/made-views.ts";
+import { treeSource } from "../projections/tree/queries.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
@@ -33,9 +35,11 @@ import type { BrokerContact } from "./broker-contact.ts";
 import { loadBrowserFiles } from "./browser-files.ts";
 import type { Config } from "./config.ts";
 import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
+import type { HeadsFolder } from "./heads-folder.ts";
 import type { createOpenAnswers } from "./open-answers.ts";
 import type { OpenedLog } from "./open-log.ts";
 import { startRecording } from "./recording.ts";
+import { createAcceptRestore } from "./restoring.ts";
 
 export const createApi = async (parts: {
   config: Config;
@@ -48,6 +52,7 @@ export const createApi = async (parts: {
     madeViews: MadeViews;
     retentionStore: RetentionStore;
     checkpoints: CheckpointStore;
+    headsFolder: HeadsFolder | undefined;
   };
   rules: Rules;
   version: string;
@@ -55,22 +60,23 @@ export const createApi = async (parts: {
   stack: AsyncDisposableStack;
 }): Promise<HttpHandler> => {
   const { config, contact, operation, openAnswers, log, stores, rules, version, now, stack } = parts;
-  const { reader, appender, accepted } = log;
-  const { views, madeViews, retentionStore, checkpoints } = stores;
+  const { reader, appender, restoringAppender, accepted, logEnd } = log;
+  const { views, madeViews, retentionStore, checkpoints, headsFolder } = stores;
   const { connection, keyBucket } = contact;
   const { metrics, logger } = operation;
   const judging = {
     validate: createEventValidator(config.vocabulary),
     now,
   };
-  const recorder = startRecording({
-    appender,
-    accepted,
-    subjectOf: auditSubjectOf,
-    metrics,
-    logger,
-    now,
-    stack,
+  const recording = { accepted, subjectOf: auditSubjectOf, metrics, logger, now, stack };
+  const recorder = startRecording({ ...recording, appender });
+  const acceptRestore = createAcceptRestore({
+    folder: headsFolder,
+    log: reader,
+    views,
+    trees: treeSource(views),
+    recorder: startRecording({ ...recording, appender: restoringAppender }),
+    logEnd,
   });
   const rateCounter = createRateCounter({ connection, logger });
   return createHttpApp({
@@ -85,13 +91,15 @@ export const createApi = async (parts: {
     serviceName: config.serviceName,
     ...openAnswers,
     rules,
-    ...createManagement({ keyBucket, retentionStore, recorder, now }),
+    ...createManagement({ keyBucket, keyPrefix: config.apiKeyPrefix, retentionStore, recorder, now }),
     recorder,
+    acceptRestore,
+    isLogBehind: logEnd.isBehind,
     vocabulary: config.vocabulary,
     ...(await loadBrowserFiles()),
     version,
     bodies: stack.use(createTenantBodies()),
-    limiter: createLimiter(rateCounter),
+    limiter: createLimiter(rateCounter, config.tenantRateLimit),
     now,
   });
 };
@@ -120,13 +128,14 @@ const createAuditIntake = (parts: {
 /** What the scope `keys:manage` allows. */
 const createManagement = (stores: {
   keyBucket: KeyStore;
+  keyPrefix: string;
   retentionStore: RetentionStore;
   recorder: Recorder;
   now: () => Date;
 }) => {
-  const { keyBucket, retentionStore, recorder, now } = stores;
+  const { keyBucket, keyPrefix, retentionStore, recorder, now } = stores;
   return {
-    keys: createKeys({ store: keyBucket, recorder, now, randomBytes }),
+    keys: createKeys({ store: keyBucket, recorder, now, randomBytes, keyPrefix }),
     keyStore: keyBucket,
     retention: createRetention({ store: retentionStore, recorder, now, newId: uuidV7 }),
   };
@@ -135,11 +144,14 @@ const createManagement = (stores: {
 const auditSubjectOf = (tenant: string, event: AuditEvent): string =>
   auditSubject(tenant, event.asset_id, event.event_type);
 
-const createLimiter = (counter: RateCounter) =>
-  createSharedRateLimiter({
-    counter,
-    fallback: createRateLimiter(() => performance.now()),
-    nowMs: () => Date.now(),
+const createLimiter = (counter: RateCounter, tenantLimit: TenantRateLimit) =>
+  createKeyLimiter({
+    shared: createSharedRateLimiter({
+      counter,
+      fallback: createRateLimiter(() => performance.now()),
+      nowMs: () => Date.now(),
+    }),
+    tenantLimit,
   });
 
 const openSandbox = async ({

@@ -3,7 +3,11 @@ import type { AdminKeySetup } from "../access/admin-key.ts";
 import { banner } from "./banner.ts";
 import { readConfig } from "./config.ts";
 
-const told = (adminKey: AdminKeySetup, variables: Readonly<Record<string, string>> = {}): string => {
+const told = (
+  adminKey: AdminKeySetup,
+  variables: Readonly<Record<string, string>> = {},
+  isTerminal = false,
+): string => {
   const read = readConfig(variables);
   if (read.kind === "invalid") throw new Error(read.errors.join());
   const stop = async (): Promise<void> => {};
@@ -15,7 +19,7 @@ const told = (adminKey: AdminKeySetup, variables: Readonly<Record<string, string
     stop,
     [Symbol.asyncDispose]: stop,
   };
-  return banner({ service, config: read.config, version: "0.0.0", startedMs: 1 });
+  return banner({ service, config: read.config, version: "0.0.0", startedMs: 1, isTerminal });
 };
 
 test("the banner mentions an earlier admin key only if there was one", () => {
@@ -25,6 +29,13 @@ test("the banner mentions an earlier admin key only if there was one", () => {
   expect(atTheFirstStart).not.toContain("earlier");
   const inPlaceOfAnother = told({ kind: "replaced", hadOne: true }, { ADMIN_API_KEY });
   expect(inPlaceOfAnother).toContain("the one in ADMIN_API_KEY; the earlier one no longer works");
+});
+
+test("a made key is shown in a terminal alone; elsewhere the banner names its file", () => {
+  const made = { kind: "made", key: "ptk_secret", path: "/data/admin.key" } as const;
+  expect(told(made, {}, true)).toContain("ptk_secret");
+  expect(told(made)).not.toContain("ptk_secret");
+  expect(told(made)).toContain("made; it is in /data/admin.key");
 });
 
 test("the example of the banner uses a key that works: its copy if there is one, else the operator's variable", () => {

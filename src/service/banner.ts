@@ -11,8 +11,10 @@ export const banner = (options: {
   config: Config;
   version: string;
   startedMs: number;
+  /** Whether only a person sees it. What a container prints is kept by whoever collects its logs. */
+  isTerminal: boolean;
 }): string => {
-  const { service, config, version, startedMs } = options;
+  const { service, config, version, startedMs, isTerminal } = options;
   const { url, broker, consumerUrlFile, adminKey } = service;
   const lines = [
     `Prooftrail ${version}, ready in ${(startedMs / 1000).toFixed(1)} s`,
@@ -24,7 +26,7 @@ export const banner = (options: {
     row("views", config.databaseUrl === undefined ? `SQLite in ${config.dataDir}` : "PostgreSQL"),
     row("roles", config.roles.join(", ")),
     ...(config.roles.includes("sealer") ? [row("signs with", describeSigningKey(config))] : []),
-    row("admin key", describeAdminKey(adminKey, config)),
+    row("admin key", describeAdminKey(adminKey, config, isTerminal)),
     ...(hasApi(config) && url !== undefined ? firstEvent(url, keyText(adminKey)) : []),
   ];
   return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
@@ -49,10 +51,12 @@ const describeSigningKey = ({ checkpointKey, dataDir }: Config): string =>
 
 const row = (name: string, value: string): string => `${name.padEnd(14)}${value}`;
 
-const describeAdminKey = (adminKey: AdminKeySetup, config: Config): string => {
+const describeAdminKey = (adminKey: AdminKeySetup, config: Config, isTerminal: boolean): string => {
   switch (adminKey.kind) {
     case "made":
-      return `${adminKey.key}\n${" ".repeat(16)}shown only now; a copy is in ${adminKey.path}`;
+      return isTerminal
+        ? `${adminKey.key}\n${" ".repeat(16)}shown only now; a copy is in ${adminKey.path}`
+        : `made; it is in ${adminKey.path}`;
     case "replaced":
       return `the one in ADMIN_API_KEY${adminKey.hadOne ? "; the earlier one no longer works" : ""}`;
     default: {

@@ -15,15 +15,16 @@ import {
   storageOf,
   UNASKED_RIGHTS,
 } from "../jetstream/examine.ts";
-import { readLogState } from "../jetstream/log-state.ts";
 import { differenceText, findLostStreams, inspectStream } from "../jetstream/reconcile.ts";
 import { DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
 import { sizeText } from "../terminal/size-text.ts";
 import { HAVE_ONE_LOG } from "./broker-contact.ts";
 import { addressOf, connectAll } from "./broker-place.ts";
+import { type BrokerState, lookAtState } from "./broker-watch.ts";
 import { type Check, unchecked } from "./check.ts";
 import { clockCheck } from "./clock-check.ts";
 import type { Config } from "./config.ts";
+import { headsCheck } from "./heads-check.ts";
 import { signingCheck } from "./signing-check.ts";
 import { BRING_BACK } from "./stream-keeper.ts";
 import { viewChecks } from "./view-checks.ts";
@@ -50,6 +51,9 @@ export async function* brokerChecks(config: Config): AsyncGenerator<Check> {
   }
   const { service, provisioner } = opened;
   yield { name: "broker", state: "ok", detail: service.describe() };
+  const definitions = topology({ replicas: config.replicas });
+  const seen = await lookAtState(service, definitions, addressesIn(config.natsUrl));
+  yield* stateChecks(seen, config.replicas);
   const answers = yield* jetStreamChecks(service);
   yield syncCheck(found.configuration);
   if (!(answers || isClustered(service))) {
@@ -57,15 +61,30 @@ export async function* brokerChecks(config: Config): AsyncGenerator<Check> {
     return;
   }
   yield* rightsChecks(service);
-  yield* streamChecks(provisioner, topology({ replicas: config.replicas }));
+  yield* streamChecks(provisioner, definitions);
   yield* accountChecks(service, provisioner);
-  if (config.replicas > 1) yield await copiesCheck(service, config.replicas);
   yield* clockChecks(service);
   yield* viewChecks(config, service);
+  if (config.headsCopy !== undefined) yield await headsCheck(config.headsCopy, service);
   if (config.roles.includes("sealer")) yield await signingCheck(config, service);
 }
 
 const isClustered = ({ nats }: BrokerConnection): boolean => nats.info?.cluster !== undefined;
+
+const addressesIn = (natsUrl: string | undefined): readonly string[] =>
+  natsUrl?.split(",").map((url) => new URL(url.trim()).host) ?? [];
+
+function* stateChecks({ streams, troubles }: BrokerState, replicas: number): Generator<Check> {
+  for (const { kind, isBlocking, detail, advice } of troubles)
+    yield {
+      name: kind === "stream_short" ? "copies" : "brokers",
+      state: isBlocking ? "failed" : "warning",
+      detail,
+      advice,
+    };
+  if (replicas > 1 && streams.every((stream) => stream.kind === "led" && stream.behind.length === 0))
+    yield { name: "copies", state: "ok", detail: `every stream is whole on ${replicas} servers` };
+}
 
 /** Returns whether JetStream answers. */
 async function* jetStreamChecks(connection: BrokerConnection): AsyncGenerator<Check, boolean> {
@@ -225,21 +244,6 @@ async function* accountChecks(
     advice: HAVE_ONE_LOG,
   };
 }
-
-const copiesCheck = async (connection: BrokerConnection, replicas: number): Promise<Check> => {
-  const name = "copies";
-  const state = await readLogState(connection).catch(() => undefined);
-  if (state === undefined) return unchecked(name, "the log does not tell on how many servers it is");
-  const detail = `the whole log is on ${state.copies} of ${replicas} servers`;
-  if (state.copies >= replicas) return { name, state: "ok", detail };
-  return {
-    name,
-    state: state.copies > replicas / 2 ? "warning" : "failed",
-    detail,
-    advice:
-      "Start the servers that are away, and look again in a moment. One that runs and stays behind, as after its disk was full, has to be started anew.",
-  };
-};
 
 async function* clockChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
   const off = await clockOffMs(nats, "AUDIT").catch(() => undefined);

@@ -73,6 +73,7 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<Bro
     file: createAdminKeyFile(config.dataDir),
     now,
     randomBytes,
+    keyPrefix: config.apiKeyPrefix,
     configured: config.adminApiKey,
   });
   if (adminKey.kind === "unavailable")

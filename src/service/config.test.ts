@@ -34,6 +34,8 @@ test("all malformed values are named at once, with what is allowed instead, and 
     HOST: "",
     NATS_URL: "http://user:hunter2@host",
     ADMIN_API_KEY: "hunter2",
+    API_KEY_PREFIX: "JUN_live",
+    TENANT_RATE_LIMIT: "1,",
     ROLES: "api,projectr",
     LOG_LEVEL: "verbose",
     TRUST_PROXY: "yes",
@@ -50,6 +52,8 @@ test("all malformed values are named at once, with what is allowed instead, and 
     "NATS_URL",
     "DATABASE_URL",
     "ADMIN_API_KEY",
+    "API_KEY_PREFIX",
+    "TENANT_RATE_LIMIT",
     "ROLES",
     "LOG_LEVEL",
     "TRUST_PROXY",
@@ -168,6 +172,30 @@ test("a list in a setting is split at its commas", () => {
   expect(config?.vocabulary.eventIdPrefixes).toEqual(["evt_", "obj_", "rev_"]);
 });
 
+test("a tenant's limit is requests per second, and after a comma events per second", () => {
+  const limitOf = (TENANT_RATE_LIMIT?: string) => {
+    const result = readConfig({ TENANT_RATE_LIMIT });
+    return result.kind === "valid" ? result.config.tenantRateLimit : result.errors;
+  };
+  expect(limitOf()).toEqual({});
+  expect(limitOf("100")).toEqual({ requests: 100 });
+  expect(limitOf("1,1000000")).toEqual({ requests: 1, events: 1_000_000 });
+  for (const wrong of ["0", "01", "-1", "1e3", "1000001", "1,2,3", "1, 2", ",5"])
+    expect(limitOf(wrong)).toEqual([
+      `TENANT_RATE_LIMIT must be one or two whole numbers from 1 to 1000000 with a comma between them, such as 100 or 100,5000, not "${wrong}".`,
+    ]);
+});
+
+test("new keys may begin with another prefix, which ends with an underscore", () => {
+  const prefixOf = (API_KEY_PREFIX?: string) => {
+    const result = readConfig({ API_KEY_PREFIX });
+    return result.kind === "valid" ? result.config.apiKeyPrefix : undefined;
+  };
+  expect([undefined, "JUN_live_", "x_"].map(prefixOf)).toEqual(["ptk_", "JUN_live_", "x_"]);
+  for (const wrong of ["", "_", "JUN_live", "1a_", "a b_", "ü_", `${"x".repeat(32)}_`])
+    expect([wrong, prefixOf(wrong)]).toEqual([wrong, undefined]);
+});
+
 test("the refusal of an interval of tree heads that is too long names the longest one", () => {
   for (const longest of ["999999ms", "999999s", "9999m"])
     expect(readConfig({ CHECKPOINT_INTERVAL: longest }).kind).toBe("valid");
@@ -217,4 +245,17 @@ test("an empty setting is reported as empty, even if it is a secret", () => {
       expect.stringContaining(', not "".'),
     ]);
   }
+});
+
+test("HEADS_COPY inside DATA_DIR is refused: a copy that is put back would bring its own heads along", () => {
+  for (const [DATA_DIR, HEADS_COPY] of [
+    ["/srv/data", "/srv/data/heads"],
+    ["data", "./data"],
+    [undefined, "data/../data/heads"],
+  ] as const)
+    expect(readConfig({ DATA_DIR, HEADS_COPY })).toMatchObject({
+      kind: "invalid",
+      errors: [expect.stringContaining("HEADS_COPY must be outside DATA_DIR")],
+    });
+  expect(readConfig({ DATA_DIR: "/srv/data", HEADS_COPY: "/srv/data-heads" }).kind).toBe("valid");
 });

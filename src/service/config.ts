@@ -1,11 +1,16 @@
 /** Settings, read from the environment once, at the start. An invalid value stops the start with the name of its setting. */
 import { isIPv6 } from "node:net";
+import { isAbsolute, relative, sep } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Errors } from "@sinclair/typebox/errors";
 import { ADMIN_KEY_PATTERN } from "../access/admin-key.ts";
+import { API_KEY_PREFIX, API_KEY_PREFIX_DEFAULT } from "../access/api-key.ts";
+import type { TenantRateLimit } from "../access/key-limiter.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import { EVENT_TYPES, EXTRA_EVENT_TYPE } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX, EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
+import { KEY_RATE_PER_SECOND_MAX } from "../limits.ts";
+import { LEGAL_BASES } from "../projections/coverage/legal-bases.ts";
 import { LOG_LEVELS, type LogLevel } from "../telemetry/logger.ts";
 
 const ROLES = ["api", "projector", "sealer"] as const;
@@ -16,6 +21,8 @@ export interface Config {
   /** Undefined: it does not listen. */
   readonly port: number | undefined;
   readonly dataDir: string;
+  /** Absent: signed heads are nowhere but in the log. */
+  readonly headsCopy: string | undefined;
   /** Absent: a broker of our own. */
   readonly natsUrl: string | undefined;
   readonly natsProvisionUrl: string | undefined;
@@ -23,6 +30,10 @@ export interface Config {
   /** Absent: SQLite in dataDir. */
   readonly databaseUrl: string | undefined;
   readonly adminApiKey: string | undefined;
+  /** What new keys begin with. */
+  readonly apiKeyPrefix: string;
+  /** Of all keys of a tenant together. */
+  readonly tenantRateLimit: TenantRateLimit;
   readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
   readonly trustedHops: number;
@@ -31,7 +42,8 @@ export interface Config {
   /** Absent: a file in dataDir. */
   readonly checkpointKey: string | undefined;
   readonly serviceName: string;
-  readonly deadlinesFile: string | undefined;
+  readonly obligationRulesFile: string | undefined;
+  readonly lateRecordGraceMs: number;
   readonly vocabulary: EventVocabulary;
 }
 
@@ -44,14 +56,16 @@ const DEFAULTS = {
   HOST: "127.0.0.1",
   PORT: "8080",
   DATA_DIR: "./data",
+  API_KEY_PREFIX: API_KEY_PREFIX_DEFAULT,
   ROLES: ROLES.join(","),
   LOG_LEVEL: "info",
   STREAM_REPLICAS: "1",
   CHECKPOINT_INTERVAL: "1s",
   SERVICE_NAME: "prooftrail",
+  LATE_RECORD_GRACE: "24h",
 } as const;
 
-/** One entry of the table in README.md; a test compares the two. `x-default` is what an absent value means. */
+/** One entry of docs/reference/settings.md, which is generated. `x-default` is what an absent value means. */
 const setting = (options: { pattern: string; description: string; default: string; expects: string }) =>
   Type.Optional(
     Type.String({
@@ -63,6 +77,9 @@ const setting = (options: { pattern: string; description: string; default: strin
   );
 
 const list = (item: RegExp): string => `^${item.source.slice(1, -1)}(,${item.source.slice(1, -1)})*$`;
+/** Up to KEY_RATE_PER_SECOND_MAX. */
+const RATE = "(?:[1-9]\\d{0,5}|1000000)";
+const TENANT_RATE_LIMIT = new RegExp(`^${RATE}(?:,${RATE})?$`);
 const KEY_RING_ENTRY = "(?:(?:public:)?[0-9a-f]{64}|public:[^\\s,+]+\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]+)";
 const NATS = `${list(/^nats:\/\/[^\s,]+$/)}|${list(/^tls:\/\/[^\s,]+$/)}`;
 const NATS_EXPECTS =
@@ -120,9 +137,23 @@ export const Environment = Type.Object({
   ADMIN_API_KEY: setting({
     pattern: ADMIN_KEY_PATTERN,
     description:
-      "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: replaces the earlier key, whose copy there is removed, and stays valid when it is left out again.",
+      "The admin key, 16 to 256 visible ASCII characters. Unset: made on the first start, shown once and only in a terminal, kept only as a hash, with a copy in DATA_DIR/admin.key. Set: replaces the earlier key, whose copy there is removed, and stays valid when it is left out again.",
     default: "unset",
     expects: "16 to 256 visible ASCII characters",
+  }),
+  API_KEY_PREFIX: setting({
+    pattern: API_KEY_PREFIX.source,
+    description:
+      "What new keys begin with, for client libraries that take only keys with a prefix of their own, for example `JUN_live_`. Earlier keys go on working.",
+    default: DEFAULTS.API_KEY_PREFIX,
+    expects: "up to 32 letters, digits and underscores, with a letter first and an underscore last",
+  }),
+  TENANT_RATE_LIMIT: setting({
+    pattern: TENANT_RATE_LIMIT.source,
+    description:
+      "What all keys of a tenant may send together, whoever made them: requests per second, and after a comma events per second, for example `100` or `100,5000`. The admin key does not count. Unset: no limit but those of the keys.",
+    default: "unset",
+    expects: `one or two whole numbers from 1 to ${KEY_RATE_PER_SECOND_MAX} with a comma between them, such as 100 or 100,5000`,
   }),
   ROLES: setting({
     pattern: list(new RegExp(`^(?:${ROLES.join("|")})$`)),
@@ -147,8 +178,7 @@ export const Environment = Type.Object({
   }),
   STREAM_REPLICAS: setting({
     pattern: "^[1-5]$",
-    description:
-      "Copies of each stream: 1 on a single broker, such as our own, 3 on a cluster of three. After a change the stream `ACCEPTED` has to be deleted once; the start says so.",
+    description: "Copies of each stream: 1 on a single broker, such as our own, 3 on a cluster of three.",
     default: DEFAULTS.STREAM_REPLICAS,
     expects: "a number from 1 to 5",
   }),
@@ -167,6 +197,13 @@ export const Environment = Type.Object({
     expects:
       "64 hex digits in lower case, or public: and a public key, as 64 hex digits or as GET /v1/log/key gives it, separated by commas",
   }),
+  HEADS_COPY: setting({
+    pattern: "^[^\\u0000]+$",
+    description:
+      "Folder outside DATA_DIR, on another disk or a mount of object storage, to which every signed tree head is written before it is published; the same for each process with the role `api` or `sealer`. A log that does not reach these heads, as after an older copy was put back, is neither signed nor written until that is accepted.",
+    default: "unset",
+    expects: "a path outside DATA_DIR",
+  }),
   SERVICE_NAME: setting({
     pattern: "^[a-z0-9][a-z0-9.-]{0,99}$",
     description:
@@ -174,12 +211,19 @@ export const Environment = Type.Object({
     default: DEFAULTS.SERVICE_NAME,
     expects: "lower-case letters, digits, dots and hyphens, at most 100",
   }),
-  DEADLINES_FILE: setting({
+  OBLIGATION_RULES_FILE: setting({
     pattern: "^[^\\u0000]+$",
     description:
-      "JSON file with your own limits, zones and holidays for the clocks of duties. Unset: the table of deadlines as it is.",
+      "JSON file with your own limits, zones and holidays for the rules of obligations. Unset: the table of rules as it is. Its former name, DEADLINES_FILE, is still read.",
     default: "unset",
     expects: "a path",
+  }),
+  LATE_RECORD_GRACE: setting({
+    pattern: "^(?:0|[1-9]\\d{0,5}(?:ms|s|m|h|d))$",
+    description:
+      "How long after its due time an event that met an obligation in time may reach the log; later, the obligation is `recorded_late`.",
+    default: DEFAULTS.LATE_RECORD_GRACE,
+    expects: "a time such as 30m, 24h or 2d, up to 999999 of its unit, or 0",
   }),
   EXTRA_EVENT_TYPES: setting({
     pattern: list(EXTRA_EVENT_TYPE),
@@ -200,10 +244,13 @@ export const Environment = Type.Object({
 
 export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(Environment.properties);
 
+/** Names of v0.1.0. Whoever set one would otherwise get the limits of the table without a word. */
+const FORMER_NAMES: ReadonlyMap<string, string> = new Map([["OBLIGATION_RULES_FILE", "DEADLINES_FILE"]]);
+
 export const readConfig = (variables: Readonly<Record<string, string | undefined>>): ConfigResult => {
   const given: Record<string, string> = {};
   for (const name of ENVIRONMENT_NAMES) {
-    const value = variables[name];
+    const value = variables[name] ?? variables[FORMER_NAMES.get(name) ?? name];
     if (value !== undefined) given[name] = value;
   }
   const malformed = new Map<string, string>();
@@ -254,8 +301,12 @@ const isReadableUrl = (text: string): boolean => {
 const contradictions = (given: Readonly<Record<string, string | undefined>>): readonly string[] => {
   const { NATS_URL: natsUrl, NATS_PROVISION_URL: provisionUrl } = given;
   const replicas = given.STREAM_REPLICAS ?? DEFAULTS.STREAM_REPLICAS;
-  if (natsUrl !== undefined) return [];
   const errors: string[] = [];
+  if (given.HEADS_COPY !== undefined && isWithin(given.DATA_DIR ?? DEFAULTS.DATA_DIR, given.HEADS_COPY))
+    errors.push(
+      "HEADS_COPY must be outside DATA_DIR: a copy of DATA_DIR that is put back would bring its own heads along.",
+    );
+  if (natsUrl !== undefined) return errors;
   if (provisionUrl !== undefined)
     errors.push(
       "NATS_PROVISION_URL must not be set without NATS_URL: a broker of our own would be started, and take the events. Set NATS_URL to the same server, or leave both out.",
@@ -265,6 +316,11 @@ const contradictions = (given: Readonly<Record<string, string | undefined>>): re
     `STREAM_REPLICAS must be 1 without NATS_URL, not ${replicas}: a broker of our own is one server. Leave it out, or set NATS_URL to a cluster of at least ${replicas} servers.`,
   );
   return errors;
+};
+
+const isWithin = (folder: string, path: string): boolean => {
+  const [first] = relative(folder, path).split(sep);
+  return first !== ".." && !isAbsolute(relative(folder, path));
 };
 
 /**
@@ -279,14 +335,24 @@ const shown = (name: string, value: unknown): string => {
     : "";
 };
 
-/** `500ms`, `1s` or `2m`. */
-const milliseconds = (text: string): number => {
-  const amount = Number.parseInt(text, 10);
-  if (text.endsWith("ms")) return amount;
-  return text.endsWith("m") ? amount * 60_000 : amount * 1000;
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
 };
 
+/** `500ms`, `1s`, `2m`, `24h`, `2d` or `0`. */
+const milliseconds = (text: string): number =>
+  Number.parseInt(text, 10) * (UNIT_MS[text.replace(/^\d+/, "")] ?? 0);
+
 const items = (text: string | undefined): readonly string[] => text?.split(",") ?? [];
+
+const tenantRateLimit = (text: string | undefined): TenantRateLimit => {
+  const [requests, events] = items(text).map(Number);
+  return { ...(requests !== undefined && { requests }), ...(events !== undefined && { events }) };
+};
 
 /** Several processes without the role api may run on one machine, so they listen only if PORT is set. */
 const portOf = (given: string | undefined, roles: readonly Role[]): number | undefined => {
@@ -302,11 +368,14 @@ const toConfig = (given: Static<typeof Environment>): Config => {
     host: settings.HOST,
     port: portOf(given.PORT, roles),
     dataDir: settings.DATA_DIR,
+    headsCopy: given.HEADS_COPY,
     natsUrl: given.NATS_URL,
     natsProvisionUrl: given.NATS_PROVISION_URL ?? given.NATS_URL,
     natsServerBinary: given.NATS_SERVER_BIN,
     databaseUrl: given.DATABASE_URL,
     adminApiKey: given.ADMIN_API_KEY,
+    apiKeyPrefix: settings.API_KEY_PREFIX,
+    tenantRateLimit: tenantRateLimit(given.TENANT_RATE_LIMIT),
     roles,
     logLevel: LOG_LEVELS.find((level) => level === settings.LOG_LEVEL) ?? DEFAULTS.LOG_LEVEL,
     trustedHops: Number(given.TRUST_PROXY ?? 0),
@@ -314,10 +383,12 @@ const toConfig = (given: Static<typeof Environment>): Config => {
     checkpointIntervalMs: milliseconds(settings.CHECKPOINT_INTERVAL),
     checkpointKey: given.CHECKPOINT_KEY,
     serviceName: settings.SERVICE_NAME,
-    deadlinesFile: given.DEADLINES_FILE,
+    obligationRulesFile: given.OBLIGATION_RULES_FILE,
+    lateRecordGraceMs: milliseconds(settings.LATE_RECORD_GRACE),
     vocabulary: {
       eventTypes: [...new Set([...EVENT_TYPES, ...items(given.EXTRA_EVENT_TYPES)])],
       eventIdPrefixes: [...new Set([EVENT_ID_PREFIX, ...items(given.EXTRA_EVENT_ID_PREFIXES)])],
+      legalBases: LEGAL_BASES.map(({ name }) => name),
     },
   };
 };

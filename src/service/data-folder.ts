@@ -23,6 +23,19 @@ export const makeDataFolder = async (path: string): Promise<void> => {
   }
 };
 
+/** A folder that is not mounted looks like one without heads, so it is never made here. Throws DataFolderRefusedError. */
+export const checkHeadsCopy = async (path: string | undefined): Promise<void> => {
+  if (path === undefined) return;
+  try {
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new DataFolderRefusedError(
+      `HEADS_COPY ${path} cannot be used: ${detail}. Mount it or make it, so that this user may read and write it.`,
+    );
+  }
+};
+
 /** What our own broker keeps there. */
 export const ownBrokerFiles = ({ dataDir }: Pick<Config, "dataDir">): BrokerFiles =>
   brokerFiles(join(dataDir, "broker"));

@@ -21,7 +21,7 @@ export async function* diagnose(
       name: "settings",
       state: "warning",
       detail,
-      advice: "README.md, Configuration, has all settings.",
+      advice: "docs/reference/settings.md has all settings.",
     }),
   );
   if (read.kind === "invalid") {
@@ -30,7 +30,7 @@ export async function* diagnose(
         name: "settings",
         state: "failed",
         detail,
-        advice: "Correct it; README.md, Configuration, has all settings.",
+        advice: "Correct it; docs/reference/settings.md has all settings.",
       };
     yield* misspelt;
     yield unchecked("broker, streams, views", "the settings say where they are");

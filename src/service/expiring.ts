@@ -1,6 +1,6 @@
 /** Runs the worker that lets events expire. */
 import type { LogReader } from "../log/event-log.ts";
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import { CASES_VIEW } from "../projections/cases/tables.ts";
 import { createExpiryWorker } from "../projections/expiry-worker.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";

@@ -3,10 +3,12 @@ import { createMemoryKeyStore } from "../../test/access/memory-key-store.ts";
 import { createArrayLog } from "../../test/projections/array-log.ts";
 import { createSqliteDatabase } from "../../test/projections/sqlite-database.ts";
 import { KEYS_GONE, type KeyReadiness } from "../access/key-store.ts";
+import type { Readiness } from "../http/routes/operation.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import { createMadeViews } from "../projections/made-views.ts";
 import { VIEWS_MISSING, ViewsMissingError } from "../views/unavailable.ts";
+import type { BrokerTrouble } from "./broker-watch.ts";
 import { createReadiness } from "./health.ts";
 
 /** Connected, and never asked directly. */
@@ -23,18 +25,28 @@ const connection: BrokerConnection = {
   [Symbol.asyncDispose]: async () => {},
 };
 
+const IDLE = {
+  countsStall: () => undefined,
+  copyProblem: () => undefined,
+  diskFree: async () => 2 ** 40,
+  now: () => new Date(),
+};
+
 test("readiness names every reason why the log cannot be written, even if views do not matter", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   let problems: { readonly streams?: string; readonly logKeeper?: string; readonly logGuard?: string } = {};
   let keys: KeyReadiness = { kind: "stale", ageMs: 61_400 };
+  let troubles: readonly BrokerTrouble[] = [];
   let looks = 0;
   let isReadable = true;
-  const { reasons, reasonsWithoutViews } = createReadiness({
+  const readiness = createReadiness({
     connection,
+    brokers: { state: () => ({ streams: [], usage: undefined, troubles }) },
     streams: { problem: () => problems.streams, watch: () => ({ [Symbol.dispose]: () => {} }) },
     logKeeper: { problem: () => problems.logKeeper, [Symbol.dispose]: () => {} },
     logGuard: { problem: () => problems.logGuard },
+    logEnd: { reasons: () => ({ ofViews: [], ofCopy: [] }), isKnown: () => true },
     keyBucket: { ...createMemoryKeyStore(), readiness: () => keys },
     reader: {
       ...createArrayLog(),
@@ -47,13 +59,23 @@ test("readiness names every reason why the log cannot be written, even if views 
     views,
     projections: [],
     madeViews: { look: async () => new Map(), forget: () => {} },
+    work: IDLE,
   });
+  const blockingOf = async (found: ReturnType<Readiness["reasons"]>): Promise<readonly string[]> =>
+    (await found).filter(({ isBlocking }) => isBlocking).map(({ detail }) => detail);
+  const reasons = () => blockingOf(readiness.reasons());
   const stale = "The keys were last known to be complete 61 s ago.";
   expect(await reasons()).toEqual([stale, KEYS_GONE]);
   keys = { kind: "ready" };
   problems = { streams: "another", logKeeper: "stores nothing", logGuard: "could lose events" };
   isReadable = false;
+  const trouble = { kind: "no_quorum", detail: "1 of 3 answers.", advice: "Start the others." } as const;
+  troubles = [
+    { ...trouble, isBlocking: true },
+    { ...trouble, kind: "stream_short", isBlocking: false },
+  ];
   const all = [
+    "1 of 3 answers. Start the others.",
     "another",
     "stores nothing",
     "could lose events",
@@ -63,7 +85,16 @@ test("readiness names every reason why the log cannot be written, even if views 
   looks = 0;
   // Simultaneous requests share one look, so that questions do not pile up while a database is away.
   expect([await Promise.all([reasons(), reasons()]), looks]).toEqual([[all, all], 1]);
-  expect((await reasonsWithoutViews()).toSorted()).toEqual(
+  expect((await readiness.reasons()).map(({ id }) => id)).toEqual([
+    "no_quorum",
+    "stream_short",
+    "streams_wrong",
+    "log_stalled",
+    "log_misconfigured",
+    "keys_incomplete",
+    "log_silent",
+  ]);
+  expect((await blockingOf(readiness.reasonsWithoutViews())).toSorted()).toEqual(
     [...all, "The event log does not say in time where it ends."].toSorted(),
   );
 });
@@ -89,11 +120,13 @@ test("a view that is being built must reach the end that the log had, but a view
   let last = 3000;
   let isEmptied = false;
   const log = { ...createArrayLog(), lastSequence: async () => last };
-  const { reasons } = createReadiness({
+  const readiness = createReadiness({
     connection,
+    brokers: { state: () => ({ streams: [], usage: undefined, troubles: [] }) },
     streams: { problem: () => undefined, watch: () => ({ [Symbol.dispose]: () => {} }) },
     logKeeper: { problem: () => undefined, [Symbol.dispose]: () => {} },
     logGuard: { problem: () => undefined },
+    logEnd: { reasons: () => ({ ofViews: [], ofCopy: [] }), isKnown: () => true },
     keyBucket,
     reader: log,
     views: {
@@ -105,7 +138,9 @@ test("a view that is being built must reach the end that the log had, but a view
     },
     projections: [made, behind],
     madeViews: createMadeViews({ views, log }),
+    work: IDLE,
   });
+  const reasons = async () => (await readiness.reasons()).map(({ detail }) => detail);
   for (const each of [made, behind]) await views.open(each);
   await move(made, 1499);
   await move(behind, 1500);

@@ -1,31 +1,36 @@
-/** Why this instance cannot serve now. Each reason is a sentence for the operator. */
+/** What is wrong with this instance and its installation now, by the ids of health-reasons.ts, in sentences for the operator. */
 import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
 import type { Readiness } from "../http/routes/operation.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { READINESS_LOG_MS_MAX, READINESS_VIEWS_MS_MAX, VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
-import type { Sequence } from "../log/outcome.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import type { Projection } from "../projections/projection.ts";
-import { isSameLog, seenBeyond } from "../projections/view-end.ts";
-import { rowInteger, rowText } from "../views/tables.ts";
 import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
-import { VIEWS, type ViewStore } from "../views/view-store.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import type { BrokerWatch } from "./broker-watch.ts";
+import { blocking, type HealthReason, type HealthReasonId } from "./health-reasons.ts";
 import { inTime } from "./in-time.ts";
+import { END_UNKNOWN, type LogEnd } from "./log-end.ts";
 import type { LogGuard } from "./log-guard.ts";
 import type { LogKeeper } from "./log-keeper.ts";
 import type { StreamsState } from "./stream-keeper.ts";
+import { notOfThisLog, standing } from "./view-standing.ts";
+import { type Work, workReasons } from "./work-reasons.ts";
 
 interface ReadinessDependencies {
   readonly connection: BrokerConnection;
+  readonly brokers: Pick<BrokerWatch, "state">;
   readonly streams: StreamsState;
   readonly logKeeper: LogKeeper;
   readonly logGuard: Pick<LogGuard, "problem">;
+  readonly logEnd: Pick<LogEnd, "reasons" | "isKnown">;
   readonly keyBucket: KeyStore;
   readonly reader: LogReader;
   readonly views: ViewStore;
   readonly projections: readonly Projection[];
   readonly madeViews: Pick<MadeViews, "look" | "forget">;
+  readonly work: Work;
 }
 
 export const createReadiness = (dependencies: ReadinessDependencies): Readiness => {
@@ -40,19 +45,23 @@ export const createReadiness = (dependencies: ReadinessDependencies): Readiness 
   return {
     reasons: async () => {
       const reasons = logReasons(dependencies);
-      if (!dependencies.connection.isConnected()) return reasons;
-      const { passing, lasting } = await askViews();
-      return [...reasons, ...passing, ...lasting];
+      const working = workReasons(dependencies.work);
+      if (!dependencies.connection.isConnected()) return [...reasons, ...(await working)];
+      const [{ passing, lasting }, ofWork] = await Promise.all([askViews(), working]);
+      return [...reasons, ...passing, ...lasting, ...ofWork];
     },
     reasonsWithoutViews: async () => {
       const reasons = logReasons(dependencies);
-      if (!dependencies.connection.isConnected()) return reasons;
+      const working = workReasons(dependencies.work);
+      if (!dependencies.connection.isConnected()) return [...reasons, ...(await working)];
       // The log is asked separately: the look at the views asks it only after them, and not at all if they are away.
-      const [seen, end] = await Promise.all([
+      const [seen, end, ofWork] = await Promise.all([
         inTime(askViews(), READINESS_VIEWS_MS_MAX),
         inTime(dependencies.reader.lastSequence(), READINESS_LOG_MS_MAX),
+        working,
       ]);
-      return [...reasons, ...(end === undefined ? [LOG_SILENT] : []), ...(seen?.lasting ?? [])];
+      const silent = end === undefined ? [blocking("log_silent", LOG_SILENT)] : [];
+      return [...reasons, ...silent, ...(seen?.lasting ?? []), ...ofWork];
     },
   };
 };
@@ -61,59 +70,45 @@ const LOG_SILENT = "The event log does not say in time where it ends.";
 
 const logReasons = ({
   connection,
+  brokers,
   streams,
   logKeeper,
   logGuard,
+  logEnd,
   keyBucket,
-}: ReadinessDependencies): readonly string[] => {
-  if (!connection.isConnected()) return ["The broker is not connected."];
-  const reasons: string[] = [];
-  for (const problem of [streams.problem(), logKeeper.problem(), logGuard.problem()])
-    if (problem !== undefined) reasons.push(problem);
+}: ReadinessDependencies): readonly HealthReason[] => {
+  if (!connection.isConnected()) return [blocking("broker_disconnected", "The broker is not connected.")];
+  const reasons = brokers.state().troubles.map(
+    ({ kind, isBlocking, detail, advice }): HealthReason => ({
+      id: kind,
+      detail: `${detail} ${advice}`,
+      isBlocking,
+    }),
+  );
+  const add = (id: HealthReasonId, problem: string | undefined): void => {
+    if (problem !== undefined) reasons.push(blocking(id, problem));
+  };
+  add("streams_wrong", streams.problem());
+  add("log_stalled", logKeeper.problem());
+  add("log_misconfigured", logGuard.problem());
+  add("log_end_unknown", logEnd.isKnown() ? undefined : END_UNKNOWN);
+  for (const reason of logEnd.reasons().ofCopy) add("heads_not_reached", reason);
   const keys = keyBucket.readiness();
   if (keys.kind === "stale")
-    reasons.push(`The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`);
-  if (keyBucket.admin() === undefined) reasons.push(KEYS_GONE);
+    add("keys_incomplete", `The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`);
+  add("keys_incomplete", keyBucket.admin() === undefined ? KEYS_GONE : undefined);
   return reasons;
 };
 
 interface ViewReasons {
   /** The views are away, or will catch up. */
-  readonly passing: readonly string[];
+  readonly passing: readonly HealthReason[];
   /** The log does not answer, or is not the one that the views have seen. */
-  readonly lasting: readonly string[];
+  readonly lasting: readonly HealthReason[];
 }
 
 const OTHERS =
-  "a process of another version of Prooftrail, or with other deadlines, has made it again. End this one, or start it again where it is to stay.";
-
-/**
- * Positions of the views, which ones are missing, and which ones another version has made since this process opened them: their rows must
- * not be read.
- */
-const standing = async (views: ViewStore, projections: readonly Projection[]) => {
-  const rows = await views.load(
-    VIEWS,
-    projections.map(({ name }) => ({ name })),
-  );
-  const byName = new Map(rows.map((row) => [rowText(row, "name"), row]));
-  const positions: { name: string; position: Sequence }[] = [];
-  const [missing, others]: [string[], string[]] = [[], []];
-  for (const { name, version } of projections) {
-    const row = byName.get(name);
-    if (!row) missing.push(name);
-    else if (rowInteger(row, "version") !== version) others.push(name);
-    else positions.push({ name, position: rowInteger(row, "position") });
-  }
-  return { positions, missing, others };
-};
-
-/** With wrong settings the views may belong to another installation, and making them again would destroy them. */
-export const OF_ONE_LOG =
-  "See that DATA_DIR, NATS_URL and DATABASE_URL are of one installation. Then bring the log back, or make these views again where it is to go on as it is.";
-
-export const beyondLog = (names: readonly string[], position: Sequence, end: Sequence): string =>
-  `${names.length === 1 ? "The view" : "The views"} ${names.join(", ")} ${names.length === 1 ? "has" : "have"} ${seenBeyond(position, end)}`;
+  "a process of another version of Prooftrail, or with other rules of obligations, has made it again. End this one, or start it again where it is to stay.";
 
 const viewReasons = async ({
   reader,
@@ -125,10 +120,12 @@ const viewReasons = async ({
     const { positions, missing, others } = await standing(views, projections);
     // Asked after the views, so that everything they have seen is in the log by then.
     const last = await reader.lastSequence();
-    const passing = others.map((name) => `The view ${name} is not there as this process has it: ${OTHERS}`);
+    const passing = others.map((name) =>
+      blocking("views_missing", `The view ${name} is not there as this process has it: ${OTHERS}`),
+    );
     madeViews.forget(missing);
-    if (missing.length > 0) passing.push(`Not there: ${missing.join(", ")}. ${VIEWS_MISSING}`);
-    const lasting: string[] = [];
+    if (missing.length > 0)
+      passing.push(blocking("views_missing", `Not there: ${missing.join(", ")}. ${VIEWS_MISSING}`));
     const unmadeReasons = await madeViews.look(
       new Map(positions.map(({ name, position }) => [name, position])),
       last,
@@ -136,22 +133,21 @@ const viewReasons = async ({
     for (const { name, position } of positions) {
       const lag = last - position;
       const unmade = unmadeReasons.get(name);
-      if (unmade !== undefined) passing.push(unmade);
-      else if (lag > VIEW_LAG_RECORDS_MAX) passing.push(`The view ${name} is ${lag} records behind the log.`);
+      if (unmade !== undefined) passing.push(blocking("views_behind", unmade));
+      else if (lag > VIEW_LAG_RECORDS_MAX)
+        passing.push(blocking("views_behind", `The view ${name} is ${lag} records behind the log.`));
     }
-    for (const [position, there] of Map.groupBy(positions, ({ position }) => position)) {
-      const names = there.map(({ name }) => name);
-      if (position > last) lasting.push(`${beyondLog(names, position, last)}. ${OF_ONE_LOG}`);
-      else if (!(await isSameLog({ views, log: reader }, names, position)))
-        lasting.push(
-          `${names.join(", ")}: the record ${position} that was seen is not the one in the log. ${OF_ONE_LOG}`,
-        );
-    }
-    return { passing, lasting };
+    const lasting = await notOfThisLog({ views, log: reader }, positions, last);
+    return { passing, lasting: lasting.map((reason) => blocking("views_ahead", reason)) };
   } catch (error) {
-    if (error instanceof LogUnavailableError) return { passing: [], lasting: [error.message] };
-    if (error instanceof ViewsMissingError) madeViews.forget(projections.map(({ name }) => name));
-    if (error instanceof ViewsUnavailableError) return { passing: [error.reason], lasting: [] };
+    if (error instanceof LogUnavailableError)
+      return { passing: [], lasting: [blocking("log_silent", error.message)] };
+    if (error instanceof ViewsMissingError) {
+      madeViews.forget(projections.map(({ name }) => name));
+      return { passing: [blocking("views_missing", error.reason)], lasting: [] };
+    }
+    if (error instanceof ViewsUnavailableError)
+      return { passing: [blocking("views_unavailable", error.reason)], lasting: [] };
     throw error;
   }
 };

@@ -14,6 +14,9 @@ export interface LogKeeper extends Disposable {
   problem(): string | undefined;
 }
 
+const RESTART_FULL =
+  "If the disk of its broker was full, free space and restart that broker: in a cluster one at a time, and only while the others run.";
+
 export const keepStoring = (dependencies: {
   /** Name of the stream for people: `The event log`. */
   readonly stream: string;
@@ -40,7 +43,7 @@ export const keepStoring = (dependencies: {
     const seen = `${stream} is connected but has stored nothing for ${Math.round(ms / 1000)} s.`;
     const setting = refusal();
     if (setting !== undefined) return `${seen} Its settings may be why: ${setting}. Change that back.`;
-    return `${seen} If its disk was full, free space, end the broker with SIGKILL and start it: ended in order it can leave a hole in the log.`;
+    return `${seen} ${ownBroker === undefined ? RESTART_FULL : "If its disk is full, free space: then its broker is restarted by itself."}`;
   };
   let isSaid = false;
   let isReviving = false;

@@ -10,6 +10,14 @@ import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
+export interface MonitorState {
+  readonly startedAt: Date;
+  /** When the whole log was last read to its end, and found to agree or reported. */
+  readonly roundAt: Date | undefined;
+  /** Since when nothing could be read, and why. */
+  readonly failing: { readonly since: Date; readonly detail: string } | undefined;
+}
+
 export const startMonitoring = (dependencies: {
   readonly log: LogReader;
   readonly views: ViewStore;
@@ -18,18 +26,36 @@ export const startMonitoring = (dependencies: {
   readonly serviceName: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
-}): AsyncDisposable => {
-  const { views, metrics, ...shared } = dependencies;
+  readonly now: () => Date;
+}): AsyncDisposable & { readonly state: () => MonitorState } => {
+  const { views, metrics, now, ...shared } = dependencies;
   countFromZero(
     metrics.monitorAlarms,
     MONITOR_ALARMS.map((kind) => ({ kind })),
   );
+  const startedAt = now();
+  let roundAt: Date | undefined;
+  let failing: MonitorState["failing"];
   const monitor = {
     ...shared,
     trees: treeSource(views),
     onAlarm: (kind: string) => metrics.monitorAlarms.inc({ kind }),
-    onPosition: (sequence: number) => metrics.monitorPosition.set(sequence),
+    onPosition: (sequence: number) => {
+      failing = undefined;
+      metrics.monitorPosition.set(sequence);
+    },
+    onRound: () => {
+      [roundAt, failing] = [now(), undefined];
+      metrics.monitorRound.set(roundAt.getTime() / 1000);
+    },
+    onFailure: (detail: string) => {
+      failing = { since: failing?.since ?? now(), detail };
+    },
     pause,
   };
-  return inBackground((signal) => watchLog(monitor, signal));
+  const running = inBackground((signal) => watchLog(monitor, signal));
+  return {
+    state: () => ({ startedAt, roundAt, failing }),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
 };

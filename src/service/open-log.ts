@@ -6,12 +6,17 @@ import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createLogReader } from "../jetstream/reader.ts";
 import type { StallReport } from "../jetstream/stall-clock.ts";
 import { LOG_STALL_MS_MAX, OTHER_STALL_MS_MAX } from "../limits.ts";
+import type { Projection } from "../projections/projection.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { ViewStore } from "../views/view-store.ts";
 import { inBackground } from "./background.ts";
 import type { BrokerAddress } from "./broker-address.ts";
+import type { HeadsFolder } from "./heads-folder.ts";
+import { behindCopy, END_UNKNOWN, watchLogEnd } from "./log-end.ts";
 import { guardLog } from "./log-guard.ts";
 import { keepStoring } from "./log-keeper.ts";
+import { viewsNotOfLog } from "./view-standing.ts";
 
 /** Watches a stream for stalls until the service stops (log-keeper.ts). */
 export type KeepStream = (stream: string, stall: StallReport["stall"]) => void;
@@ -22,22 +27,49 @@ export const openLog = async (options: {
   connection: BrokerConnection;
   definition: StreamDefinition;
   broker: BrokerAddress;
+  views: ViewStore;
+  projections: readonly Projection[];
+  /** Undefined without HEADS_COPY. */
+  headsFolder: HeadsFolder | undefined;
   metrics: Metrics;
   logger: Logger;
   stack: AsyncDisposableStack;
 }) => {
-  const { connection, definition, broker, metrics, logger, stack } = options;
+  const { connection, definition, broker, metrics, logger, stack, views, projections, headsFolder } = options;
   const reader = await createLogReader(connection);
   const logGuard = guardLog({ connection, definition, logger });
   stack.use(inBackground(logGuard.run));
-  const appender = createAppender({
+  const logEnd = watchLogEnd({
+    connection,
+    viewReasons: () => viewsNotOfLog({ views, log: reader }, projections),
+    copyReason: async () => {
+      // Without a copy, too, a log that does not answer leaves its end unknown.
+      await reader.lastSequence();
+      const behind = headsFolder && (await behindCopy(reader, await headsFolder.read()));
+      return behind && `${behind.detail}. ${behind.advice}`;
+    },
+    logger,
+  });
+  await logEnd.look();
+  stack.use(inBackground(logEnd.run));
+  const appending = {
     connection,
     logger,
     elapsedMs: () => performance.now(),
-    isClosed: () => logGuard.problem() !== undefined,
     onOutcomes: metrics.countOutcomes,
-    onCommit: (records) => metrics.commitRecords.observe(records),
+    onCommit: (records: number) => metrics.commitRecords.observe(records),
+  };
+  const misconfigured = (): string | undefined =>
+    logGuard.problem() === undefined ? undefined : MISCONFIGURED;
+  const appender = createAppender({
+    ...appending,
+    closedBecause: () => {
+      if (!logEnd.isKnown()) return END_UNKNOWN;
+      return misconfigured() ?? (logEnd.isBehind() ? BEHIND : undefined);
+    },
   });
+  /** For the record that accepts a log that lost its end. */
+  const restoringAppender = createAppender({ ...appending, closedBecause: misconfigured });
   const shared = { ownBroker: broker.own, logger };
   const { stall, isAwaited } = appender;
   const { refusal } = logGuard;
@@ -46,8 +78,12 @@ export const openLog = async (options: {
   );
   const keepStream: KeepStream = (stream, stalled) =>
     void stack.use(keepStoring({ ...shared, stream, stall: stalled, msMax: OTHER_STALL_MS_MAX }));
-  const accepted = await createAcceptedCounter({ connection, logger });
+  const accepted = createAcceptedCounter({ connection, logger });
   keepStream("The stream of counts", accepted.stall);
   stack.defer(() => accepted.close());
-  return { reader, appender, logKeeper, logGuard, keepStream, accepted };
+  return { reader, appender, restoringAppender, logKeeper, logGuard, logEnd, keepStream, accepted };
 };
+
+/** For clients. Readiness has what to do. */
+const MISCONFIGURED = "The event log is misconfigured and accepts no events until an operator fixes it.";
+const BEHIND = "The event log has lost its end and accepts no events until an operator has settled that.";

@@ -1,14 +1,14 @@
 /**
  * Opens the views at the start, so that their tables exist before the first query. Waits for their database as a start waits for a broker.
  */
-import type { Rules } from "../obligations/clocks.ts";
+import type { Rules } from "../obligations/obligation.ts";
 import type { Projection } from "../projections/projection.ts";
 import { projectionsWith } from "../projections/registry.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { isAway } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Config } from "./config.ts";
-import { loadRules } from "./deadlines-file.ts";
+import { loadRules } from "./obligation-rules.ts";
 import { connectViews, openToOthers, viewsRefused } from "./view-place.ts";
 import { waitAtStart } from "./wait-at-start.ts";
 
@@ -18,14 +18,14 @@ interface OpenedViews {
   readonly rules: Rules;
 }
 
-/** Throws DeadlinesRefusedError, or ViewsRefusedError: at once if waiting cannot help, otherwise after START_WAIT_MS_MAX. */
+/** Throws RulesRefusedError, or ViewsRefusedError: at once if waiting cannot help, otherwise after START_WAIT_MS_MAX. */
 export const openViews = async (parts: {
   readonly config: Config;
   readonly logger: Logger;
   readonly stack: AsyncDisposableStack;
 }): Promise<OpenedViews> => {
   const { config, logger, stack } = parts;
-  const { rules, version } = await loadRules(config.deadlinesFile);
+  const { rules, version } = await loadRules(config);
   const projections = projectionsWith(rules, version);
   const views = stack.use(connectViews(config, logger));
   const open = openToOthers(config);
@@ -54,4 +54,4 @@ const openAll = async (views: ViewStore, projections: readonly Projection[], log
 };
 
 const MADE_AGAIN =
-  "a view is made again from the log: its rows are of another version of Prooftrail, or follow other deadlines";
+  "a view is made again from the log: its rows are of another version of Prooftrail, or follow other rules of obligations";

@@ -1,7 +1,7 @@
 /** Runs the reconciler. */
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader } from "../log/event-log.ts";
-import { BALANCE_STATES, isBalanced } from "../projections/ledger/reconcile.ts";
+import { BALANCE_STATES, isAlarm } from "../projections/ledger/reconcile.ts";
 import { createReconciler } from "../projections/ledger/reconciler.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
@@ -38,15 +38,12 @@ export const balanceMetrics = ({
   Parameters<typeof createReconciler>[0],
   "onHour" | "onBalance"
 > => {
-  countFromZero(
-    reconciliationAlarms,
-    BALANCE_STATES.map((state) => ({ state })).filter((series) => !isBalanced(series)),
-  );
+  countFromZero(reconciliationAlarms, BALANCE_STATES.map((state) => ({ state })).filter(isAlarm));
   return {
     onHour: () => reconciledEvents.reset(),
     onBalance: (tenant, { state, accepted, stored, projected }) => {
       reconciledHours.inc({ tenant, state });
-      if (!isBalanced({ state })) reconciliationAlarms.inc({ state });
+      if (isAlarm({ state })) reconciliationAlarms.inc({ state });
       if (accepted !== null) reconciledEvents.set({ tenant, stage: "accepted" }, accepted);
       reconciledEvents.set({ tenant, stage: "stored" }, stored);
       reconciledEvents.set({ tenant, stage: "projected" }, projected);

@@ -2,21 +2,24 @@
 
 import type { BrokerConnection } from "../jetstream/connection.ts";
 import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
+import { UNSEALED_MS_MAX } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { TRANSITION } from "../obligations/transitions.ts";
+import { TRANSITIONS } from "../obligations/transitions.ts";
 import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import { inBackground } from "./background.ts";
 import { loadCheckpointKeys } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
+import { startCounting } from "./counting.ts";
 import { startExpiring } from "./expiring.ts";
 import { startMonitoring } from "./monitoring.ts";
 import type { KeepStream } from "./open-log.ts";
 import { startProjecting } from "./projecting.ts";
 import { startReconciling } from "./reconciling.ts";
 import { startSealing } from "./sealing.ts";
+import type { Work } from "./work-reasons.ts";
 
 /** Moves the views, announces duties, lets events expire, and reconciles. One process does it for all front ends. */
 export const startProjector = (
@@ -40,17 +43,19 @@ export const startProjector = (
   stack.use(startAnnouncing({ ...shared, rules, connection, keepStream }));
   stack.use(startExpiring({ ...shared, retention, projections, rules }));
   stack.use(startReconciling({ ...shared, accepted }));
+  stack.use(startCounting(shared));
 };
 
 /** Signs tree heads and monitors them: a process that signs must be the first to know if something does not agree. */
 export const startSealer = async (
   stack: AsyncDisposableStack,
   { dataDir, checkpointKey: configured, serviceName, checkpointIntervalMs: intervalMs }: Config,
-  shared: Omit<Parameters<typeof startMonitoring>[0], "keys" | "serviceName">,
-): Promise<void> => {
+  shared: Omit<Parameters<typeof startSealing>[0], "keys" | "serviceName" | "intervalMs">,
+): Promise<Work["sealer"]> => {
   const keys = await loadCheckpointKeys({ dataDir, configured });
-  stack.use(startSealing({ ...shared, keys, serviceName, intervalMs }));
-  stack.use(startMonitoring({ ...shared, keys, serviceName }));
+  const { unsealedMs } = stack.use(startSealing({ ...shared, keys, serviceName, intervalMs }));
+  const { state } = stack.use(startMonitoring({ ...shared, keys, serviceName }));
+  return { unsealedMs, unsealedMsMax: Math.max(UNSEALED_MS_MAX, 3 * intervalMs), monitor: state };
 };
 
 const startAnnouncing = ({
@@ -69,7 +74,7 @@ const startAnnouncing = ({
   keepStream("The stream of duties", stall);
   countFromZero(
     metrics.dutiesAnnounced,
-    Object.values(TRANSITION).map((transition) => ({ transition })),
+    TRANSITIONS.map((transition) => ({ transition })),
   );
   const dependencies: AnnouncerDependencies = {
     ...shared,

@@ -11,8 +11,8 @@ import { banner } from "./banner.ts";
 import { CheckpointKeyError } from "./checkpoint-key.ts";
 import { type Config, readConfig } from "./config.ts";
 import { DataFolderRefusedError } from "./data-folder.ts";
-import { DeadlinesRefusedError } from "./deadlines-file.ts";
 import { misspeltSettings } from "./misspelt-settings.ts";
+import { RulesRefusedError } from "./obligation-rules.ts";
 import { type Service, startService } from "./service.ts";
 import { version } from "./version.ts";
 import { ViewsRefusedError } from "./view-place.ts";
@@ -62,7 +62,9 @@ const run = async (
     process.exit(EXIT.failed);
   });
   // On standard error, so that standard output holds nothing but log lines.
-  process.stderr.write(banner({ service, config, version, startedMs: performance.now() - startedAt }));
+  const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true;
+  const startedMs = performance.now() - startedAt;
+  process.stderr.write(banner({ service, config, version, startedMs, isTerminal }));
 };
 
 const stopInTime = async (service: Service, logger: Logger): Promise<void> => {
@@ -83,7 +85,7 @@ const reasonFor = (error: unknown, { dataDir }: Config): string => {
     error instanceof BrokerStartError ||
     error instanceof ListenRefusedError ||
     error instanceof DataFolderRefusedError ||
-    error instanceof DeadlinesRefusedError ||
+    error instanceof RulesRefusedError ||
     error instanceof CheckpointKeyError ||
     error instanceof ViewsRefusedError;
   if (isExpected) return error.message;

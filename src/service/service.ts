@@ -19,10 +19,11 @@ import { createApi } from "./api.ts";
 import { provideBroker } from "./broker-address.ts";
 import { contactBroker } from "./broker-contact.ts";
 import type { Config } from "./config.ts";
-import { makeDataFolder } from "./data-folder.ts";
-import { createReadiness } from "./health.ts";
-import { measureLog, measureReadiness } from "./log-metrics.ts";
+import { checkHeadsCopy, makeDataFolder } from "./data-folder.ts";
+import { openHeadsFolder } from "./heads-folder.ts";
+import { blocking, HEALTH_REASONS, type HealthReason } from "./health-reasons.ts";
 import { createOpenAnswers } from "./open-answers.ts";
+import { openHealth } from "./open-health.ts";
 import { openLog } from "./open-log.ts";
 import { openViews } from "./open-views.ts";
 import { startProjector, startSealer } from "./roles.ts";
@@ -39,8 +40,8 @@ export interface Service extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const starting = async (): Promise<readonly string[]> => [
-  "The process is starting: it waits for its broker or the database of its views, or opens them.",
+const starting = async (): Promise<readonly HealthReason[]> => [
+  blocking("starting", HEALTH_REASONS.starting.summary),
 ];
 const STARTING: Readiness = { reasons: starting, reasonsWithoutViews: starting };
 
@@ -55,6 +56,7 @@ export const startService = async (dependencies: {
 }): Promise<Service> => {
   const { config, logger, version } = dependencies;
   await makeDataFolder(config.dataDir);
+  await checkHeadsCopy(config.headsCopy);
   refuseClosedViews(config);
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
@@ -71,40 +73,37 @@ export const startService = async (dependencies: {
   const retentionStore = createRetentionBucket({ connection, logger });
 
   const { views, projections, rules } = await openViews({ config, logger, stack });
+  const headsFolder = config.headsCopy === undefined ? undefined : openHeadsFolder(config.headsCopy);
   const log = await openLog({
     connection,
     definition: auditStream({ replicas: config.replicas }),
     broker,
+    views,
+    projections,
+    headsFolder,
     metrics,
     logger,
     stack,
   });
   const { reader, keepStream, accepted } = log;
-  measureLog(metrics, connection);
   const madeViews = createMadeViews({ views, log: reader });
   const logEnd = await madeViews.lookFirst(projections.map(({ name }) => name));
   if (isFirstKey(adminKey) && logEnd !== undefined && logEnd > 0) logger.error(KEYS_LOST);
   if (config.roles.includes("projector")) {
-    const shared = { log: reader, logEnd, views, logger, metrics, now };
-    startProjector(stack, {
-      ...shared,
-      projections,
-      rules,
-      connection,
-      keepStream,
-      retentionStore,
-      accepted,
-    });
+    const shared = { log: reader, logEnd, views, projections, rules, logger, metrics, now };
+    startProjector(stack, { ...shared, connection, keepStream, retentionStore, accepted });
   }
   const checkpoints = await createCheckpointStream(connection);
   keepStream("The stream of tree heads", checkpoints.stall);
-  if (config.roles.includes("sealer"))
-    await startSealer(stack, config, { log: reader, views, checkpoints, logger, metrics });
-  const readiness = createReadiness({ ...contact, ...log, views, projections, madeViews });
-  measureReadiness(metrics, readiness);
+  const signing = { log: reader, views, checkpoints, headsFolder, logger, metrics, now };
+  const sealer = config.roles.includes("sealer") ? await startSealer(stack, config, signing) : undefined;
+  const readiness = openHealth({
+    ...{ config, contact, log, views, projections, madeViews, sealer, headsFolder },
+    ...{ metrics, logger, version, now, stack },
+  });
   const operation = { ...withoutReadiness, readiness };
   const openAnswers = createOpenAnswers();
-  const stores = { views, madeViews, retentionStore, checkpoints };
+  const stores = { views, madeViews, retentionStore, checkpoints, headsFolder };
   const handle = config.roles.includes("api")
     ? await createApi({ config, contact, operation, openAnswers, log, stores, rules, version, now, stack })
     : createOperationApp(operation);

@@ -8,7 +8,7 @@ import {
   reconcileStreams,
   type StreamDifference,
 } from "../jetstream/reconcile.ts";
-import { AWAY_RETRY_MS } from "../limits.ts";
+import { AWAY_RETRY_MS, BROKER_MEMORY_HEADROOM } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 export interface StreamsState {
@@ -97,10 +97,7 @@ const describe = (result: Reconciliation): string | undefined => {
 
 const mustNotChange = (differences: readonly StreamDifference[]): string => {
   const lines = differences.map((difference) => `  ${differenceText(difference)}`);
-  const advice = differences.some(isOfCounts)
-    ? `\nA change of STREAM_REPLICAS is applied to every stream except ${COUNTS}, which holds counts of acknowledged events and no event. Delete it once (nats stream rm ${COUNTS}, as a user of the broker who may), and start again. The reconciliation of earlier hours then shows too few acknowledged events.`
-    : "";
-  return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}${advice}`;
+  return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}`;
 };
 
 /** Advice about streams that were made once and are missing. */
@@ -108,14 +105,9 @@ export const BRING_BACK =
   "Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.";
 
 const noRoom = ({ storage, bytesReserved }: Extract<Reconciliation, { kind: "no_room" }>): string => {
-  const reserved = `${bytesReserved / 2 ** 20} MiB`;
+  const headroom = storage === "memory" ? BROKER_MEMORY_HEADROOM : 1;
+  const reserved = `${(bytesReserved * headroom) / 2 ** 20} MiB`;
   return storage === "memory"
-    ? `JetStream of the NATS server lacks the ${reserved} of memory that Prooftrail's streams reserve. Set max_memory_store in its jetstream block to at least ${reserved} plus what others use on this server.`
+    ? `JetStream of the NATS server lacks the ${reserved} of memory that Prooftrail's streams need. Set max_memory_store in its jetstream block to at least ${reserved} plus what others use on this server.`
     : `JetStream of the NATS server lacks the ${reserved} of disk that Prooftrail's streams reserve beside the log. Set max_file_store in its jetstream block to at least ${reserved} plus what the log may grow to and what others use on this server, or free disk space.`;
 };
-
-const COUNTS = "ACCEPTED";
-
-/** It is in memory in a cluster, otherwise on disk (streams/accepted.ts). */
-const isOfCounts = ({ stream, setting }: StreamDifference): boolean =>
-  stream === COUNTS && setting === "storage";

@@ -22,7 +22,7 @@ import { VIEWS, type ViewStore } from "../views/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { AS_ITS_USER, closedFolder, ownBrokerFiles } from "./data-folder.ts";
-import { DeadlinesRefusedError, loadRules } from "./deadlines-file.ts";
+import { loadRules, RulesRefusedError } from "./obligation-rules.ts";
 import { connectViews, MAKE_TABLES, REACH_DATABASE, ViewsRefusedError, viewsFile } from "./view-place.ts";
 
 export interface ViewStatus {
@@ -81,7 +81,7 @@ type OpenedViewCare =
   | { readonly kind: "no_broker"; readonly reason: string }
   /** The database of DATABASE_URL does not answer. */
   | { readonly kind: "no_database"; readonly reason: string }
-  /** There are no views at these settings, or the deadlines are not valid. */
+  /** There are no views at these settings, or the rules are not valid. */
   | { readonly kind: "refused"; readonly reason: string };
 
 /** The message if the database of the views is away or cannot do now what was asked. */
@@ -110,7 +110,7 @@ export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {
   } catch (error) {
     if (error instanceof BrokerRefusedError || error instanceof BrokerStartError)
       return { kind: "no_broker", reason: error.message };
-    if (error instanceof DeadlinesRefusedError || error instanceof ViewsRefusedError)
+    if (error instanceof RulesRefusedError || error instanceof ViewsRefusedError)
       return { kind: "refused", reason: error.message };
     if (error instanceof DatabaseError || error instanceof ViewsUnavailableError)
       return { kind: "no_database", reason: error.message };
@@ -164,7 +164,7 @@ const refusalOf = async (
   const other = projections.find(({ name, version }) => (versions.get(name) ?? version) !== version);
   return (
     other &&
-    `The view ${other.name} was made by another version of Prooftrail, or with other deadlines: use the program of the service, with its DEADLINES_FILE.`
+    `The view ${other.name} was made by another version of Prooftrail, or with other rules of obligations: use the program of the service, with its OBLIGATION_RULES_FILE and LATE_RECORD_GRACE.`
   );
 };
 
@@ -173,7 +173,7 @@ export const openViewStore = async (
   config: Config,
   stack: AsyncDisposableStack,
 ): Promise<Pick<Tools, "views" | "projections">> => {
-  const { rules, version } = await loadRules(config.deadlinesFile);
+  const { rules, version } = await loadRules(config);
   const views = stack.use(connectViews(config));
   return { views, projections: projectionsWith(rules, version) };
 };

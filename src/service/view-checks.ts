@@ -5,9 +5,9 @@ import { createLogReader } from "../jetstream/reader.ts";
 import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type Check, unchecked } from "./check.ts";
 import type { Config } from "./config.ts";
-import { beyondLog, OF_ONE_LOG } from "./health.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
 import { viewsFile } from "./view-place.ts";
+import { beyondLog, OF_ONE_LOG } from "./view-standing.ts";
 
 export async function* viewChecks(config: Config, connection: BrokerConnection): AsyncGenerator<Check> {
   if (config.databaseUrl === undefined && !(await isThere(viewsFile(config)))) {

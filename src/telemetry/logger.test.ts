@@ -18,5 +18,5 @@ test("a line for people cannot control the terminal, whatever a name in it conta
 });
 
 test("a line for programs contains the exact values", () => {
-  expect(JSON.parse(written(false))).toMatchObject(LINE);
+  expect(JSON.parse(written(false))).toMatchObject({ ...LINE, level: "warn", msg: "refused" });
 });

@@ -57,7 +57,12 @@ export const createLogger = ({ level, pretty: isPretty }: LoggerOptions): Logger
   const shown = isPretty ? (line: string) => unsteering(toPerson(line)) : (line: string) => line;
   const sinkTo = (write: (line: string) => void) =>
     pino(
-      { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+      {
+        level,
+        base: null,
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (name) => ({ level: name }) },
+      },
       { write: (line) => write(shown(line)) },
     );
   // Rendered like every other line, but not queued: the writer places it before the lines that follow the dropped ones.

@@ -1,7 +1,12 @@
 import { expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
+import { Counter, Gauge, Histogram } from "prom-client";
 import { until } from "../../test/support/until.ts";
 import { createMetrics } from "./metrics.ts";
+
+/** The library keeps them, and does not declare them. */
+const labelNamesOf = (metric: object): readonly string[] =>
+  "labelNames" in metric && Array.isArray(metric.labelNames) ? metric.labelNames : [];
 
 test("two services in one process share the process metrics, count separately, and have no metric that walks the heap", async () => {
   const [one, other] = [createMetrics(), createMetrics()];
@@ -31,4 +36,83 @@ test("the event loop lag is always a number: the last one if nothing was measure
     expect.stringMatching(/^nodejs_eventloop_lag_mean_seconds [0-9.e-]+$/),
   ]);
   expect(await registry.metrics()).not.toMatch(/ nan$/im);
+});
+
+test("the duration of requests has samples, whose buckets are cumulative", async () => {
+  const { registry, countRequest } = createMetrics();
+  for (const seconds of [0.0005, 0.02, 60])
+    countRequest({ method: "GET", route: "/v1/events", status: 200, seconds });
+  const text = await registry.metrics();
+  const name = "prooftrail_http_request_duration_seconds";
+  const bucket = (le: string): string => `${name}_bucket{route="/v1/events",le="${le}"}`;
+  for (const line of [
+    `${bucket("0.001")} 1`,
+    `${bucket("0.025")} 2`,
+    `${bucket("10")} 2`,
+    `${bucket("+Inf")} 3`,
+    `${name}_count{route="/v1/events"} 3`,
+  ])
+    expect(text).toContain(`${line}\n`);
+  expect(text).toMatch(new RegExp(`^${name}_sum\\{route="/v1/events"\\} 60.02`, "m"));
+  // Both ways to read the registry agree.
+  const [json] = (await registry.getMetricsAsJSON()).filter((metric) => metric.name === name);
+  expect(json?.values).toHaveLength(16);
+});
+
+test("every metric that is announced can be fed, and has a sample then", async () => {
+  const metrics = createMetrics();
+  const { registry, watch } = metrics;
+  metrics.countRequest({ method: "GET", route: "/", status: 200, seconds: 1 });
+  metrics.countOutcomes([{ kind: "appended" }]);
+  metrics.watchHealth({ ids: ["starting"], reasons: async () => [] });
+  for (const ask of Object.values(watch)) ask(async () => [{ value: 1 }]);
+  const labelled = (labelNames: readonly string[]) =>
+    Object.fromEntries(labelNames.map((name) => [name, "some"]));
+  for (const metric of Object.values(metrics)) {
+    if (metric instanceof Counter) metric.inc(labelled(labelNamesOf(metric)));
+    if (metric instanceof Gauge) metric.set(labelled(labelNamesOf(metric)), 1);
+    if (metric instanceof Histogram) metric.observe(labelled(labelNamesOf(metric)), 1);
+  }
+  const text = await registry.metrics();
+  const announced = [...text.matchAll(/^# HELP (prooftrail_\w+) /gm)].map(([, name = ""]) => name);
+  expect(announced.length).toBeGreaterThan(30);
+  const silent = announced.filter((name) => !new RegExp(`^${name}(_count)?[ {]`, "m").test(text));
+  expect(silent).toEqual([]);
+});
+
+test("what is found out when metrics are read keeps its last values while nobody knows, and has none before", async () => {
+  const { registry, watch } = createMetrics();
+  const name = "prooftrail_disk_free_bytes";
+  const samples = async () => (await registry.metrics()).match(new RegExp(`^${name}.*$`, "gm")) ?? [];
+  expect(await samples()).toEqual([]);
+  watch.diskFree(async () => [{ labels: { folder: "data" }, value: 7 }]);
+  expect(await samples()).toEqual([`${name}{folder="data"} 7`]);
+  watch.diskFree(async () => undefined);
+  expect(await samples()).toEqual([`${name}{folder="data"} 7`]);
+  watch.diskFree(async () => []);
+  expect(await samples()).toEqual([]);
+});
+
+test("readiness and its reasons are one look: a warning leaves an instance ready, and what is not known in time does not", async () => {
+  const { registry, watchHealth } = createMetrics();
+  const read = async () =>
+    (await registry.metrics())
+      .match(/^prooftrail_(?:ready|health_reason).*$/gm)
+      ?.map((line) => line.slice(11));
+  expect(await read()).toEqual(["ready 0", 'health_reason{reason="starting"} 1']);
+  let looks = 0;
+  let found: { id: string; isBlocking: boolean }[] | undefined = [{ id: "disk_low", isBlocking: false }];
+  const reasons = async () => {
+    looks++;
+    return found;
+  };
+  watchHealth({ ids: ["starting", "disk_low"], reasons });
+  expect(await read()).toEqual([
+    "ready 1",
+    'health_reason{reason="starting"} 0',
+    'health_reason{reason="disk_low"} 1',
+  ]);
+  expect(looks).toBe(1);
+  found = undefined;
+  expect((await read())?.[0]).toBe("ready 0");
 });

@@ -15,8 +15,14 @@ export const createMetrics = () => {
     countOutcomes: createOutcomeCount(registers),
     ...createProofMetrics(registers),
     ...createReconciliationMetrics(registers),
-    watchLog: createLogWatch(registers),
-    watchReadiness: createReadinessWatch(registers),
+    watch: createWatches(registers),
+    watchHealth: createHealthWatch(registers),
+    buildInfo: new Gauge({
+      name: "prooftrail_build_info",
+      help: "Always 1: the version of Prooftrail and what runs it.",
+      labelNames: ["version", "runtime"],
+      registers,
+    }),
     commitRecords: new Histogram({
       name: "prooftrail_commit_records",
       help: "Records in one commit, acknowledged by one fsync.",
@@ -85,47 +91,147 @@ export const countFromZero = <Label extends string>(
   for (const labels of series) counter.inc(labels, 0);
 };
 
-/** Called whenever metrics are read. If it gives undefined, the last known value stays. */
-type Asked = () => Promise<number | undefined>;
+interface Sample {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
 
-const createLogWatch =
-  (registers: Registry[]) =>
-  (log: { readonly lastSequence: Asked; readonly copies: Asked }): void => {
-    const watch = (name: string, help: string, ask: Asked) =>
-      new Gauge({
-        name,
-        help,
-        registers,
-        async collect() {
-          const value = await ask();
-          if (value !== undefined) this.set(value);
-        },
-      });
-    watch(
-      "prooftrail_log_last_sequence",
-      "Sequence of the newest record in the log, when it was last seen.",
-      log.lastSequence,
-    );
-    watch(
-      "prooftrail_log_copies",
-      "Servers that hold the whole log, when it was last seen. Less than STREAM_REPLICAS for minutes is an alarm: one is away, or stays behind.",
-      log.copies,
-    );
+/** Called whenever metrics are read. If it gives undefined, the last known values stay. */
+type Asked = () => Promise<readonly Sample[] | undefined>;
+
+/** Values that are found out when somebody reads them. */
+const WATCHED = {
+  logLastSequence: {
+    name: "prooftrail_log_last_sequence",
+    help: "Sequence of the newest record in the log, when it was last seen.",
+    labelNames: [],
+  },
+  logCopies: {
+    name: "prooftrail_log_copies",
+    help: "Servers that hold the whole log, when it was last seen. Less than STREAM_REPLICAS for minutes is an alarm: one is away, or stays behind.",
+    labelNames: [],
+  },
+  projectionLag: {
+    name: "prooftrail_projection_lag_seconds",
+    help: "Age of the oldest record that a projection has not taken; 0 if it has taken all.",
+    labelNames: ["projection"],
+  },
+  unsealedAge: {
+    name: "prooftrail_unsealed_age_seconds",
+    help: "Age of the oldest record that no signed tree head covers; 0 if all are covered. Only with the role sealer.",
+    labelNames: [],
+  },
+  obligations: {
+    name: "prooftrail_obligations",
+    help: "Obligations of all tenants by state, as last counted. Only with the role projector.",
+    labelNames: ["state"],
+  },
+  diskFree: {
+    name: "prooftrail_disk_free_bytes",
+    help: "Free bytes on the disk of a folder: data for DATA_DIR, heads_copy for HEADS_COPY.",
+    labelNames: ["folder"],
+  },
+  brokerStored: {
+    name: "prooftrail_broker_stored_bytes",
+    help: "Bytes that streams take in the account of the broker, by storage: memory, disk.",
+    labelNames: ["storage"],
+  },
+  brokerReserved: {
+    name: "prooftrail_broker_reserved_bytes",
+    help: "Bytes that streams reserve there.",
+    labelNames: ["storage"],
+  },
+  brokerLimit: {
+    name: "prooftrail_broker_limit_bytes",
+    help: "Bytes that the account may store there; no sample where it has no limit.",
+    labelNames: ["storage"],
+  },
+} as const;
+
+type Watches = { readonly [Name in keyof typeof WATCHED]: (ask: Asked) => void };
+
+const createWatches = (registers: Registry[]): Watches => {
+  const watch = (name: keyof typeof WATCHED) => {
+    let ask: Asked = async () => undefined;
+    const gauge = new Gauge({
+      ...WATCHED[name],
+      labelNames: [...WATCHED[name].labelNames],
+      registers,
+      async collect() {
+        const samples = await ask();
+        if (samples === undefined) return;
+        this.reset();
+        // A gauge without labels would have 0 after a reset.
+        if (samples.length === 0) this.remove({});
+        for (const { labels = {}, value } of samples) this.set(labels, value);
+      },
+    });
+    // No value, and not 0, before the first answer.
+    gauge.remove({});
+    return (asked: Asked): void => {
+      ask = asked;
+    };
   };
+  return {
+    logLastSequence: watch("logLastSequence"),
+    logCopies: watch("logCopies"),
+    projectionLag: watch("projectionLag"),
+    unsealedAge: watch("unsealedAge"),
+    obligations: watch("obligations"),
+    diskFree: watch("diskFree"),
+    brokerStored: watch("brokerStored"),
+    brokerReserved: watch("brokerReserved"),
+    brokerLimit: watch("brokerLimit"),
+  };
+};
 
-/** 0 from the first moment: a process that waits for its broker or the database of its views is not ready. */
-const createReadinessWatch = (registers: Registry[]): ((isReady: () => Promise<boolean>) => void) => {
-  let ask = async (): Promise<boolean> => false;
+interface HealthSource {
+  /** Every id that there is. */
+  readonly ids: readonly string[];
+  /** Called when metrics are read. Undefined if they are not known in time: then the instance counts as not ready. */
+  readonly reasons: () => Promise<
+    readonly { readonly id: string; readonly isBlocking: boolean }[] | undefined
+  >;
+}
+
+/** Not ready from the first moment: a process that waits for its broker or the database of its views serves nobody. */
+const createHealthWatch = (registers: Registry[]): ((source: HealthSource) => void) => {
+  let source: HealthSource = {
+    ids: [],
+    reasons: async () => [{ id: "starting", isBlocking: true }],
+  };
+  let asked: ReturnType<HealthSource["reasons"]> | undefined;
+  /** Both gauges ask in one turn. */
+  const ask = (): ReturnType<HealthSource["reasons"]> => {
+    asked ??= source.reasons().finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
   new Gauge({
     name: "prooftrail_ready",
     help: "1 where GET /health/ready says that this instance can serve, 0 where it names a reason. 0 for minutes is an alarm: ask there.",
     registers,
     async collect() {
-      this.set((await ask()) ? 1 : 0);
+      const reasons = await ask();
+      this.set(reasons?.every(({ isBlocking }) => !isBlocking) ? 1 : 0);
     },
   });
-  return (isReady) => {
-    ask = isReady;
+  new Gauge({
+    name: "prooftrail_health_reason",
+    help: "1 where something is wrong with this instance or its installation, by reason; GET /health/ready says more.",
+    labelNames: ["reason"],
+    registers,
+    async collect() {
+      const reasons = await ask();
+      if (reasons === undefined) return;
+      this.reset();
+      for (const reason of source.ids) this.set({ reason }, 0);
+      for (const { id } of reasons) this.set({ reason: id }, 1);
+    },
+  });
+  return (given) => {
+    source = given;
   };
 };
 
@@ -147,7 +253,19 @@ const createProofMetrics = (registers: Registry[]) => ({
     help: "Sequence up to which the trees were computed again from the log.",
     registers,
   }),
+  monitorRound: createRoundGauge(registers),
 });
+
+const createRoundGauge = (registers: Registry[]) => {
+  const gauge = new Gauge({
+    name: "prooftrail_monitor_round_timestamp_seconds",
+    help: "When the monitor had last read the whole log, in seconds since 1970.",
+    registers,
+  });
+  // No value, and not 1970, before the first round.
+  gauge.remove({});
+  return gauge;
+};
 
 const createReconciliationMetrics = (registers: Registry[]) => ({
   reconciledHours: new Counter({

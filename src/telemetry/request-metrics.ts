@@ -23,13 +23,15 @@ class RequestDurations extends Histogram<"route" | "le"> {
     return durations;
   }
 
-  override async get() {
-    const object = await super.get();
-    return { ...object, values: [...this.#routes].flatMap(([route, durations]) => rowsOf(route, durations)) };
+  /** What the registry asks for (prom-client 15); `get()` asks for it as well. */
+  async getForPromString() {
+    const values = [...this.#routes].flatMap(([route, durations]) => rowsOf(route, durations));
+    return { name: NAME, help: HELP, type: "histogram", values, aggregator: "sum" };
   }
 }
 
 const NAME = "prooftrail_http_request_duration_seconds";
+const HELP = "Time from the head of a request to its answer.";
 
 /** The text format wants cumulative counts. */
 const rowsOf = (route: string, { counts, seconds }: Durations) => {
@@ -37,12 +39,12 @@ const rowsOf = (route: string, { counts, seconds }: Durations) => {
   const buckets = counts.map((count, index) => {
     total += count;
     const le = SECONDS_BOUNDS[index] ?? "+Inf";
-    return { metricName: `${NAME}_bucket`, labels: { route, le }, value: total };
+    return { metricName: `${NAME}_bucket`, labels: { route, le }, sharedLabels: {}, value: total };
   });
   return [
     ...buckets,
-    { metricName: `${NAME}_sum`, labels: { route }, value: seconds },
-    { metricName: `${NAME}_count`, labels: { route }, value: total },
+    { metricName: `${NAME}_sum`, labels: { route }, sharedLabels: {}, value: seconds },
+    { metricName: `${NAME}_count`, labels: { route }, sharedLabels: {}, value: total },
   ];
 };
 
@@ -58,7 +60,7 @@ interface CountedRequest {
 export const createRequestCount = (registers: Registry[]): ((request: CountedRequest) => void) => {
   const durations = new RequestDurations({
     name: NAME,
-    help: "Time from the head of a request to its answer.",
+    help: HELP,
     labelNames: ["route"],
     buckets: SECONDS_BOUNDS,
     registers,

@@ -13,7 +13,7 @@ test("the limit of a key is shared by two front ends on one broker, and does not
   await using one = await startTestService(environment);
   await using other = await startTestService(environment);
   const made = await one.call("/v1/keys", {
-    body: { tenant: "acme", scopes: ["events:read"], rate_limit: { requests_per_second: 40 } },
+    body: { tenant: "acme", scopes: ["events:read"], rate_limit: { requests_per_second: 8 } },
   });
   const key = made.json.data.api_key;
   const free = await one.makeKey("acme");
@@ -28,8 +28,8 @@ test("the limit of a key is shared by two front ends on one broker, and does not
   );
   const passed = answers.filter(({ status }) => status === 200).length;
   const seconds = Math.floor(Date.now() / 1000) - second + 1;
-  expect(passed).toBeLessThanOrEqual(40 * seconds);
-  expect(passed).toBeGreaterThanOrEqual(32);
+  expect(passed).toBeLessThanOrEqual(8 * seconds);
+  expect(passed).toBeGreaterThanOrEqual(6);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
   expect((await other.call("/v1/events", { key: free })).status).toBe(200);
 });
@@ -49,12 +49,14 @@ test("every front end applies the debt that a batch leaves", async () => {
   );
   await until("a second has just begun", () => Date.now() % 1000 < 30);
   const events = Array.from({ length: 1000 }, (_, index) => event({ event_id: `evt_${index}` }));
+  const sentAt = Date.now();
   expect((await one.call("/v1/events/batch", { key, body: { events } })).json.data.accepted).toBe(1000);
-  const paidAt = Date.now() + 200_000;
   const refused = await other.call("/v1/events", { key, body: event() });
   expect(refused.status).toBe(429);
   const retryAt = Date.now() + Number(refused.headers.get("retry-after")) * 1000;
-  expect(Math.abs(retryAt - paidAt)).toBeLessThan(5_000);
+  // The debt lasts for 200 s; the header counts whole seconds, and is rounded.
+  expect(retryAt).toBeGreaterThan(sentAt + 198_000);
+  expect(retryAt).toBeLessThan(Date.now() + 202_000);
 });
 
 test("a counter returns its value, or nothing if the broker refuses, is away or does not answer in time", async () => {

@@ -5,9 +5,6 @@ import type { TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { readStream } from "./read-stream.ts";
 
-/** A projector that was killed at the very end starts again, reads the rest of the log, and sends its messages. */
-const TOLD_MS_MAX = 60_000;
-
 /** Nothing that the loader sends falls due during the check: a duty opens, and is met if its review was completed. */
 export const checkDuties = async (options: {
   readonly consumerUrl: string;
@@ -29,8 +26,8 @@ export const checkDuties = async (options: {
     }
     return [...expected.tellings].every((telling) => told.has(telling));
   };
-  // The lines below name what is missing.
-  await until("all is told of duties", isAllTold, { timeoutMs: TOLD_MS_MAX }).catch(() => undefined);
+  // A projector that was killed at the very end starts again first. The lines below name what is missing.
+  await until("all is told of duties", isAllTold).catch(() => undefined);
   return { held: expected.held, violations: violationsOf(expected.tellings, told, reads) };
 };
 

@@ -76,9 +76,7 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
   });
   const killService = async (): Promise<void> => {
     await end(service, "SIGKILL");
-    await until("nothing runs in the folder", () => processesNaming(path).length === 0, {
-      timeoutMs: 20_000,
-    });
+    await until("nothing runs in the folder", () => processesNaming(path).length === 0);
   };
   const signalBroker = (signal: NodeJS.Signals): void => {
     const pid = brokerPid(inside);

@@ -27,13 +27,9 @@ if (projection) {
   const onProgress = (): void => {};
   await rebuildView({ log, views, clock, leader: "events", onProgress }, projection, stop.signal);
 }
-await until(
-  "all views stand at the end",
-  async () => {
-    const positions = await Promise.all(PROJECTIONS.map(({ name }) => views.position(name)));
-    return positions.every((position) => position === messages.length);
-  },
-  { timeoutMs: 60_000 },
-);
+await until("all views stand at the end", async () => {
+  const positions = await Promise.all(PROJECTIONS.map(({ name }) => views.position(name)));
+  return positions.every((position) => position === messages.length);
+});
 stop.abort();
 await running;

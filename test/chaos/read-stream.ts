@@ -5,8 +5,6 @@ import { connectConsumer } from "./consumer.ts";
 
 const GROUP_MESSAGES_MAX = 5_000;
 const GROUP_MS_MAX = 5_000;
-/** By then several consumers in a row have delivered nothing. */
-const SILENT_MS_MAX = 40_000;
 /** The broker removes a consumer this long after its reader has died. */
 const CONSUMER_IDLE_MS_MAX = 60_000;
 
@@ -56,7 +54,7 @@ export async function* readStream(
         return group.length > 0 && group;
       };
       const what = `the stream ${stream} gives ${next} of ${last}`;
-      const group = await until(what, givesMore, { timeoutMs: SILENT_MS_MAX });
+      const group = await until(what, givesMore);
       next = (group.at(-1)?.seq ?? last) + 1;
       yield* group;
     }

@@ -13,7 +13,6 @@ export interface ChaosReport extends Verdict {
   readonly endingMs: { readonly answers: number; readonly ready: number };
 }
 
-const RECOVERY_MS_MAX = 60_000;
 /** How long to wait for requests to end after something broke: a client that hangs must not hide the cause. */
 const LOADER_END_MS_MAX = 5_000;
 
@@ -34,7 +33,7 @@ export const runChaos = async <Kind extends string>(
   const loader = startLoader({ seed, call: scene.call, ...scenario.load });
   const round = { doing: "beginning" };
   try {
-    return await within(msMax, "the round is over", playRound({ scenario, scene, loader, options, round }));
+    return await within("the round is over", playRound({ scenario, scene, loader, options, round }), msMax);
   } catch (error) {
     const broken = new Error(`seed ${seed}: ${String(error)}; it was ${round.doing}\n${scene.warnings()}`);
     await Promise.race([loader.stop(), pause(LOADER_END_MS_MAX)]);
@@ -61,15 +60,11 @@ const playRound = async <Kind extends string>(parts: {
     await scene.strike(fault);
     round.doing = `coming back after ${fault.kind}`;
     const since = performance.now();
-    await until(`events are acknowledged after ${fault.kind}`, () => loader.lastBegunMs() > since, {
-      timeoutMs: RECOVERY_MS_MAX,
-    });
+    await until(`events are acknowledged after ${fault.kind}`, () => loader.lastBegunMs() > since);
     recoveryMs.push({ fault: fault.kind, ms: Math.round(performance.now() - since) });
   }
   round.doing = "sending until enough was tried";
-  await until("enough is acknowledged", () => loader.acknowledged() >= options.acknowledgedMin, {
-    timeoutMs: RECOVERY_MS_MAX,
-  });
+  await until("enough is acknowledged", () => loader.acknowledged() >= options.acknowledgedMin);
   let stageBegan = performance.now();
   const stage = (): number => {
     const before = stageBegan;
@@ -84,7 +79,7 @@ const playRound = async <Kind extends string>(parts: {
     round.doing = `waiting for the service to be ready, which says ${answer?.text ?? "nothing"}`;
     return answer?.status === 200;
   };
-  await until("the service is ready", isReady, { timeoutMs: RECOVERY_MS_MAX });
+  await until("the service is ready", isReady);
   const ready = stage();
   const verdict = await check({
     sent: loader.sent,

@@ -28,12 +28,9 @@ export interface Scenario<Kind extends string = string> {
 export const alarmsIn = (services: readonly ServiceProcess[]): readonly string[] =>
   services.flatMap(({ output }) => output.split("\n").filter((line) => line.includes("do not agree")));
 
-/** A stop in order takes ten seconds or so at the most. */
-const END_MS_MAX = 30_000;
-
 export const end = async (service: ServiceProcess, signal: "SIGTERM" | "SIGKILL"): Promise<void> => {
   service.kill(signal);
-  await within(END_MS_MAX, `a process has ended after ${signal}`, service.ended());
+  await within(`a process has ended after ${signal}`, service.ended());
 };
 
 export const pause = (milliseconds: number): Promise<void> =>

@@ -24,6 +24,7 @@ import { openInput } from "../../src/cli/sending/input-file.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 import { builtProgram } from "../support/built-program.ts";
 import { CLI_MAIN, createTestContext, runCli, startCli } from "../support/cli.ts";
+import { WAIT_MS_MAX } from "../support/time-limits.ts";
 
 const temporaryFolder = () => {
   const path = mkdtempSync(join(tmpdir(), "prooftrail-cli-"));
@@ -68,14 +69,14 @@ test("doctor ends if the broker accepts its connection and says nothing, as one 
   const port = typeof address === "object" ? address?.port : undefined;
   const doctor = spawn(await builtProgram(), ["doctor"], {
     env: { NATS_URL: `nats://127.0.0.1:${port}`, PROOFTRAIL_URL: "http://127.0.0.1:1" },
-    timeout: 20_000,
+    timeout: WAIT_MS_MAX,
   });
   const [stdout, [status]] = await Promise.all([text(doctor.stdout), once(doctor, "exit")]);
   expect([status, stdout]).toEqual([
     1,
     expect.stringContaining(`No connection to NATS at nats://127.0.0.1:${port}`),
   ]);
-}, 30_000);
+});
 
 test.skipIf(isRoot && !canBeBound)(
   "doctor reports a DATA_DIR that is readable but not writable, with which no start succeeds",
@@ -110,14 +111,13 @@ test.skipIf(isRoot && !canBeBound)(
         NATS_SERVER_BIN: await testBrokerBinary(),
       },
       encoding: "utf8",
-      timeout: 15_000,
+      timeout: WAIT_MS_MAX,
     });
     expect([started.status, started.stderr]).toEqual([
       1,
       expect.stringMatching(/EACCES: .+instance\.lock'. This is in DATA_DIR, .+ belong to the user/),
     ]);
   },
-  20_000,
 );
 
 test("a folder or a pipe is not an invalid bundle: nothing is decided about it", async () => {
@@ -403,23 +403,19 @@ describe("an answer that is not from Prooftrail is reported as such by every com
       () => Response.json({ status: "ok" }, { headers: { "x-request-id": "r" } }),
       "json",
     ],
-  ])(
-    "%s",
-    async (_, fetch, named) => {
-      using folder = temporaryFolder();
-      await using server = Bun.serve({ port: 0, fetch });
-      const url = `http://127.0.0.1:${server.port}`;
-      for (const args of ASKING) {
-        const options = { environment, cwd: folder.path, input: '{"event_id":"evt_1"}\n' };
-        const { code, out, err } = await runCli([...args, "--url", url], options);
-        expect([args, code, out]).toEqual([args, 1, ""]);
-        expect(err.toLowerCase()).toContain(`${url} (--url) answered with`.toLowerCase());
-        expect(err.toLowerCase()).toContain(named);
-        expect([args, readdirSync(folder.path)]).toEqual([args, []]);
-      }
-    },
-    60_000,
-  );
+  ])("%s", async (_, fetch, named) => {
+    using folder = temporaryFolder();
+    await using server = Bun.serve({ port: 0, fetch });
+    const url = `http://127.0.0.1:${server.port}`;
+    for (const args of ASKING) {
+      const options = { environment, cwd: folder.path, input: '{"event_id":"evt_1"}\n' };
+      const { code, out, err } = await runCli([...args, "--url", url], options);
+      expect([args, code, out]).toEqual([args, 1, ""]);
+      expect(err.toLowerCase()).toContain(`${url} (--url) answered with`.toLowerCase());
+      expect(err.toLowerCase()).toContain(named);
+      expect([args, readdirSync(folder.path)]).toEqual([args, []]);
+    }
+  });
 
   test("doctor does not report such a server as ready", async () => {
     using folder = temporaryFolder();

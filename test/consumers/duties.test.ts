@@ -58,6 +58,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   text: (value) => typeof value === "string" && value !== "",
   time: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,64})?Z$/.test(String(value)),
   event: isEvent,
+  boolean: (value) => typeof value === "boolean",
   null: (value) => value === null,
 };
 
@@ -75,7 +76,7 @@ test("a consumer that keeps the newest message about each duty knows what the se
       all.push(told);
       known.set(told.obligation_id, told);
       const asset = String(told.asset_id);
-      expect(message.subject).toBe(`obligation.default.${asset}.${told.deadline}.${told.transition}`);
+      expect(message.subject).toBe(`obligation.default.${asset}.${told.rule}.${told.transition}`);
     }
   })();
   // In two parts, so that the second corrects what the first said.

@@ -9,7 +9,7 @@ import { until } from "../support/until.ts";
 const message = (number: number): DutyMessage => ({
   tenant: "acme",
   assetId: "Prüfung.1",
-  deadline: "OBJ-ACK",
+  rule: "OBJ-ACK",
   transition: number % 2 === 0 ? "open" : "due",
   messageId: `id-${number}`,
   payload: { number, text: "é😀}" },

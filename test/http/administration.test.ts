@@ -62,8 +62,26 @@ const makeKey = async (body: object = {}): Promise<{ id: string; api_key: string
 const placeHold = async (): Promise<string> =>
   (await service.call("/v1/holds", { body: { tenant: "acme", asset_id: "a", reason: "r" } })).json.data.id;
 
-/** A bundle is two actions, its start and its end: see test/proof/evidence.test.ts. */
-type Called = Exclude<Action["type"], "system.evidence_made">;
+let obligations = 0;
+
+/** A review that is to be completed, and a key that may waive it. */
+const makeObligation = async () => {
+  const name = `waived_${++obligations}`;
+  const { api_key: key } = await makeKey({ scopes: ["events:write", "events:read", "obligations:waive"] });
+  const sent = await service.call("/v1/events", {
+    key,
+    body: event({
+      event_id: `evt_${name}`,
+      event_type: "decision.human_review_triggered",
+      metadata: { decision_id: `d_${name}` },
+    }),
+  });
+  await service.call(`/v1/obligations?min_sequence=${sent.json.data.sequence}`, { key });
+  return { key, id: `HR-CLOSE:evt_${name}`, case_name: `decision:d_${name}` };
+};
+
+/** A bundle is two actions, its start and its end: see test/proof/evidence.test.ts. A restored log needs one: test/slow/restore.slow.ts. */
+type Called = Exclude<Action["type"], "system.evidence_made" | "system.restored">;
 
 /**
  * For each action: what must exist (made first), the call, and a check of the installation that tells whether the action was done. A
@@ -145,6 +163,23 @@ const CALLS: {
       }),
     };
   },
+  "system.obligation_waived": async () => {
+    const { key, id, case_name } = await makeObligation();
+    const reason = "The case was settled";
+    return {
+      carryOut: () => service.call(`/v1/obligations/${id}/waive`, { key, body: { reason } }),
+      details: () => ({ obligation_id: id, reason, case_name }),
+    };
+  },
+  "system.obligation_unwaived": async () => {
+    const { key, id, case_name } = await makeObligation();
+    await service.call(`/v1/obligations/${id}/waive`, { key, body: { reason: "By mistake" } });
+    const reason = "It was another case";
+    return {
+      carryOut: () => service.call(`/v1/obligations/${id}/unwaive`, { key, body: { reason } }),
+      details: () => ({ obligation_id: id, reason, case_name }),
+    };
+  },
 };
 const TYPES = Object.keys(CALLS).filter((type): type is Called => type in ACTIONS);
 
@@ -177,8 +212,13 @@ describe("each action", () => {
     });
     const actor = last?.metadata.actor;
     expect(last?.metadata).toEqual({ tenant: "acme", actor, request_id: requestId, ...details(answer) });
-    // The admin key reads no tenant but its own, so the export uses another key.
-    expect(actor).toEqual(type === "system.export_taken" ? expect.stringMatching(/^\w{12}$/) : "admin");
+    // The admin key reads no tenant but its own, so some use another key.
+    const byKey: readonly string[] = [
+      "system.export_taken",
+      "system.obligation_waived",
+      "system.obligation_unwaived",
+    ];
+    expect(actor).toEqual(byKey.includes(type) ? expect.stringMatching(/^\w{12}$/) : "admin");
     expect(TypeCompiler.Compile(metadataSchema(SYSTEM_EVENTS[type].details)).Check(last?.metadata)).toBe(
       true,
     );
@@ -357,7 +397,8 @@ describe("when the log does not take the event", () => {
 });
 
 describe("an action that fails after its event was stored", () => {
-  const kept = TYPES.filter((type) => type !== "system.export_taken");
+  // An export is not kept, and the event of a waiver is the waiver itself.
+  const kept = TYPES.filter((type) => !/^system\.(export_taken|obligation_)/.test(type));
   test.each(kept)("%s gets a failure event with the same correlation_id", async (type) => {
     const { carryOut } = await CALLS[type]();
     const before = await countTold();

@@ -1,12 +1,8 @@
 /** A request is answered or refused: it never gets the answer to another question, half an answer, a page without a next, or rows of a partial view. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { evidence, manifestOf, unpack } from "../support/evidence-bundle.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { openViewsFile } from "../support/views-file.ts";
 
 let service: TestService;
 let key = "";
@@ -108,39 +104,3 @@ test.concurrent.each(["/v1/activity", "/v1/reconciliation"])(
     expect((await ask(`${path}?from=2099-01-01T00:00:00Z&${to}`)).status).toBe(200);
   },
 );
-
-describe("while a view is rebuilt", () => {
-  let dataDir = "";
-  let sequence = 0;
-  let reader = "";
-  beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "prooftrail-behind-"));
-    await using first = await startTestService({ DATA_DIR: dataDir, CHECKPOINT_INTERVAL: "300ms" });
-    reader = await first.makeKey("acme");
-    const events = Array.from({ length: 300 }, (_, index) =>
-      event({ event_id: `evt_${index}`, metadata: { decision_id: `d${index}` } }),
-    );
-    const sent = await first.call("/v1/events/batch", { key: reader, body: { events } });
-    sequence = sent.json.data.sequence;
-    for (const path of ["log/checkpoint", "assets", "reconciliation", "decisions/d1"])
-      await first.call(`/v1/${path}?min_sequence=${sequence}`, { key: reader });
-  });
-  afterAll(() => rm(dataDir, { recursive: true, force: true }));
-
-  /** Statuses from an instance that moves no views, on the file as a projector leaves it halfway. */
-  const statusesAfter = async (sql: string, paths: readonly string[]) => {
-    const database = openViewsFile(dataDir);
-    await database.exec(sql);
-    database.close();
-    await using front = await startTestService({ DATA_DIR: dataDir, ROLES: "api" });
-    const answers = paths.map((path) => front.call(`/v1/${path}min_sequence=${sequence}`, { key: reader }));
-    return (await Promise.all(answers)).map(({ status }) => status);
-  };
-
-  test.concurrent("a request that reads this view and others waits for it, and the answer says so", async () => {
-    const assets = "DELETE FROM assets; UPDATE views SET position = 0 WHERE name = 'assets'";
-    expect(await statusesAfter(assets, ["assets/credit_model/timeline?"])).toEqual([503]);
-    const events = "DELETE FROM events; UPDATE views SET position = 0 WHERE name = 'events'";
-    expect(await statusesAfter(events, ["decisions/d1?", "reconciliation?"])).toEqual([503, 503]);
-  });
-});

@@ -16,9 +16,10 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const TIERS = "low, limited, high, prohibited";
 const CLOSED = [
-  ["/v1/obligations", "deadline", DEADLINE_IDS.join(", ")],
+  ["/v1/obligations", "rule", DEADLINE_IDS.join(", ")],
   ["/v1/obligations", "law", DEADLINE_LAWS.join(", ")],
   ["/v1/obligations", "state", OBLIGATION_STATES.join(", ")],
+  ["/v1/obligations", "recorded_late", "true, false"],
   ["/v1/assets", "status", "seen, active, retired, archived"],
   ["/v1/assets", "risk_tier", TIERS],
   ["/v1/events", "risk_tier", TIERS],
@@ -36,8 +37,16 @@ const CLOSED = [
 
 interface Documented {
   readonly name: string;
-  readonly schema: { readonly enum?: readonly string[]; readonly pattern?: string };
+  readonly schema: { readonly enum?: readonly string[]; readonly pattern?: string; readonly items?: Choice };
 }
+
+interface Choice {
+  readonly enum?: readonly string[];
+}
+
+/** Of a parameter that takes several values, those of each. */
+const choicesOf = ({ schema }: Documented): readonly string[] | undefined =>
+  schema.enum ?? schema.items?.enum;
 
 const documented = async (path: string): Promise<readonly Documented[]> =>
   (await service.call("/docs/json")).json.paths[path].get.parameters;
@@ -56,9 +65,9 @@ describe("a filter of a closed set", () => {
     "%s?%s= accepts only its values, and the document lists them",
     async (path, name, values) => {
       for (const wrong of ["foo", "", values.split(", ")[0]?.slice(0, -1)])
-        await expectRefused(`${path}?${name}=${wrong}`, name, `send one of ${values}.`);
+        await expectRefused(`${path}?${name}=${wrong}`, name, `send one of ${values}`);
       const found = (await documented(path)).find((parameter) => parameter.name === name);
-      expect(found?.schema.enum?.join(", ")).toBe(values);
+      expect(found && choicesOf(found)?.join(", ")).toBe(values);
       for (const value of values.split(", "))
         expect((await service.call(`${path}?${name}=${value}`)).status).toBe(200);
     },
@@ -70,9 +79,9 @@ test("in the document no filter for states, tiers or similar sets is free text",
   const { json } = await service.call("/docs/json");
   const free: string[] = [];
   for (const [path, { get }] of Object.entries<{ get?: { parameters?: readonly Documented[] } }>(json.paths))
-    for (const { name, schema } of get?.parameters ?? [])
-      if (/^(?:state|status|risk_tier|deadline|duty)$/.test(name) && schema.enum === undefined)
-        free.push(`${path} ${name}`);
+    for (const each of get?.parameters ?? [])
+      if (/^(?:state|status|risk_tier|rule|duty)$/.test(each.name) && choicesOf(each) === undefined)
+        free.push(`${path} ${each.name}`);
   expect(free).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { nanos } from "nats";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
-import { brokerPid, dataFolder, spawnService, standStill } from "../support/process.ts";
+import { dataFolder, spawnService } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { ADMIN_KEY, event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -39,24 +39,7 @@ test.concurrent("after the duplicate window the same id is stored again, and the
   expect(reused.json.data).toMatchObject({ sequence: 3, duplicate: false });
   const shown = await service.call("/v1/events?order=asc&min_sequence=3");
   expect(shown.json.data.map(({ sequence }: { sequence: number }) => sequence)).toEqual([1, 3]);
-}, 30_000);
-
-test.concurrent("if the first attempt was answered 503 with an unknown outcome, the retry is stored once", async () => {
-  await using service = await startTestService();
-  const pid = brokerPid(service.dataDir);
-  const body = event({ event_id: "evt_unknown" });
-  const headers = { "idempotency-key": "k-unknown" };
-  await standStill(pid);
-  const first = await service.call("/v1/events", { body, headers });
-  process.kill(pid, "SIGCONT");
-  expect([first.status, first.json.code]).toEqual([503, "log_unavailable"]);
-  const retry = await until("the log answers", async () => {
-    const answer = await service.call("/v1/events", { body, headers });
-    return answer.status === 202 ? answer : undefined;
-  });
-  // The broker stored it when it resumed.
-  expect(retry.json.data).toMatchObject({ sequence: 1, duplicate: true });
-}, 30_000);
+});
 
 test.concurrent("if a front end is killed between the append and its answer, the retry gets the first sequence", async () => {
   await using broker = await startTestBroker();
@@ -89,4 +72,4 @@ test.concurrent("if a front end is killed between the append and its answer, the
   const retry = await second.call("/v1/events", { body });
   expect([retry.status, retry.headers.get("idempotency-replayed")]).toEqual([202, "true"]);
   expect(retry.json.data).toMatchObject({ sequence: 1, duplicate: true });
-}, 30_000);
+});

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { BatchAccepted, EventAccepted } from "../../src/http/schemas.ts";
-import { event, startTestService, type TestService } from "../support/service.ts";
+import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ const sendBatch = (events: readonly unknown[]) => service.call("/v1/events/batch
 
 describe("a single event", () => {
   test("is answered 202 with its place in the log, after it is stored", async () => {
-    const answer = await send(event({ event_id: "evt_single" }));
+    const answer = await send(event({ event_id: "evt_single", timestamp: new Date().toISOString() }));
     expect(answer.status).toBe(202);
     expect(isEventAccepted.Check(answer.json)).toBe(true);
     // The document must not mark a member as optional that every answer has.
@@ -49,11 +49,12 @@ describe("a single event", () => {
 
   test("has the same event_id if a UUID is written in upper or lower case", async () => {
     const id = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
-    const first = await send(event({ event_id: id }));
-    const upper = await send(event({ event_id: id.toUpperCase() }));
+    const timestamp = new Date().toISOString();
+    const first = await send(event({ event_id: id, timestamp }));
+    const upper = await send(event({ event_id: id.toUpperCase(), timestamp }));
     const again = { ...first.json.data, duplicate: true };
     expect(upper.json.data).toEqual(again);
-    const batch = { events: [event({ event_id: id.toUpperCase() })] };
+    const batch = { events: [event({ event_id: id.toUpperCase(), timestamp })] };
     const { json } = await service.call("/v1/events/batch?receipts=true", { body: batch });
     expect(json.data.receipts).toEqual([{ index: 0, ...again }]);
     const found = await service.call(
@@ -107,13 +108,61 @@ describe("a single event", () => {
   });
 
   test("keeps unknown members and names them in a warning", async () => {
-    const answer = await send(event({ event_id: "evt_misspelt", risk_teir: "high" }));
+    const answer = await send(
+      event({ event_id: "evt_misspelt", timestamp: new Date().toISOString(), risk_teir: "high" }),
+    );
     expect(answer.json.data.warnings).toEqual([
       {
         path: "/risk_teir",
         code: "unknown_field",
         message: 'Kept as sent, but it has no meaning here: did you mean "risk_tier"?',
       },
+    ]);
+  });
+});
+
+describe("what was probably not intended is answered with a warning, and kept", () => {
+  const timestamp = new Date().toISOString();
+  const warnedOf = ({ json }: Answer): readonly string[] =>
+    json.data.warnings.map(({ path, code, message }: Record<string, string>) => {
+      const meant = /did you mean "([^"]+)"/.exec(message ?? "")?.[1];
+      return [path, code, ...(meant === undefined ? [] : [meant])].join(" ");
+    });
+
+  test("in the answer to one event", async () => {
+    const basis = await send(event({ timestamp, event_id: "evt_basis", legal_bases: ["gdpr_art22"] }));
+    expect(warnedOf(basis)).toEqual(["/legal_bases/0 unknown_legal_basis gdpr_art_22"]);
+    const metadata = { decisionId: "d", outcome: "denied", own_key: 1 };
+    const key = await send(event({ timestamp, event_id: "evt_key", metadata }));
+    expect(warnedOf(key)).toEqual(["/metadata/decisionId unknown_metadata_key decision_id"]);
+    const early = new Date(Date.now() + 3_600_000).toISOString();
+    const future = await send(event({ timestamp: early, event_id: "evt_future", asset_id: "Cafe\u0301" }));
+    expect(warnedOf(future)).toEqual(["/timestamp timestamp_in_future", "/asset_id asset_id_not_normalised"]);
+    const past = await send(event({ timestamp: "2026-01-01T00:00:00Z", event_id: "evt_past" }));
+    expect(warnedOf(past)).toEqual(["/timestamp timestamp_long_ago"]);
+  });
+
+  test("in the answer to a batch, once for each place and kind", async () => {
+    const events = Array.from({ length: 60 }, (_, index) =>
+      event({
+        timestamp,
+        event_id: `evt_warned_${index}`,
+        legal_bases: ["gdpr_art22"],
+        sdk_version: "1",
+        ...(index === 59 && { risk_teir: "high" }),
+      }),
+    );
+    const answer = await sendBatch(events);
+    expect(answer.json.data.warnings).toMatchObject([
+      {
+        index: 0,
+        path: "/legal_bases/0",
+        code: "unknown_legal_basis",
+        count: 60,
+        indexes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+      },
+      { index: 59, path: "/risk_teir", count: 1, indexes: [59] },
+      { index: 0, path: "/sdk_version", count: 60 },
     ]);
   });
 });

@@ -6,7 +6,7 @@ let service: TestService;
 
 beforeAll(async () => {
   service = await startTestService();
-}, 60_000);
+});
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]();

@@ -81,7 +81,7 @@ describe("min_sequence", () => {
     expect(performance.now() - startedAt).toBeGreaterThan(4900);
     expect((await unsigned.call("/v1/log/checkpoint")).json.code).toBe("not_found");
     expect((await unsigned.call("/v1/log/checkpoint?min_sequence=0")).json.code).toBe("not_found");
-  }, 30_000);
+  });
 
   test.concurrent("gets view_behind if it is not reached, as the document says, and is refused if it is invalid", async () => {
     const taking = gets.filter(({ takesIt }) => takesIt);
@@ -104,7 +104,7 @@ describe("min_sequence", () => {
         expect([path, text]).toEqual([path, expect.stringContaining("`view_behind`")]);
       }),
     );
-  }, 30_000);
+  });
 });
 
 describe("a tree head requested with min_sequence", () => {

@@ -4,6 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VIEW_LAG_RECORDS_MAX, VIEW_MADE_RECORDS_MIN } from "../../src/limits.ts";
+import { settingsFor, startTestBroker } from "../support/broker.ts";
+import { connectAs } from "../support/log.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { openViewsFile } from "../support/views-file.ts";
@@ -223,4 +225,28 @@ test("views that a process of another version rebuilt are named, and the service
   expect([status, json.reasons?.length]).toEqual([503, 1]);
   expect(json.reasons[0]).toContain("The view activity is not there as this process has it");
   expect((await service.call("/health/ready")).status).toBe(200);
+});
+
+test("where nothing was counted the hour is not counted, and the balance stays open until it is", async () => {
+  await using broker = await startTestBroker();
+  await using uncounted = await startTestService(settingsFor(broker));
+  const provisioner = await connectAs(broker, "provisioner");
+  const { streams } = await provisioner.jetstreamManager({ checkAPI: false });
+  const { config } = await streams.info("COUNTS");
+  await streams.update("COUNTS", { ...config, subjects: ["elsewhere"] });
+  const key = await uncounted.makeKey("acme");
+  const sent = await uncounted.call("/v1/events", { key, body: event({ event_id: "evt_1" }) });
+  const path = `/v1/reconciliation?min_sequence=${sent.json.data.sequence}`;
+  const read = async () => (await uncounted.call(path, { key })).json.data;
+  expect(await read()).toMatchObject({
+    is_balanced: null,
+    hours: [{ accepted: null, stored: 1, projected: 1, state: "not_counted" }],
+  });
+  await streams.update("COUNTS", config);
+  await provisioner.close();
+  const isCounted = async () => {
+    const { is_balanced, hours } = await read();
+    return is_balanced !== null && [is_balanced, hours[0].accepted, hours[0].state];
+  };
+  expect(await until("it is counted", isCounted)).toEqual([true, 1, "balanced"]);
 });

@@ -201,7 +201,7 @@ test("while the view is behind nothing is stored: 503", async () => {
   }
   const { state } = await manager.streams.info("AUDIT", { subjects_filter: "audit.behind.>" });
   expect(Object.values(state.subjects ?? {})).toEqual([1]);
-}, 30_000);
+});
 
 test("an event that the view has not shown yet is found as soon as the view shows it", async () => {
   await projector[Symbol.asyncDispose]();
@@ -217,7 +217,7 @@ test("an event that the view has not shown yet is found as soon as the view show
   const [single, batch] = await waiting;
   expect(single.json.data).toMatchObject({ sequence, duplicate: true });
   expect(batch.json.data).toMatchObject({ accepted: 2, duplicates: 1, sequence: last + 1 });
-}, 30_000);
+});
 
 test("while the log does not answer, the service does not guess what it holds: 503", async () => {
   await broker.stop();

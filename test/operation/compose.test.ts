@@ -75,6 +75,17 @@ const brokerConfig = (compose.configs.nats?.content ?? "").replaceAll(
   (_match: string, name: string | undefined) => name ?? "$",
 );
 
+/** What the service's own broker would have, as one server of this cluster. */
+const ownConfig = configure({
+  files: brokerFiles("/data"),
+  credentials: { service: "", provisioner: "", consumer: "" },
+  port: undefined,
+  servers: brokers.length,
+});
+
+const limitIn = (configuration: string, name: string): string =>
+  new RegExp(`^ *(${name}: .*)$`, "m").exec(configuration)?.[1] ?? `no ${name}`;
+
 /** Has one option and one subject per line, and one line per entry that accounts share. */
 const listOf = (name: string, entries: readonly string[]): string =>
   [`${name}: [`, ...entries.map((entry) => `  ${entry}`), "]"].join("\n");
@@ -122,7 +133,10 @@ test("broker users have exactly the rights in streams/permissions.ts, and accoun
     ),
   ];
   const accounts = [
-    expectedAccount("PROOFTRAIL", ["jetstream: enabled", listOf("exports", exported)]),
+    expectedAccount("PROOFTRAIL", [
+      `jetstream: {\n  ${limitIn(ownConfig, "max_memory")}\n}`,
+      listOf("exports", exported),
+    ]),
     expectedAccount("CONSUMERS", [listOf("imports", imported)]),
   ];
   expect(brokerConfig.slice(brokerConfig.lastIndexOf("accounts {"))).toBe(
@@ -141,21 +155,16 @@ test("every broker writes to disk before it acknowledges", () => {
 });
 
 test("the brokers have the same limits as the one that the service runs itself", () => {
-  const own = configure({
-    files: brokerFiles("/data"),
-    credentials: { service: "", provisioner: "", consumer: "" },
-    port: undefined,
-  });
   for (const name of [
     "max_payload",
     "max_pending",
     "no_fast_producer_stall",
     "max_memory_store",
+    "max_memory",
     "max_file_store",
     "sync_interval",
   ]) {
-    const option = new RegExp(`^ *(${name}: .*)$`, "m");
-    expect(option.exec(brokerConfig)?.[1]).toBe(option.exec(own)?.[1] ?? "");
+    expect(limitIn(brokerConfig, name)).toBe(limitIn(ownConfig, name));
   }
 });
 

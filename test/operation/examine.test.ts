@@ -88,7 +88,7 @@ test("doctor names the rights that this version needs and an earlier broker does
   await consumer.nats.flush();
   expect(heard).toEqual([]);
   const manager = await service.nats.jetstreamManager({ checkAPI: false });
-  for (const stream of ["AUDIT", "SANDBOX", "CHECKPOINTS", "KV_KEYS", "ACCEPTED"])
+  for (const stream of ["AUDIT", "SANDBOX", "CHECKPOINTS", "KV_KEYS", "COUNTS"])
     expect([stream, (await manager.streams.info(stream)).state.messages]).toEqual([stream, 0]);
 });
 

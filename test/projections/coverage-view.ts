@@ -8,7 +8,7 @@ import { readCoverage } from "../../src/projections/coverage/page.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import type { ViewStore } from "../../src/views/view-store.ts";
-import type { History } from "../support/histories/known-history.ts";
+import { coverageAtTime, type History } from "../support/histories/known-history.ts";
 
 export const COVERAGE_VIEWS = PROJECTIONS.filter(({ name }) =>
   ["events", "assets", "cases", "assessments", "audits", "outcomes"].includes(name),
@@ -62,9 +62,9 @@ export const coverageAt = async (
 
 export const figuresOf = (entries: readonly CoverageEntry[]) =>
   Object.fromEntries(
-    entries.map(({ asset_id, law, duty, required, in_time, late }) => [
+    entries.map(({ asset_id, law, duty, due, in_time, late, pending }) => [
       `${asset_id} ${law} ${duty}`,
-      { required, in_time, late },
+      { due, in_time, late, pending },
     ]),
   );
 
@@ -74,18 +74,19 @@ export const expectedBeside = (
   history: Pick<History, "coverage" | "audits">,
   now: string,
 ): Partial<CoverageEntry> => {
-  const known = history.coverage.get(`${asset_id} ${law} ${duty}`);
+  const known = coverageAtTime(history.coverage, now).get(`${asset_id} ${law} ${duty}`);
   if (!known) throw new Error(`${asset_id} ${law} ${duty} is not known`);
-  const { required, in_time, late } = known;
-  const unmet = required - in_time - late;
-  if (required === 0)
+  const { due, in_time, late, pending } = known;
+  const unmet = due - in_time - late;
+  if (due === 0 && pending > 0) return { unmet, ratio: null, state: "pending" };
+  if (due === 0)
     return { unmet, ratio: null, state: "not_applicable", last_evidence_at: null, example_event_ids: [] };
-  const ratio = in_time / required;
+  const ratio = in_time / due;
   const isAudit = duty === "bias_audit";
   const audits = history.audits.filter((audit) => isAudit && audit.asset_id === asset_id);
   if (isAudit && audits.every(({ last }) => last < now.slice(0, 10))) return { unmet, ratio, state: "stale" };
   const none = { last_evidence_at: null, example_event_ids: [] };
-  if (in_time === required) return { unmet, ratio, state: "covered" };
+  if (in_time === due) return { unmet, ratio, state: "covered" };
   if (in_time + late > 0) return { unmet, ratio, state: "partial" };
   return { unmet, ratio, state: "missing", ...(!isAudit && none) };
 };

@@ -6,15 +6,10 @@ import { dueQuery } from "../../src/projections/events/expiry.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
 import { CASES, expirySuite } from "../suites/expiry.ts";
 import { caseExpirySuite } from "../suites/expiry-cases.ts";
-import { noPostgresReason } from "../support/postgres.ts";
-import { createPostgresDatabase } from "./postgres-database.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
-for (const suite of [expirySuite, caseExpirySuite]) {
-  suite("SQLite", createSqliteDatabase);
-  if (noPostgresReason === undefined) suite("PostgreSQL", createPostgresDatabase);
-}
-if (noPostgresReason !== undefined) test.skip(`expiry in PostgreSQL: ${noPostgresReason}`, () => undefined);
+expirySuite("SQLite", createSqliteDatabase);
+caseExpirySuite("SQLite", createSqliteDatabase);
 
 test("all cases are checked in the order of their key, page by page", async () => {
   await using database = createSqliteDatabase();

@@ -25,6 +25,7 @@ const factAt = (index: number): Fact => ({
   at: new Date(Date.UTC(2027, 0, 1) + index * 1000).toISOString().slice(0, -1),
   id: `evt_${index}`,
   sequence: index + 1,
+  recorded: "2026-12-01T00:00:00",
   type: "decision.explanation_provided",
   asset: "a",
   links: {

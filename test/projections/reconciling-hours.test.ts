@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import type { Hour } from "../../src/log/accepted-counts.ts";
-import { reconcile } from "../../src/projections/ledger/reconcile.ts";
+import { isBalanced, reconcile } from "../../src/projections/ledger/reconcile.ts";
 import { createReconciler } from "../../src/projections/ledger/reconciler.ts";
 import { balanceMetrics } from "../../src/service/reconciling.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
@@ -258,9 +258,32 @@ test("hours that overlap in the log each show their own refused records, however
       codes: differing.map(({ code }) => code),
     })),
   ).toEqual([
-    { deadLetters: 0, state: "balanced", isComplete: true, codes: [] },
+    { deadLetters: 0, state: "not_counted", isComplete: true, codes: [] },
     { deadLetters: 1, state: "refused", isComplete: true, codes: codes(1) },
     // One more: the record of the other hour that lies behind those that are named.
     { deadLetters: refusedAtEleven + 1, state: "refused", isComplete: false, codes: codes(100) },
   ]);
+});
+
+test("an hour without a count is not balanced but not counted, and no alarm; alone it leaves the balance open", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  const hours = ["2026-11-20T09", "2026-11-20T10"];
+  const log = createArrayLog(
+    hours.map((hour, index) =>
+      messageOf(index + 1, { receivedAt: `${hour}:00:00.000Z`, event: simpleEvent(`evt_${index}`) }),
+    ),
+  );
+  await project(log, views, hours.length);
+  const balances = (counts: Iterable<readonly [Hour, number]>) =>
+    reconcile({ views, log, accepted: { read: async () => new Map(counts) } }, "acme", hours);
+  const states = async (counts: Iterable<readonly [Hour, number]>) => {
+    const found = await balances(counts);
+    return [isBalanced(found), ...found.map(({ state, accepted }) => `${state} ${accepted}`)];
+  };
+  expect(await states([])).toEqual([null, "not_counted null", "not_counted null"]);
+  expect(await states([["2026-11-20T10", 1]])).toEqual([null, "not_counted null", "balanced 1"]);
+  expect(await states(hours.map((hour) => [hour, 1]))).toEqual([true, "balanced 1", "balanced 1"]);
+  expect(await states([["2026-11-20T10", 2]])).toEqual([false, "not_counted null", "missing_in_log 2"]);
+  expect(isBalanced([])).toBeNull();
 });

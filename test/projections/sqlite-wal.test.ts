@@ -1,16 +1,11 @@
 import { expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
-import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { VIEW_WAL_PAGES } from "../../src/limits.ts";
 import { createWalMover, startWalThread, WAL_THREAD_RETRY_MS } from "../../src/views/sqlite-wal.ts";
 import { INTEGER, type Table, TEXT } from "../../src/views/tables.ts";
 import type { Write } from "../../src/views/view-store.ts";
-import { canMountDisk, mountDisk } from "../support/memory-disk.ts";
-import { dataFolder } from "../support/process.ts";
 import { until } from "../support/until.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
@@ -93,54 +88,6 @@ test("a store's commits are moved into its file while others are written, and no
   const keys = Array.from({ length: end }, (_, number) => ({ tenant: "acme", number }));
   expect(await views.load(THINGS, keys)).toHaveLength(end);
 });
-
-/** The words that the program beside this file prints; to it the folder is a separate disk. */
-const onSmallDisk = async (program: string, mib: number): Promise<readonly string[]> => {
-  await using folder = await dataFolder();
-  await using disk = await mountDisk(folder.path, mib);
-  const [command = "", ...before] = disk.enter;
-  const own = [process.execPath, join(import.meta.dirname, program), folder.path];
-  const { stdout, stderr, status } = spawnSync(command, [...before, ...own], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
-  return stdout.trim().split(" ");
-};
-
-const SMALL_DISK_MIB = 80;
-
-test.skipIf(!(await canMountDisk()))(
-  "on a small disk the WAL leaves room for the rows, whoever writes or reads for long, the rows leave some for the broker, and freed room is used again",
-  async () => {
-    const printed = await onSmallDisk("small-disk-program.ts", SMALL_DISK_MIB);
-    const [failed, full = 0, freed = 0, left] = printed.map(Number);
-    expect(failed).toBe(0);
-    // Something else fills a third of the disk until it is full.
-    expect(full).toBeGreaterThan(SMALL_DISK_MIB / 2);
-    expect(freed).toBeGreaterThan(0.8 * SMALL_DISK_MIB);
-    // Room for the broker.
-    expect(left).toBeGreaterThan(4);
-  },
-  60_000,
-);
-
-/** The views need 21 MiB, and as much again if they were written in one commit. */
-const NARROW_DISK_MIB = 30;
-
-test.skipIf(!(await canMountDisk()))(
-  "a projector far behind on a small disk writes only as much at once as fits, and continues after a rebuild that found no room",
-  async () => {
-    expect(await onSmallDisk("small-disk-catch-up-program.ts", NARROW_DISK_MIB)).toEqual(["failed", "0"]);
-  },
-  60_000,
-);
-
-test.skipIf(!(await canMountDisk()))(
-  "on a nearly full disk a view is made again in the room of the old one, and leftovers of a killed start make room",
-  async () => {
-    const printed = await onSmallDisk("small-disk-remake-program.ts", NARROW_DISK_MIB);
-    expect(printed).toEqual(["made_again", "committed", "kept", "committed"]);
-  },
-  60_000,
-);
 
 test("a thread that ends or cannot start is reported once and started again, later each time, until pages are moved", async () => {
   await using database = createSqliteDatabase();

@@ -321,7 +321,7 @@ const ownTests = (): void => {
       const refused = rejection(Promise.all(["a", "b", "c", "d", "e", "f", "g"].map(store.position)));
       expect(await refused).toContain("too many connections");
       await store.close();
-      await until("nobody is connected", async () => (await connections()) === 0, { timeoutMs: 5000 });
+      await until("nobody is connected", async () => (await connections()) === 0);
     }
     await run(`DROP ROLE ${role}`);
   });

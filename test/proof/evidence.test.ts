@@ -486,7 +486,7 @@ describe("refused requests", () => {
       status: 503,
       code: "not_sealed",
     });
-  }, 30_000);
+  });
 });
 
 describe("a bundle being sent", () => {
@@ -520,7 +520,7 @@ describe("a bundle being sent", () => {
       await body?.cancel();
       return status === 200;
     });
-  }, 30_000);
+  });
 
   test("if its key is revoked, a bundle is cut off and is not a valid ZIP", async () => {
     const { key, id } = await large("ending");
@@ -533,7 +533,7 @@ describe("a bundle being sent", () => {
     await until("it is told", () =>
       service.lines.some(({ message }) => message === "an evidence bundle was broken off"),
     );
-  }, 30_000);
+  });
 });
 
 const run = async (
@@ -625,6 +625,5 @@ describe("the verifier as one file", () => {
       expect([undecided.code, undecided.output]).toEqual([2, expect.stringContaining("NOT DECIDED")]);
       expect((await run([...command, "--help"], folder)).code).toBe(0);
     },
-    60_000,
   );
 });

@@ -4,11 +4,24 @@ import { createCheckpointStream } from "../../src/jetstream/checkpoint-stream.ts
 import { SEAL_TREES_PER_LOOK } from "../../src/limits.ts";
 import type { CheckpointStore } from "../../src/proof/checkpoint-store.ts";
 import { type KeyRing, readKeyRing } from "../../src/proof/key-ring.ts";
+import type { KnownHead } from "../../src/proof/known-heads.ts";
+import { restoredLine } from "../../src/proof/restored-line.ts";
 import { createCompactRange, leafHash } from "../../src/proof/rfc6962.ts";
-import { originOf, seal } from "../../src/proof/seal.ts";
+import {
+  originOf,
+  prepareHead,
+  publishHead,
+  type SealDependencies,
+  type SealOutcome,
+} from "../../src/proof/seal.ts";
 import { createSealer } from "../../src/proof/sealer.ts";
-import { createVerifier, formatVerifierKey, isSignedByNobodyElse } from "../../src/proof/signed-note.ts";
-import { type Checkpoint, openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
+import {
+  createVerifier,
+  formatVerifierKey,
+  isSignedByNobodyElse,
+  signNote,
+} from "../../src/proof/signed-note.ts";
+import { type Checkpoint, formatCheckpoint, openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import type { GrownTree } from "../../src/proof/tree-source.ts";
 import { publishKeys, verifierKeys } from "../../src/proof/verifier-keys.ts";
 import { readConfig } from "../../src/service/config.ts";
@@ -49,6 +62,17 @@ const sealing = (leaves: readonly string[], keys = ringOf(OLD), serviceName = "p
   trees: treeOf(leaves),
   checkpoints,
 });
+
+/** What the sealer does with one tree. */
+const seal = async (
+  dependencies: SealDependencies,
+  tenant: string,
+  size: number,
+  known?: KnownHead,
+): Promise<SealOutcome> => {
+  const prepared = await prepareHead(dependencies, { tenant, size, ...(known && { known }) });
+  return prepared.kind === "signed" ? publishHead(dependencies, prepared) : prepared.outcome;
+};
 
 const opened = async (tenant: string, keys: KeyRing, serviceName = "prooftrail") => {
   const origin = originOf(serviceName, tenant);
@@ -91,6 +115,44 @@ test("a tree that does not extend the last signed head is not signed, whatever i
     reason: "tiles_missing",
   });
   expect(await checkpoints.last("extended")).toEqual(before);
+});
+
+test("a head that is known outside the log is extended until its loss is accepted, and later heads say so in a line", async () => {
+  const ring = ringOf(OLD);
+  await seal(sealing(["a"]), "accepted", 1);
+  const origin = originOf("prooftrail", "accepted");
+  const root = (await treeOf(["a", "b", "c"]).root("", 3)) ?? new Uint8Array();
+  const lost = { origin, size: 3, root };
+  const known = { note: signNote(formatCheckpoint(lost), ring.signers(origin)), extensions: [] };
+  expect(await seal(sealing(["a", "x"]), "accepted", 2, known)).toEqual({ kind: "view_behind" });
+  const other = await seal(sealing(["a", "x", "y"]), "accepted", 3, known);
+  expect(other).toMatchObject({ reason: "does_not_extend" });
+  const line = restoredLine(1, lost);
+  const accepted = { extensions: [line] };
+  expect(await seal(sealing(["a", "x"]), "accepted", 2, accepted)).toEqual({ kind: "sealed", size: 2 });
+  expect(await opened("accepted", ring)).toMatchObject({ checkpoint: { size: 2, extensions: [line] } });
+  // The copy has the new head by now; without a copy the published one counts.
+  for (const [size, copied] of [
+    [3, (await checkpoints.last("accepted"))?.note],
+    [4, undefined],
+  ] as const) {
+    const head = copied === undefined ? undefined : { note: copied, extensions: [] };
+    const tree = ["a", "x", "y", "z"].slice(0, size);
+    expect(await seal(sealing(tree), "accepted", size, head)).toEqual({ kind: "sealed", size });
+    expect(await opened("accepted", ring)).toMatchObject({ checkpoint: { size, extensions: [line] } });
+    // A head that carries the line is not given up by it.
+    const altered = await seal(sealing(["a", "!", "y", "z", "z"]), "accepted", 5, head);
+    expect(altered).toMatchObject({ reason: "does_not_extend" });
+  }
+});
+
+test("where the records alone were restored, the next head goes back behind the lost one on the stream", async () => {
+  await seal(sealing(["a", "b", "c"]), "gone", 3);
+  const root = (await treeOf(["a", "b", "c"]).root("", 3)) ?? new Uint8Array();
+  const accepted = { extensions: [restoredLine(1, { size: 3, root })] };
+  expect(await seal(sealing(["a"]), "gone", 1)).toEqual({ kind: "view_behind" });
+  expect(await seal(sealing(["a"]), "gone", 1, accepted)).toEqual({ kind: "sealed", size: 1 });
+  expect(await seal(sealing(["a", "x"]), "gone", 2)).toEqual({ kind: "sealed", size: 2 });
 });
 
 test("if the stream has lost what this process signed last, the next head still extends it, and the loss is reported", async () => {

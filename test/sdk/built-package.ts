@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { WAIT_MS_MAX } from "../support/time-limits.ts";
 
 export const ROOT = resolve(import.meta.dir, "../..");
 
@@ -23,7 +24,7 @@ interface RunOptions {
 
 export const run = async (
   command: readonly string[],
-  { cwd = ROOT, env, timeoutMs = 60_000 }: RunOptions = {},
+  { cwd = ROOT, env, timeoutMs = WAIT_MS_MAX }: RunOptions = {},
 ): Promise<{ readonly code: number; readonly output: string }> => {
   const child = Bun.spawn([...command], {
     cwd,

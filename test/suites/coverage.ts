@@ -1,8 +1,8 @@
 /** What coverage says about single events. Each database runs it (test/projections/coverage.test.ts). */
 import { describe, expect, test } from "bun:test";
-import { KNOWN_LEGAL_BASES } from "../../src/event/audit-event.ts";
 import { DEADLINES } from "../../src/obligations/deadlines.ts";
 import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
+import { LEGAL_BASES } from "../../src/projections/coverage/legal-bases.ts";
 import { readCoverage } from "../../src/projections/coverage/page.ts";
 import { OUTCOME_ASSETS_MAX } from "../../src/projections/limits.ts";
 import { writeCursor } from "../../src/views/cursor.ts";
@@ -64,8 +64,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
     test("a decision counts once under each law that it names, and an unknown law is marked", async () => {
       const laws = new Set([
         ...DEADLINES.map(({ law }) => law),
-        ...KNOWN_LEGAL_BASES,
-        "feha_ads_us_ca",
+        ...LEGAL_BASES.map(({ name }) => name),
         "any",
         "unheard_of",
       ]);
@@ -74,11 +73,11 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
           event("made", MADE, "2027-02-01T10:00:00Z", { legal_bases, metadata: { outcome: "denied" } }),
         ]);
         const counted = entries.filter(({ duty }) => duty !== "lifecycle");
-        expect(counted.filter(({ required }) => required > 1)).toEqual([]);
-        expect(one(counted, "any", "notice")).toMatchObject({ required: 1, in_time: 0, unmet: 1 });
+        expect(counted.filter(({ due }) => due > 1)).toEqual([]);
+        expect(one(counted, "any", "notice")).toMatchObject({ due: 1, in_time: 0, unmet: 1 });
         for (const law of legal_bases) {
           const warnings = law === "unheard_of" ? ["unregistered_legal_basis"] : [];
-          expect(one(counted, law, "notice")).toMatchObject({ required: 1, in_time: 0, unmet: 1, warnings });
+          expect(one(counted, law, "notice")).toMatchObject({ due: 1, in_time: 0, unmet: 1, warnings });
         }
       }
     });
@@ -102,8 +101,8 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
             metadata: { incident_id: "i1", incident_class: "death", role: "deployer" },
           }),
         ]);
-        const counted = entries.filter(({ duty, required }) => duty !== "lifecycle" && required > 0);
-        expect(counted.filter(({ required }) => required > 1)).toEqual([]);
+        const counted = entries.filter(({ duty, due, pending }) => duty !== "lifecycle" && due + pending > 0);
+        expect(counted.filter(({ due }) => due > 1)).toEqual([]);
         expect(counted).toHaveLength(8);
       },
     );
@@ -121,21 +120,21 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       const all = { ratio: 1, state: "covered" };
       expect(one(entries, "any", "notice")).toMatchObject({
         ...all,
-        required: 3,
+        due: 3,
         in_time: 3,
         last_evidence_at: "2026-11-18T10:00:00Z",
         example_event_ids: ["evt_n3", "evt_n2", "evt_n1"],
       });
       expect(one(entries, "eu_ai_act_art_50", "notice")).toMatchObject({
         ...all,
-        required: 2,
+        due: 2,
         in_time: 2,
         clause: "EU AI Act art. 50(1), (3), (5)",
         last_evidence_at: "2026-11-16T10:00:00Z",
         example_event_ids: ["evt_n2", "evt_n1"],
       });
       expect(one(entries, "nyc_ll144", "notice")).toMatchObject({
-        required: 2,
+        due: 2,
         in_time: 1,
         unmet: 1,
         ratio: 0.5,
@@ -152,7 +151,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         event("n2", NOTICE, "2026-11-18T10:00:00Z", { metadata: { decision_id: "d2" } }),
       ]);
       expect(one(entries, "any", "notice")).toMatchObject({
-        required: 1,
+        due: 1,
         in_time: 1,
         last_evidence_at: "2026-11-02T10:00:00Z",
         example_event_ids: ["evt_n1"],
@@ -169,7 +168,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       ]);
       for (const law of ["any", "ai_basic_law_kr", "eu_ai_act_art_50", "pipa_37_2_kr"])
         expect(one(entries, law, "notice")).toMatchObject({
-          required: 1,
+          due: 1,
           state: "covered",
           example_event_ids: ["evt_notice"],
         });
@@ -183,7 +182,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         event("resolved", "objection.resolved", "2026-05-02T10:00:00Z", about),
       ]);
       expect(one(entries, "pipa_37_2_kr", "objection")).toMatchObject({
-        required: 1,
+        due: 1,
         late: 1,
         ratio: 0,
         state: "partial",
@@ -199,7 +198,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         example_event_ids: [],
       });
       expect(one(entries, "any", "labeling")).toMatchObject({
-        required: 0,
+        due: 0,
         ratio: null,
         state: "not_applicable",
       });
@@ -216,7 +215,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         event("whole", "asset.created", "2026-11-01T10:00:00Z", { asset_id: "whole" }),
       ]);
       expect(one(entries, "any", "lifecycle", "unknown")).toMatchObject({
-        required: 2,
+        due: 2,
         in_time: 0,
         unmet: 2,
         state: "missing",
@@ -244,7 +243,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         event("other", COMPLETED, "2026-02-01T12:00:00Z", { metadata: { type: "fria" } }),
       ];
       const evidence = { last_evidence_at: "2025-03-02T04:59:00Z", example_event_ids: ["evt_audit"] };
-      const counts = { required: 4, in_time: 2, late: 0, unmet: 2, ratio: 0.5, ...evidence };
+      const counts = { due: 4, in_time: 2, late: 0, unmet: 2, ratio: 0.5, ...evidence };
       const at = async (now: string) => one(await covered(events, now), "nyc_ll144", "bias_audit");
       expect(await at("2026-03-02T04:59:59Z")).toMatchObject({ ...counts, state: "partial" });
       expect(await at("2026-03-02T05:00:00Z")).toMatchObject({ ...counts, state: "stale" });
@@ -266,7 +265,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         event(`made_${index}`, MADE, `${day}T12:00:00Z`, NEW_YORK),
       );
       const entry = one(await covered([...audits, ...decisions], NOW), "nyc_ll144", "bias_audit");
-      expect(entry).toMatchObject({ required: 4, in_time: 3 });
+      expect(entry).toMatchObject({ due: 4, in_time: 3 });
       expect(entry?.example_event_ids).toEqual(["evt_short", "evt_second", "evt_first"]);
     });
 
@@ -339,7 +338,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         event("none", LABEL, "2026-11-02T12:00:00Z"),
       ]);
       expect(one(entries, "any", "labeling")).toMatchObject({
-        required: 3,
+        due: 3,
         in_time: 2,
         unmet: 1,
         state: "partial",
@@ -348,7 +347,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         example_event_ids: ["evt_label_d", "evt_label_a", "evt_label_b"],
       });
       expect(one(entries, "any", "labeling", "b")).toMatchObject({
-        required: 1,
+        due: 1,
         in_time: 1,
         state: "covered",
         example_event_ids: ["evt_again_a", "evt_label_a"],
@@ -363,8 +362,8 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
         }),
       );
       const entries = (await covered(events)).filter(({ duty }) => duty === "labeling");
-      expect(entries.filter(({ required }) => required === 1)).toHaveLength(OUTCOME_ASSETS_MAX);
-      expect(entries.findLast(({ required }) => required === 1)?.asset_id).toBe("a063");
+      expect(entries.filter(({ due }) => due === 1)).toHaveLength(OUTCOME_ASSETS_MAX);
+      expect(entries.findLast(({ due }) => due === 1)?.asset_id).toBe("a063");
     });
 
     test("pages of any size make one list, in the order of the databases, with each row once", async () => {

@@ -1,7 +1,7 @@
 /** What the announcer publishes, with a clock that the test sets. Each database runs it. */
 import { describe, expect, test } from "bun:test";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import type { Rules } from "../../src/obligations/clocks.ts";
+import type { Rules } from "../../src/obligations/obligation.ts";
 import { readRules, STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { OBLIGATION_STATES, type ObligationState } from "../../src/obligations/state.ts";
 import { announce, keepAnnouncing } from "../../src/projections/announcements/announcer.ts";
@@ -98,7 +98,7 @@ const setUp = async (create: CreateDatabase) => {
   };
   const project = (messages: readonly StoredMessage[]) => commit(MOVED, messages);
   const told = () =>
-    sent.splice(0).map(({ deadline, transition, payload }) => `${deadline} ${transition} ${payload.state}`);
+    sent.splice(0).map(({ rule, transition, payload }) => `${rule} ${transition} ${payload.state}`);
   return {
     views,
     another: () => database.connect(),
@@ -202,17 +202,19 @@ const DUTY_IN = {
   extended: { status: "open", due_at: "2026-05-01T23:59:59", other: "2026-05-02T23:59:59" },
   due_soon: { status: "open", due_at: "2026-04-20T23:59:59", other: "2026-04-21T23:59:59" },
   overdue: { status: "open", due_at: "2026-04-17T23:59:59", other: "2026-04-16T23:59:59" },
+  breached: { status: "breached", due_at: "2026-04-17T10:00:00", other: "2026-04-16T10:00:00" },
+  waived: { status: "waived", due_at: "2026-04-17T23:59:59", other: "2026-04-16T23:59:59" },
   met: { status: "met", due_at: "2026-04-20T23:59:59", other: "2026-04-21T23:59:59" },
   met_late: { status: "met_late", due_at: "2026-04-17T23:59:59", other: "2026-04-16T23:59:59" },
 } as const satisfies Readonly<Record<ObligationState, object>>;
 
 const dutyIn = (id: string, state: ObligationState, isOther = false): RowOf<typeof OBLIGATIONS> => {
   const { status, due_at, other } = DUTY_IN[state];
-  const isMet = status !== "open";
+  const isMet = status === "met" || status === "met_late";
   return {
     tenant: "acme",
     obligation_id: id,
-    deadline: "HR-CLOSE",
+    rule: "HR-CLOSE",
     law: "policy",
     asset_id: "a.b",
     subject_hash: null,
@@ -220,13 +222,20 @@ const dutyIn = (id: string, state: ObligationState, isOther = false): RowOf<type
     objection_id: null,
     incident_id: null,
     started_at: "2026-04-01T00:00:00",
+    started_recorded_at: "2026-04-01T00:00:00",
     started_by: "evt_1",
     started_sequence: 1,
     due_at: isOther ? other : due_at,
+    earliest_decision_at: null,
     extensions: state === "extended" ? 1 : 0,
     stopped_at: isMet ? "2026-04-18T00:00:00" : null,
+    stopped_recorded_at: isMet ? "2026-04-18T00:00:00" : null,
     stopped_by: isMet ? "evt_2" : null,
     stopped_sequence: isMet ? 2 : null,
+    recorded_late: 0,
+    waived_at: null,
+    waived_by: null,
+    waived_reason: null,
     status,
   };
 };
@@ -291,7 +300,28 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
       await at.at("2026-06-01T00:00:00Z");
       await at.happens("decision.explanation_provided", "2026-04-20T09:00:00Z", { decision_id: "d1" });
-      expect(await at.at("2026-06-01T01:00:00Z")).toEqual(["PIPA-EXPL met met"]);
+      // Whoever acted on the first message must see that nothing was in the log when it was due.
+      expect(await at.at("2026-06-01T01:00:00Z")).toEqual(["PIPA-EXPL late_record met"]);
+    });
+
+    test("an obligation that waits for a decision does not fall due, and is announced as met or breached with it", async () => {
+      await using at = await setUp(create);
+      const law = { legal_bases: ["nyc_ll144"] };
+      await at.at("2026-04-01T09:00:00Z");
+      for (const decision_id of ["d1", "d2"])
+        await at.happens("transparency.notice_shown", "2026-04-01T15:00:00Z", { decision_id }, law);
+      expect(await at.at("2026-04-01T16:00:00Z")).toEqual([
+        "LL144-NOTICE open open",
+        "LL144-NOTICE open open",
+      ]);
+      // The tool may be used from 15 April on.
+      for (const now of ["2026-04-10T00:00:00Z", "2026-04-16T00:00:00Z", "2026-06-01T00:00:00Z"])
+        expect(await at.at(now)).toEqual([]);
+      const made = "decision.automated_decision_made";
+      await at.happens(made, "2026-06-01T00:00:00Z", { decision_id: "d1" }, law);
+      expect(await at.at("2026-06-01T01:00:00Z")).toEqual(["LL144-NOTICE met met"]);
+      await at.happens(made, "2026-04-14T15:00:00Z", { decision_id: "d2" }, law);
+      expect(await at.at("2026-06-01T02:00:00Z")).toEqual(["LL144-NOTICE breached breached"]);
     });
 
     test("a duty that returns to an earlier state is announced again, even within the stream's deduplication window", async () => {
@@ -332,7 +362,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
       await at.at("2026-04-18T10:00:00Z");
-      const read = readRules('{"deadlines":{"PIPA-EXPL":{"limit":{"count":10,"unit":"days"}}}}');
+      const read = readRules('{"rules":{"PIPA-EXPL":{"limit":{"count":10,"unit":"days"}}}}');
       if (read.kind !== "rules") throw new Error("the limits are valid");
       at.ruleBy(read.rules);
       await at.makeCasesAgain(1, casesProjection(read.rules, read.version));
@@ -364,7 +394,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
       await at.happens("decision.explanation_provided", "2026-05-04T09:00:00Z", { decision_id: "d1" });
       expect(await at.at("2026-05-05T10:00:00Z")).toContain("PIPA-EXPL met met");
-      const read = readRules('{"deadlines":{"PIPA-EXPL":{"limit":{"count":10,"unit":"days"}}}}');
+      const read = readRules('{"rules":{"PIPA-EXPL":{"limit":{"count":10,"unit":"days"}}}}');
       if (read.kind !== "rules") throw new Error("the limits are valid");
       const next = { ...casesProjection(read.rules, 0), version: CASES.version + 1 };
       await at.makeCasesAgain(1, next);
@@ -863,16 +893,15 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-04-18T11:00:00Z")).toEqual(["PIPA-EXPL met met"]);
     });
 
-    test("a duty that is due in a leap second is announced, and so are later ones", async () => {
+    test("an obligation that is breached in a leap second is announced, and so are later ones", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T08:00:00Z");
       const law = { legal_bases: ["nyc_ll144"] };
       await at.happens("decision.automated_decision_made", "2030-12-31T23:59:60Z", {}, law);
       await at.happens("objection.received", "2026-04-18T09:00:00Z", {});
       const told = await at.at("2026-04-18T10:00:00Z");
-      expect(told).toContain("LL144-NOTICE open open");
+      expect(told).toContain("LL144-NOTICE breached breached");
       expect(told).toContain("OBJ-ACK open due_soon");
-      expect(await at.at("2030-12-31T23:59:58Z")).toContain("LL144-NOTICE due due_soon");
     });
 
     test("the past is not announced when the first announcer starts", async () => {

@@ -130,6 +130,11 @@ export const testHttpContract = (runtime: Runtime): void => {
     ]) {
       expect([path, (await service.call(path)).status]).toEqual([path, 200]);
     }
+    const metrics = (await service.call("/metrics")).text;
+    expect(metrics).toMatch(
+      /^prooftrail_http_request_duration_seconds_bucket\{route="\/health\/live",le="\+Inf"\} 1$/m,
+    );
+    expect(metrics).toContain(`runtime="${runtime.toLowerCase()} `);
     // The page needs a bundler. The start prints its address only if it exists.
     const isPage = (await service.call("/sandbox")).status === 200;
     expect([runtime, isPage]).toEqual([runtime, runtime === "Bun"]);

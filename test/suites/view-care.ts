@@ -161,7 +161,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
       const { events, made } = await views.snapshot(named("events"), async ({ position, rows }) => {
         expect(position).toBe(messages.length);
         const made = rebuild(log, watched, named("events"));
-        await until("it was tried", () => tries.length > 0, { timeoutMs: 20_000 });
+        await until("it was tried", () => tries.length > 0);
         expect(await sequences(views, { text: textOf("objection") })).not.toEqual([]);
         let events = 0;
         for await (const page of rows(EVENTS)) events += page.length;

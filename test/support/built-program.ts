@@ -1,6 +1,6 @@
 /**
  * Prooftrail as `bun run build` makes it, for tests that start many processes: it starts in half of the CPU time of the source (0.36 of 0.64 s,
- * its broker included; measured). The source itself is started by the HTTP contract on each runtime (test/operation/runtimes.test.ts) and README commands.
+ * its broker included; measured). The source itself is started by the HTTP contract on each runtime (test/suites/http-contract.ts) and README commands.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

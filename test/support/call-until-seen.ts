@@ -1,9 +1,6 @@
 import type { Answer, CallOptions, TestService } from "./service.ts";
 import { until } from "./until.ts";
 
-/** Each 503 has waited up to 5 s for the view: after two minutes it will not catch up. */
-const SEEN_MS_MAX = 120_000;
-
 /**
  * Asks with `min_sequence` until the view has seen it: if the projector was just killed or is busy, an answer may say that the view is behind.
  */
@@ -16,7 +13,7 @@ export const callUntilSeen = async (
     const answer = await call(path, options);
     return answer.status === 503 ? undefined : answer;
   };
-  const answer = await until(`the view can answer ${path}`, answerOnceSeen, { timeoutMs: SEEN_MS_MAX });
+  const answer = await until(`the view can answer ${path}`, answerOnceSeen);
   if (answer.status !== 200) throw new Error(answer.text);
   return answer;
 };

@@ -46,7 +46,7 @@ export const startTestCluster = async (): Promise<TestCluster> => {
     await rm(files.run, { recursive: true, force: true });
     await mkdir(files.run, { recursive: true });
     const port = clientPorts[node];
-    const own = configure({ files, credentials: CREDENTIALS, port }).replace(
+    const own = configure({ files, credentials: CREDENTIALS, port, servers: NODES.length }).replace(
       'server_name: "prooftrail"',
       `server_name: "node-${node}"`,
     );
@@ -60,7 +60,7 @@ export const startTestCluster = async (): Promise<TestCluster> => {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill(signal);
-    await within(ELECTION_MS_MAX, `node ${node} has ended after ${signal}`, ended);
+    await within(`node ${node} has ended after ${signal}`, ended);
   };
   const connectAs = (user: keyof typeof CREDENTIALS): Promise<NatsConnection> =>
     connect({ servers: clientPorts.map((port) => `127.0.0.1:${port}`), user, pass: CREDENTIALS[user] });
@@ -81,25 +81,21 @@ export const startTestCluster = async (): Promise<TestCluster> => {
     const broken = (error: unknown): never => {
       throw new Error(`${String(error)}\n${brokerWarnings(folder)}`);
     };
-    return await until(what, ask, { timeoutMs: ELECTION_MS_MAX }).catch(broken);
+    return await until(what, ask).catch(broken);
   };
 
   await Promise.all(NODES.map(start));
-  await until(
-    "the cluster has its streams",
-    async () => {
-      const provisioner = await connectAs("provisioner").catch(() => undefined);
-      if (!provisioner) return false;
-      const result = await reconcileStreams({
-        provisioner,
-        definitions: topology({ replicas: 3 }),
-        logger: silentLogger,
-      });
-      await provisioner.close();
-      return result.kind === "agreed";
-    },
-    { timeoutMs: 30_000 },
-  );
+  await until("the cluster has its streams", async () => {
+    const provisioner = await connectAs("provisioner").catch(() => undefined);
+    if (!provisioner) return false;
+    const result = await reconcileStreams({
+      provisioner,
+      definitions: topology({ replicas: 3 }),
+      logger: silentLogger,
+    });
+    await provisioner.close();
+    return result.kind === "agreed";
+  });
 
   return {
     folder,
@@ -134,16 +130,13 @@ export const brokerWarnings = (folder: string): string =>
     return [`node ${node}:`, ...lines.slice(-8)].join("\n  ");
   }).join("\n");
 
-/** Elections take 4 to 6 s; several in a row, on a busy machine, take longer. */
-const ELECTION_MS_MAX = 60_000;
-
 /**
  * Below the range from which systems take ports for outgoing connections (32768 and up on Linux): while a node is down, no other connection may
  * get its port.
  */
 const PORTS = { from: 12_000, to: 32_000 };
 
-const freePorts = async (count: number): Promise<number[]> => {
+export const freePorts = async (count: number): Promise<number[]> => {
   const ports = new Set<number>();
   while (ports.size < count) {
     const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));

@@ -146,15 +146,11 @@ const watchService = (
     },
     ended: () => ended,
     untilReady: async () => {
-      await until(
-        "the service listens",
-        () => {
-          if (child.exitCode !== null)
-            throw new Error(`the service ended with ${child.exitCode}: ${errors}${output}`);
-          return url() !== "";
-        },
-        { timeoutMs: 30_000 },
-      );
+      await until("the service listens", () => {
+        if (child.exitCode !== null)
+          throw new Error(`the service ended with ${child.exitCode}: ${errors}${output}`);
+        return url() !== "";
+      });
     },
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGKILL");

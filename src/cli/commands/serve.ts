@@ -10,7 +10,7 @@ export const SERVE: CommandSpec = {
   name: "serve",
   summary: "Run the service until Ctrl-C",
   description: [
-    "Settings are environment variables (README.md, Configuration); these options win over them. Log lines go to standard output, the messages of the start to standard error.",
+    "Settings are environment variables (docs/reference/settings.md); these options win over them. Log lines go to standard output, the messages of the start to standard error.",
   ],
   options: [
     { flag: "--host", value: "address", description: "address to listen on; else HOST, else 127.0.0.1" },

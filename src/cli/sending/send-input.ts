@@ -158,12 +158,12 @@ const createWarnings = (warn: SendingParts["warn"]): Warnings => {
   const told = new Set<string>();
   return {
     add: async (warning) => {
-      const { path } = warning;
-      if (told.has(path) || told.size >= WARNED_PATHS_MAX) return;
-      told.add(path);
+      const kind = `${warning.code} ${warning.path}`;
+      if (told.has(kind) || told.size >= WARNED_KINDS_MAX) return;
+      told.add(kind);
       await warn(warning);
     },
   };
 };
 
-const WARNED_PATHS_MAX = 50;
+const WARNED_KINDS_MAX = 50;

@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { type Fact, timeOf } from "../../cases/fact.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import { CASE_FACTS_MAX } from "../../limits.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import { caseEntry, decisionEntry, isOfDecision } from "../../projections/cases/entries.ts";
 import { findNoticeToPerson } from "../../projections/cases/notice-to-person.ts";
 import { eventsOfFacts, findCase, isCaseExpired } from "../../projections/cases/queries.ts";

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { COVERAGE_EXAMPLES_MAX, KEPT_LEGAL_BASES_MAX } from "../../limits.ts";
-import type { Rules } from "../../obligations/clocks.ts";
 import { CANNOT_SHOW } from "../../obligations/duties.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import { COVERAGE_STATES, COVERAGE_WARNINGS, coverageEntries } from "../../projections/coverage/entries.ts";
 import { COVERAGE_FILTERS, COVERAGE_VIEWS, readCoverage } from "../../projections/coverage/page.ts";
 import type { Condition } from "../../views/conditions.ts";
@@ -64,19 +64,23 @@ export const coverageSchema = Type.Object({
     description: "A legal basis; `any` for what is asked of everybody, `policy` for rules of the operator.",
   }),
   duty: Type.String(),
-  required: count("How often it fell due. The `lifecycle` of an asset asks for two things."),
+  due: count(
+    "How often it fell due, or was met before it did. The `lifecycle` of an asset asks for two things.",
+  ),
   in_time: count("How often the log holds evidence that it was met in time."),
   late: count("How often it was met late."),
-  unmet: count("Not met so far; `/v1/obligations` tells what of it is overdue."),
+  unmet: count("Due and not met, or breached: `state=overdue,breached` of `/v1/obligations`."),
+  pending: count("Running: not met, and not due yet. Counted nowhere else."),
+  waived: count("Waived and not met. Counted nowhere else."),
   ratio: Type.Union([
-    Type.Number({ minimum: 0, maximum: 1, description: "`in_time` of `required`; null where nothing is." }),
+    Type.Number({ minimum: 0, maximum: 1, description: "`in_time` of `due`; null where nothing was due." }),
     Type.Null(),
   ]),
   state: Type.Union(
     COVERAGE_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: nothing of it in time or late so far; bias audits that were completed only after the decisions are named all the same. `stale`: there was evidence, and it is no longer valid: every bias audit is more than a year old, or ended by its `valid_until`. `not_applicable`: nothing was required.",
+        "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: nothing of it in time or late so far; bias audits that were completed only after the decisions are named all the same. `stale`: there was evidence, and it is no longer valid: every bias audit is more than a year old, or ended by its `valid_until`. `pending`: nothing was due so far, and something is running. `not_applicable`: nothing was asked for, or all of it was waived.",
     },
   ),
   clause: orNull("Where the law says so; null for a legal basis that has no known article for it."),
@@ -108,8 +112,8 @@ const CannotShow = Type.Array(
 const LIST: Operation = {
   id: "listCoverage",
   tag: "Registers",
-  summary: "Which duties have evidence",
-  description: `Per asset, law and duty: how often it fell due and how often the log holds evidence that it was met. \`notice\` counts decisions, under each legal basis that the decision names, or its notice, or whatever else belongs to it, at most ${KEPT_LEGAL_BASES_MAX} of them and first those that this program knows. \`labeling\` counts outcomes by their hash: those that an event labels, of all that events give out. \`bias_audit\` counts decisions, in time where a bias audit was completed no more than a year before and had not ended by its \`valid_until\`, in dates of New York. \`lifecycle\` requires \`asset.created\` and a version. The log cannot show what was not sent to it; duties that no count of events can show to be met are in \`cannot_show\`. Not legal advice: \`clause\` is where to check.`,
+  summary: "Which obligations have evidence",
+  description: `Per asset, law and duty: how often the obligation fell due and how often the log holds evidence that it was met. \`notice\` counts decisions, under each legal basis that the decision names, or its notice, or whatever else belongs to it, at most ${KEPT_LEGAL_BASES_MAX} of them and first those that this program knows. \`labeling\` counts outcomes by their hash: those that an event labels, of all that events give out. \`bias_audit\` counts decisions, in time where a bias audit was completed no more than a year before and had not ended by its \`valid_until\`, in dates of New York. \`lifecycle\` requires \`asset.created\` and a version. The log cannot show what was not sent to it; obligations that no count of events can show to be met are in \`cannot_show\`. Not legal advice: \`clause\` is where to check.`,
   scope: "events:read",
   parameters: [...listFilterParameters(COVERAGE_FILTERS), ...PAGE_PARAMETERS],
   answer: {

@@ -103,7 +103,7 @@ const documentation = (version: string) => ({
       apiKey: {
         type: "http" as const,
         scheme: "bearer",
-        description: "An API key, `ptk_…`, or the admin key. Sent as `Authorization: Bearer <key>`.",
+        description: "An API key, such as `ptk_…`, or the admin key. Sent as `Authorization: Bearer <key>`.",
       },
     },
   },

@@ -16,7 +16,7 @@ import {
   PROOF_WAIT_SECONDS_MAX,
 } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import { BUNDLE_FILES } from "../../proof/evidence/manifest.ts";
 import type { Logger } from "../../telemetry/logger.ts";

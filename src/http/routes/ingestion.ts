@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Principal } from "../../access/authenticate.ts";
-import type { SharedRateLimiter } from "../../access/shared-rate-limit.ts";
+import type { KeyLimiter } from "../../access/key-limiter.ts";
 import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
 import type {
   AcceptedEvent,
@@ -56,13 +56,11 @@ export const ingestionRoutes = ({
 interface Dependencies {
   readonly bodies: BodyReader;
   readonly intake: Intake;
-  readonly limiter: SharedRateLimiter;
+  readonly limiter: KeyLimiter;
 }
 
-const admitFor =
-  (limiter: SharedRateLimiter, { keyId, rateLimit }: Principal) =>
-  (count: number) =>
-    limiter.take({ keyId, unit: "events", perSecond: rateLimit?.events_per_second, count });
+const admitFor = (limiter: KeyLimiter, principal: Principal) => (count: number) =>
+  limiter.take(principal, "events", count);
 
 const postEvent = async (
   { bodies, intake, limiter }: Dependencies,
@@ -290,7 +288,14 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["event_id_conflict", "idempotency_key_reused", "log_unavailable", "overloaded", "view_behind"],
+  problems: [
+    "event_id_conflict",
+    "idempotency_key_reused",
+    "log_behind",
+    "log_unavailable",
+    "overloaded",
+    "view_behind",
+  ],
 });
 
 const batchOperation = (vocabulary: EventVocabulary): Operation => ({
@@ -344,5 +349,5 @@ const batchOperation = (vocabulary: EventVocabulary): Operation => ({
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["log_unavailable", "overloaded", "view_behind"],
+  problems: ["log_behind", "log_unavailable", "overloaded", "view_behind"],
 });

@@ -151,7 +151,7 @@ const CREATE: Operation = {
     schema: NewKeyAnswer,
     example: { data: { ...EXAMPLE_KEY, api_key: EXAMPLE_API_KEY }, request_id: EXAMPLE_REQUEST_ID },
   },
-  problems: ["log_unavailable"],
+  problems: ["log_behind", "log_unavailable"],
 };
 
 const LIST: Operation = {
@@ -191,7 +191,14 @@ const REVOKE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["invalid_request", "not_found", "changed_meanwhile", "log_unavailable", "overloaded"],
+  problems: [
+    "invalid_request",
+    "not_found",
+    "changed_meanwhile",
+    "log_behind",
+    "log_unavailable",
+    "overloaded",
+  ],
 };
 
 const ROTATE: Operation = {
@@ -217,5 +224,5 @@ const ROTATE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["not_found", "changed_meanwhile", "log_unavailable", "overloaded"],
+  problems: ["not_found", "changed_meanwhile", "log_behind", "log_unavailable", "overloaded"],
 };

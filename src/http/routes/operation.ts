@@ -9,14 +9,22 @@ import { contextOf } from "../request-context.ts";
 import { HealthLive, HealthReady } from "../schemas.ts";
 import { success } from "../success.ts";
 
-/** Why this instance cannot serve now; empty when it can. */
+/** What is wrong with this instance or its installation. */
+interface HealthReason {
+  readonly id: string;
+  /** A sentence or several for the operator, with what to do. */
+  readonly detail: string;
+  /** Whether the instance cannot serve because of it. */
+  readonly isBlocking: boolean;
+}
+
 export interface Readiness {
-  reasons(): Promise<readonly string[]>;
+  reasons(): Promise<readonly HealthReason[]>;
   /**
    * The same for what needs no views, such as taking events: the views may be away or far behind. A log that is not the views' own is still
    * a reason, because it must not be written.
    */
-  reasonsWithoutViews(): Promise<readonly string[]>;
+  reasonsWithoutViews(): Promise<readonly HealthReason[]>;
 }
 
 export const operationRoutes = (dependencies: {
@@ -39,8 +47,14 @@ export const operationRoutes = (dependencies: {
         const errors = query.errors();
         if (errors.length > 0) return problem(context, "invalid_request", { errors });
         const reasons = await (without === undefined ? readiness.reasons() : readiness.reasonsWithoutViews());
-        if (reasons.length > 0) return problem(context, "not_ready", { reasons, detail: reasons.join(" ") });
-        return success({ requestId: context.requestId, data: { status: "ready" } });
+        const blocking = reasons.filter(({ isBlocking }) => isBlocking);
+        if (blocking.length > 0) {
+          const details = blocking.map(({ detail }) => detail);
+          const reasonIds = blocking.map(({ id }) => id);
+          return problem(context, "not_ready", { reasons: details, reasonIds, detail: details.join(" ") });
+        }
+        const warnings = reasons.map(({ id, detail }) => ({ id, detail }));
+        return success({ requestId: context.requestId, data: { status: "ready", warnings } });
       },
       { detail: describe(READY) },
     )
@@ -77,7 +91,7 @@ const READY: Operation = {
   tag: "Operation",
   summary: "Can it serve?",
   description:
-    "The broker is connected, the streams have the right settings, the keys are fresh, and the views are there and not far behind. `without=views` leaves out the views: events are taken, and keys and holds changed, also while the views are away. It answers within a second; a log that has not answered by then is a reason.",
+    "The broker is connected, the streams have the right settings, the keys are fresh, and the views are there and not far behind. `without=views` leaves out the views: events are taken, and keys and holds changed, also while the views are away. It answers within a second; a log that has not answered by then is a reason. `warnings` names what does not keep this instance from serving, and needs attention all the same.",
   parameters: [
     parameter("without", "Leaves out whether the views are there and how far they are.", {
       type: "string",
@@ -88,7 +102,7 @@ const READY: Operation = {
     status: 200,
     description: "It can.",
     schema: HealthReady,
-    example: { data: { status: "ready" }, request_id: EXAMPLE_REQUEST_ID },
+    example: { data: { status: "ready", warnings: [] }, request_id: EXAMPLE_REQUEST_ID },
   },
   problems: ["invalid_request", "not_ready"],
 };

@@ -40,7 +40,7 @@ export const reconciliationRoutes = ({
       const lastSequence = await log.lastSequence();
       const balances = await tellUnread(log, { position, end: lastSequence }, found);
       return answerOne(call, {
-        is_balanced: balances.every(isBalanced),
+        is_balanced: isBalanced(balances),
         log_last_sequence: lastSequence,
         view_position: position,
         hours: balances.map(hourEntry),
@@ -87,7 +87,7 @@ const HourEntry = Type.Object({
   hour: Type.String({ format: "date-time", description: "The hour that begins then, by `received_at`." }),
   accepted: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "Events answered with 202 and stored by that answer, counted by the front ends; null where nobody counted, or what was is not handed on yet: that takes about a second, and with `min_sequence` the answer waits for it, up to 2 s.",
+      "Events answered with 202 and stored by that answer, counted by the front ends; null where nothing was counted, or what was is not handed on yet: that takes about a second, and with `min_sequence` the answer waits for it, up to 2 s.",
   }),
   stored: Type.Integer({ description: "Records in the log." }),
   projected: Type.Integer({ description: "Events in the view, counted now." }),
@@ -100,7 +100,7 @@ const HourEntry = Type.Object({
     TOLD_STATES.map((state) => Type.Literal(state)),
     {
       description:
-        "`more_stored`: stored, but nobody was told, because a front end or its connection ended first, or told and not counted yet. `refused`: nothing is lost, and the view could not take what `differing` names. `view_behind`: the views have not read all of the hour yet, so nobody can tell: ask again. `missing_in_log` and `not_projected` are alarms.",
+        "`not_counted`: nothing says how many events were acknowledged, as in hours before an upgrade from v0.1.0. `more_stored`: stored, but nobody was told, because a front end or its connection ended first, or told and not counted yet. `refused`: nothing is lost, and the view could not take what `differing` names. `view_behind`: the views have not read all of the hour yet, so nobody can tell: ask again. `missing_in_log` and `not_projected` are alarms.",
     },
   ),
   differing: Type.Array(
@@ -139,7 +139,9 @@ const READ: Operation = {
     description: "One row per hour with events.",
     schema: dataOf(
       Type.Object({
-        is_balanced: Type.Boolean(),
+        is_balanced: Type.Union([Type.Boolean(), Type.Null()], {
+          description: "Null where nothing was counted, so that nobody can tell.",
+        }),
         log_last_sequence: Type.Integer(),
         view_position: Type.Integer(),
         hours: Type.Array(HourEntry),

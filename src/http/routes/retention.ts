@@ -249,7 +249,7 @@ const SET: Operation = {
   scope: SCOPE,
   body: { schema: PolicyRequest, example: { tenant: "acme", ...EXAMPLE_POLICY.record.policy } },
   answer: policyAnswer,
-  problems: ["changed_meanwhile", "log_unavailable", "overloaded"],
+  problems: ["changed_meanwhile", "log_behind", "log_unavailable", "overloaded"],
 };
 
 const HOLD: Operation = {
@@ -268,7 +268,7 @@ const HOLD: Operation = {
     schema: dataOf(HoldRecord),
     example: { data: EXAMPLE_HOLD, request_id: EXAMPLE_REQUEST_ID },
   },
-  problems: ["log_unavailable"],
+  problems: ["log_behind", "log_unavailable"],
 };
 
 const LIST: Operation = {
@@ -304,5 +304,12 @@ const RELEASE: Operation = {
       request_id: EXAMPLE_REQUEST_ID,
     },
   },
-  problems: ["invalid_request", "not_found", "changed_meanwhile", "log_unavailable", "overloaded"],
+  problems: [
+    "invalid_request",
+    "not_found",
+    "changed_meanwhile",
+    "log_behind",
+    "log_unavailable",
+    "overloaded",
+  ],
 };

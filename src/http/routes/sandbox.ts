@@ -16,7 +16,6 @@ import {
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
 import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
-import { createRequestCheck } from "../../request/check.ts";
 import { SANDBOX_ASSETS } from "../../sandbox/assets.ts";
 import { expiryOf, type RecentEvent, recentEvents } from "../../sandbox/recent-events.ts";
 import {
@@ -27,7 +26,6 @@ import {
 } from "../../sandbox/watermark.ts";
 import type { BodyReader } from "../body.ts";
 import { holderOfRequest } from "../holder.ts";
-import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { clientLimited, problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
@@ -35,6 +33,7 @@ import { contextOf, type RequestContext } from "../request-context.ts";
 import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../schemas.ts";
 import { success, successList } from "../success.ts";
 import { refusedQuery } from "../without-query.ts";
+import { answerClassification, CLASSIFICATION_DESCRIPTION } from "./classification.ts";
 import {
   acceptedEvent,
   IDEMPOTENCY_KEY_PARAMETER,
@@ -90,7 +89,9 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
     )
     .post(
       "/classify",
-      open((request, context) => postClassify(bodies, request, context)),
+      open((request, context) =>
+        answerClassification(bodies, { request, context, isStillAllowed: WITHOUT_KEY }),
+      ),
       { parse: "none", detail: describe(CLASSIFY) },
     )
     .post(
@@ -127,22 +128,6 @@ const CLASSIFIED_ASSETS = SANDBOX_ASSETS.map((asset) => {
   const { risk_tier, legal_bases } = classify(asset.profile);
   return { ...asset, risk_tier, legal_bases };
 });
-
-const checkClassificationRequest = createRequestCheck(ClassificationRequest);
-
-const postClassify = async (
-  bodies: BodyReader,
-  request: Request,
-  context: RequestContext,
-): Promise<Response> => {
-  const refusal = refusedQuery({ request, context });
-  if (refusal) return refusal;
-  const read = await readJson(bodies, { request, context, isStillAllowed: WITHOUT_KEY });
-  if (read instanceof Response) return read;
-  const checked = checkClassificationRequest(read.value);
-  if (checked.kind === "invalid") return problem(context, "invalid_request", { errors: checked.problems });
-  return success({ requestId: context.requestId, data: classify(checked.request) });
-};
 
 const postEvent = async (
   { bodies, intakeOf }: SandboxDependencies,
@@ -244,7 +229,7 @@ const CLASSIFY: Operation = {
   id: "classify",
   tag: "Sandbox",
   summary: "Which risk tier does a system have?",
-  description: `From a description of the system to its tier, the laws behind it and what they require. It uses rules, not a model; it is a heuristic and not legal advice. Unknown values are treated with caution and named under \`warnings\`. ${LIMITED}`,
+  description: `${CLASSIFICATION_DESCRIPTION} ${LIMITED}`,
   body: { schema: ClassificationRequest, example: EXAMPLE_PROFILE },
   answer: {
     status: 200,

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { countsStream } from "../../../streams/counts.ts";
 import { PERMISSIONS } from "../../../streams/permissions.ts";
+import { COUNTS_GROUPS } from "../../../streams/subjects.ts";
 import { topology } from "../../../streams/topology.ts";
 import { EXPORTS_MAX, LOG_FOLLOWED_BYTES_MAX, PROJECTION_BYTES_PER_COMMIT_MAX } from "../../limits.ts";
 import { brokerFiles } from "./broker-files.ts";
@@ -29,10 +31,33 @@ test("each user of streams/permissions.ts has a password of its own and no other
   expect(configuration.match(/ user: /g)).toHaveLength(Object.keys(PERMISSIONS).length);
 });
 
-test("the memory of the broker is exactly the sum of the limits of its streams in memory", () => {
-  const inMemory = topology({ replicas: 1 }).filter(({ settings }) => settings.storage === "memory");
-  const reserved = inMemory.reduce((sum, { settings }) => sum + (settings.max_bytes ?? Number.NaN), 0);
-  expect(configuration).toContain(`max_memory_store: ${reserved}\n`);
+test.each([1, 3])(
+  "with %i copies every stream in memory is bounded, and full ones leave each broker a fifth of its memory",
+  (replicas) => {
+    const text = configure({ files: brokerFiles("/data"), credentials, port: undefined, servers: replicas });
+    const limit = (name: string): number => Number(new RegExp(`^ *${name}: (\\d+)$`, "m").exec(text)?.[1]);
+    const inMemory = topology({ replicas }).filter(({ settings }) => settings.storage === "memory");
+    expect(inMemory.map(({ name, settings }) => [name, settings.max_bytes > 0])).toEqual([
+      ["RATES", true],
+      ["SANDBOX", true],
+      ["SANDBOX_CLIENTS", true],
+    ]);
+    const full = inMemory.reduce((sum, { settings }) => sum + settings.max_bytes, 0);
+    expect(full).toBeLessThanOrEqual(limit("max_memory_store") * 0.8);
+    // The account's limit counts every copy (measured on 2.15.1).
+    expect(limit("max_memory")).toBe(limit("max_memory_store") * replicas);
+  },
+);
+
+test("the counts of 10,000 tenants that send in every hour fit on disk for more than a year, and into their messages", () => {
+  const { settings } = countsStream({ replicas: 3 });
+  expect(settings.storage).toBe("file");
+  const [tenants, frontEnds] = [10_000, 2];
+  const ofTenant = JSON.stringify({ "tenant-of-20-letters": Array.from({ length: 24 }, () => 1000) }).length;
+  const dayBytes = tenants * frontEnds * ofTenant;
+  expect(settings.max_bytes / dayBytes).toBeGreaterThan(365);
+  // Groups are not of equal size.
+  expect((2 * tenants * ofTenant) / COUNTS_GROUPS).toBeLessThan(settings.max_msg_size);
 });
 
 test("all readers of the log together ask for at most half of what may wait for the service", () => {

@@ -9,13 +9,8 @@ import {
   SHARED_REQUESTS,
   SHARED_SUBJECTS,
 } from "../../../streams/permissions.ts";
-import {
-  EVENT_BYTES_MAX,
-  RATES_BYTES_MAX,
-  RECORD_OVERHEAD_BYTES_MAX,
-  SANDBOX_BYTES_MAX,
-  SANDBOX_CLIENTS_BYTES_MAX,
-} from "../../limits.ts";
+import { bytesReserved, topology } from "../../../streams/topology.ts";
+import { BROKER_MEMORY_HEADROOM, EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../../limits.ts";
 import type { BrokerFiles } from "./broker-files.ts";
 import type { BrokerCredentials } from "./credentials.ts";
 
@@ -28,8 +23,11 @@ const PAYLOAD_BYTES_MAX = 1 * MIB;
  * replies over one connection: with the default, four readers that requested 16 MiB at the same time broke it for all (measured).
  */
 const PENDING_BYTES_MAX = 256 * MIB;
-/** Memory for streams. Each reserves its whole bound: streams/sandbox.ts, streams/sandbox-clients.ts and streams/rates.ts. */
-const MEMORY_BYTES_MAX = SANDBOX_BYTES_MAX + SANDBOX_CLIENTS_BYTES_MAX + RATES_BYTES_MAX;
+/**
+ * Memory for streams on each server. Each stream reserves its whole bound. The room above that is for a message that is stored before the oldest one
+ * goes: past the limit all streams in memory lose their leader, and do not get it back (10023, measured on 2.15.1).
+ */
+const MEMORY_BYTES_MAX = bytesReserved(topology({ replicas: 1 }), "memory") * BROKER_MEMORY_HEADROOM;
 /**
  * Larger than any disk, so that it never limits. The server's default is 75 % of the space that is free when it starts. It compares that
  * with the bytes already stored, counted before compression: a log that has filled half of its disk would be refused after a restart. On a
@@ -50,10 +48,12 @@ interface BrokerConfiguration {
   readonly credentials: BrokerCredentials;
   /** Undefined: the server takes a free port and writes it to its ports file. */
   readonly port: number | undefined;
+  /** Servers of the cluster; 1: no cluster. */
+  readonly servers?: number;
 }
 
 /** One option per line: nats-server does not start with two on one line (measured on 2.15.1). */
-export const configure = ({ files, credentials, port }: BrokerConfiguration): string =>
+export const configure = ({ files, credentials, port, servers = 1 }: BrokerConfiguration): string =>
   `# Written by Prooftrail at every start of the broker; changes here are lost.
 listen: ${quote(`127.0.0.1:${port ?? -1}`)}
 server_name: "prooftrail"
@@ -75,7 +75,10 @@ jetstream {
 }
 accounts {
   ${WITH_STREAMS} {
-    jetstream: enabled
+    # The account counts every copy of a stream. Its limit is what clients can see.
+    jetstream: {
+      max_memory: ${MEMORY_BYTES_MAX * servers}
+    }
     exports: ${jsonLines([
       ...SHARED_REQUESTS.map(({ subject, isStreamed }) => ({
         service: subject,

@@ -1,4 +1,4 @@
-/** Gets nats-server from the Debian archive, without root (private-apt.ts). Measured: 3 s, 2.15.1 on a bookworm whose own is 2.9.10. */
+/** Gets nats-server from the Debian archive, without root (private-apt.ts). Takes 3 s (measured). */
 import { join } from "node:path";
 import type { ObtainAttempt } from "./download-release.ts";
 import { openPrivateApt } from "./private-apt.ts";

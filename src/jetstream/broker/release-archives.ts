@@ -1,16 +1,10 @@
-/** The official nats-server release archives that we may download, pinned. Linux and macOS: the shim needs a POSIX shell. */
+/** The official nats-server release archives that we may download, pinned. Elsewhere nats-server has to be installed. */
+import { BROKER_VERSION } from "./version.ts";
 
-/**
- * With the fixes of the security advisories up to 2.14.3. The digests are those of the release's SHA256SUMS,
- * as the project's container images and other build systems carry them.
- */
-const VERSION = "2.14.3";
-
+/** As a public container build carries them. An archive with another digest is not unpacked. */
 const SHA256: Readonly<Record<string, string>> = {
-  "linux-amd64": "f3d0c820c749f81d717310fb00d4903919e70e3e66b268bd352a088b9788eb93",
-  "linux-arm64": "1759b6a0ddebade9471b7c02891dfaa8c73b526c6f3ce391d4e21ec3eceffab8",
-  "darwin-amd64": "effa518fe623433d7c3321991db419bb1e00aa9b19ae761b559b580434afc3ab",
-  "darwin-arm64": "e086395457a7a93a440433a446c9f161f917d35c0374640555123e8d8d4b7fe9",
+  "linux-amd64": "bf5edc7b1ce98e885c368cb43a886eb148dc5d0551d99f3cf6141fb5e1954c70",
+  "linux-arm64": "e2fbab4cad7d3c76e3052eb959570393c9d73ba756b70bf8e9eea61e9ae6d49c",
 };
 
 /** Node's names of processors → Go's. */
@@ -31,7 +25,7 @@ export const releaseArchive = (machine: {
   const target = `${machine.platform}-${GO_ARCHITECTURE[machine.arch] ?? machine.arch}`;
   const sha256 = SHA256[target];
   if (sha256 === undefined) return undefined;
-  const name = `nats-server-v${VERSION}-${target}`;
-  const url = `https://github.com/nats-io/nats-server/releases/download/v${VERSION}/${name}.tar.gz`;
+  const name = `nats-server-v${BROKER_VERSION}-${target}`;
+  const url = `https://github.com/nats-io/nats-server/releases/download/v${BROKER_VERSION}/${name}.tar.gz`;
   return { url, sha256, entry: `${name}/nats-server` };
 };

@@ -2,19 +2,22 @@
 import { createConnection, createServer } from "node:net";
 
 interface ServerInfo {
+  readonly name: string | undefined;
   readonly version: string;
   readonly hasJetStream: boolean;
 }
 
-/** A live server on loopback sends its line at once. */
+/** A live server sends its line at once. */
 const ANSWER_MS_MAX = 1000;
 const INFO_LINE = /^INFO (\{.*\})\s*\r\n/;
 
-/** The info of the server on this loopback port; undefined if none answers. */
-export const readServerInfo = (port: number): Promise<ServerInfo | undefined> =>
+const LOOPBACK = "127.0.0.1";
+
+/** The info of the server on this port, on this machine unless a host is named; undefined if none answers. */
+export const readServerInfo = (port: number, host = LOOPBACK): Promise<ServerInfo | undefined> =>
   new Promise((resolve) => {
     let text = "";
-    const socket = createConnection({ host: "127.0.0.1", port });
+    const socket = createConnection({ host, port });
     const finish = (info: ServerInfo | undefined): void => {
       socket.destroy();
       resolve(info);
@@ -34,13 +37,18 @@ export const isPortFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const probe = createServer();
     probe.once("error", () => resolve(false));
-    probe.listen({ host: "127.0.0.1", port }, () => probe.close(() => resolve(true)));
+    probe.listen({ host: LOOPBACK, port }, () => probe.close(() => resolve(true)));
   });
 
 const parseInfoLine = (text: string): ServerInfo | undefined => {
   const info = parsed(INFO_LINE.exec(text)?.[1] ?? "");
   if (typeof info !== "object" || info === null || !("version" in info)) return undefined;
-  return { version: String(info.version), hasJetStream: "jetstream" in info && info.jetstream === true };
+  const name = "server_name" in info ? String(info.server_name) : undefined;
+  return {
+    name,
+    version: String(info.version),
+    hasJetStream: "jetstream" in info && info.jetstream === true,
+  };
 };
 
 /** Undefined if it is not JSON: another program may listen there. */

@@ -2,7 +2,7 @@
  * Stages atomic batches in memory, on a machine that has a folder for it. With one replica nats-server 2.15.1 makes a store of files for
  * each batch below its stream, syncs it five times and deletes it after the commit (`newBatchStore`, jetstream_batching.go). None of these
  * files survives a start of the server, and what is acknowledged is synced in the stream itself. So a link into memory in their place saves
- * all syncs but that one (bench/HISTORY.md). Best effort: without the link the server uses the disk.
+ * all syncs but that one. Best effort: without the link the server uses the disk.
  */
 import {
   lstat,

@@ -1,11 +1,11 @@
 /** Duties in the view of cases, what is known of their announcements, and the rows in which that is kept. */
 import { OBLIGATION_STATES } from "../../obligations/state.ts";
-import { nextBoundary, type Told } from "../../obligations/transitions.ts";
+import type { Told } from "../../obligations/transitions.ts";
 import { isSameRow } from "../../views/stored-rows.ts";
 import { type Row, rowInteger, rowText, type Table } from "../../views/tables.ts";
 import type { ViewStore, Write } from "../../views/view-store.ts";
 import { type DutyId, ownedKey } from "../cases/duty-changes.ts";
-import { OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
+import { nextChangeOf, OBLIGATIONS } from "../cases/registers/obligations.ts";
 import { BEGUN, BOUNDARIES, TELLINGS, TOLD } from "./tables.ts";
 import type { Telling } from "./telling.ts";
 
@@ -84,14 +84,17 @@ const toldIn = (row: Row): Told => {
   return { state: state ?? "open", dueAt: rowText(row, "due_at") };
 };
 
-/** Nothing if the duty is already late or met. */
+/** Nothing if time alone changes nothing any more. */
 export const boundaryOf = ({ id, row }: Duty, now: string): readonly Write[] => {
-  const at = nextBoundary({ state: stateOfRow(row, now), dueAt: rowText(row, "due_at") });
+  const at = nextChangeOf(row, now);
   return at === undefined ? [] : [{ kind: "upsert", table: BOUNDARIES, row: { ...ownedKey(id), at } }];
 };
 
-export const recordOf = (id: DutyId, told: Told, tellings: number): readonly Write[] => {
-  const at = nextBoundary(told);
+export const recordOf = (
+  { id, row }: Duty,
+  { told, tellings, now }: { readonly told: Told; readonly tellings: number; readonly now: string },
+): readonly Write[] => {
+  const at = nextChangeOf(row, now);
   const key = ownedKey(id);
   return [
     { kind: "upsert", table: TOLD, row: { ...keyOf(id), state: told.state, due_at: told.dueAt } },

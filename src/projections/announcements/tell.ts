@@ -1,7 +1,7 @@
 /** Announces a page of duties, in steps between any of which it may be killed: writes down what it begins, publishes it, and records it. */
 import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import type { Told, Transition } from "../../obligations/transitions.ts";
 import { isSameRow } from "../../views/stored-rows.ts";
 import { rowText } from "../../views/tables.ts";
@@ -107,7 +107,7 @@ const toTell = async (
       expected.push(known.asRead);
     }
     if (telling.isNew || known.begun) writes.push({ kind: "delete", table: BEGUN, key: keyOf(id) });
-    writes.push(...recordOf(id, told, telling.number + 1));
+    writes.push(...recordOf({ id, row }, { told, tellings: telling.number + 1, now: atKey }));
   }
   return { announcements, begins, expected, writes };
 };

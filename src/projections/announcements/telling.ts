@@ -3,9 +3,9 @@
  * stream. Pure.
  */
 import { createHash } from "node:crypto";
-import type { Rules } from "../../obligations/clocks.ts";
 import { deadlineOf } from "../../obligations/deadlines.ts";
-import { type Told, TRANSITION, type Transition, transitionsTo } from "../../obligations/transitions.ts";
+import type { Rules } from "../../obligations/obligation.ts";
+import { type Told, type Transition, transitionsTo, transitionTo } from "../../obligations/transitions.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 
 interface Begun extends Told {
@@ -43,7 +43,7 @@ export const tellingOf = (
   const isSame = begun.state === now.state && begun.dueAt === now.dueAt;
   const number = isSame ? begun.number : Math.max(begun.number + 1, tellings);
   // The begun announcement may be the newest message, so the current state is announced after it, even if that state was announced before.
-  const transitions = before === undefined ? transitionsTo(now, undefined) : [TRANSITION[now.state]];
+  const transitions = before === undefined ? transitionsTo(now, undefined) : [transitionTo(now, before)];
   const opens = before === undefined && (transitions.length > 1 || number === 0);
   return { transitions, number, opens, isNew: !isSame };
 };
@@ -52,7 +52,7 @@ export const tellingOf = (
 export interface Announcement {
   readonly tenant: string;
   readonly assetId: string;
-  readonly deadline: string;
+  readonly rule: string;
   readonly transition: Transition;
   /** The same for the same transition, whoever announces it. */
   readonly messageId: string;
@@ -79,8 +79,8 @@ const announcementOf = (
   { row, told, telling, behind, rules, at }: AnnouncementParts,
 ): Announcement => {
   const [tenant, obligationId] = [rowText(row, "tenant"), rowText(row, "obligation_id")];
-  const [assetId, deadline] = [rowText(row, "asset_id"), rowText(row, "deadline")];
-  const rule = deadlineOf(rules.deadlines, deadline);
+  const [assetId, rule] = [rowText(row, "asset_id"), rowText(row, "rule")];
+  const deadline = deadlineOf(rules.deadlines, rule);
   const said =
     transition === "open" && telling.opens
       ? [tenant, obligationId, transition, told.dueAt]
@@ -89,7 +89,7 @@ const announcementOf = (
   return {
     tenant,
     assetId,
-    deadline,
+    rule,
     transition,
     messageId: createHash("sha256").update(identified).digest("base64url"),
     payload: {
@@ -97,10 +97,10 @@ const announcementOf = (
       obligation_id: obligationId,
       transition,
       state: told.state,
-      deadline,
-      duty: rule?.duty ?? null,
-      law: rule?.law ?? null,
-      clause: rule?.clause ?? null,
+      rule,
+      duty: deadline?.duty ?? null,
+      law: deadline?.law ?? null,
+      clause: deadline?.clause ?? null,
       asset_id: assetId,
       subject_hash: row.subject_hash ?? null,
       decision_id: row.decision_id ?? null,
@@ -108,13 +108,25 @@ const announcementOf = (
       incident_id: row.incident_id ?? null,
       started_at: `${rowText(row, "started_at")}Z`,
       started_by: { event_id: rowText(row, "started_by"), sequence: rowInteger(row, "started_sequence") },
+      started_recorded_at: timeIn(row, "started_recorded_at"),
       due_at: `${told.dueAt}Z`,
-      stopped_at: typeof row.stopped_at === "string" ? `${row.stopped_at}Z` : null,
+      earliest_decision_at: timeIn(row, "earliest_decision_at"),
+      stopped_at: timeIn(row, "stopped_at"),
+      stopped_recorded_at: timeIn(row, "stopped_recorded_at"),
       stopped_by:
         typeof row.stopped_by === "string"
           ? { event_id: row.stopped_by, sequence: rowInteger(row, "stopped_sequence") }
           : null,
+      recorded_late: row.recorded_late === 1,
+      waived_at: timeIn(row, "waived_at"),
+      waived_by: row.waived_by ?? null,
+      waived_reason: row.waived_reason ?? null,
       at,
     },
   };
+};
+
+const timeIn = (row: Row, name: string): string | null => {
+  const at = row[name];
+  return typeof at === "string" ? `${at}Z` : null;
 };

@@ -18,7 +18,7 @@ const recordOf = (sequence: number): StoredRecord => {
   const facts = eventFacts(event);
   if (facts === undefined) throw new Error("the event has no facts");
   const record = { tenant: "acme", receivedAt: "", requestId: "", eventText: JSON.stringify(event) };
-  const told = { fact: factOf(facts, sequence), names: [] };
+  const told = { fact: factOf(facts, sequence, event.timestamp), names: [] };
   return { sequence, tenant: "acme", record, eventId: event.event_id, facts, told };
 };
 

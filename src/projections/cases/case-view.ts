@@ -1,7 +1,9 @@
 import { type Case, caseOf } from "../../cases/case.ts";
 import type { Fact } from "../../cases/fact.ts";
-import { type Obligation, obligationsOf, type Rules } from "../../obligations/clocks.ts";
+import { obligationsOf } from "../../obligations/clocks.ts";
 import type { Deadline } from "../../obligations/deadlines.ts";
+import type { Obligation, Rules } from "../../obligations/obligation.ts";
+import { isWaiver } from "../../obligations/waivers.ts";
 
 /** The input of the registers. */
 export interface CaseView {
@@ -11,7 +13,10 @@ export interface CaseView {
   readonly deadlines: readonly Deadline[];
 }
 
+const NONE: readonly Fact[] = [];
+
 export const caseView = (tenant: string, facts: readonly Fact[], rules: Rules): CaseView => {
-  const is = caseOf(facts);
-  return { tenant, is, obligations: obligationsOf(is, rules), deadlines: rules.deadlines };
+  const waiving = facts.some(isWaiver) ? facts.filter(isWaiver) : NONE;
+  const is = caseOf(waiving.length === 0 ? facts : facts.filter((fact) => !isWaiver(fact)));
+  return { tenant, is, obligations: obligationsOf(is, rules, waiving), deadlines: rules.deadlines };
 };

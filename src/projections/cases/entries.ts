@@ -2,7 +2,7 @@
 import type { Decision } from "../../cases/case.ts";
 import { type Fact, isNoticeShown, timeOf } from "../../cases/fact.ts";
 import { isExplanation, isReversal } from "../../cases/objection.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import type { Row } from "../../views/tables.ts";
 import { entryOf, type List } from "../list.ts";
 import type { CaseView } from "./case-view.ts";

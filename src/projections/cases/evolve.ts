@@ -3,7 +3,7 @@
  * made anew from the facts of the case, and what differs from before is written.
  */
 import type { Fact } from "../../cases/fact.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import type { Projection, StateKey, States } from "../projection.ts";
@@ -23,6 +23,7 @@ import {
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { REGISTERS } from "./registers/registers.ts";
 import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES, CASES_VIEW } from "./tables.ts";
+import { placeOf } from "./waivers.ts";
 
 export const casesProjection = (rules: Rules, rulesVersion: number): Projection => {
   const projection: Projection = onFirstEvents({
@@ -39,7 +40,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   return projection;
 };
 
-const VERSION = 41;
+const VERSION = 43;
 /** Other deadlines make other rows, so they are part of the version. */
 const RULES_VERSIONS_MAX = 2 ** 32;
 
@@ -47,7 +48,10 @@ const keyOf = (tenant: string, node: string): StateKey => ({ table: CASE_NODES, 
 
 const stateKeys = (events: readonly FirstEvent[]): readonly StateKey[] => {
   const keys: StateKey[] = [];
-  for (const { tenant, told } of events) for (const node of told.names) keys.push(keyOf(tenant, node));
+  for (const event of events) {
+    const { tenant, names } = placeOf(event);
+    for (const node of names) keys.push(keyOf(tenant, node));
+  }
   return keys;
 };
 
@@ -58,8 +62,7 @@ const NONE: readonly StateKey[] = [];
  * another event of the step are not walked again: thousands of names may hang together.
  */
 const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => {
-  const { tenant } = event;
-  const { names } = event.told;
+  const { tenant, names } = placeOf(event);
   // Most cases are new.
   if (!walks.has(event) && names.every((node) => states.get(CASE_NODES, { tenant, node }) === undefined))
     return NONE;
@@ -101,10 +104,10 @@ const evolve = (states: States, events: readonly FirstEvent[], rules: Rules): re
   walkedNames.delete(states);
   const tenants = new Map<string, TenantNodes>();
   for (const event of events) {
-    const { fact, names } = event.told;
+    const { tenant, fact, names } = placeOf(event);
     if (names.length === 0) continue;
-    const nodes = tenants.get(event.tenant) ?? tenantNodes(states, event.tenant);
-    tenants.set(event.tenant, nodes);
+    const nodes = tenants.get(tenant) ?? tenantNodes(states, tenant);
+    tenants.set(tenant, nodes);
     nodes.add(fact, names);
   }
   const last = events.at(-1)?.sequence;

@@ -1,5 +1,5 @@
 /** For comparing a live view of cases with one that was just made from the log, in which nothing has expired. */
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import { rowText } from "../../views/tables.ts";
 import type { Snapshot, ViewDefinition, ViewStore } from "../../views/view-store.ts";
 import { casesWith, withoutGone } from "./expiry.ts";

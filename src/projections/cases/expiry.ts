@@ -4,7 +4,8 @@
  */
 import type { Fact } from "../../cases/fact.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
+import { isWaiver } from "../../obligations/waivers.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { Expectation, ViewRevision, ViewStore, Write } from "../../views/view-store.ts";
@@ -110,7 +111,9 @@ export const casesExpiring = async (
   const gone = new Set(stored.filter(isExpired).map((row) => rowText(row, "event_id")));
   const over = cases.flatMap((members) => {
     const facts = allFactsOf(members);
-    const isOver = facts.length > 0 && facts.every(({ id }) => expiring.has(id) || gone.has(id));
+    // A waiver is no event of the tenant: it goes with the others.
+    const events = facts.filter((fact) => !isWaiver(fact));
+    const isOver = events.length > 0 && events.every(({ id }) => expiring.has(id) || gone.has(id));
     return isOver ? [{ members, facts }] : [];
   });
   if (over.length === 0) return { expected: [], writes: [] };

@@ -4,7 +4,7 @@
  */
 import { type Fact, factOf, inOrder, NOTICE_TYPES } from "../../cases/fact.ts";
 import { eventFacts } from "../../event/facts.ts";
-import { WHOLE_SECONDS } from "../../event/formats.ts";
+import { timeKey, WHOLE_SECONDS } from "../../event/formats.ts";
 import { readEvent } from "../../event/read-event.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
@@ -61,8 +61,8 @@ async function* newestEvents(
 }
 
 /** Undefined if the notice says what it is about. */
-const namelessFact = ({ eventText, sequence }: StoredEvent): Fact | undefined => {
+const namelessFact = ({ eventText, sequence, receivedAt }: StoredEvent): Fact | undefined => {
   const known = eventFacts(readEvent(eventText));
-  const fact = known && factOf(known, sequence);
+  const fact = known && factOf(known, sequence, timeKey(receivedAt));
   return fact && Object.keys(fact.links).length === 0 ? fact : undefined;
 };

@@ -1,7 +1,8 @@
 /** A case and everything known of it, found by one of the names to which its events refer. */
 import type { Fact, LinkKind } from "../../cases/fact.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
+import { isWaiver } from "../../obligations/waivers.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { searchQuery } from "../events/queries.ts";
@@ -37,7 +38,9 @@ export const findCase = async (
   const names = componentOf(start, node);
   const members = names.map(node);
   const facts = factsOf(names, node);
-  const events = members.reduce((sum, each) => sum + each.events - each.gone.length, 0);
+  // Waivers are no events of the tenant.
+  const waivers = facts.filter(isWaiver).length;
+  const events = members.reduce((sum, each) => sum + each.events - each.gone.length, -waivers);
   const hasExpired = members.some(({ gone }) => gone.length > 0);
   const view = caseView(tenant, facts, rules);
   const others = hasExpired ? [] : members.flatMap((each) => each.others.filter((time) => time !== ""));

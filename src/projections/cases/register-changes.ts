@@ -1,6 +1,6 @@
 /** The changes of the registers when cases change. */
 import type { Fact } from "../../cases/fact.ts";
-import type { Rules } from "../../obligations/clocks.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import { indexedBesideKey, type Row, rowInteger, type Table, type Value } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { createKeyMap } from "../key-map.ts";

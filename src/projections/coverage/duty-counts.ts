@@ -10,10 +10,11 @@ export const DUTY_COUNTS = {
     /** A legal basis; `any` for duties that apply to everybody, `policy` for rules of the operator. */
     law: TEXT,
     duty: TEXT,
+    /** All that is counted here: also what is not due yet, or was waived. */
     required: INTEGER,
     in_time: INTEGER,
     late: INTEGER,
-    /** Not met so far; whether that is overdue depends on the time of reading. */
+    /** Due and not met. */
     unmet: INTEGER,
   },
   primaryKey: ["tenant", "asset_id", "law", "duty"],
@@ -22,3 +23,9 @@ export const DUTY_COUNTS = {
 
 /** A row of all these tables as a type. */
 export type DutyCount = RowOf<typeof DUTY_COUNTS & { readonly name: string }>;
+
+/** With what only obligations with a clock have. */
+export interface CoverageCount extends DutyCount {
+  readonly open: number;
+  readonly waived: number;
+}

@@ -1,28 +1,42 @@
 /** What an answer says of a duty: its counts, its state, and examples of evidence. */
 import { strict as assert } from "node:assert";
-import { timeKey } from "../../event/formats.ts";
+import { timeKey, WHOLE_SECONDS } from "../../event/formats.ts";
 import { COVERAGE_EXAMPLES_MAX } from "../../limits.ts";
 import { auditedDates, BIAS_AUDIT, dateInNewYork, joinedDates } from "../../obligations/bias-audit.ts";
-import type { Rules } from "../../obligations/clocks.ts";
 import { clauseOf } from "../../obligations/duties.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import { rowInteger } from "../../views/tables.ts";
 import { type TenantQuery, tenantTotals } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import type { BiasAudit } from "../audits/completed-audits.ts";
+import { COVERAGE_OPEN } from "../cases/registers/coverage.ts";
 import { LL144_USES } from "../cases/registers/ll144-uses.ts";
 import { findExpired } from "../events/earlier.ts";
-import type { DutyCount } from "./duty-counts.ts";
+import type { CoverageCount } from "./duty-counts.ts";
 import { createEvidence, type Evidence } from "./evidence.ts";
-import { isRegistered } from "./registered-laws.ts";
+import { isRegistered } from "./legal-bases.ts";
 
-export const COVERAGE_STATES = ["covered", "partial", "missing", "stale", "not_applicable"] as const;
+export const COVERAGE_STATES = [
+  "covered",
+  "partial",
+  "missing",
+  "stale",
+  "pending",
+  "not_applicable",
+] as const;
 export type CoverageState = (typeof COVERAGE_STATES)[number];
 
 export const COVERAGE_WARNINGS = ["unregistered_legal_basis"] as const;
 export type CoverageWarning = (typeof COVERAGE_WARNINGS)[number];
 
-export interface CoverageEntry extends Omit<DutyCount, "tenant"> {
-  /** In time divided by required; null if nothing is required. */
+/** At the time of reading. What is not due yet counts as pending and nowhere else. */
+interface Counts extends Pick<CoverageCount, "in_time" | "late" | "unmet" | "waived"> {
+  readonly due: number;
+  readonly pending: number;
+}
+
+export interface CoverageEntry extends Counts, Pick<CoverageCount, "asset_id" | "law" | "duty"> {
+  /** In time divided by due; null if nothing was due. */
   readonly ratio: number | null;
   readonly state: CoverageState;
   readonly clause: string | null;
@@ -35,18 +49,19 @@ export interface CoverageEntry extends Omit<DutyCount, "tenant"> {
 export const coverageEntries = async (
   views: Pick<ViewStore, "load" | "select">,
   tenant: string,
-  rows: readonly DutyCount[],
+  rows: readonly CoverageCount[],
   { rules, now }: { readonly rules: Rules; readonly now: Date },
 ): Promise<readonly CoverageEntry[]> => {
   const evidence = createEvidence(views, tenant, rules);
-  const today = dateInNewYork(timeKey(now.toISOString()));
+  const at = timeKey(`${now.toISOString().slice(0, WHOLE_SECONDS)}Z`);
+  const today = dateInNewYork(at);
   const found: Found[] = [];
   for (const row of rows) {
     const audits = isOfBiasAudit(row) ? await evidence.audits(row.asset_id) : undefined;
-    const count = audits ? await withAudits(views, row, audits) : row;
+    const count = await countsOf(views, audits ? await withAudits(views, row, audits) : row, at);
     const hasEvidence = count.in_time + count.late > 0 || (audits?.length ?? 0) > 0;
     const isStale = audits !== undefined && audits.length > 0 && !isValid(audits, today);
-    found.push({ count, isStale, newest: hasEvidence ? await evidence.of(row) : [] });
+    found.push({ row, count, isStale, newest: hasEvidence ? await evidence.of(row) : [] });
   }
   const expired = await findExpiredAmong(views, tenant, found);
   return found.map((each) => coverageEntry(each, expired, rules));
@@ -65,45 +80,82 @@ const findExpiredAmong = async (
   return lacking.length === 0 ? expired : findExpired(views, tenant, lacking.flatMap(idsOf));
 };
 
+/** Of those that are open, some have run out by now. */
+const countsOf = async (
+  views: Pick<ViewStore, "select">,
+  row: CoverageCount,
+  at: string,
+): Promise<Counts> => {
+  const { in_time, late, open, waived } = row;
+  const [found] = open === 0 ? [] : await views.select(overdueQuery(row, at));
+  // An obligation may be met between the two queries.
+  const overdue = Math.min(open, found ? rowInteger(found, "obligations") : 0);
+  const unmet = row.unmet + overdue;
+  return { due: in_time + late + unmet, in_time, late, unmet, pending: open - overdue, waived };
+};
+
+/** Separate so that a test can ask the database for its plan. */
+export const overdueQuery = (
+  { tenant, asset_id, law, duty }: Pick<CoverageCount, "tenant" | "asset_id" | "law" | "duty">,
+  at: string,
+): TenantQuery =>
+  tenantTotals({
+    tenant,
+    table: COVERAGE_OPEN,
+    where: [
+      { kind: "equals", column: "asset_id", value: asset_id },
+      { kind: "equals", column: "law", value: law },
+      { kind: "equals", column: "duty", value: duty },
+      { kind: "range", column: "due_at", to: at },
+    ],
+    groupBy: ["asset_id"],
+    sums: ["obligations"],
+    counted: { column: "obligations", by: "due_at", except: [] },
+    rowsMax: 1,
+  });
+
 interface Found {
-  readonly count: DutyCount;
+  readonly row: CoverageCount;
+  readonly count: Counts;
   readonly isStale: boolean;
   /** Newest first. */
   readonly newest: readonly Evidence[];
 }
 
 const coverageEntry = (
-  { count, isStale, newest }: Found,
+  { row: { asset_id, law, duty }, count, isStale, newest }: Found,
   expired: ReadonlySet<string>,
   { deadlines }: Rules,
 ): CoverageEntry => {
-  const { tenant: _, ...shown } = count;
   const [last] = newest;
   const examples = newest.map(({ eventId }) => eventId).filter((id) => !expired.has(id));
   return {
-    ...shown,
-    ratio: count.required === 0 ? null : count.in_time / count.required,
+    asset_id,
+    law,
+    duty,
+    ...count,
+    ratio: count.due === 0 ? null : count.in_time / count.due,
     state: stateOf(count, isStale),
-    clause: clauseOf(deadlines, count.law, count.duty),
+    clause: clauseOf(deadlines, law, duty),
     last_evidence_at: last === undefined ? null : `${last.at}Z`,
     example_event_ids: examples.slice(0, COVERAGE_EXAMPLES_MAX),
     // Kept, because a law may be new; with a warning, because it may be misspelt.
-    warnings: isRegistered(count.law) ? [] : ["unregistered_legal_basis"],
+    warnings: isRegistered(law) ? [] : ["unregistered_legal_basis"],
   };
 };
 
 /** Stale takes precedence: if the evidence is no longer valid, new evidence is needed, however much was covered. */
 export const stateOf = (
-  { required, in_time, late }: Pick<DutyCount, "required" | "in_time" | "late">,
+  { due, in_time, late, pending }: Pick<Counts, "due" | "in_time" | "late" | "pending">,
   isStale: boolean,
 ): CoverageState => {
-  if (required === 0) return "not_applicable";
+  if (due === 0) return pending === 0 ? "not_applicable" : "pending";
   if (isStale) return "stale";
-  if (in_time === required) return "covered";
+  if (in_time === due) return "covered";
   return in_time + late === 0 ? "missing" : "partial";
 };
 
-const isOfBiasAudit = ({ law, duty }: DutyCount): boolean =>
+const isOfBiasAudit = ({ law, duty }: CoverageCount): boolean =>
   law === BIAS_AUDIT.law && duty === BIAS_AUDIT.duty;
 
 const isValid = (audits: readonly BiasAudit[], today: string): boolean =>
@@ -112,9 +164,9 @@ const isValid = (audits: readonly BiasAudit[], today: string): boolean =>
 /** Decisions made during a valid year count as in time. */
 const withAudits = async (
   views: Pick<ViewStore, "select">,
-  count: DutyCount,
+  count: CoverageCount,
   audits: readonly BiasAudit[],
-): Promise<DutyCount> => {
+): Promise<CoverageCount> => {
   const { tenant, asset_id: assetId, required } = count;
   let decisions = 0;
   for (const dates of joinedDates(audits.map(({ at, validUntil }) => auditedDates(at, validUntil)))) {

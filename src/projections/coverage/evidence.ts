@@ -3,8 +3,8 @@
  * newest of an asset are searched. Events that expired with their case are not found, although they count.
  */
 import { BIAS_AUDIT } from "../../obligations/bias-audit.ts";
-import type { Rules } from "../../obligations/clocks.ts";
 import { ANY_LAW, clocksOf } from "../../obligations/duties.ts";
+import type { Rules } from "../../obligations/obligation.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import { tenantList } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
@@ -40,7 +40,7 @@ export const createEvidence = (
     const ids: readonly string[] = clocksOf(deadlines, law, duty).map(({ id }) => id);
     if (ids.length > 0)
       return (await clocks(assetId)).flatMap((row) =>
-        ids.includes(rowText(row, "deadline")) ? ofClock(row) : [],
+        ids.includes(rowText(row, "rule")) ? ofClock(row) : [],
       );
     switch (duty) {
       case "notice":
@@ -111,7 +111,7 @@ const ofRow = (row: Row): Evidence => ({ at: rowText(row, "at"), eventId: rowTex
 const ofClock = (row: Row): readonly Evidence[] => {
   if (row.stopped_by === null || row.stopped_at === null) return [];
   const [at, eventId] =
-    row.deadline === "LL144-NOTICE" ? ["started_at", "started_by"] : ["stopped_at", "stopped_by"];
+    row.rule === "LL144-NOTICE" ? ["started_at", "started_by"] : ["stopped_at", "stopped_by"];
   return [{ at: rowText(row, at), eventId: rowText(row, eventId) }];
 };
 

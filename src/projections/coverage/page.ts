@@ -10,7 +10,7 @@ import { COVERAGE } from "../cases/registers/coverage.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
 import { type List, listQuery, type Page } from "../list.ts";
 import { LABELING } from "../outcomes/tables.ts";
-import type { DutyCount } from "./duty-counts.ts";
+import type { CoverageCount } from "./duty-counts.ts";
 
 const ORDER = ["asset_id", "law", "duty"] as const;
 
@@ -34,7 +34,7 @@ export const COVERAGE_FILTERS: Pick<List, "filters" | "values"> = {
 };
 
 export type CoveragePage =
-  | { readonly kind: "page"; readonly rows: readonly DutyCount[]; readonly nextCursor: string | null }
+  | { readonly kind: "page"; readonly rows: readonly CoverageCount[]; readonly nextCursor: string | null }
   | { readonly kind: "invalid_cursor" };
 
 export const readCoverage = async (
@@ -60,11 +60,11 @@ const isPlace = (place: Place | undefined): boolean =>
   place === undefined || (place.length === ORDER.length && place.every((value) => typeof value === "string"));
 
 /** In the order of the keys, each key once. */
-const together = (found: readonly Row[], tenant: string, order: Page["order"]): readonly DutyCount[] => {
+const together = (found: readonly Row[], tenant: string, order: Page["order"]): readonly CoverageCount[] => {
   const sorted = found
-    .map((row): DutyCount => countIn(row, tenant))
+    .map((row): CoverageCount => countIn(row, tenant))
     .sort((one, other) => (order === "asc" ? compare(one, other) : compare(other, one)));
-  const rows: DutyCount[] = [];
+  const rows: CoverageCount[] = [];
   for (const row of sorted) {
     const before = rows.at(-1);
     if (before === undefined || compare(before, row) !== 0) rows.push(row);
@@ -73,7 +73,7 @@ const together = (found: readonly Row[], tenant: string, order: Page["order"]): 
   return rows;
 };
 
-const countIn = (row: Row, tenant: string): DutyCount => ({
+const countIn = (row: Row, tenant: string): CoverageCount => ({
   tenant,
   asset_id: rowText(row, "asset_id"),
   law: rowText(row, "law"),
@@ -82,17 +82,22 @@ const countIn = (row: Row, tenant: string): DutyCount => ({
   in_time: rowInteger(row, "in_time"),
   late: rowInteger(row, "late"),
   unmet: rowInteger(row, "unmet"),
+  // Only the counts of cases have clocks.
+  open: row.open === undefined ? 0 : rowInteger(row, "open"),
+  waived: row.waived === undefined ? 0 : rowInteger(row, "waived"),
 });
 
-const sum = (one: DutyCount, other: DutyCount): DutyCount => ({
+const sum = (one: CoverageCount, other: CoverageCount): CoverageCount => ({
   ...one,
   required: one.required + other.required,
   in_time: one.in_time + other.in_time,
   late: one.late + other.late,
   unmet: one.unmet + other.unmet,
+  open: one.open + other.open,
+  waived: one.waived + other.waived,
 });
 
-const compare = (one: DutyCount, other: DutyCount): number => {
+const compare = (one: CoverageCount, other: CoverageCount): number => {
   for (const name of ORDER) if (one[name] !== other[name]) return compareStored(one[name], other[name]);
   return 0;
 };

@@ -6,7 +6,7 @@
 import { setTimeout as delay, setImmediate as otherWork } from "node:timers/promises";
 import { canonicalEventId } from "../../event/formats.ts";
 import {
-  ACCEPTED_FLUSH_MS,
+  COUNTS_FLUSH_MS,
   DEAD_LETTERS_LISTED_MAX,
   LOG_FOLLOWED_BYTES_MAX,
   RECONCILED_EVENTS_NAMED_MAX,
@@ -24,7 +24,7 @@ import { LEDGER } from "./tables.ts";
 
 export interface HourBalance {
   readonly hour: Hour;
-  /** Null if nobody counted, for events from before there were counts. */
+  /** Null if nobody counted: the counts are of an earlier version, were lost, or are not stored yet. */
   readonly accepted: number | null;
   readonly stored: number;
   readonly projected: number;
@@ -38,19 +38,26 @@ export interface HourBalance {
   readonly isComplete: boolean;
 }
 
-/** `refused`: the counts agree, but the view could not take some of the records. */
+/** `refused`: the counts agree, but the view could not take some of the records. `not_counted`: nothing to compare the log with. */
 export const BALANCE_STATES = [
   "balanced",
   "more_stored",
+  "not_counted",
   "refused",
   "missing_in_log",
   "not_projected",
 ] as const;
 export type BalanceState = (typeof BALANCE_STATES)[number];
 
-/** Whether every acknowledged event is in the log and in the view. There may be more. */
-export const isBalanced = ({ state }: { readonly state: string }): boolean =>
-  state === "balanced" || state === "more_stored";
+/** Whether an acknowledged event is missing in the log or in the view. */
+export const isAlarm = ({ state }: { readonly state: string }): boolean =>
+  !["balanced", "more_stored", "not_counted"].includes(state);
+
+/** Whether every acknowledged event is in the log and in the view, where there may be more; null if nobody counted what was acknowledged. */
+export const isBalanced = (hours: readonly { readonly state: string }[]): boolean | null => {
+  if (hours.some(isAlarm)) return false;
+  return hours.length === 0 || hours.some(({ state }) => state === "not_counted") ? null : true;
+};
 
 export interface DifferingEvent {
   /** Null for a record whose event has none. */
@@ -92,11 +99,11 @@ export const reconcile = async (
 };
 
 /** The interval at which counts are stored, and as long again for the broker. */
-const COUNTS_WAIT_MS_MAX = 2 * ACCEPTED_FLUSH_MS;
-const COUNTS_POLL_MS = ACCEPTED_FLUSH_MS / 10;
+const COUNTS_WAIT_MS_MAX = 2 * COUNTS_FLUSH_MS;
+const COUNTS_POLL_MS = COUNTS_FLUSH_MS / 10;
 
 /**
- * Like `reconcile`, for a request about events written a moment ago: front ends store their counts once in ACCEPTED_FLUSH_MS, and until then the
+ * Like `reconcile`, for a request about events written a moment ago: front ends store their counts once in COUNTS_FLUSH_MS, and until then the
  * events seem unacknowledged. Events that come meanwhile may seem so again. `deadline` by `performance.now()`.
  */
 export const reconcileCounted = async (
@@ -160,7 +167,8 @@ const stateOf = (found: {
   if (!isProjected) return "not_projected";
   if (accepted !== null && accepted > stored) return "missing_in_log";
   if (isRefused) return "refused";
-  return accepted === null || accepted === stored ? "balanced" : "more_stored";
+  if (accepted === null) return "not_counted";
+  return accepted === stored ? "balanced" : "more_stored";
 };
 
 type Named = Pick<HourBalance, "differing" | "isComplete">;

@@ -12,7 +12,7 @@ import type { ViewStore } from "../../views/view-store.ts";
 import { EVENTS_VIEW } from "../events/tables.ts";
 import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS } from "../limits.ts";
 import { lookAgain } from "../look-again.ts";
-import { type HourBalance, isBalanced, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
+import { type HourBalance, isAlarm, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
 import { LEDGER_VIEW, RECONCILED_HOURS, RECONCILIATION } from "./tables.ts";
 
 export interface Reconciler {
@@ -58,7 +58,7 @@ export const createReconciler = (
         if (told.tenants.has(tenant)) continue;
         for (const balance of await reconcile(dependencies, tenant, [each])) {
           onBalance(tenant, balance);
-          if (!isBalanced(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
+          if (isAlarm(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
         }
         told.tenants.add(tenant);
       }

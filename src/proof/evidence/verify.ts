@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { encodeBase64 } from "../base64.ts";
 import { keyLines } from "../key-lines.ts";
+import { restorationNotes } from "../restored-line.ts";
 import { createVerifier, formatVerifierKey, parseVerifierKey, type Verifier } from "../signed-note.ts";
 import { type Checkpoint, openCheckpoint } from "../tlog-checkpoint.ts";
 import { type BundleFiles, DamagedFileError } from "./bundle-files.ts";
@@ -109,7 +110,7 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
       isKeyPinned: keys.isPinned,
       anchor: anchored.anchor,
       heldCheckpoint: holdAgainst(question, checkpoint, keys.verifiers),
-      notes: [...verified.counted.notes, ...notesBeside(bundle)],
+      notes: [...restorationNotes(checkpoint.extensions), ...verified.counted.notes, ...notesBeside(bundle)],
     },
   };
 };

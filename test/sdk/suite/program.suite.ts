@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { createClient } from "prooftrail-sdk";
 import { Lease } from "../../../src/sdk/lease.ts";
+import { WAIT_MS_MAX } from "../../support/time-limits.ts";
 import { until } from "../../support/until.ts";
 import { NOWHERE } from "./events.ts";
 import { withFolder } from "./folder.ts";
@@ -17,7 +18,7 @@ import { problemAnswer, takeAll, withScriptedService } from "./scripted-service.
 
 const outputOf = async (name: string): Promise<string> => {
   const [command, ...parameters] = commandOf(name);
-  const { stdout } = await promisify(execFile)(command, parameters, { timeout: 20_000 });
+  const { stdout } = await promisify(execFile)(command, parameters, { timeout: WAIT_MS_MAX });
   return stdout;
 };
 
@@ -33,7 +34,7 @@ test("the last event of a program is delivered when the program ends by itself, 
   withScriptedService(takeAll, async (service) => {
     const [command, ...parameters] = commandOf("captures-and-ends");
     const env = { ...process.env, CAPTURE_URL: service.url, CAPTURE_KEY: "ptk_1" };
-    await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+    await promisify(execFile)(command, parameters, { timeout: WAIT_MS_MAX, env });
     assert.deepEqual(service.eventIds, ["evt_last"]);
   }));
 
@@ -43,7 +44,7 @@ test("the last event of a program is reported as dropped if nobody accepts it be
     async (service) => {
       const [command, ...parameters] = commandOf("captures-and-ends");
       const env = { ...process.env, CAPTURE_URL: service.url, CAPTURE_KEY: "ptk_1" };
-      const { stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+      const { stderr } = await promisify(execFile)(command, parameters, { timeout: WAIT_MS_MAX, env });
       assert.match(stderr, /PROOFTRAIL_DROPPED.*Event evt_last dropped \(closed\): The program has ended/);
     },
   ));
@@ -51,14 +52,14 @@ test("the last event of a program is reported as dropped if nobody accepts it be
 test("a dropped event is reported once, even if the program exits in the same turn of the loop", async () => {
   const [command, ...parameters] = commandOf("drops-and-exits");
   const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1" };
-  const { stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+  const { stderr } = await promisify(execFile)(command, parameters, { timeout: WAIT_MS_MAX, env });
   assert.equal(stderr.match(/PROOFTRAIL_DROPPED.*Event evt_when dropped \(invalid\)/g)?.length, 1, stderr);
 });
 
 test("events captured at the very end, after events in memory were dropped, are each dropped and reported", async () => {
   const [command, ...parameters] = commandOf("captures-at-the-end");
   const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1" };
-  const { stdout, stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+  const { stdout, stderr } = await promisify(execFile)(command, parameters, { timeout: WAIT_MS_MAX, env });
   assert.deepEqual(JSON.parse(stdout), [["dropped", "dropped"], { closed: 3 }, 0]);
   assert.deepEqual(stderr.match(/evt_\w+ dropped \(closed\)/g), [
     "evt_before dropped (closed)",
@@ -73,7 +74,7 @@ test("events that a client drops at its close are reported before the close is d
     async (service) => {
       const [command, ...parameters] = commandOf("closes-and-exits");
       const env = { ...process.env, CAPTURE_URL: service.url, CAPTURE_KEY: "ptk_1" };
-      const { stderr } = await promisify(execFile)(command, parameters, { timeout: 20_000, env });
+      const { stderr } = await promisify(execFile)(command, parameters, { timeout: WAIT_MS_MAX, env });
       assert.match(stderr, /PROOFTRAIL_DROPPED.*Event evt_large dropped \(too_large\)/);
       assert.match(stderr, /PROOFTRAIL_DROPPED.*Event evt_last dropped \(closed\)/);
     },
@@ -157,7 +158,7 @@ test("a client that has no file left to open takes no living process for dead", 
     const { owner } = new Lease(directory);
     const parameters = ["-c", 'ulimit -n 256 && exec "$@"', "sh", ...commandOf("looks-without-files")];
     const env = { ...process.env, LEASE_FOLDER: directory, LEASE_OWNER: owner };
-    const { stdout } = await promisify(execFile)("sh", parameters, { timeout: 60_000, env });
+    const { stdout } = await promisify(execFile)("sh", parameters, { timeout: WAIT_MS_MAX, env });
     const { dead, unasked } = JSON.parse(stdout);
     assert.equal(dead, 0);
     assert.ok(unasked > 0, stdout);
@@ -168,7 +169,7 @@ test("an event that does not fit into a file leaves no part in it, so that the n
     const limited = `trap '' XFSZ && ulimit -f 1000 && exec "$@"`;
     const parameters = ["-c", limited, "sh", ...commandOf("fills-its-file")];
     const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1", CAPTURE_FOLDER: directory };
-    await promisify(execFile)("sh", parameters, { timeout: 20_000, env });
+    await promisify(execFile)("sh", parameters, { timeout: WAIT_MS_MAX, env });
     const names = (await readdir(directory)).filter((name) => name.endsWith(".events"));
     const texts = await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
     assert.deepEqual([...new Set(texts.map((text) => text.at(-1)))], ["\n"]);

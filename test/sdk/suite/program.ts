@@ -2,7 +2,7 @@
 import process, { execPath, versions } from "node:process";
 
 /**
- * The command that runs it. `test/sdk/runtimes.test.ts` sets it: PROOFTRAIL_TEST_RUN is the command to which a program's file is passed,
+ * The command that runs it. `test/slow/sdk-runtimes.slow.ts` sets it: PROOFTRAIL_TEST_RUN is the command to which a program's file is passed,
  * PROOFTRAIL_TEST_PROGRAMS the folder and PROOFTRAIL_TEST_PROGRAM_ENDING the ending of such files. Bun and Deno work without them,
  * with the sources.
  */
@@ -23,6 +23,6 @@ const runCommand = (): readonly [string, ...string[]] => {
   if (versions.deno !== undefined)
     return [execPath, "run", "-A", "--quiet", "--node-modules-dir=manual", "--no-check"];
   throw new Error(
-    "PROOFTRAIL_TEST_RUN is not set: run test/sdk/runtimes.test.ts, which makes the programs for Node.",
+    "PROOFTRAIL_TEST_RUN is not set: run test/slow/sdk-runtimes.slow.ts, which makes the programs for Node.",
   );
 };

@@ -1,4 +1,4 @@
-/** With a real service: the service accepts and shows what the SDK sends. runtimes.test.ts starts the service. */
+/** With a real service: the service accepts and shows what the SDK sends. test/slow/sdk-runtimes.slow.ts starts the service. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import process from "node:process";
@@ -16,7 +16,10 @@ import { event } from "./events.ts";
 import { withFolder } from "./folder.ts";
 
 const { PROOFTRAIL_TEST_URL: url = "", PROOFTRAIL_TEST_KEY: apiKey = "" } = process.env;
-assert.ok(url !== "" && apiKey !== "", "runtimes.test.ts starts the service and says where it is");
+assert.ok(
+  url !== "" && apiKey !== "",
+  "test/slow/sdk-runtimes.slow.ts starts the service and says where it is",
+);
 
 interface StoredEvent {
   readonly event: Readonly<Record<string, unknown>> & {

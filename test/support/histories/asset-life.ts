@@ -4,8 +4,13 @@ import { type Asset, say, type World } from "./world.ts";
 
 export const liveAsset = (world: World, asset: Asset, begin: number, isCreated: boolean): void => {
   // An asset without a created event has a version too.
-  world.coverage.set(`${asset.id} any lifecycle`, { required: 2, in_time: isCreated ? 2 : 1, late: 0 });
-  world.coverage.set(`${asset.id} any labeling`, { required: 0, in_time: 0, late: 0 });
+  world.coverage.set(`${asset.id} any lifecycle`, {
+    required: 2,
+    in_time: isCreated ? 2 : 1,
+    late: 0,
+    running: [],
+  });
+  world.coverage.set(`${asset.id} any labeling`, { required: 0, in_time: 0, late: 0, running: [] });
   say(world, asset, isCreated ? "asset.created" : "asset.updated", begin, {
     risk_tier: "limited",
     asset_version: "1.0",

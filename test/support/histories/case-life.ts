@@ -152,7 +152,7 @@ const liveExplanation = (
   if (outcome === "denied" && asset.bases.includes("colorado_sb26_189") && text(at) >= "2027-01-01") {
     const due = dueAfter(at, 30, "denver");
     duty(world, asset, {
-      deadline: "CO-ADVERSE",
+      rule: "CO-ADVERSE",
       law: "colorado_sb26_189",
       duty: "explanation",
       startedBy: made,
@@ -190,7 +190,7 @@ const liveReview = (
     : undefined;
   const due = dueAfter(triggeredAt, 10, "utc");
   duty(world, asset, {
-    deadline: "HR-CLOSE",
+    rule: "HR-CLOSE",
     law: "policy",
     duty: "human_review",
     startedBy: triggered.id,
@@ -282,16 +282,16 @@ const liveObjection = (
   const bothDone = redone && resolved ? (redone.at > resolved.at ? redone : resolved) : undefined;
   const answers = {
     explanation_request: {
-      deadline: "PIPA-EXPL",
+      rule: "PIPA-EXPL",
       duty: "explanation",
       stop: first(after(parts.explanation), deniedWithReason),
     },
     automated_decision_refusal: {
-      deadline: "PIPA-REFUSE",
+      rule: "PIPA-REFUSE",
       duty: "objection",
       stop: deniedWithReason ?? bothDone,
     },
-    appeal: { deadline: "PIPA-REVIEW", duty: "objection", stop: resolved },
+    appeal: { rule: "PIPA-REVIEW", duty: "objection", stop: resolved },
   };
   const law = "pipa_37_2_kr";
   const answer = answers[type as keyof typeof answers];
@@ -301,7 +301,7 @@ const liveObjection = (
   const due = dueAfter(receivedAt, 30 + (isTold ? 20 : 0), "seoul");
   duty(world, asset, { ...answer, law, startedBy: received, due });
   duty(world, asset, {
-    deadline: "OBJ-ACK",
+    rule: "OBJ-ACK",
     law: "policy",
     duty: "objection_acknowledgement",
     startedBy: received,
@@ -310,7 +310,7 @@ const liveObjection = (
   });
   if (resolved && resolution === "denied")
     duty(world, asset, {
-      deadline: "PIPA-DENY",
+      rule: "PIPA-DENY",
       law,
       duty: "denial_reason",
       startedBy: resolved.id,

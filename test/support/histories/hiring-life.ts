@@ -124,9 +124,12 @@ const hired = (
   const tenth = notice && dueAfter(notice.at, 10, "newYork", "business");
   const usableAt = tenth === undefined ? undefined : Date.parse(dayBefore(tenth)) + 1000;
   const isInTime = usableAt !== undefined && at >= usableAt;
-  const status = isInTime ? "met" : "open";
+  const status = isInTime ? "met" : "breached";
+  // It begins with the notice, so it is named by it; a later decision on the same notice is named by itself.
+  const byNotice = `LL144-NOTICE:${notice?.id}`;
+  const isLater = world.duties.some(({ obligation_id }) => obligation_id === byNotice);
   world.duties.push({
-    obligation_id: `LL144-NOTICE:${made}`,
+    obligation_id: notice === undefined || isLater ? `LL144-NOTICE:${made}` : byNotice,
     due_at: text(isInTime ? usableAt : at),
     status,
     started_by: notice?.id ?? made,
@@ -148,7 +151,7 @@ const hired = (
     correlation_id: correlation_id ?? null,
     subject_hash: null,
     risk_tier: null,
-    obligations_open: isInTime ? 0 : 1,
+    obligations_open: 0,
     missing: notice === undefined ? ["notice"] : [],
   });
 };

@@ -1,7 +1,7 @@
 import { DAY_MS, dueAfter, HOUR_MS, text } from "./local-time.ts";
 import { type Asset, duty, type Happened, say, type World } from "./world.ts";
 
-/** The deadline of each class, and its days. */
+/** The rule of each class, and its days. */
 const CLASSES = {
   death: ["EU73-DEATH", 10],
   critical_infrastructure: ["EU73-CRIT", 2],
@@ -13,7 +13,7 @@ export const liveIncident = (world: World, asset: Asset, begin: number): void =>
   const { chance } = world;
   const at = begin + (10 + chance.below(100)) * DAY_MS + chance.below(DAY_MS / 1000) * 1000;
   const kind = chance.one<keyof typeof CLASSES>(["death", "critical_infrastructure", "property"]);
-  const [deadline, days] = CLASSES[kind];
+  const [rule, days] = CLASSES[kind];
   const incidentId = `inc_${asset.id}`;
   const detected = say(world, asset, "incident.detected", at, {
     legal_bases: ["eu_ai_act_art_73"],
@@ -41,7 +41,7 @@ export const liveIncident = (world: World, asset: Asset, begin: number): void =>
     });
   const due = dueAfter(at, days, "brussels");
   duty(world, asset, {
-    deadline,
+    rule,
     law: "eu_ai_act_art_73",
     duty: "incident_report",
     startedBy: detected,

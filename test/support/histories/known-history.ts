@@ -104,7 +104,7 @@ export interface KnownAssessment {
 export interface KnownDuty {
   readonly obligation_id: string;
   readonly due_at: string;
-  readonly status: "open" | "met" | "met_late";
+  readonly status: "open" | "met" | "met_late" | "breached";
   readonly started_by: string;
   readonly stopped_by: string | null;
 }
@@ -159,10 +159,28 @@ export interface KnownAsset {
 }
 
 export interface KnownCoverage {
+  /** All that fell due or will. */
   readonly required: number;
   readonly in_time: number;
   readonly late: number;
+  /** When those fall due that nothing has met. */
+  readonly running: readonly string[];
 }
+
+/** What does not depend on the time stays as it is; what runs is due once its last second is over. */
+export const coverageAtTime = (
+  coverage: ReadonlyMap<string, KnownCoverage>,
+  now: string,
+): ReadonlyMap<
+  string,
+  { readonly due: number; readonly in_time: number; readonly late: number; readonly pending: number }
+> =>
+  new Map(
+    [...coverage].map(([name, { required, in_time, late, running }]) => {
+      const pending = running.filter((due) => due >= now).length;
+      return [name, { due: required - pending, in_time, late, pending }];
+    }),
+  );
 
 /** First and last date, in New York, of a year that a bias audit covers. */
 export interface KnownAudit {

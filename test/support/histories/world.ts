@@ -98,14 +98,17 @@ export const count = (
   asset: Asset,
   law: string,
   duty: string,
-  status: "open" | "met" | "met_late",
+  status: KnownDuty["status"],
+  /** When it falls due, if it can be met until then. */
+  dueAt?: string,
 ): void => {
   const name = `${asset.id} ${law} ${duty}`;
-  const { required, in_time, late } = world.coverage.get(name) ?? { required: 0, in_time: 0, late: 0 };
+  const known = world.coverage.get(name) ?? { required: 0, in_time: 0, late: 0, running: [] };
   world.coverage.set(name, {
-    required: required + 1,
-    in_time: in_time + Number(status === "met"),
-    late: late + Number(status === "met_late"),
+    required: known.required + 1,
+    in_time: known.in_time + Number(status === "met"),
+    late: known.late + Number(status === "met_late"),
+    running: status === "open" && dueAt !== undefined ? [...known.running, dueAt] : known.running,
   });
 };
 
@@ -113,7 +116,7 @@ export const duty = (
   world: World,
   asset: Asset,
   known: {
-    deadline: string;
+    rule: string;
     law: string;
     duty: string;
     startedBy: string;
@@ -121,16 +124,16 @@ export const duty = (
     stop: { readonly id: string; readonly at: number } | undefined;
   },
 ): void => {
-  const { deadline, law, startedBy, due, stop } = known;
+  const { rule, law, startedBy, due, stop } = known;
   const status = stop === undefined ? "open" : isLate(stop.at, due) ? "met_late" : "met";
   world.duties.push({
-    obligation_id: `${deadline}:${startedBy}`,
+    obligation_id: `${rule}:${startedBy}`,
     due_at: due,
     status,
     started_by: startedBy,
     stopped_by: stop?.id ?? null,
   });
-  count(world, asset, law, known.duty, status);
+  count(world, asset, law, known.duty, status, due);
 };
 
 /** A notice of which nothing is known. */

@@ -1,23 +1,43 @@
-/** How often duties fell due and how often the log contains evidence that they were met, for all duties of a case. */
+/** How often obligations arose and how often the log contains evidence that they were met, for all obligations of a case. */
 import { noticeBefore } from "../../../cases/case.ts";
 import { BIAS_AUDIT, needsBiasAudit } from "../../../obligations/bias-audit.ts";
-import type { Obligation } from "../../../obligations/clocks.ts";
 import { ANY_LAW, dutyOf, lawsWithNoticeClock } from "../../../obligations/duties.ts";
-import type { Table } from "../../../views/tables.ts";
-import { DUTY_COUNTS, type DutyCount } from "../../coverage/duty-counts.ts";
+import type { Obligation } from "../../../obligations/obligation.ts";
+import { INTEGER, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import { DUTY_COUNTS } from "../../coverage/duty-counts.ts";
 import type { CaseView } from "../case-view.ts";
 import { decisionLaws } from "./decision-laws.ts";
 import type { Register } from "./register.ts";
 
-export const COVERAGE = { name: "coverage", ...DUTY_COUNTS } as const satisfies Table;
+export const COVERAGE = {
+  name: "coverage",
+  ...DUTY_COUNTS,
+  columns: {
+    ...DUTY_COUNTS.columns,
+    /** With a clock that was not stopped: whether it has run out depends on the time of reading. */
+    open: INTEGER,
+    waived: INTEGER,
+  },
+} as const satisfies Table;
 
-const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly DutyCount[] => {
-  const rows: DutyCount[] = [];
+/** When those that are open fall due. */
+export const COVERAGE_OPEN = {
+  name: "coverage_open",
+  columns: { tenant: TEXT, asset_id: TEXT, law: TEXT, duty: TEXT, due_at: TEXT, obligations: INTEGER },
+  primaryKey: ["tenant", "asset_id", "law", "duty", "due_at"],
+  indexes: [],
+} as const satisfies Table;
+
+type Counted = RowOf<typeof COVERAGE>;
+
+const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly Counted[] => {
+  const rows: Counted[] = [];
   const withClock = lawsWithNoticeClock(deadlines);
   for (const decision of is.decisions) {
     const { made } = decision;
     if (!made) continue;
-    const status = noticeBefore(decision) ? "met" : "open";
+    // A notice that had to come before the decision cannot come any more.
+    const status = noticeBefore(decision) ? "met" : "breached";
     const { asset } = made;
     rows.push(rowOf({ tenant, asset, law: ANY_LAW, duty: "notice", status }));
     // A legal basis may have any name, also that of the row above. A decision counts once under each.
@@ -26,10 +46,10 @@ const rowsOf = ({ tenant, is, obligations, deadlines }: CaseView): readonly Duty
         rows.push(rowOf({ tenant, asset, law, duty: "notice", status }));
     // Whether an audit was valid then depends on audits that may come at any time, so it is worked out when it is read.
     const { law, duty } = BIAS_AUDIT;
-    if (needsBiasAudit(decision)) rows.push(rowOf({ tenant, asset, law, duty, status: "open" }));
+    if (needsBiasAudit(decision)) rows.push(rowOf({ tenant, asset, law, duty, status: "breached" }));
   }
-  for (const { deadline, asset, status } of obligations) {
-    const { law, duty } = dutyOf(deadlines, deadline);
+  for (const { rule, asset, status } of obligations) {
+    const { law, duty } = dutyOf(deadlines, rule);
     rows.push(rowOf({ tenant, asset, law, duty, status }));
   }
   return rows;
@@ -41,7 +61,7 @@ const rowOf = (counted: {
   readonly law: string;
   readonly duty: string;
   readonly status: Obligation["status"];
-}): DutyCount => {
+}): Counted => {
   const { tenant, asset, law, duty, status } = counted;
   return {
     tenant,
@@ -51,8 +71,23 @@ const rowOf = (counted: {
     required: 1,
     in_time: status === "met" ? 1 : 0,
     late: status === "met_late" ? 1 : 0,
-    unmet: status === "open" ? 1 : 0,
+    unmet: status === "breached" ? 1 : 0,
+    open: status === "open" || status === "waiting" ? 1 : 0,
+    waived: status === "waived" ? 1 : 0,
   };
 };
 
 export const coverageRegister: Register = { table: COVERAGE, kind: "counts", rowsOf };
+
+const NONE: readonly RowOf<typeof COVERAGE_OPEN>[] = [];
+
+export const coverageOpenRegister: Register = {
+  table: COVERAGE_OPEN,
+  kind: "counts",
+  rowsOf: ({ tenant, obligations, deadlines }) => {
+    if (obligations.length === 0) return NONE;
+    return obligations.flatMap(({ rule, asset: asset_id, status, dueAt: due_at }) =>
+      status === "open" ? [{ tenant, asset_id, ...dutyOf(deadlines, rule), due_at, obligations: 1 }] : NONE,
+    );
+  },
+};

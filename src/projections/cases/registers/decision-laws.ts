@@ -1,7 +1,7 @@
 /** The legal bases with which a decision is shown and counted: its own, and those of the events that belong to it. */
 import type { Decision } from "../../../cases/case.ts";
 import { KEPT_LEGAL_BASES_MAX } from "../../../limits.ts";
-import { isRegistered } from "../../coverage/registered-laws.ts";
+import { isRegistered } from "../../coverage/legal-bases.ts";
 
 /**
  * Where there are too many, those that this program knows stay, and of the others the first by name: so the limit does not depend on the order of arrival.

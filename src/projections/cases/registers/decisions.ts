@@ -6,7 +6,8 @@ import type { Review } from "../../../cases/reviews.ts";
 import { shortened } from "../../../event/facts.ts";
 import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
 import { explainedBy } from "../../../obligations/answers.ts";
-import { lacksExplanation, type Obligation } from "../../../obligations/clocks.ts";
+import { lacksExplanation } from "../../../obligations/clocks.ts";
+import type { Obligation } from "../../../obligations/obligation.ts";
 import { monthOf } from "../../../views/periods.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
@@ -91,7 +92,7 @@ const isCompleted = ({ completed }: Review): boolean => completed !== undefined;
 
 /** Clocks that ask for an explanation even where no person does. */
 const EXPLANATION_DUE: readonly string[] = ["CIA-EXPL", "CO-ADVERSE"];
-const isExplanationDue = ({ deadline }: Obligation): boolean => EXPLANATION_DUE.includes(deadline);
+const isExplanationDue = ({ rule }: Obligation): boolean => EXPLANATION_DUE.includes(rule);
 
 const lackExplanation = ({ objections, explanations }: Decision): boolean => {
   if (objections.length === 0) return false;

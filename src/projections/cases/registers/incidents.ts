@@ -1,7 +1,7 @@
 import { awareAt, type Incident } from "../../../cases/case.ts";
 import { INCIDENT_DETECTED, saysWord } from "../../../cases/fact.ts";
-import type { Obligation } from "../../../obligations/clocks.ts";
 import { classOfIncident } from "../../../obligations/incident-class.ts";
+import type { Obligation } from "../../../obligations/obligation.ts";
 import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import { CASES_VIEW } from "../tables.ts";
@@ -71,7 +71,7 @@ const rowOf = (
     detected_again: facts.filter((fact) => fact.type === INCIDENT_DETECTED && fact !== detected).length,
     aware_at: awareAt(incident) ?? null,
     authority: said("authority"),
-    report_due_at: obligations.find(({ deadline }) => deadline !== "EU26-5")?.dueAt ?? null,
+    report_due_at: obligations.find(({ rule }) => rule !== "EU26-5")?.dueAt ?? null,
     initial_report_at: reports[0]?.at ?? null,
     complete_report_at: complete?.at ?? null,
     mitigated_at: mitigated?.at ?? null,

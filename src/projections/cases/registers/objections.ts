@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { type Decision, decisionsById } from "../../../cases/case.ts";
 import type { Fact } from "../../../cases/fact.ts";
 import type { Objection } from "../../../cases/objection.ts";
-import type { Obligation } from "../../../obligations/clocks.ts";
+import type { Obligation } from "../../../obligations/obligation.ts";
 import { stateAt } from "../../../obligations/state.ts";
 import { INTEGER, NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import { elapsed } from "../../elapsed.ts";
@@ -88,7 +88,7 @@ const rowOf = (
   const { id, received, acknowledged, escalated, resolved, facts } = objection;
   const [first] = facts;
   if (!first) return undefined;
-  const limits = obligations.filter(({ deadline }) => !OTHER_LIMITS.includes(deadline));
+  const limits = obligations.filter(({ rule }) => !OTHER_LIMITS.includes(rule));
   // If it was open before, these were deadlines of another answer.
   const ofNow = limits.filter(({ startedBy }) => startedBy.at >= (received ?? first).at);
   const extended = mostExtended(ofNow);

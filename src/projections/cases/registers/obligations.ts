@@ -1,8 +1,14 @@
-import type { Obligation, Rules } from "../../../obligations/clocks.ts";
 import { DEADLINE_IDS, DEADLINE_LAWS, deadlineOf } from "../../../obligations/deadlines.ts";
 import { dutyOf } from "../../../obligations/duties.ts";
+import {
+  OBLIGATION_STATUSES,
+  type Obligation,
+  type ObligationStatus,
+  type Rules,
+} from "../../../obligations/obligation.ts";
 import { rulesetVersion } from "../../../obligations/overrides.ts";
 import { type ObligationState, stateAt } from "../../../obligations/state.ts";
+import { nextBoundary } from "../../../obligations/transitions.ts";
 import {
   INTEGER,
   NULLABLE_INTEGER,
@@ -19,13 +25,13 @@ import type { CaseView } from "../case-view.ts";
 import { CASES_VIEW } from "../tables.ts";
 import { type Register, rowsOfEach } from "./register.ts";
 
-/** Whether a duty is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
+/** Whether an obligation is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
 export const OBLIGATIONS = {
   name: "obligations",
   columns: {
     tenant: TEXT,
     obligation_id: TEXT,
-    deadline: TEXT,
+    rule: TEXT,
     law: TEXT,
     asset_id: TEXT,
     subject_hash: NULLABLE_TEXT,
@@ -33,47 +39,62 @@ export const OBLIGATIONS = {
     objection_id: NULLABLE_TEXT,
     incident_id: NULLABLE_TEXT,
     started_at: TEXT,
+    started_recorded_at: TEXT,
     started_by: TEXT,
     started_sequence: INTEGER,
     due_at: TEXT,
+    earliest_decision_at: NULLABLE_TEXT,
     extensions: INTEGER,
     stopped_at: NULLABLE_TEXT,
+    stopped_recorded_at: NULLABLE_TEXT,
     stopped_by: NULLABLE_TEXT,
     stopped_sequence: NULLABLE_INTEGER,
+    recorded_late: INTEGER,
+    waived_at: NULLABLE_TEXT,
+    waived_by: NULLABLE_TEXT,
+    waived_reason: NULLABLE_TEXT,
     status: TEXT,
   },
   primaryKey: ["tenant", "obligation_id"],
   indexes: [
     ["tenant", "due_at", "obligation_id"],
+    ["tenant", "recorded_late", "due_at", "obligation_id"],
     ["tenant", "status", "due_at", "obligation_id"],
-    // A deadline belongs to one law, which has few others. So whoever asks for a deadline asks for its law as well.
-    ["tenant", "law", "due_at", "obligation_id", "deadline"],
-    ["tenant", "law", "status", "due_at", "obligation_id", "deadline"],
-    ["tenant", "asset_id", "due_at", "obligation_id", "law", "status", "deadline"],
+    // A rule belongs to one law, which has few others. So whoever asks for a rule asks for its law as well.
+    ["tenant", "law", "due_at", "obligation_id", "rule"],
+    ["tenant", "law", "status", "due_at", "obligation_id", "rule"],
+    ["tenant", "asset_id", "due_at", "obligation_id", "law", "status", "rule"],
     ["tenant", "decision_id", "due_at", "obligation_id"],
   ],
 } as const satisfies Table;
 
 const rowOf = ({ tenant, deadlines }: CaseView, obligation: Obligation): RowOf<typeof OBLIGATIONS> => {
-  const { startedBy, stoppedBy } = obligation;
+  const { startedBy, stoppedBy, waiver } = obligation;
   return {
     tenant,
     obligation_id: obligation.id,
-    deadline: obligation.deadline,
-    law: dutyOf(deadlines, obligation.deadline).law,
+    rule: obligation.rule,
+    law: dutyOf(deadlines, obligation.rule).law,
     asset_id: obligation.asset,
     subject_hash: startedBy.subject ?? null,
     decision_id: obligation.decisionId ?? null,
     objection_id: obligation.objectionId ?? null,
     incident_id: obligation.incidentId ?? null,
     started_at: obligation.startedAt,
+    started_recorded_at: startedBy.recorded,
     started_by: startedBy.id,
     started_sequence: startedBy.sequence,
     due_at: obligation.dueAt,
+    earliest_decision_at: obligation.earliestDecisionAt ?? null,
     extensions: obligation.extensions,
     stopped_at: stoppedBy?.at ?? null,
+    stopped_recorded_at: stoppedBy?.recorded ?? null,
     stopped_by: stoppedBy?.id ?? null,
     stopped_sequence: stoppedBy?.sequence ?? null,
+    recorded_late: obligation.isRecordedLate ? 1 : 0,
+    waived_at: waiver?.at ?? null,
+    waived_by: waiver?.by ?? null,
+    waived_reason: waiver?.reason ?? null,
     status: obligation.status,
   };
 };
@@ -88,31 +109,45 @@ export const obligationList: List = {
   view: CASES_VIEW,
   table: OBLIGATIONS,
   orderBy: ["due_at", "obligation_id"],
-  filters: ["deadline", "law", "asset_id", "decision_id"],
-  values: { deadline: DEADLINE_IDS, law: DEADLINE_LAWS },
+  filters: ["rule", "law", "asset_id", "decision_id"],
+  values: { rule: DEADLINE_IDS, law: DEADLINE_LAWS },
+  flags: ["recorded_late"],
   about: {
+    rule: "Which rule asks for it, such as `GDPR-12-3`.",
+    started_recorded_at: "When the log received the event that started it.",
     due_at:
       "The last second that is in time. Of `LL144-NOTICE` the first in which the tool may be used, or where it was used before that or without notice, the time of that.",
+    earliest_decision_at:
+      "Of `LL144-NOTICE`, from the notice on: the first second in which the tool may be used. Null where there is no notice, and for every other rule.",
+    stopped_recorded_at: "When the log received the event that met it.",
+    recorded_late:
+      "Whether the events say that it was met in time, while the log received the one that met it more than LATE_RECORD_GRACE after it fell due. Of `LL144-NOTICE` that event is the notice, and it falls due with the decision.",
+    waived_at: "When it was waived; null where no waiver stands.",
+    waived_by: "The id of the API key that waived it.",
+    waived_reason: "Why it was waived.",
   },
   hidden: ["status"],
 };
 
-/** The state of a row's duty at a time, which is text that sorts by time, without the zone. */
-export const stateOfRow = (row: Row, now: string): ObligationState => {
-  const status = rowText(row, "status");
-  return stateAt(
-    {
-      status: status === "met" || status === "met_late" ? status : "open",
-      dueAt: rowText(row, "due_at"),
-      extensions: rowInteger(row, "extensions"),
-    },
+const statusOf = (row: Row): ObligationStatus =>
+  OBLIGATION_STATUSES.find((each) => each === row.status) ?? "open";
+
+/** The state of a row at a time, which is text that sorts by time, without the zone. */
+export const stateOfRow = (row: Row, now: string): ObligationState =>
+  stateAt(
+    { status: statusOf(row), dueAt: rowText(row, "due_at"), extensions: rowInteger(row, "extensions") },
     now,
   );
-};
+
+/** When its state changes next if no event comes; a time as text that sorts by time. */
+export const nextChangeOf = (row: Row, now: string): string | undefined =>
+  statusOf(row) === "open"
+    ? nextBoundary({ state: stateOfRow(row, now), dueAt: rowText(row, "due_at") })
+    : undefined;
 
 /** With the entries of the table of deadlines. */
 export const obligationEntry = (row: Row, rules: Rules, now: string) => {
-  const deadline = deadlineOf(rules.deadlines, rowText(row, "deadline"));
+  const deadline = deadlineOf(rules.deadlines, rowText(row, "rule"));
   return {
     ...entryOf(obligationList, row, now),
     duty: deadline?.duty ?? null,

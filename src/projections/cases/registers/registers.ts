@@ -1,4 +1,4 @@
-import { coverageRegister } from "./coverage.ts";
+import { coverageOpenRegister, coverageRegister } from "./coverage.ts";
 import { decisionsRegister } from "./decisions.ts";
 import { humanReviewsRegister } from "./human-reviews.ts";
 import { incidentsRegister } from "./incidents.ts";
@@ -16,5 +16,6 @@ export const REGISTERS: readonly Register[] = [
   incidentsRegister,
   obligationsRegister,
   coverageRegister,
+  coverageOpenRegister,
   ll144UsesRegister,
 ];

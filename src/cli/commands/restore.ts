@@ -1,0 +1,53 @@
+/** `prooftrail restore …`: what has to be said after an older copy of the log was put back. */
+import type { CommandGroup, CommandSpec } from "../command.ts";
+import { confirm, YES_OPTION } from "../confirm.ts";
+import { EXIT } from "../exit-codes.ts";
+import { printAnswer } from "../output.ts";
+import { openApi } from "../service-command.ts";
+import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
+
+const accept: CommandSpec = {
+  name: "accept",
+  summary: "Accept a log that lost its end, and go on with it",
+  description: [
+    "With HEADS_COPY set, a log that does not reach the signed heads there is neither signed nor written. This records for ever that the rest is lost, and every later head of these logs says so. It needs the admin key.",
+  ],
+  options: [
+    {
+      flag: "--reason",
+      value: "text",
+      description: "why the log was restored; it is kept in the log",
+      isRequired: true,
+    },
+    YES_OPTION,
+    ...SERVICE_OPTIONS,
+    jsonOption(),
+  ],
+  examples: [
+    {
+      says: "after the disk of the log was replaced",
+      command: 'prooftrail restore accept --reason "disk failure, copy of 27 November"',
+    },
+  ],
+  run: async (input, context) => {
+    const api = await openApi(input, context);
+    const question = "Accept that the end of the log is lost? This cannot be undone.";
+    if (!(input.isSet("--yes") || (await confirm(context, input, question)))) {
+      await context.err.write("Nothing was done.\n");
+      return EXIT.failed;
+    }
+    const body = JSON.stringify({ reason: input.text("--reason") });
+    const answer = await api.ask({ path: "/v1/restore/accept", body });
+    await printAnswer(context, input, {
+      json: answer.text,
+      text: () => "The log is accepted as it is. Its next heads say that it was restored.\n",
+    });
+    return EXIT.ok;
+  },
+};
+
+export const RESTORE: CommandGroup = {
+  name: "restore",
+  summary: "Go on with a log that was restored from an older copy",
+  commands: [accept],
+};

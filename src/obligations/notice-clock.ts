@@ -1,0 +1,90 @@
+/** The opposite of the other clocks: the notice comes first, and the decision must not come too early. Pure. */
+import { type Case, type Decision, type Notice, noticeBefore } from "../cases/case.ts";
+import { basesOf, type Fact, inOrder, timeOf } from "../cases/fact.ts";
+import { timeKey } from "../event/formats.ts";
+import { lastDayBegins } from "./calendar.ts";
+import { type Deadline, deadlineOf, namedBases } from "./deadlines.ts";
+import { isRecordedAfter } from "./due.ts";
+import { isInForce, type Obligation, obligation, type Rules } from "./obligation.ts";
+
+const NONE: readonly never[] = [];
+
+export const noticeClocks = ({ decisions, notices }: Case, rules: Rules): readonly Obligation[] => {
+  const rule = deadlineOf(rules.deadlines, "LL144-NOTICE");
+  if (!rule) return NONE;
+  const found: Obligation[] = [];
+  const used = new Set<Fact>();
+  const madeInOrder = decisions.length > 1 ? decisions.toSorted(byMade) : decisions;
+  for (const decision of madeInOrder) {
+    const start = decision.made ?? decision.notices[0];
+    if (!start || !isInForce(rule, start.at, { by: start, named: namedBases(decision.bases) })) continue;
+    const notice = noticeBefore(decision);
+    const isFirst = notice === undefined || !used.has(notice);
+    const { id, made } = decision;
+    const row = noticeObligation({ rule, decisionId: id, made, notice }, rules);
+    if (notice) used.add(notice);
+    // One notice may serve several decisions, each of which is an obligation of its own.
+    if (row) found.push(isFirst || !made ? row : { ...row, id: `${rule.id}:${made.id}` });
+  }
+  for (const notice of undecidedNotices(decisions, notices)) {
+    if (!isInForce(rule, notice.at, { by: notice, named: namedBases(basesOf([notice])) })) continue;
+    const row = noticeObligation({ rule, decisionId: undefined, made: undefined, notice }, rules);
+    if (row) found.push(row);
+  }
+  return found;
+};
+
+const byMade = (one: Decision, other: Decision): number =>
+  one.made && other.made ? inOrder(one.made, other.made) : Number(!one.made) - Number(!other.made);
+
+/** The first notice about each system to each person under each correlation that belongs to no decision yet. */
+const undecidedNotices = (decisions: readonly Decision[], notices: readonly Notice[]): readonly Fact[] => {
+  if (notices.every(({ shown }) => shown?.bases === undefined)) return NONE;
+  const decided = new Set(decisions.flatMap((decision) => decision.notices));
+  const firsts = new Map<string, Fact>();
+  for (const { shown } of notices) {
+    if (!shown || decided.has(shown)) continue;
+    const about = JSON.stringify([shown.asset, shown.subject, shown.links.correlation]);
+    if (!firsts.has(about)) firsts.set(about, shown);
+  }
+  return [...firsts.values()];
+};
+
+const noticeObligation = (
+  parts: {
+    readonly rule: Deadline;
+    readonly decisionId: string | undefined;
+    readonly made: Fact | undefined;
+    readonly notice: Fact | undefined;
+  },
+  rules: Rules,
+): Obligation | undefined => {
+  const { rule, decisionId, made, notice } = parts;
+  const first = notice ?? made;
+  if (!first) return undefined;
+  const start = { deadline: rule.id, by: first, stop: undefined, named: NONE, about: { decisionId } };
+  const known = { startedAt: first.at, reasons: NONE, isRecordedLate: false };
+  if (!notice) return obligation(start, { ...known, dueAt: first.at, status: "breached" });
+  const calendar = { zone: rule.zone, holidays: rules.holidays };
+  const earliestDecisionAt = timeKey(lastDayBegins(timeOf(notice), rule.limit, calendar));
+  if (!made)
+    return {
+      ...obligation(start, { ...known, dueAt: earliestDecisionAt, status: "waiting" }),
+      earliestDecisionAt,
+    };
+  const isEarlyEnough = made.at >= earliestDecisionAt;
+  return {
+    ...obligation(
+      { ...start, stop: isEarlyEnough ? made : undefined },
+      {
+        ...known,
+        dueAt: isEarlyEnough ? earliestDecisionAt : made.at,
+        status: isEarlyEnough ? "met" : "breached",
+        // What meets it is the notice, and it falls due with the decision.
+        isRecordedLate: isEarlyEnough && isRecordedAfter(notice, made.at, rules.lateRecordGraceMs),
+      },
+    ),
+    asset: made.asset,
+    earliestDecisionAt,
+  };
+};

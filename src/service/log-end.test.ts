@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test";
+import { until } from "../../test/support/until.ts";
+import { watchLogEnd } from "./log-end.ts";
+
+const watching = () => {
+  const listeners = new Set<(state: "lost" | "restored") => void>();
+  const state: { views: readonly string[]; copy: string | undefined; isSilent: boolean; hasViews: boolean } =
+    {
+      views: [],
+      copy: undefined,
+      isSilent: false,
+      hasViews: true,
+    };
+  const said: string[] = [];
+  const end = watchLogEnd({
+    connection: {
+      isConnected: () => true,
+      onChange: (listener) => {
+        listeners.add(listener);
+        return { [Symbol.dispose]: () => void listeners.delete(listener) };
+      },
+    },
+    viewReasons: async () => {
+      if (!state.hasViews) throw new Error("the database is away");
+      return state.views;
+    },
+    copyReason: async () => {
+      if (state.isSilent) throw new Error("the log does not answer");
+      return state.copy;
+    },
+    logger: { info: (line) => void said.push(line), error: (line) => void said.push(line) },
+  });
+  return {
+    end,
+    state,
+    said,
+    tell: (change: "lost" | "restored") => {
+      for (const each of listeners) each(change);
+    },
+  };
+};
+
+test("nothing is taken until the end was looked at, and again after each reconnect", async () => {
+  const { end, state, tell } = watching();
+  state.isSilent = true;
+  await end.look();
+  expect([end.isKnown(), end.isBehind()]).toEqual([false, false]);
+  state.isSilent = false;
+  const stopping = new AbortController();
+  const running = end.run(stopping.signal);
+  await until("it is known", end.isKnown);
+  // The broker comes back with another log.
+  state.copy = "The log ends at record 1.";
+  tell("lost");
+  expect(end.isKnown()).toBe(false);
+  tell("restored");
+  await until("it is known again", end.isKnown);
+  expect(end.isBehind()).toBe(true);
+  stopping.abort();
+  await running;
+});
+
+test("an end that is missing for a moment, as with a leader that was just elected, closes the log only for that moment", async () => {
+  const { end, state, said } = watching();
+  await end.look();
+  state.views = ["The view cases has seen 2 records more."];
+  const looking = end.look();
+  await until("it is in doubt", () => !end.isKnown());
+  state.views = [];
+  await looking;
+  expect([end.isKnown(), end.isBehind(), said]).toEqual([true, false, []]);
+});
+
+test("what was asked before the connection was lost says nothing about the log after it", async () => {
+  const { end, state, tell } = watching();
+  const stopping = new AbortController();
+  const running = end.run(stopping.signal);
+  await until("it is known", end.isKnown);
+  state.copy = "The log ends at record 1.";
+  const looking = end.look();
+  tell("lost");
+  state.isSilent = true;
+  await looking;
+  expect([end.isKnown(), end.isBehind()]).toEqual([false, false]);
+  stopping.abort();
+  await running;
+});
+
+test("views that are away tell nothing new, and do not keep events from being taken", async () => {
+  const { end, state, said } = watching();
+  state.hasViews = false;
+  await end.look();
+  expect([end.isKnown(), end.isBehind()]).toEqual([true, false]);
+  [state.hasViews, state.views] = [true, ["The view cases has seen 2 records more."]];
+  await end.look();
+  state.hasViews = false;
+  await end.look();
+  expect(end.reasons()).toEqual({ ofViews: state.views, ofCopy: [] });
+  [state.hasViews, state.views] = [true, []];
+  await end.look();
+  expect(end.isBehind()).toBe(false);
+  expect(said).toHaveLength(2);
+});

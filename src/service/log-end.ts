@@ -1,0 +1,124 @@
+/**
+ * Whether the log still has the end that is known of it: what the views have seen, and what the heads in HEADS_COPY cover. An older copy of the
+ * log that was put back lacks both. Nothing is acknowledged into such a log: its records would take the places of those that are lost.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { BrokerConnection } from "../jetstream/connection.ts";
+import { AWAY_RETRY_MS, LOG_END_MS, READINESS_VIEWS_MS_MAX } from "../limits.ts";
+import type { LogReader } from "../log/event-log.ts";
+import { recordHash } from "../projections/view-end.ts";
+import type { KnownEnd, KnownHeads } from "../proof/known-heads.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { pause } from "./background.ts";
+import { inTime } from "./in-time.ts";
+
+const CONFIRM_MS = 500;
+
+export interface LogEnd {
+  /** Why nothing may be appended, for the operator; empty if it may, as far as is known. */
+  reasons(): { readonly ofViews: readonly string[]; readonly ofCopy: readonly string[] };
+  isBehind(): boolean;
+  /** Whether the end was looked at since the broker was last connected. */
+  isKnown(): boolean;
+  /** Looks now. Never rejects. */
+  look(): Promise<void>;
+  /** Looks until the signal is aborted, and at once after a reconnect: the broker may have come back with another log. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export const watchLogEnd = (dependencies: {
+  readonly connection: Pick<BrokerConnection, "isConnected" | "onChange">;
+  /** Why the views are not of this log. Rejects if log or views do not answer. */
+  readonly viewReasons: () => Promise<readonly string[]>;
+  /** The same of HEADS_COPY. Rejects if the log does not answer, or the folder cannot be read. */
+  readonly copyReason: () => Promise<string | undefined>;
+  readonly logger: Pick<Logger, "info" | "error">;
+}): LogEnd => {
+  const { connection, viewReasons, copyReason, logger } = dependencies;
+  let ofViews: readonly string[] = [];
+  let ofCopy: readonly string[] = [];
+  let isKnown = false;
+  let told = "";
+  /** Changes with the connection: what was asked before says nothing about the log that is there after it. */
+  let epoch = 0;
+  const isBehind = (): boolean => ofViews.length + ofCopy.length > 0;
+  /** Views that are away, or a log that does not answer, tell nothing new. Views may be away for long, and events are taken meanwhile. */
+  const ask = async () => {
+    const [views = ofViews, copy] = await Promise.all([
+      inTime(viewReasons(), READINESS_VIEWS_MS_MAX),
+      copyReason().then(
+        (reason) => ({ reasons: reason === undefined ? [] : [reason] }),
+        () => undefined,
+      ),
+    ]);
+    return { views, copy: copy?.reasons ?? ofCopy, isAnswered: copy !== undefined };
+  };
+  const look = async (): Promise<void> => {
+    if (!connection.isConnected()) return;
+    const asked = epoch;
+    let seen = await ask();
+    if (!isBehind() && seen.views.length + seen.copy.length > 0) {
+      // A leader that was just elected may not have applied the last records yet. Nothing is taken until that is clear.
+      isKnown = false;
+      await delay(CONFIRM_MS);
+      seen = await ask();
+    }
+    if (epoch !== asked) return;
+    [ofViews, ofCopy] = [seen.views, seen.copy];
+    isKnown ||= seen.isAnswered;
+    const detail = [...ofCopy, ...ofViews].join(" ");
+    if (detail === told) return;
+    told = detail;
+    if (detail === "") logger.info("the log has the end that is known of it again");
+    else logger.error("the log has lost its end or is another one, nothing is taken", { detail });
+  };
+  const run: LogEnd["run"] = async (signal) => {
+    let wake = new AbortController();
+    using _listening = connection.onChange((state) => {
+      isKnown = false;
+      epoch++;
+      if (state === "restored") wake.abort();
+    });
+    while (!signal.aborted) {
+      await look();
+      await pause(isKnown ? LOG_END_MS : AWAY_RETRY_MS, AbortSignal.any([signal, wake.signal]));
+      if (wake.signal.aborted) wake = new AbortController();
+    }
+  };
+  return {
+    reasons: () => ({ ofViews, ofCopy }),
+    isBehind,
+    isKnown: () => isKnown,
+    look,
+    run,
+  };
+};
+
+/** Why the log does not hold what HEADS_COPY knows; undefined if it does. Rejects if folder or log do not answer. */
+export const behindCopy = async (
+  log: Pick<LogReader, "lastSequence" | "read">,
+  { end }: Pick<KnownHeads, "end">,
+): Promise<{ readonly detail: string; readonly advice: string } | undefined> => {
+  if (end === undefined || (await holds(log, end))) return undefined;
+  const last = await log.lastSequence();
+  const seen =
+    last < end.sequence
+      ? `The log ends at record ${last}, and heads in HEADS_COPY cover it up to record ${end.sequence}`
+      : `Heads in HEADS_COPY cover another record ${end.sequence} than the log holds`;
+  return { detail: `${seen}: it lost its end or is another one`, advice: ACCEPT_OR_BRING_BACK };
+};
+
+const holds = async (
+  log: Pick<LogReader, "lastSequence" | "read">,
+  { sequence, record }: KnownEnd,
+): Promise<boolean> => {
+  if (sequence > (await log.lastSequence())) return false;
+  const message = await log.read(sequence);
+  return message !== undefined && recordHash(message.payload) === record;
+};
+
+const ACCEPT_OR_BRING_BACK =
+  "Bring back the log that has it. If it is lost for good, accept that: prooftrail restore accept --reason …";
+
+export const END_UNKNOWN =
+  "Whether the event log still has the end that is known of it was not checked since the broker was connected.";

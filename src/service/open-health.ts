@@ -1,0 +1,50 @@
+/** Puts together what watches over this process and its installation: readiness, and the metrics of it. */
+import { topology } from "../../streams/topology.ts";
+import type { Readiness } from "../http/routes/operation.ts";
+import type { MadeViews } from "../projections/made-views.ts";
+import type { Projection } from "../projections/projection.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import { inBackground } from "./background.ts";
+import type { BrokerContact } from "./broker-contact.ts";
+import { watchBrokers } from "./broker-watch.ts";
+import type { Config } from "./config.ts";
+import type { HeadsFolder } from "./heads-folder.ts";
+import { createReadiness } from "./health.ts";
+import { measureHealth } from "./health-metrics.ts";
+import type { OpenedLog } from "./open-log.ts";
+import { freeBytes, type Work } from "./work-reasons.ts";
+
+export const openHealth = (parts: {
+  readonly config: Config;
+  readonly contact: BrokerContact;
+  readonly log: OpenedLog;
+  readonly views: ViewStore;
+  readonly projections: readonly Projection[];
+  readonly madeViews: MadeViews;
+  readonly sealer: Work["sealer"];
+  readonly headsFolder: HeadsFolder | undefined;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly version: string;
+  readonly now: () => Date;
+  readonly stack: AsyncDisposableStack;
+}): Readiness => {
+  const { config, contact, log, sealer, headsFolder, logger, now, stack, ...shared } = parts;
+  const { connection } = contact;
+  const { reader } = log;
+  const definitions = topology({ replicas: config.replicas });
+  const brokers = watchBrokers({ connection, definitions, logger });
+  stack.use(inBackground(brokers.run));
+  const work: Work = {
+    sealer,
+    countsStall: log.accepted.stall,
+    copyProblem: () => headsFolder?.problem(),
+    diskFree: () => freeBytes(config.dataDir),
+    now,
+  };
+  const readiness = createReadiness({ ...contact, ...log, ...shared, brokers, work });
+  measureHealth({ ...shared, config, connection, brokers, reader, work, reasons: readiness.reasons });
+  return readiness;
+};

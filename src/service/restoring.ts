@@ -1,0 +1,86 @@
+/** Accepting a log that lost its end: what is known of it in HEADS_COPY is given up, and the log of SYSTEM_TENANT says so. */
+import { hash } from "node:crypto";
+import { SYSTEM_TENANT } from "../access/tenant.ts";
+import type { Recorder } from "../administration/recorder.ts";
+import type { AcceptedRestore, AcceptRestore } from "../http/routes/restore.ts";
+import { RESTORED_HEADS_NAMED_MAX } from "../limits.ts";
+import type { LogReader } from "../log/event-log.ts";
+import { treeSize } from "../projections/tree/queries.ts";
+import { recordHash } from "../projections/view-end.ts";
+import { encodeBase64 } from "../proof/base64.ts";
+import type { KnownHead } from "../proof/known-heads.ts";
+import { restoredLine } from "../proof/restored-line.ts";
+import { sameHash } from "../proof/rfc6962.ts";
+import { sealedHead } from "../proof/sealed-head.ts";
+import type { TreeSource } from "../proof/tree-source.ts";
+import type { ViewStore } from "../views/view-store.ts";
+import { type HeadsFolder, headsText } from "./heads-folder.ts";
+import { behindCopy, type LogEnd } from "./log-end.ts";
+
+export const createAcceptRestore =
+  (parts: {
+    /** Undefined without HEADS_COPY. */
+    readonly folder: HeadsFolder | undefined;
+    readonly log: LogReader;
+    readonly views: ViewStore;
+    readonly trees: Pick<TreeSource, "root" | "position">;
+    /** Its appender takes the record although the log is behind. */
+    readonly recorder: Pick<Recorder, "carryOut">;
+    readonly logEnd: Pick<LogEnd, "look">;
+  }): AcceptRestore =>
+  async ({ by, reason }): Promise<AcceptedRestore> => {
+    const { folder, log, trees, recorder, logEnd } = parts;
+    const known = await folder?.read();
+    if (folder === undefined || known?.end === undefined || (await behindCopy(log, known)) === undefined)
+      return { kind: "not_behind" };
+    const position = await trees.position();
+    const last = await log.lastSequence();
+    // What the log still holds is told from the trees of its views.
+    if (position !== last) return { kind: "view_behind" };
+    const { heads, lost } = await compare(parts, known.heads);
+    const before = headsText(known, true);
+    const details = {
+      reason,
+      known_sequence: known.end.sequence,
+      restored_sequence: last,
+      heads_given_up: lost.length,
+      heads: lost.slice(0, RESTORED_HEADS_NAMED_MAX),
+      known_heads_sha256: hash("sha256", before),
+    };
+    const result = await recorder.carryOut({
+      by,
+      action: { type: "system.restored", tenant: SYSTEM_TENANT, details },
+      work: async (sequence) => {
+        const message = await log.read(sequence);
+        if (!message) return { kind: "unavailable", detail: "the log does not give the record of it back" };
+        await folder.replace({ end: { sequence, record: recordHash(message.payload) }, heads, before });
+        return { kind: "written" };
+      },
+    });
+    if (result.kind !== "written")
+      return { kind: "unavailable", detail: result.kind === "unavailable" ? result.detail : result.kind };
+    await logEnd.look();
+    return { kind: "accepted", ...details };
+  };
+
+/** Which heads the trees extend, and which they do not. */
+const compare = async (
+  { trees, views }: { readonly trees: Pick<TreeSource, "root">; readonly views: ViewStore },
+  known: ReadonlyMap<string, KnownHead>,
+) => {
+  const heads = new Map<string, KnownHead>();
+  const lost: { tenant: string; size: number; root: string; restored_size: number }[] = [];
+  for (const [tenant, head] of known) {
+    const checkpoint = head.note === undefined ? undefined : sealedHead(head.note);
+    const root = checkpoint && (await trees.root(tenant, checkpoint.size));
+    if (!checkpoint || (root && sameHash(root, checkpoint.root))) {
+      heads.set(tenant, head);
+      continue;
+    }
+    const restored_size = await treeSize(views, tenant);
+    const { size, extensions = [] } = checkpoint;
+    lost.push({ tenant, size, root: encodeBase64(checkpoint.root), restored_size });
+    heads.set(tenant, { extensions: [...extensions, restoredLine(restored_size, checkpoint)] });
+  }
+  return { heads, lost };
+};

@@ -1,0 +1,3 @@
+import { testHttpContract } from "../suites/http-contract.ts";
+
+testHttpContract("Deno");

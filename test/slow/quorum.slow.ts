@@ -1,0 +1,77 @@
+/** Brokers that are away, as readiness, doctor and errors tell it. */
+import { expect, test } from "bun:test";
+import { connectToBroker } from "../../src/jetstream/connection.ts";
+import { createLogReader } from "../../src/jetstream/reader.ts";
+import { watchBrokers } from "../../src/service/broker-watch.ts";
+import { diagnose } from "../../src/service/diagnosis.ts";
+import { topology } from "../../streams/topology.ts";
+import { settingsFor, silentLogger } from "../support/broker.ts";
+import { NODES, startTestCluster } from "../support/cluster.ts";
+import { until } from "../support/until.ts";
+
+test("a broker that is away is named, a lost quorum is called that with the broker that answers, and nobody is told to end that one", async () => {
+  await using cluster = await startTestCluster();
+  await using connection = await connectToBroker({
+    url: cluster.url("service"),
+    name: "test",
+    logger: silentLogger,
+  });
+  const reader = await createLogReader(connection);
+  const definitions = topology({ replicas: 3 });
+  const watch = watchBrokers({ connection, definitions, logger: silentLogger });
+  const watching = new AbortController();
+  const running = watch.run(watching.signal);
+  const seen = <Value>(what: string, read: (state: ReturnType<typeof watch.state>) => Value | false) =>
+    until(what, () => read(watch.state()));
+  const environment = { ...settingsFor(cluster), STREAM_REPLICAS: "3", DATA_DIR: cluster.folder };
+  const advised = async () =>
+    (await Array.fromAsync(diagnose(environment))).filter(
+      ({ state }) => state !== "ok" && state !== "unchecked",
+    );
+
+  await cluster.untilCaughtUp();
+  await seen("all is well", ({ streams, troubles }) => streams.length > 0 && troubles.length === 0);
+  expect(watch.state().streams.map(({ stream, kind }) => [stream, kind])).toEqual(
+    definitions.map(({ name }) => [name, "led"]),
+  );
+  expect(watch.state().usage).toMatchObject({ memory: { bytes: 0 } });
+
+  const [first, second, last] = NODES;
+  await cluster.kill(first, "SIGKILL");
+  const short = await seen(
+    "every stream lacks a copy",
+    ({ troubles }) => troubles.length === definitions.length && troubles,
+  );
+  expect(new Set(short.map(({ kind, isBlocking }) => `${kind} ${isBlocking}`))).toEqual(
+    new Set(["stream_short false"]),
+  );
+  for (const { detail } of short) expect(detail).toContain("whole on 2 of 3 brokers; away or behind: node-0");
+
+  await cluster.kill(second, "SIGKILL");
+  const [lost, ...others] = await seen(
+    "the quorum is lost",
+    ({ troubles }) => troubles.some(({ kind }) => kind === "no_quorum") && troubles,
+  );
+  expect(others).toEqual([]);
+  expect(lost).toMatchObject({ isBlocking: true });
+  expect(lost?.detail).toMatch(
+    new RegExp(
+      `^The brokers have no quorum: 1 of 3 answers \\(node-${last} at 127\\.0\\.0\\.1:\\d+\\), and 2 have to\\.$`,
+    ),
+  );
+  expect(lost?.advice).toContain("Start the brokers that are away, and leave running what runs");
+  const checks = await until("doctor names it", async () => {
+    const found = await advised();
+    return found.some(({ detail }) => detail.startsWith("The brokers have no quorum: 1 of 3")) && found;
+  });
+  const failure = await until("a read fails by a code", () => reader.read(1).then(() => false, String));
+  for (const text of [...checks.flatMap(({ detail, advice }) => [detail, advice ?? ""]), String(failure)]) {
+    expect(text).not.toMatch(/SIGKILL|\bkill|: TIMEOUT|temporarily unavailable/);
+  }
+  expect(failure).toMatch(/more than half/);
+
+  await Promise.all([first, second].map((node) => cluster.start(node)));
+  await seen("all is well again", ({ troubles }) => troubles.length === 0);
+  watching.abort();
+  await running;
+});

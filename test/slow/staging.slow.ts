@@ -1,0 +1,208 @@
+/** Where the broker keeps batches until they are whole: in memory, as long as there is enough. */
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
+import { prepareStaging } from "../../src/jetstream/broker/staging.ts";
+import { startBroker } from "../../src/jetstream/broker/supervise.ts";
+import { silentLogger, testBrokerBinary } from "../support/broker.ts";
+import { fill } from "../support/full-disk.ts";
+import { provision } from "../support/log.ts";
+import { diskFolder } from "../support/memory-folder.ts";
+import {
+  brokerPid,
+  dataFolder,
+  killNow,
+  processesNaming,
+  type ServiceProcess,
+  spawnService,
+} from "../support/process.ts";
+import { event } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+const MIB = 1024 * 1024;
+
+const hasMemory = (): boolean => {
+  try {
+    const { bavail, bsize } = statfsSync("/dev/shm");
+    return bavail * bsize > 64 * MIB;
+  } catch {
+    return false;
+  }
+};
+const inMemory = test.concurrent.skipIf(!hasMemory());
+
+const linkOf = (dataDir: string): string =>
+  join(dataDir, "broker/store/jetstream/PROOFTRAIL/streams/AUDIT/batches");
+const isLink = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
+const sendBatch = (service: ServiceProcess, name: string, events = 100) =>
+  service.call("/v1/events/batch", {
+    body: { events: Array.from({ length: events }, (_, at) => event({ event_id: `evt_${name}_${at}` })) },
+  });
+
+/** Whether a batch leaves traces in the folder that the link names. */
+const expectStagedInMemory = async (service: ServiceProcess, name: string): Promise<string> => {
+  const link = linkOf(service.dataDir);
+  const folder = readlinkSync(link);
+  const before = statSync(folder).mtimeMs;
+  expect((await sendBatch(service, name)).json.data).toMatchObject({ accepted: 100 });
+  expect(isLink(link)).toBe(true);
+  expect(statSync(folder).mtimeMs).toBeGreaterThan(before);
+  expect(statSync(dirname(folder)).mode & 0o777).toBe(0o700);
+  return folder;
+};
+
+inMemory(
+  "batches are staged in memory, even by a broker that was killed, and nothing stays there",
+  async () => {
+    await using data = await dataFolder();
+    const start = async (): Promise<ServiceProcess> => {
+      const service = await spawnService({ dataDir: data.path });
+      await service.untilReady();
+      return service;
+    };
+    await using first = await start();
+    const folder = await expectStagedInMemory(first, "first");
+    await killNow(brokerPid(data.path));
+    await until("the broker is back", async () => (await sendBatch(first, "again", 1)).status === 202);
+    expect(await expectStagedInMemory(first, "second")).toBe(folder);
+    first.kill("SIGKILL");
+    await first.ended();
+    await until("its broker has ended", () => processesNaming(data.path).length === 0);
+    expect(existsSync(folder)).toBe(true);
+
+    await using second = await start();
+    expect(existsSync(folder)).toBe(false);
+    const next = await expectStagedInMemory(second, "third");
+    second.kill("SIGTERM");
+    expect(await second.ended()).toBe(0);
+    expect(existsSync(dirname(next))).toBe(false);
+    expect(isLink(linkOf(data.path))).toBe(false);
+  },
+);
+
+inMemory("after a crash the broker is ready only when its batches are staged in memory again", async () => {
+  await using data = await dataFolder();
+  const atEnd = Promise.withResolvers<void>();
+  const error = (): void => atEnd.resolve();
+  await using broker = await startBroker({
+    binary: await testBrokerBinary(),
+    directory: join(data.path, "broker"),
+    logger: { ...silentLogger, error },
+  });
+  await provision(broker);
+  const { pid } = broker;
+  process.kill(pid, "SIGKILL");
+  await atEnd.promise;
+  await broker.untilReady();
+  expect(broker.pid).not.toBe(pid);
+  expect(isLink(linkOf(data.path))).toBe(true);
+});
+
+test.concurrent("a broker that cannot write down where it listens after a crash is used all the same", async () => {
+  await using data = await dataFolder();
+  await using own = await dataFolder();
+  // After the first start it tells nobody its port, as on a disk that is full for that moment.
+  const program = join(own.path, "nats-server");
+  const silent = join(own.path, "silent");
+  writeFileSync(
+    program,
+    `#!/bin/sh\n[ "$1" != -c ] || [ ! -e ${silent} ] || sed -i /ports_file_dir/d "$2"\nexec ${await testBrokerBinary()} "$@"\n`,
+    { mode: 0o700 },
+  );
+  await using service = await spawnService({
+    dataDir: data.path,
+    environment: { NATS_SERVER_BIN: program },
+  });
+  await service.untilReady();
+  writeFileSync(silent, "");
+  await killNow(brokerPid(data.path));
+  await until("a batch is stored", async () => (await sendBatch(service, "after")).status === 202);
+});
+
+inMemory(
+  "if somebody removes the folder in memory, batches are staged on disk, and the log says so",
+  async () => {
+    await using data = await dataFolder();
+    await using service = await spawnService({ dataDir: data.path });
+    await service.untilReady();
+    const folder = await expectStagedInMemory(service, "first");
+    rmSync(dirname(folder), { recursive: true });
+    await until("the link is gone", () => !isLink(linkOf(data.path)));
+    expect((await sendBatch(service, "second")).json.data).toMatchObject({ accepted: 100 });
+    expect(service.output).toContain("batches are staged on disk until the service is started again");
+  },
+);
+
+inMemory("of an earlier run's leftovers only a staging folder of the service itself is removed", async () => {
+  await using data = await dataFolder();
+  mkdirSync(join(data.path, "broker"));
+  const files = brokerFiles(join(data.path, "broker"));
+  await using other = await dataFolder("/dev/shm");
+  const own = await mkdtemp("/dev/shm/prooftrail-batches-");
+  for (const folder of [data.path, other.path])
+    for (const named of [folder, `${own}/../${basename(folder)}`]) {
+      writeFileSync(files.staging, named);
+      await (await prepareStaging(files, silentLogger)).remove();
+      expect(existsSync(folder)).toBe(true);
+    }
+  const staging = await prepareStaging(files, silentLogger);
+  const folder = readFileSync(files.staging, "utf8");
+  mkdirSync(join(folder, "AUDIT", "half"), { recursive: true });
+  await staging.clear();
+  expect([existsSync(join(folder, "AUDIT", "half")), existsSync(join(folder, "AUDIT"))]).toEqual([
+    false,
+    true,
+  ]);
+  await staging.remove();
+  // A copy of a service's files names the folder of the original service.
+  for (const [owner, stays] of [
+    [`${files.directory}-original`, true],
+    [files.directory, false],
+  ] as const) {
+    writeFileSync(join(own, "owner"), owner);
+    writeFileSync(files.staging, own);
+    await (await prepareStaging(files, silentLogger)).remove();
+    expect(existsSync(own)).toBe(stays);
+  }
+});
+
+/** With its own folder in memory, so that nobody else on the machine is disturbed. */
+const SMALL_MEMORY = [
+  ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
+  'mount -t tmpfs -o size=40m tmpfs /dev/shm && exec "$@"',
+  "sh",
+];
+
+const canMount = spawnSync(SMALL_MEMORY[0] ?? "", [...SMALL_MEMORY.slice(1), "true"]).status === 0;
+
+test.skipIf(!hasMemory() || !canMount)(
+  "if other programs fill the memory, batches are staged on disk, and the log says so",
+  async () => {
+    await using data = await dataFolder(diskFolder());
+    await using service = await spawnService({ dataDir: data.path, through: SMALL_MEMORY });
+    await service.untilReady();
+    const link = linkOf(data.path);
+    expect((await sendBatch(service, "first")).json.data).toMatchObject({ accepted: 100 });
+    expect(isLink(link)).toBe(true);
+    await fill(`/proc/${service.pid}/root/dev/shm/filler`);
+    await until("the link is gone", () => !isLink(link));
+    expect((await sendBatch(service, "second")).json.data).toMatchObject({ accepted: 100 });
+    expect(statSync(link).isDirectory()).toBe(true);
+    expect(service.output).toContain("batches are staged on disk until the broker is started again");
+  },
+);
