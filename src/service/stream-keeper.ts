@@ -79,7 +79,7 @@ const describe = (result: Reconciliation): string | undefined => {
     case "agreed":
       return undefined;
     case "unavailable":
-      return `The streams could not be checked: ${result.detail}`;
+      return `The streams could not be checked: ${result.detail}.`;
     case "forbidden":
       return "The NATS user that streams are made with may not make them. Set NATS_PROVISION_URL to the same server with the provisioner's user of streams/permissions.ts.";
     case "no_jetstream":
