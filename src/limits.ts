@@ -200,8 +200,10 @@ export const METADATA_LIST_ITEMS_MAX = 32;
 export const METADATA_JSON_CHARACTERS_MAX = 4000;
 /** Events that a case keeps per name they refer to, those that say most of it (src/cases/weight.ts) and of these the earliest. It bounds a long conversation, and one name used for everything. */
 export const CASE_FACTS_MAX = 256;
-/** Names beside which one name may occur before it counts as used for everything and links nothing; and decisions that one notice may cover. */
+/** Names beside which one name may occur before it counts as used for everything and links nothing. */
 export const CASE_NEIGHBOURS_MAX = 64;
+/** Decisions of one asset about one person that a notice without a name still reaches when it arrives after them. One that arrives before its decision always does. */
+export const PERSON_DECISIONS_MAX = 256;
 /** Largest age of a policy: a century, which refuses a typo and no law. */
 export const RETENTION_DAYS_MAX = 36_525;
 /** Holds of one tenant that are not released: they are checked for every batch that expires. */

@@ -3,25 +3,24 @@
  * and a function of the set of facts: the order in which they arrived makes no difference.
  */
 import { instantKeyOf } from "../event/formats.ts";
-import { decisionsByAnswer } from "./answers.ts";
-import { type DecisionFinder, decisionFinder } from "./decision-finder.ts";
 import {
   basesOf,
   DECISION_MADE,
   type Fact,
+  FOLLOWS_INCIDENT,
+  FOLLOWS_OBJECTION,
   INCIDENT_DETECTED,
+  INCIDENT_MITIGATED,
+  INCIDENT_REPORTED,
   inOrder,
   isNotice,
-  isNoticeAnswer,
-  isNoticeDismissed,
   isNoticeShown,
-  OBJECTION_RECEIVED,
 } from "./fact.ts";
-import { meantBy, openedIn } from "./meant-by.ts";
+import { type Candidate, type Link, type Links, linksIn, type NoLink } from "./links.ts";
 import { meaningByEvent } from "./named-by-event.ts";
+import { type Notice, noticesOf } from "./notices.ts";
 import { isExplanation, isReversal, type Objection, openingsOf } from "./objection.ts";
-import { type OtherPersons, otherPersons } from "./persons.ts";
-import { decisionsByCompletion, isReviewCompleted, type Review, reviewsOf } from "./reviews.ts";
+import { isReviewCompleted, isReviewTriggered, type Review, reviewsOf } from "./reviews.ts";
 
 export interface Decision {
   readonly id: string;
@@ -50,22 +49,24 @@ export interface Incident {
   readonly facts: readonly Fact[];
 }
 
-/** When it became known, as `incident.detected` says. Where that gives no time, as the last event says that gives one. Undefined where none does. */
-export const awareAt = ({ detected, facts }: Incident): string | undefined => {
-  const saidBy = (fact: Fact | undefined): string | undefined => {
-    const said = fact?.says.aware_at;
-    return said === undefined ? undefined : instantKeyOf(said);
-  };
-  return saidBy(detected) ?? saidBy(facts.findLast((fact) => saidBy(fact) !== undefined));
+const awareOf = ({ says }: Fact): string | undefined =>
+  says.aware_at === undefined ? undefined : instantKeyOf(says.aware_at);
+
+/** The event that says when it became known: `incident.detected`, or else the last one that gives a time. */
+export const awareBy = ({ detected, facts }: Incident): Fact | undefined =>
+  detected && awareOf(detected) !== undefined
+    ? detected
+    : facts.findLast((fact) => awareOf(fact) !== undefined);
+
+export const awareAt = (incident: Incident): string | undefined => {
+  const said = awareBy(incident);
+  return said && awareOf(said);
 };
 
-/** What a person was told beforehand, and what the person did with it. */
-export interface Notice {
-  /** The event that showed it. Of an orphan, which nothing showed, the event that dismissed or acknowledged it. */
-  readonly id: string;
-  readonly shown: Fact | undefined;
-  readonly dismissed: Fact | undefined;
-  readonly acknowledged: Fact | undefined;
+/** An event that no rule links, and what it could belong to. */
+export interface Unlinked {
+  readonly fact: Fact;
+  readonly candidates: readonly Candidate[];
 }
 
 export interface Case {
@@ -76,33 +77,47 @@ export interface Case {
   readonly objections: readonly Objection[];
   readonly reviews: readonly Review[];
   readonly incidents: readonly Incident[];
+  readonly links: Links;
 }
 
 export const caseOf = (all: readonly Fact[]): Case => {
   const facts = meaningByEvent(areInOrder(all) ? all : [...all].sort(inOrder));
-  const isOther = otherPersons(facts);
-  const { nearest, told } = decisionFinder(facts, isOther);
-  const objections = objectionsOf(facts, nearest, isOther);
-  const objectedTo = decisionsByObjection(objections);
-  const named = (fact: Fact): string | undefined => fact.links.decision ?? objectedTo.get(fact);
-  const reviews = reviewsOf({ facts, named, nearest, isOther });
-  const reviewed = decisionsByCompletion(reviews);
-  const given = decisionsByAnswer({ facts, objections, named, nearest, isOther });
-  const notices = noticesOf(facts, isOther);
-  const answered = noticesByAnswer(notices);
-  const toldOrNearest = (fact: Fact): string | readonly string[] | undefined =>
-    isNoticeShown(fact) ? (named(fact) ?? told(fact)) : nearest(fact);
-  const belongsTo = (fact: Fact): string | readonly string[] | undefined =>
-    named(fact) ?? reviewed.get(fact) ?? given.get(fact) ?? toldOrNearest(answered.get(fact) ?? fact);
+  const links = linksIn(facts);
+  const objections = objectionsOf(facts, links);
+  const reviews = reviewsOf(facts, links);
   return {
     facts,
-    decisions: decisionsOf({ facts, belongsTo, objections, reviews }),
-    notices,
+    decisions: decisionsOf({ facts, links, objections, reviews }),
+    notices: noticesOf(facts),
     objections,
     reviews,
-    incidents: incidentsOf(facts),
+    incidents: incidentsOf(facts, links),
+    links,
   };
 };
+
+/** How an event is linked to what it continues or is about. Undefined for an event that stands by itself. */
+export const linkOf = (
+  fact: Fact,
+  { objectionOf, decisionOf, incidentOf }: Links,
+): Link | NoLink | undefined => {
+  const [objection, decision] = [objectionOf(fact), decisionOf(fact)];
+  // An objection or an incident is what it opens, whatever decision it is about.
+  const found = [decision, objection, incidentOf(fact)].find((link) => link?.id !== undefined);
+  if (found !== undefined) return found;
+  return objection ?? decision ?? incidentOf(fact);
+};
+
+/** The events that no rule links to a decision, an objection or an incident that they are about. */
+export const unlinkedIn = ({ facts, links }: Pick<Case, "facts" | "links">): readonly Unlinked[] =>
+  facts.flatMap((fact) => {
+    const missing = [links.objectionOf(fact), links.decisionOf(fact), links.incidentOf(fact)].filter(
+      (link) => link !== undefined && link.id === undefined,
+    );
+    return missing.length === 0
+      ? []
+      : [{ fact, candidates: missing.flatMap(({ candidates }) => candidates) }];
+  });
 
 const areInOrder = (facts: readonly Fact[]): boolean => {
   let last: Fact | undefined;
@@ -114,20 +129,10 @@ const areInOrder = (facts: readonly Fact[]): boolean => {
 };
 
 const NONE: readonly never[] = [];
-const NO_OBJECTIONS: ReadonlyMap<Fact, string> = new Map();
-
-/** By fact: the decision that its objection is about, also where the fact does not name the objection. */
-const decisionsByObjection = (objections: readonly Objection[]): ReadonlyMap<Fact, string> => {
-  if (objections.length === 0) return NO_OBJECTIONS;
-  const found = new Map<Fact, string>();
-  for (const { decisionId, facts } of objections)
-    if (decisionId !== undefined) for (const fact of facts) found.set(fact, decisionId);
-  return found;
-};
 
 /** Stands in a register even where it names nothing. Then it is a case of its own (projections/cases/nodes.ts). */
 export const standsAlone = (fact: Fact): boolean =>
-  isNotice(fact) || isReviewCompleted(fact) || fact.type === "decision.human_review_triggered";
+  isNotice(fact) || isReviewCompleted(fact) || isReviewTriggered(fact);
 
 /** What the event continues without naming it. Where nothing is found that it could mean, it stands in that register under its own id. */
 export const followedBy = ({ type, links }: Fact): "objection" | "incident" | undefined => {
@@ -135,121 +140,50 @@ export const followedBy = ({ type, links }: Fact): "objection" | "incident" | un
   return FOLLOWS_INCIDENT.includes(type) && links.incident === undefined ? "incident" : undefined;
 };
 
-const FOLLOWS_OBJECTION: readonly string[] = [
-  "objection.acknowledged",
-  "objection.escalated",
-  "objection.resolved",
-];
-
 const standingAs = ({ standsAs, id }: Fact): string => standsAs ?? id;
 
-/** What was opened, by its id. Where several events open the same thing, the first counts. */
-const openedBy = (
-  facts: readonly Fact[],
-  isOpening: (fact: Fact) => boolean,
-  idOf: (fact: Fact) => string,
-): ReadonlyMap<string, Fact> => {
-  const opened = new Map<string, Fact>();
-  for (const fact of facts) if (isOpening(fact) && !opened.has(idOf(fact))) opened.set(idOf(fact), fact);
-  return opened;
-};
-
-/** Groups facts by what they belong to, which may be several things. Each group is in the order of the facts. */
+/** Groups facts by what they belong to. Each group is in the order of the facts. */
 const grouped = (
   facts: readonly Fact[],
-  keyOf: (fact: Fact) => string | readonly string[] | undefined,
-): Map<string, Fact[]> => {
+  keyOf: (fact: Fact) => string | undefined,
+): ReadonlyMap<string, readonly Fact[]> => {
   const groups = new Map<string, Fact[]>();
   for (const fact of facts) {
-    const keys = keyOf(fact);
-    if (typeof keys === "string") addTo(groups, keys, fact);
-    else if (keys !== undefined) for (const key of keys) addTo(groups, key, fact);
+    const key = keyOf(fact);
+    if (key === undefined) continue;
+    const group = groups.get(key);
+    if (group) group.push(fact);
+    else groups.set(key, [fact]);
   }
   return groups;
-};
-
-const addTo = (groups: Map<string, Fact[]>, key: string, fact: Fact): void => {
-  const group = groups.get(key);
-  if (group) group.push(fact);
-  else groups.set(key, [fact]);
-};
-
-/**
- * Each event shows one notice. An event that dismisses or acknowledges a notice means the last one shown until then; of several such events the first counts.
- */
-const noticesOf = (facts: readonly Fact[], isOther: OtherPersons): readonly Notice[] => {
-  const notices: { -readonly [Name in keyof Notice]: Notice[Name] }[] = [];
-  let hasAnswers = false;
-  for (const fact of facts) {
-    if (isNoticeShown(fact))
-      notices.push({ id: fact.id, shown: fact, dismissed: undefined, acknowledged: undefined });
-    else hasAnswers ||= isNoticeAnswer(fact);
-  }
-  // Most cases have a notice, and few notices are answered.
-  if (!hasAnswers) return notices.length === 0 ? NONE : notices;
-  const shown = openedIn(openedBy(facts, isNoticeShown, ({ id }) => id));
-  const byId = new Map(notices.map((notice) => [notice.id, notice]));
-  for (const fact of facts) {
-    if (!isNoticeAnswer(fact)) continue;
-    const id = meantBy(fact, shown, { isOther, isUntilThen: true }) ?? fact.id;
-    let notice = byId.get(id);
-    if (!notice) {
-      notice = { id, shown: undefined, dismissed: undefined, acknowledged: undefined };
-      notices.push(notice);
-      byId.set(id, notice);
-    }
-    if (isNoticeDismissed(fact)) notice.dismissed ??= fact;
-    else notice.acknowledged ??= fact;
-  }
-  return notices;
-};
-
-const NO_ANSWERS: ReadonlyMap<Fact, Fact> = new Map();
-
-const isAnswered = ({ dismissed, acknowledged }: Notice): boolean =>
-  dismissed !== undefined || acknowledged !== undefined;
-
-/** The notice shown, by the event that dismissed or acknowledged it. */
-const noticesByAnswer = (notices: readonly Notice[]): ReadonlyMap<Fact, Fact> => {
-  if (!notices.some(isAnswered)) return NO_ANSWERS;
-  const found = new Map<Fact, Fact>();
-  for (const { shown, dismissed, acknowledged } of notices)
-    for (const answer of [dismissed, acknowledged]) if (shown && answer) found.set(answer, shown);
-  return found;
 };
 
 const isOfObjection = ({ type, links }: Fact): boolean =>
   links.objection !== undefined || FOLLOWS_OBJECTION.includes(type);
 
-const objectionsOf = (
-  facts: readonly Fact[],
-  decisionOf: DecisionFinder["nearest"],
-  isOther: OtherPersons,
-): readonly Objection[] => {
+/** What continues an objection, and is not linked to one, is an objection of its own. */
+const objectionsOf = (facts: readonly Fact[], links: Links): readonly Objection[] => {
   // Most cases have no objection, and this is called for every event.
   if (!facts.some(isOfObjection)) return NONE;
-  const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
-  const received = openedIn(openedBy(facts, isReceived, ({ links, id }) => links.objection ?? id));
-  const saidOf = new Map(FOLLOWS_OBJECTION.map((type) => [type, new Set<string>()]));
-  const closed = saidOf.get("objection.resolved");
   const members = grouped(facts, (fact) => {
-    const { type, links } = fact;
-    const said = saidOf.get(type);
-    if (links.objection === undefined && !said) return undefined;
-    const id = links.objection ?? meantBy(fact, received, { closed, said, isOther }) ?? standingAs(fact);
-    said?.add(id);
-    // An objection that is received again waits for each of these steps again.
-    if (isReceived(fact) && closed?.has(id)) for (const each of saidOf.values()) each.delete(id);
-    return id;
+    const link = links.objectionOf(fact);
+    return link && (link.id ?? standingAs(fact));
+  });
+  const answers = grouped(facts, (fact) => {
+    if (links.decisionOf(fact)?.id !== undefined || !(isExplanation(fact) || isReversal(fact)))
+      return undefined;
+    return fact.links.objection ?? links.soleObjectionOf(fact);
   });
   return [...members].map(([id, own]) => {
-    const decisionId = firstDefined(own, ({ links }) => links.decision) ?? firstDefined(own, decisionOf);
-    const openings = openingsOf({ id, decisionId, facts: own });
-    const [last] = openings.slice(-1);
+    const decision = decisionOfAll(own, links.decisionOfObjection(id), links);
+    const openings = openingsOf({ id, decisionId: decision?.id, facts: own });
+    const last = openings.at(-1);
     return {
       id,
       facts: own,
-      decisionId,
+      decisionId: decision?.id,
+      linkedBy: decision?.by,
+      answers: answers.get(id) ?? NONE,
       type: last?.type,
       received: last?.received,
       acknowledged: last?.acknowledged,
@@ -259,27 +193,27 @@ const objectionsOf = (
   });
 };
 
-const firstDefined = (
+/** Nothing names an objection that stands under the id of what continues it: then its own events tell. */
+const decisionOfAll = (
   facts: readonly Fact[],
-  ask: (fact: Fact) => string | undefined,
-): string | undefined => {
+  ofObjection: Link | NoLink,
+  { decisionOf }: Links,
+): Link | undefined => {
+  if (ofObjection.id !== undefined) return ofObjection;
   for (const fact of facts) {
-    const found = ask(fact);
-    if (found !== undefined) return found;
+    const found = decisionOf(fact);
+    if (found?.id !== undefined) return found;
   }
   return undefined;
 };
 
-const decisionsOf = (parts: {
-  facts: readonly Fact[];
-  belongsTo: (fact: Fact) => string | readonly string[] | undefined;
-  objections: readonly Objection[];
-  reviews: readonly Review[];
-}): readonly Decision[] => {
-  const { facts, belongsTo } = parts;
+const decisionsOf = (
+  parts: Pick<Case, "facts" | "links" | "objections" | "reviews">,
+): readonly Decision[] => {
+  const { facts, links } = parts;
   const [objections, reviews] = [byDecision(parts.objections), byDecision(parts.reviews)];
   const decisions: Decision[] = [];
-  for (const [id, own] of grouped(facts, belongsTo))
+  for (const [id, own] of grouped(facts, (fact) => links.decisionOf(fact)?.id))
     decisions.push(
       decisionFrom(id, {
         facts: own,
@@ -304,15 +238,17 @@ export const decisionsById = (decisions: readonly Decision[]): ReadonlyMap<strin
 /** Made from its own facts, objections and reviews. Where several facts make the decision, the first counts. */
 const decisionFrom = (
   id: string,
-  { facts, objections, reviews }: Pick<Case, "facts" | "objections" | "reviews">,
+  { facts: all, objections, reviews }: Pick<Case, "facts" | "objections" | "reviews">,
 ): Decision => {
-  let made: Fact | undefined;
+  const made = all.find(({ type }) => type === DECISION_MADE);
+  const facts = all.some(({ bySubject }) => bySubject)
+    ? all.filter((fact) => !fact.bySubject || isShownBefore(fact, made))
+    : all;
   const notices: Fact[] = [];
   const explanations: Fact[] = [];
   const reversals: Fact[] = [];
   for (const fact of facts) {
-    if (fact.type === DECISION_MADE) made ??= fact;
-    else if (isNoticeShown(fact)) notices.push(fact);
+    if (isNoticeShown(fact)) notices.push(fact);
     else if (isExplanation(fact)) explanations.push(fact);
     else if (isReversal(fact)) reversals.push(fact);
   }
@@ -329,32 +265,27 @@ const decisionFrom = (
   };
 };
 
-const INCIDENT_REPORTED = "incident.reported_to_authority";
-const INCIDENT_MITIGATED = "incident.mitigated";
-const FOLLOWS_INCIDENT: readonly string[] = [INCIDENT_REPORTED, INCIDENT_MITIGATED];
+/** Rule 3 of DOMAIN 2b: the same asset and the same person, shown before the decision. */
+export const isShownBefore = (notice: Fact, made: Fact | undefined): boolean =>
+  made !== undefined &&
+  notice.at <= made.at &&
+  notice.asset === made.asset &&
+  notice.subject !== undefined &&
+  notice.subject === made.subject;
 
 const isOfIncident = ({ type, links }: Fact): boolean =>
   links.incident !== undefined || FOLLOWS_INCIDENT.includes(type);
 
-const incidentsOf = (facts: readonly Fact[]): readonly Incident[] => {
+const incidentsOf = (facts: readonly Fact[], links: Links): readonly Incident[] => {
   if (!facts.some(isOfIncident)) return NONE;
-  const detected = openedBy(
-    facts,
-    ({ type }) => type === INCIDENT_DETECTED,
-    ({ links, id }) => links.incident ?? id,
-  );
-  const opened = openedIn(detected);
-  const closed = new Set<string>();
   const members = grouped(facts, (fact) => {
-    if (!isOfIncident(fact)) return undefined;
-    const id = fact.links.incident ?? meantBy(fact, opened, { closed }) ?? standingAs(fact);
-    if (fact.type === INCIDENT_MITIGATED) closed.add(id);
-    return id;
+    const link = links.incidentOf(fact);
+    return link && (link.id ?? standingAs(fact));
   });
   return [...members].map(([id, own]) => ({
     id,
     facts: own,
-    detected: detected.get(id),
+    detected: own.find(({ type }) => type === INCIDENT_DETECTED),
     reports: own.filter(({ type }) => type === INCIDENT_REPORTED),
     mitigated: own.find(({ type }) => type === INCIDENT_MITIGATED),
   }));

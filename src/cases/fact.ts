@@ -25,9 +25,13 @@ export interface Fact {
   readonly tier?: string;
   readonly bases?: readonly string[];
   readonly links: Links;
+  /** It names its decision by `original_decision_id`. */
+  readonly byOriginal?: true;
+  /** A notice that names nothing: its decision is that of the same asset and person (DOMAIN 2b, rule 3). It stands in the register under a case of its own. */
+  readonly bySubject?: true;
   /** The name under which it stands in a register, where it continues something and nothing is found that it could mean. Absent: its own id. */
   readonly standsAs?: string;
-  /** From `metadata`, as text. */
+  /** From `metadata`, as text; `affected_count` as JSON. */
   readonly says: Readonly<Partial<Record<Said, string>>>;
 }
 
@@ -66,6 +70,16 @@ const SAID_BY_KEY: ReadonlyMap<string, { readonly name: Said; readonly rank: num
 export const DECISION_MADE = "decision.automated_decision_made";
 export const OBJECTION_RECEIVED: readonly string[] = ["objection.received", "objection"];
 export const INCIDENT_DETECTED = "incident.detected";
+export const INCIDENT_REPORTED = "incident.reported_to_authority";
+export const INCIDENT_MITIGATED = "incident.mitigated";
+
+/** What continues something that another event opened. */
+export const FOLLOWS_OBJECTION: readonly string[] = [
+  "objection.acknowledged",
+  "objection.escalated",
+  "objection.resolved",
+];
+export const FOLLOWS_INCIDENT: readonly string[] = [INCIDENT_REPORTED, INCIDENT_MITIGATED];
 
 export const NOTICE_TYPES: readonly string[] = ["transparency.notice_shown", "disclosure_shown"];
 type Typed = Pick<Fact, "type">;
@@ -92,6 +106,7 @@ export const factOf = (facts: EventFacts, sequence: Sequence, recorded: string):
   if (subjectHash !== null) fact.subject = subjectHash;
   if (riskTier !== null) fact.tier = riskTier;
   if (legalBases.length > 0) fact.bases = legalBases;
+  if (isByOriginal(facts)) fact.byOriginal = true;
   return fact;
 };
 
@@ -106,11 +121,15 @@ const saidIn = (metadata: JsonObject): Fact["says"] => {
     const text = known && valueText(metadata[key]);
     if (!known || text === undefined || (ranks[known.name] ?? Number.POSITIVE_INFINITY) < known.rank)
       continue;
-    says[known.name] = shortened(text);
+    says[known.name] = known.name === "affected_count" ? numberOrText(metadata[key], text) : shortened(text);
     ranks[known.name] = known.rank;
   }
   return says;
 };
+
+/** As JSON, so that a number stays a number and a text a text. */
+const numberOrText = (value: unknown, text: string): string =>
+  typeof value === "number" ? text : JSON.stringify(shortened(text));
 
 /**
  * What an event opens without a name is named by its event_id, so that others can refer to it. So a name that is a UUID is compared as event_ids are. A text
@@ -131,6 +150,18 @@ const linksOf = ({ metadata, correlationId, decisionId, eventId, eventType }: Ev
   if (objection !== undefined) links.objection = canonicalEventId(withoutPrefix(objection));
   if (incident !== undefined) links.incident = canonicalEventId(withoutPrefix(incident));
   return links;
+};
+
+const isByOriginal = ({ metadata, decisionId }: EventFacts): boolean =>
+  decisionId === null &&
+  metadataName(metadata, "decision_id") === undefined &&
+  metadataName(metadata, "original_decision_id") !== undefined;
+
+/** A notice that names neither a decision nor a correlation, of one person: rule 3 of DOMAIN 2b. */
+export const isNamelessNotice = (fact: Fact): fact is Fact & { readonly subject: string } => {
+  if (!isNoticeShown(fact) || fact.subject === undefined) return false;
+  const { correlation, decision, objection, incident } = fact.links;
+  return (correlation ?? decision ?? objection ?? incident) === undefined;
 };
 
 export const NAMED_KINDS = ["objection", "incident"] as const satisfies readonly LinkKind[];

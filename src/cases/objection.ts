@@ -1,5 +1,6 @@
 /** An objection as a whole. */
 import { earlier, type Fact, OBJECTION_RECEIVED, saysWord } from "./fact.ts";
+import type { LinkedBy } from "./links.ts";
 
 /**
  * An objection that is received again after it was resolved is open again (DOMAIN 2b). Then `received`, and what became of it, are those of the last time.
@@ -7,6 +8,10 @@ import { earlier, type Fact, OBJECTION_RECEIVED, saysWord } from "./fact.ts";
 export interface Objection {
   readonly id: string;
   readonly decisionId: string | undefined;
+  /** The rule that linked it to its decision. */
+  readonly linkedBy: LinkedBy | undefined;
+  /** Where no decision is known: explanations and reversals that name it, or stand under a correlation of which it is the only objection. In order. */
+  readonly answers: readonly Fact[];
   /** Its type, as it was received. Where that is not said, as another event said last; and where none did, as it was the time before. */
   readonly type: string | undefined;
   /** Absent where events refer to an objection that was never seen. Of several received while it is open, the first counts. */
@@ -19,7 +24,7 @@ export interface Objection {
 }
 
 /** One time during which an objection was open. */
-export interface Opening extends Objection {
+export interface Opening extends Omit<Objection, "linkedBy" | "answers"> {
   /** Only the facts of this time. */
   readonly facts: readonly Fact[];
   /** What ended it without what was asked for; where that was then asked for again, what ended it the next time. */
@@ -116,5 +121,5 @@ export const isReversal = ({ type }: Fact): boolean => type === "decision.decisi
 
 export const EXPLANATION_REQUEST = "explanation_request";
 /** Whether it asks for an explanation, under whatever law. */
-export const asksForExplanation = (objection: Objection): boolean =>
+export const asksForExplanation = (objection: Pick<Objection, "type">): boolean =>
   objection.type?.toLowerCase() === EXPLANATION_REQUEST;

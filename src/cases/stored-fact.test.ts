@@ -21,6 +21,7 @@ const anyFact: fc.Arbitrary<Fact> = fc.record(
       { correlation: anyText, decision: anyText, objection: anyText, incident: anyText },
       { requiredKeys: [] },
     ),
+    byOriginal: fc.constant<true>(true),
     says: fc.record({ outcome: anyText, reason: anyText, role: anyText }, { requiredKeys: [] }),
   },
   { requiredKeys: ["at", "id", "sequence", "recorded", "type", "asset", "links", "says"] },

@@ -20,6 +20,7 @@ export type StoredFact = readonly [
   tier: string | null,
   bases: readonly string[] | null,
   recorded: string,
+  byOriginal?: true,
 ];
 
 export const storedFact = (fact: Fact): StoredFact => [
@@ -38,7 +39,10 @@ export const storedFact = (fact: Fact): StoredFact => [
   fact.tier ?? null,
   fact.bases ?? null,
   fact.recorded,
+  ...(fact.byOriginal ? ([true] as const) : NOTHING),
 ];
+
+const NOTHING = [] as const;
 
 export const factFrom = (stored: StoredFact): Fact => {
   const links: Writable<Links> = {};
@@ -60,5 +64,6 @@ export const factFrom = (stored: StoredFact): Fact => {
   if (stored[11] !== null) fact.subject = stored[11];
   if (stored[12] !== null) fact.tier = stored[12];
   if (stored[13] !== null) fact.bases = stored[13];
+  if (stored[15]) fact.byOriginal = true;
   return fact;
 };

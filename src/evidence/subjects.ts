@@ -1,8 +1,6 @@
 /** The subjects of a bundle: its assets with the persons responsible for them, and the decisions with steps missing in the log. */
-import { setImmediate as otherWork } from "node:timers/promises";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
 import { assetEntry, assetList, findAsset } from "../projections/assets/queries.ts";
-import { findNoticeToPerson, missingBeside } from "../projections/cases/notice-to-person.ts";
 import type { FoundCase } from "../projections/cases/queries.ts";
 import { decisionList, decisionsRegister } from "../projections/cases/registers/decisions.ts";
 import { entryOf, listRows } from "../projections/list.ts";
@@ -15,9 +13,9 @@ export interface Subjects {
   readonly assets: readonly Entry[];
   /** The list is not complete. */
   readonly hasMoreAssets: boolean;
-  /** Decisions with missing steps. Of those without a notice that names them, only those for which the person has no other notice. */
+  /** Decisions with missing steps. */
   readonly decisions: readonly Entry[];
-  /** Not all decisions of the register were looked at. */
+  /** The list is not complete. */
   readonly hasMoreDecisions: boolean;
 }
 
@@ -42,21 +40,10 @@ interface Question {
 export const readSubjects = async (views: Views, question: Question): Promise<Subjects> => {
   const assets = await firstOf(assetEntries(views, question));
   const lacking = await firstOf(lackingDecisions(views, question));
-  const decisions: Entry[] = [];
-  // Only for decisions that may be shown: looking through the events of a person takes long if there are many.
-  for (const row of lacking.found) {
-    const { missing, ...entry } = entryOf(decisionList, row, question.at);
-    const lacksNotice = Array.isArray(missing) && missing.includes("notice");
-    const notice = lacksNotice ? await findNoticeToPerson(views, question.tenant, row) : undefined;
-    const steps = missingBeside(notice, missing);
-    if (steps.length > 0) decisions.push({ ...entry, missing: steps });
-    // SQLite answers synchronously: without this pause nothing else would run until the last of them.
-    await otherWork();
-  }
   return {
     assets: assets.found,
     hasMoreAssets: assets.hasMore,
-    decisions,
+    decisions: lacking.found,
     hasMoreDecisions: lacking.hasMore,
   };
 };
@@ -89,15 +76,18 @@ async function* assetEntries(
   }
 }
 
-/** By the register, which knows only notices that name a decision or its case. */
 async function* lackingDecisions(
   views: Views,
-  { tenant, assetId, case: found }: Question,
-): AsyncGenerator<Row> {
+  { tenant, assetId, case: found, at }: Question,
+): AsyncGenerator<Entry> {
   const where =
     assetId === undefined ? [] : [{ kind: "equals", column: "asset_id", value: assetId } as const];
   const rows: AsyncIterable<Row> | Iterable<Row> = found
     ? decisionsRegister.rowsOf(found)
     : listRows(views, tenant, decisionList, { where, pageRows: PAGE_ROWS_MAX });
-  for await (const row of rows) if (row.missing !== "[]") yield row;
+  for await (const row of rows) {
+    if (row.steps === "[]") continue;
+    const entry = entryOf(decisionList, row, at);
+    if (Array.isArray(entry.missing) && entry.missing.length > 0) yield entry;
+  }
 }

@@ -302,8 +302,9 @@ const unionOf = (members: readonly { readonly [name: string]: Json }[]): Record<
 
 /** `nullable` works only beside `type` (OpenAPI 3.0.3 §4.7.24), so in a union each member has it. */
 const orNull = (schema: { readonly [name: string]: Json }): Record<string, Json> => {
-  const { anyOf } = schema;
-  return Array.isArray(anyOf)
-    ? { ...schema, anyOf: anyOf.filter(isObject).map(orNull) }
+  const { anyOf, enum: values } = schema;
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: anyOf.filter(isObject).map(orNull) };
+  return Array.isArray(values)
+    ? { ...schema, nullable: true, enum: [...values, null] }
     : { ...schema, nullable: true };
 };

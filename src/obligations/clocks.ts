@@ -2,7 +2,7 @@
  * The duties of a case: when each falls due, and which events started and stopped its clock. Pure: whether a duty is overdue depends on the reader's
  * time.
  */
-import { firstFrom } from "../cases/alike-facts.ts";
+import { firstFrom } from "../cases/by-time.ts";
 import { awareAt, type Case, type Decision, type Incident } from "../cases/case.ts";
 import { earlier, type Fact, saysWord } from "../cases/fact.ts";
 import {
@@ -35,13 +35,13 @@ export const obligationsOf = (
   rules: Rules,
   waiving: readonly Fact[] = NONE,
 ): readonly Obligation[] => {
-  const { facts, decisions, objections, reviews, incidents } = is;
+  const { decisions, objections, reviews, incidents } = is;
   const found: Obligation[] = [];
   const add = (made: Obligation | undefined): void => {
     if (made) found.push(made);
   };
   if (objections.length > 0) {
-    const answers = answersIn({ facts, decisions, objections, reviews });
+    const answers = answersIn({ decisions, reviews });
     for (const objection of objections)
       for (const start of objectionStarts(objection, answers(objection))) add(clock(start, rules));
   }

@@ -1,6 +1,7 @@
 /** The opposite of the other clocks: the notice comes first, and the decision must not come too early. Pure. */
-import { type Case, type Decision, type Notice, noticeBefore } from "../cases/case.ts";
+import { type Case, type Decision, noticeBefore } from "../cases/case.ts";
 import { basesOf, type Fact, inOrder, timeOf } from "../cases/fact.ts";
+import type { Notice } from "../cases/notices.ts";
 import { timeKey } from "../event/formats.ts";
 import { lastDayBegins } from "./calendar.ts";
 import { type Deadline, deadlineOf, namedBases } from "./deadlines.ts";
@@ -45,10 +46,13 @@ const byMade = (one: Decision, other: Decision): number =>
 const undecidedNotices = (decisions: readonly Decision[], notices: readonly Notice[]): readonly Fact[] => {
   if (notices.every(({ shown }) => shown?.bases === undefined)) return NONE;
   const decided = new Set(decisions.flatMap((decision) => decision.notices));
+  // Under a correlation of several decisions the notice is linked to none of them, and waits for none.
+  const withDecision = new Set(decisions.flatMap(({ made }) => made?.links.correlation ?? NONE));
   const firsts = new Map<string, Fact>();
   for (const { shown } of notices) {
-    if (shown?.links.correlation === undefined || decided.has(shown)) continue;
-    const about = JSON.stringify([shown.asset, shown.subject, shown.links.correlation]);
+    const correlation = shown?.links.correlation;
+    if (!shown || correlation === undefined || decided.has(shown) || withDecision.has(correlation)) continue;
+    const about = JSON.stringify([shown.asset, shown.subject, correlation]);
     if (!firsts.has(about)) firsts.set(about, shown);
   }
   return [...firsts.values()];

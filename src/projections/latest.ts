@@ -1,14 +1,17 @@
 /** What was said last about each of several things, by the time of the events: the result for a set of events is the same in any order of arrival. */
 
-/** A value, the event's time as text that sorts by time, and the event's id, which decides between equal times. */
-export type Said = readonly [value: string, at: string, eventId: string];
+/**
+ * A value, the event's time as text that sorts by time, and the event's id, which decides between equal times; of a value that is a time of the event, also
+ * when the log received it.
+ */
+export type Said = readonly [value: string, at: string, eventId: string, recorded?: string];
 export type Latest = Readonly<LatestInMaking>;
 export type LatestInMaking = Record<string, Said>;
 
-export const isLater = (
-  [, at, eventId]: readonly [unknown, string, string],
-  [, otherAt, otherId]: readonly [unknown, string, string],
-): boolean => at > otherAt || (at === otherAt && eventId > otherId);
+type Ordered = readonly [value: unknown, at: string, eventId: string, recorded?: string];
+
+export const isLater = ([, at, eventId]: Ordered, [, otherAt, otherId]: Ordered): boolean =>
+  at > otherAt || (at === otherAt && eventId > otherId);
 
 export const withSaid = (latest: Latest, name: string, said: Said): Latest =>
   isNews(latest[name], said) ? { ...latest, [name]: said } : latest;

@@ -18,6 +18,8 @@ export interface List {
   readonly filters: readonly string[];
   /** Filters whose column contains only these values. */
   readonly values?: Readonly<Record<string, readonly string[]>>;
+  /** Other columns that contain only these values. */
+  readonly words?: Readonly<Record<string, readonly string[]>>;
   /** Filters whose column contains texts of at most this many characters. */
   readonly shortened?: Readonly<Record<string, number>>;
   /** A condition that every shown row satisfies. */
@@ -171,6 +173,12 @@ const columnSchema = (list: List, name: string): TSchema => {
   const said = description === undefined ? {} : { description };
   if (list.flags?.includes(name)) return Type.Boolean(said);
   if (isTime(list, name)) return Type.String({ ...said, format: "date-time" });
+  const words = list.words?.[name];
+  if (words)
+    return Type.Union(
+      words.map((word) => Type.Literal(word)),
+      said,
+    );
   return list.table.columns[name]?.type === "integer" ? Type.Integer(said) : Type.String(said);
 };
 

@@ -6,7 +6,6 @@ import {
   KEPT_TEXT_CHARACTERS_MAX,
   OUTCOME_CHARACTERS_MAX,
 } from "../../src/limits.ts";
-import { NOTICES_PER_PAGE } from "../../src/projections/limits.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -86,40 +85,286 @@ test("if several events report the same decision or incident, the first is used 
   expect((await readAfter("/v1/decisions/x9", [never])).json.data).toMatchObject({ made_again: 0 });
 });
 
+const notice = (event_id: string, members: object) =>
+  event({
+    event_id,
+    event_type: "transparency.notice_shown",
+    timestamp: "2026-11-19T09:00:00Z",
+    ...members,
+  });
+
 test("a notice about another decision does not count for the person of this decision", async () => {
   const about = { asset_id: "shop", subject_hash: hashOf("b") };
   const { json } = await readAfter("/v1/decisions/second", [
-    event({
-      ...about,
-      event_id: "evt_notice",
-      event_type: "transparency.notice_shown",
-      timestamp: "2026-11-19T09:00:00Z",
-      metadata: { decision_id: "first" },
-    }),
+    notice("evt_notice", { ...about, metadata: { decision_id: "first" } }),
     event({ ...about, event_id: "evt_second", metadata: { decision_id: "second" } }),
   ]);
-  expect(json.data).toMatchObject({ notice_to_person: null, missing: ["notice"] });
+  expect(json.data).toMatchObject({ notice_at: null, missing: ["notice"], unlinked: [] });
 });
 
-test("the last notice to a person is the one with the latest time, whatever its type and the order of arrival", async () => {
+interface TimelineEntry {
+  readonly linked_by: string | null;
+  readonly received_at: string;
+  readonly event: { readonly event_id: string };
+}
+
+const linkedBy = (timeline: readonly TimelineEntry[]) =>
+  Object.fromEntries(timeline.map(({ linked_by, event: { event_id } }) => [event_id, linked_by]));
+
+test("each event of a decision says by which rule it is linked", async () => {
+  const about = { asset_id: "lender", subject_hash: hashOf("e") };
+  const under = (event_id: string, event_type: string, members: object = {}) =>
+    event({ ...about, event_id, event_type, correlation_id: "loan-1", ...members });
+  const { json } = await readAfter("/v1/decisions/loan", [
+    notice("evt_loan_notice", about),
+    under("evt_loan", "decision.automated_decision_made", { metadata: { decision_id: "loan" } }),
+    under("evt_loan_explained", "decision.explanation_provided"),
+    under("evt_loan_objected", "objection.received", { metadata: { objection_id: "loan_objection" } }),
+    event({
+      ...about,
+      event_id: "evt_loan_acknowledged",
+      event_type: "objection.acknowledged",
+      metadata: { objection_id: "loan_objection" },
+    }),
+    event({
+      ...about,
+      event_id: "evt_loan_reversed",
+      event_type: "decision.decision_reversed",
+      metadata: { original_decision_id: "loan" },
+    }),
+  ]);
+  const links = {
+    evt_loan_notice: "subject",
+    evt_loan: "decision_id",
+    evt_loan_explained: "correlation_id",
+    evt_loan_objected: "correlation_id",
+    evt_loan_acknowledged: "objection_id",
+    evt_loan_reversed: "original_decision_id",
+  };
+  expect(linkedBy(json.data.timeline)).toEqual(links);
+  expect(json.data).toMatchObject({
+    notice_at: "2026-11-19T09:00:00Z",
+    notice_linked_by: "subject",
+    unlinked: [],
+    objections: [{ objection_id: "loan_objection", linked_by: "correlation_id" }],
+  });
+  for (const { received_at } of json.data.timeline) expect(received_at).toBeString();
+  const found = await service.call("/v1/cases/loan-1");
+  const { evt_loan_notice: _, ...inCase } = links;
+  expect(linkedBy(found.json.data.timeline)).toMatchObject(inCase);
+});
+
+test("under a correlation with several decisions an event that names none is unlinked, with the candidates", async () => {
+  const about = { asset_id: "batch", subject_hash: hashOf("f"), correlation_id: "run-1" };
+  const events = [
+    event({ ...about, event_id: "evt_run_1", metadata: { decision_id: "run_1" } }),
+    event({ ...about, event_id: "evt_run_2", metadata: { decision_id: "run_2" } }),
+    event({ ...about, event_id: "evt_run_explained", event_type: "decision.explanation_provided" }),
+    event({ ...about, event_id: "evt_run_objected", event_type: "objection.received" }),
+  ];
+  const { json } = await readAfter("/v1/decisions/run_1", events);
+  const candidates = ["run_1", "run_2"].map((id) => ({ kind: "decision", id }));
+  const unlinked = ["evt_run_explained", "evt_run_objected"].map((event_id) => ({ event_id, candidates }));
+  expect(json.data).toMatchObject({ explanation_at: null, objections: [], unlinked });
+  const found = (await service.call("/v1/cases/run-1")).json.data;
+  expect(found.unlinked).toMatchObject(unlinked);
+  expect(linkedBy(found.timeline)).toMatchObject({ evt_run_1: "decision_id", evt_run_explained: null });
+  // The objection keeps its own obligations.
+  expect(found.objections).toMatchObject([{ decision_id: null, linked_by: null, state: "received" }]);
+  expect(found.obligations.length).toBeGreaterThan(0);
+  // It is fixed by sending an event that names the decision.
+  const { json: fixed } = await readAfter("/v1/decisions/run_1", [
+    event({
+      ...about,
+      event_id: "evt_run_named",
+      event_type: "decision.explanation_provided",
+      metadata: { decision_id: "run_1" },
+    }),
+  ]);
+  expect(fixed.data.explanation_at).not.toBeNull();
+});
+
+test("what names nothing stands as unlinked beside the decisions of its asset and person", async () => {
+  const about = { asset_id: "clinic", subject_hash: hashOf("1") };
+  const { json } = await readAfter("/v1/decisions/clinic", [
+    event({ ...about, event_id: "evt_clinic", metadata: { decision_id: "clinic" } }),
+    event({ ...about, event_id: "evt_clinic_told", event_type: "decision.explanation_provided" }),
+    event({
+      ...about,
+      event_id: "evt_clinic_ticket",
+      event_type: "decision.human_review_triggered",
+      correlation_id: "ticket-9",
+    }),
+    event({ ...about, subject_hash: hashOf("2"), event_id: "evt_clinic_else", event_type: "human_review" }),
+  ]);
+  expect(json.data).toMatchObject({
+    explanation_at: null,
+    unlinked: [
+      { event_id: "evt_clinic_ticket", candidates: [] },
+      { event_id: "evt_clinic_told", candidates: [] },
+    ],
+  });
+});
+
+test("a nameless notice counts in the register and in coverage, in any order of arrival, but not after the decision", async () => {
   const about = { asset_id: "desk", subject_hash: hashOf("d") };
-  const notice = (event_id: string, event_type: string, timestamp: string) =>
-    event({ ...about, event_id, event_type, timestamp });
-  const older = Array.from({ length: NOTICES_PER_PAGE + 1 }, (_, index) =>
-    notice(
-      `evt_older_${index}`,
-      "transparency.notice_shown",
-      `2026-11-01T10:00:${String(index % 60).padStart(2, "0")}Z`,
+  const decision = event({ ...about, event_id: "evt_desk", metadata: { decision_id: "desk" } });
+  const late = notice("evt_late", { ...about, timestamp: "2026-11-21T09:00:00Z" });
+  const before = await readAfter("/v1/decisions/desk", [decision, late]);
+  expect(before.json.data).toMatchObject({ notice_at: null, missing: ["notice"] });
+  const after = await readAfter("/v1/decisions/desk", [
+    notice("evt_desk_second", {
+      ...about,
+      event_type: "disclosure_shown",
+      timestamp: "2026-11-19T10:00:00Z",
+    }),
+    notice("evt_desk_first", about),
+  ]);
+  expect(after.json.data).toMatchObject({ notice_at: "2026-11-19T09:00:00Z", missing: [] });
+  expect(linkedBy(after.json.data.timeline)).toEqual({
+    evt_desk_first: "subject",
+    evt_desk_second: "subject",
+    evt_desk: "decision_id",
+  });
+  const [row] = (await service.call("/v1/decisions?asset_id=desk")).json.data;
+  expect(row).toMatchObject({ notice_at: "2026-11-19T09:00:00Z", notice_linked_by: "subject", missing: [] });
+  const coverage = (await service.call("/v1/coverage?asset_id=desk")).json.data;
+  const notices = coverage.filter(
+    ({ duty, law }: Record<string, string>) => duty === "notice" && law === "any",
+  );
+  expect(notices).toMatchObject([{ in_time: 1, unmet: 0 }]);
+});
+
+test("a step is pending until it is due, and missing from then on", async () => {
+  const received = (decision_id: string, timestamp: string) => [
+    notice(`evt_n_${decision_id}`, { metadata: { decision_id }, timestamp: "2026-01-01T00:00:00Z" }),
+    event({ event_id: `evt_${decision_id}`, metadata: { decision_id }, timestamp: "2026-01-02T00:00:00Z" }),
+    event({
+      event_id: `evt_o_${decision_id}`,
+      event_type: "objection.received",
+      legal_bases: ["pipa_37_2_kr"],
+      metadata: { decision_id, objection_type: "explanation_request" },
+      timestamp,
+    }),
+    event({
+      event_id: `evt_t_${decision_id}`,
+      event_type: "decision.human_review_triggered",
+      metadata: { decision_id },
+      timestamp,
+    }),
+  ];
+  const steps = ["explanation", "objection_resolution", "human_review"];
+  const old = await readAfter("/v1/decisions/long_due", received("long_due", "2026-01-03T00:00:00Z"));
+  expect(old.json.data).toMatchObject({ missing: steps, pending: [] });
+  const now = new Date().toISOString();
+  const fresh = await readAfter("/v1/decisions/not_due", received("not_due", now));
+  expect(fresh.json.data).toMatchObject({ missing: [], pending: steps });
+  const [row] = (await service.call("/v1/decisions?limit=1")).json.data;
+  expect(row).toMatchObject({ missing: expect.any(Array), pending: expect.any(Array) });
+});
+
+/** Times of recording, times that a law sets, and what no event of the test says. */
+const OTHERS = /(?:recorded|due|heartbeat)_at$/;
+
+test("registers and dossiers show beside each time of an event when the log received it", async () => {
+  const about = { asset_id: "recorded", subject_hash: hashOf("7") };
+  const named = { decision_id: "recorded", objection_id: "recorded", incident_id: "recorded" };
+  const types = [
+    "transparency.notice_shown",
+    "transparency.notice_dismissed",
+    "disclosure_acknowledged",
+    "decision.automated_decision_made",
+    "decision.explanation_provided",
+    "decision.human_review_triggered",
+    "decision.human_review_completed",
+    "decision.decision_reversed",
+    "objection.received",
+    "objection.acknowledged",
+    "objection.escalated",
+    "objection.resolved",
+    "incident.detected",
+    "incident.reported_to_authority",
+    "incident.mitigated",
+    "asset.created",
+    "asset.archived",
+    "model.model_deployed",
+    "model.performance_degraded",
+    "model.model_retired",
+    "assessment.impact_assessment_started",
+    "assessment.impact_assessment_updated",
+    "assessment.impact_assessment_completed",
+    "assessment.risk_classification_changed",
+  ];
+  const began = new Date().toISOString();
+  const { json } = await readAfter(
+    "/v1/decisions/recorded",
+    types.map((event_type, index) =>
+      event({
+        ...about,
+        event_id: `evt_recorded_${index}`,
+        event_type,
+        timestamp: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
+        metadata: {
+          ...named,
+          aware_at: "2026-01-01T00:00:00Z",
+          source_id: "recorded",
+          source_sequence: index + 1,
+        },
+      }),
     ),
   );
-  const last = notice("evt_last", "transparency.notice_shown", "2026-11-19T08:00:00Z");
-  const decision = event({ ...about, event_id: "evt_desk", metadata: { decision_id: "desk" } });
-  const first = await readAfter("/v1/decisions/desk", [last, ...older, decision]);
-  expect(first.json.data).toMatchObject({ missing: [], notice_to_person: { event_id: "evt_last" } });
-  const legacy = notice("evt_legacy", "disclosure_shown", "2026-11-19T09:00:00Z");
-  const second = await readAfter("/v1/decisions/desk", [legacy]);
-  expect(second.json.data).toMatchObject({ notice_to_person: { event_id: "evt_legacy" } });
+  const rows = [json.data, ...json.data.objections, ...json.data.human_reviews];
+  const registers = ["transparency", "objections", "human-reviews", "incidents"];
+  for (const register of [...registers, "models", "assessments", "risk-changes"])
+    rows.push(...(await service.call(`/v1/registers/${register}?asset_id=recorded`)).json.data);
+  const { coverage: _, ...asset } = (await service.call("/v1/assets/recorded")).json.data;
+  rows.push(asset, ...(await service.call("/v1/sources")).json.data);
+  expect(rows).toHaveLength(12);
+  for (const row of rows)
+    for (const name of Object.keys(row).filter((each) => /(?:^|_)at$/.test(each) && !OTHERS.test(each))) {
+      const recorded = `${name.slice(0, -"at".length)}recorded_at`;
+      expect([name, row[name], row[recorded]]).toEqual([name, expect.any(String), expect.any(String)]);
+      expect([name, row[recorded] >= began]).toEqual([name, true]);
+    }
 });
+
+test.each([
+  [20, 20],
+  [0.5, 0.5],
+  ["20", "20"],
+  ["about 20", "about 20"],
+  [9007199254740993n, "9007199254740993"],
+])("affected_count %p of an incident comes back as %p", async (sent, shown) => {
+  const id = `evt_affected_${typeof sent}_${String(sent).replaceAll(/[ .]/g, "_")}`;
+  const body = JSON.stringify(
+    event({
+      event_id: id,
+      asset_id: id,
+      event_type: "incident.detected",
+      metadata: { affected_count: "HERE" },
+    }),
+  ).replace('"HERE"', typeof sent === "bigint" ? String(sent) : JSON.stringify(sent));
+  const { json } = await service.call("/v1/events", { body });
+  const path = `/v1/registers/incidents?asset_id=${encodeURIComponent(id)}`;
+  const register = await service.call(`${path}&min_sequence=${json.data.sequence}`);
+  expect(register.json.data).toMatchObject([{ affected_count: shown }]);
+});
+
+test.each(["upheld", "Confirmed", "AFFIRMED", "unchanged"])(
+  "a review of outcome %s leaves the decision as it was, whatever text that has",
+  async (final_outcome) => {
+    const decision_id = `review_${final_outcome}`;
+    const { json } = await readAfter(`/v1/decisions/${decision_id}`, [
+      event({ event_id: `evt_${decision_id}`, metadata: { decision_id, outcome: "denied" } }),
+      event({
+        event_id: `evt_r_${decision_id}`,
+        event_type: "decision.human_review_completed",
+        metadata: { decision_id, final_outcome },
+      }),
+    ]);
+    expect(json.data.human_reviews).toMatchObject([{ final_outcome, changed: false }]);
+  },
+);
 
 test("a case with more events than it keeps shows the times of the first and the last of all", async () => {
   const events = Array.from({ length: CASE_FACTS_MAX + 2 }, (_, index) =>

@@ -16,7 +16,7 @@ let askedTooFar: Promise<Answer>;
 beforeAll(async () => {
   // Nothing is sealed after the start, so that a test can ask for an event that is not sealed.
   service = await startTestService({ CHECKPOINT_INTERVAL: "9999m" });
-  askedTooFar = service.call("/v1/events?min_sequence=999999999");
+  askedTooFar = service.call("/v1/events?min_sequence=999999999", { isOnce: true });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -449,7 +449,9 @@ describe("503", () => {
 
   test("the proof of an event that is in no tree head yet", async () => {
     const { sequence } = (await post(event({ event_id: "evt_unsealed" }))).json.data;
-    const answer = await service.call(`/v1/events/evt_unsealed/proof?min_sequence=${sequence}`);
+    const answer = await service.call(`/v1/events/evt_unsealed/proof?min_sequence=${sequence}`, {
+      isOnce: true,
+    });
     expectProblem(answer, "not_sealed");
     expect(answer.headers.get("retry-after")).toBe("1");
   });

@@ -64,11 +64,36 @@ const anyEvent = fc.record(
   { requiredKeys: ["timestamp", "asset_id", "event_type", "metadata"] },
 );
 
-export const anyHistory = fc.array(anyEvent, { maxLength: 24 }).map((events) =>
-  events.map((event, index) =>
-    messageOf(index + 1, {
-      event: { ...event, event_id: `evt_${index}` },
-      tenant: index % 7 === 6 ? "b" : "a",
-    }),
-  ),
+/** Notices without a name and decisions, of few systems about few persons (DOMAIN 2b, rule 3). */
+const anyPersonEvent = fc.record(
+  {
+    timestamp: fc.nat({ max: 8 }).map((days) => new Date(Date.UTC(2027, 1, 1 + days)).toISOString()),
+    asset_id: fc.constantFrom("asset_1", "asset_2"),
+    event_type: fc.constantFrom(
+      "decision.automated_decision_made",
+      "transparency.notice_shown",
+      "disclosure_shown",
+    ),
+    legal_bases: sometimes(fc.constantFrom(["nyc_ll144"], ["gdpr_art_22"])),
+    risk_tier: sometimes(fc.constantFrom("low", "high")),
+    subject_hash: sometimes(fc.constantFrom("1", "2").map((digit) => `sha256:${digit.repeat(64)}`)),
+    correlation_id: fc.option(fc.constant("case-1"), { nil: undefined, freq: 1 }),
+    metadata: fc.record({ decision_id: fc.option(few("dec_"), { nil: undefined, freq: 1 }) }),
+  },
+  { requiredKeys: ["timestamp", "asset_id", "event_type", "metadata"] },
 );
+
+export const anyHistory = fc
+  .oneof(
+    { weight: 1, arbitrary: fc.array(anyEvent, { maxLength: 24 }) },
+    { weight: 4, arbitrary: fc.array(anyPersonEvent, { maxLength: 12 }) },
+  )
+  .map((events: readonly object[]) =>
+    events.map((event, index) =>
+      messageOf(index + 1, {
+        event: { ...event, event_id: `evt_${index}` },
+        tenant: index % 7 === 6 ? "b" : "a",
+        receivedAt: `2026-11-20T10:00:0${index % 5}.000Z`,
+      }),
+    ),
+  );

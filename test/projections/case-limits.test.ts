@@ -1,6 +1,11 @@
 /** One careless name must not join everything into one case, nor make a row grow without end; and even at a limit the order of arrival must not matter. */
 import { expect, test } from "bun:test";
-import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX, KEPT_LEGAL_BASES_MAX } from "../../src/limits.ts";
+import {
+  CASE_FACTS_MAX,
+  CASE_NEIGHBOURS_MAX,
+  KEPT_LEGAL_BASES_MAX,
+  PERSON_DECISIONS_MAX,
+} from "../../src/limits.ts";
 import { COVERAGE } from "../../src/projections/cases/registers/coverage.ts";
 import { DECISIONS } from "../../src/projections/cases/registers/decisions.ts";
 import { HUMAN_REVIEWS } from "../../src/projections/cases/registers/human-reviews.ts";
@@ -41,27 +46,34 @@ const viewOf = async (events: readonly object[], seed?: number) => {
   };
 };
 
-test("a correlation connects a few decisions that share it, but not a whole batch", async () => {
+test("a correlation connects a few things that share it, but not a whole batch", async () => {
   const share = (count: number) => [
-    ...Array.from({ length: count }, (_, index) =>
-      decision(index + 10, { correlation_id: "run-7", metadata: { decision_id: `dec_${index}` } }),
-    ),
-    {
-      ...decision(1, { correlation_id: "run-7" }),
-      event_type: "transparency.notice_shown",
-      event_id: "evt_notice",
-    },
+    ...Array.from({ length: count }, (_, index) => ({
+      ...decision(index + 10, { correlation_id: "run-7", metadata: { objection_id: `obj_${index}` } }),
+      event_type: "objection.received",
+    })),
+    decision(1, { correlation_id: "run-7", metadata: { decision_id: "dec" } }),
   ];
-  const few = await viewOf(share(3));
-  expect(few.decisions.filter(({ notice_at }) => notice_at !== null)).toHaveLength(3);
-  const most = await viewOf(share(CASE_NEIGHBOURS_MAX));
-  expect(most.decisions.filter(({ notice_at }) => notice_at !== null)).toHaveLength(CASE_NEIGHBOURS_MAX);
-  const tooMany = await viewOf(share(CASE_NEIGHBOURS_MAX + 1));
-  expect(tooMany.decisions.every(({ notice_at }) => notice_at === null)).toBe(true);
-  const many = await viewOf(share(CASE_NEIGHBOURS_MAX + 40));
-  expect(many.decisions).toHaveLength(CASE_NEIGHBOURS_MAX + 40);
-  expect(many.decisions.every(({ notice_at }) => notice_at === null)).toBe(true);
-  for (const seed of [1, 2]) expect(await viewOf(share(CASE_NEIGHBOURS_MAX + 40), seed)).toEqual(many);
+  const linked = async (count: number, seed?: number) =>
+    (await viewOf(share(count), seed)).objections.filter(({ linked_by }) => linked_by === "correlation_id")
+      .length;
+  expect(await linked(3)).toBe(3);
+  expect(await linked(CASE_NEIGHBOURS_MAX - 1)).toBe(CASE_NEIGHBOURS_MAX - 1);
+  expect(await linked(CASE_NEIGHBOURS_MAX)).toBe(0);
+  for (const seed of [1, 2]) expect(await linked(CASE_NEIGHBOURS_MAX + 40, seed)).toBe(0);
+});
+
+test("a nameless notice that arrives late reaches a limited number of decisions about the person; one in time reaches all", async () => {
+  const person = { subject_hash: `sha256:${"a".repeat(64)}` };
+  const made = Array.from({ length: PERSON_DECISIONS_MAX + 9 }, (_, index) =>
+    decision(index + 10, { ...person, metadata: { decision_id: `dec_${index}` } }),
+  );
+  const notice = { ...decision(1, person), event_type: "transparency.notice_shown" };
+  const told = async (...events: readonly object[]) =>
+    (await viewOf(events)).decisions.filter(({ notice_linked_by }) => notice_linked_by === "subject").length;
+  expect(await told(notice, ...made)).toBe(made.length);
+  expect(await told(...made, notice)).toBe(PERSON_DECISIONS_MAX);
+  expect(await told(...made.slice(0, PERSON_DECISIONS_MAX), notice)).toBe(PERSON_DECISIONS_MAX);
 });
 
 test("a name that every event has keeps the earliest facts and counts all of them", async () => {
@@ -123,7 +135,7 @@ test("a decision and its first notice are kept beside any number of answers", as
     decision(901, named),
   ];
   const view = await viewOf(events);
-  expect(view.decisions).toMatchObject([{ missing: "[]", made_at: at(901).slice(0, -5) }]);
+  expect(view.decisions).toMatchObject([{ steps: "[]", made_at: at(901).slice(0, -5) }]);
   expect(await viewOf(events, 1)).toEqual(view);
 });
 
@@ -151,15 +163,13 @@ test("a decision counts under a limited number of legal bases, known ones first,
   const events = [
     ...others.map((law, index) => notice(index, [law])),
     notice(400, known),
-    ...[0, 1].map((index) =>
-      decision(500 + index, { correlation_id: "c", metadata: { decision_id: `d${index}` } }),
-    ),
+    decision(500, { correlation_id: "c", metadata: { decision_id: "d" } }),
   ];
   const view = await viewOf(events);
   const laws = [...known, ...others.slice(0, KEPT_LEGAL_BASES_MAX - known.length)];
   const noticed = view.coverage.filter(({ duty, law }) => duty === "notice" && law !== "any");
   expect(noticed.map(({ law }) => law).sort()).toEqual(laws.toSorted());
-  expect(new Set(noticed.map(({ in_time }) => in_time))).toEqual(new Set([2]));
+  expect(new Set(noticed.map(({ in_time }) => in_time))).toEqual(new Set([1]));
   for (const { legal_bases } of view.decisions) expect(JSON.parse(String(legal_bases))).toEqual(laws);
   for (const seed of [1, 2]) expect(await viewOf(events, seed)).toEqual(view);
 });

@@ -234,38 +234,24 @@ describe("notices", () => {
     );
   const c1 = { correlation_id: "c1" };
 
-  test("an answer belongs to the last notice before it of the same decision, else to that of the correlation", async () => {
+  test("an answer belongs to the only notice of the decision that it names, else to the only one of its correlation", async () => {
+    const c2 = { correlation_id: "c2" };
     expect(
       await told(
         shown("2027-01-01T10", { decision_id: "d1" }, c1),
-        shown("2027-01-01T11", { decision_id: "d1" }, c1),
         shown("2027-01-01T12", { decision_id: "d2" }, c1),
-        shown("2027-01-01T14", { decision_id: "d1" }, c1),
+        shown("2027-01-01T12", {}, c2),
         ["transparency.notice_dismissed", "2027-01-01T13", { decision_id: "d1" }, c1],
+        ["disclosure_acknowledged", "2027-01-01T13", {}, c2],
+        ["disclosure_acknowledged", "2027-01-01T14", {}, c2],
+        // Nothing tells which of two it answers.
         ["disclosure_acknowledged", "2027-01-01T13", {}, c1],
       ),
     ).toEqual({
-      evt_0: ["shown", null, null],
-      evt_1: ["dismissed", "2027-01-01T13:00:00Z", null],
+      evt_0: ["dismissed", "2027-01-01T13:00:00Z", null],
+      evt_1: ["shown", null, null],
       evt_2: ["acknowledged", null, "2027-01-01T13:00:00Z"],
-      evt_3: ["shown", null, null],
-    });
-  });
-
-  test("of several answers the first counts, and an answer to a later notice is none to an earlier one", async () => {
-    const at = (hour: number, type: string): Sent => [type, `2027-01-01T${hour}`, {}, c1];
-    expect(
-      await told(
-        at(10, "disclosure_shown"),
-        at(11, "transparency.notice_dismissed"),
-        at(12, "transparency.notice_dismissed"),
-        at(13, "disclosure_acknowledged"),
-        at(14, "disclosure_acknowledged"),
-        at(15, "disclosure_shown"),
-      ),
-    ).toEqual({
-      evt_0: ["acknowledged", "2027-01-01T11:00:00Z", "2027-01-01T13:00:00Z"],
-      evt_5: ["shown", null, null],
+      evt_6: ["orphan", null, "2027-01-01T13:00:00Z"],
     });
   });
 

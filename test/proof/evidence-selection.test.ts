@@ -2,15 +2,12 @@
 import { expect, test } from "bun:test";
 import type { EvidenceFilter } from "../../src/evidence/evidence-filter.ts";
 import { selectRecords } from "../../src/evidence/selection.ts";
-import { readSubjects } from "../../src/evidence/subjects.ts";
 import { EVENT_BYTES_MAX, EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../../src/limits.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import { ASSETS } from "../../src/projections/assets/tables.ts";
-import { caseView } from "../../src/projections/cases/case-view.ts";
 import { EMPTY_ROOT } from "../../src/proof/rfc6962.ts";
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { VIEWS, type ViewStore } from "../../src/views/view-store.ts";
-import { fact } from "../support/facts.ts";
 
 const nothingRead = () => Promise.reject(new Error("no record is read before the bounds are known"));
 
@@ -98,28 +95,4 @@ test("other requests get a turn between the pages of selected records", async ()
   const pages = 20;
   const turns = await turnsDuring(() => refusal({ assetId: "credit_model" }, pages * 500));
   expect(turns).toBeGreaterThanOrEqual(pages - 1);
-});
-
-test("other requests get a turn between the decisions whose notices are looked up", async () => {
-  const decisions = Array.from({ length: 20 }, (_, index) =>
-    fact(
-      `evt_${index} decision.automated_decision_made 2026-11-20T10:00:00Z`,
-      { decision_id: `d${index}` },
-      { subject_hash: `sha256:${"a".repeat(64)}` },
-    ),
-  );
-  const found = {
-    ...caseView("acme", decisions, STANDARD_RULES),
-    events: decisions.length,
-    firstAt: undefined,
-    lastAt: undefined,
-    hasExpired: false,
-    isShared: false,
-  };
-  const views = { load: async () => [], select: async () => [] };
-  const at = "2026-11-21T10:00:00";
-  const turns = await turnsDuring(() =>
-    readSubjects(views, { tenant: "acme", assetId: undefined, case: found, at }),
-  );
-  expect(turns).toBeGreaterThanOrEqual(decisions.length - 1);
 });

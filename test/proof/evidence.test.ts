@@ -344,7 +344,7 @@ describe("a bundle", () => {
       expect([query, named?.sort()]).toEqual([query, ["dec_before", "dec_nobody"]]);
     }
     const { json } = await service.call("/v1/decisions/dec_told", { key });
-    expect(json.data).toMatchObject({ missing: [], notice_to_person: { event_id: "evt_nameless" } });
+    expect(json.data).toMatchObject({ missing: [], notice_linked_by: "subject" });
   });
 
   test("a bundle names only paths that exist, even if it shows the first rows only", async () => {

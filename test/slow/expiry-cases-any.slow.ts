@@ -1,6 +1,7 @@
 /** Whatever happens and whenever it expires: the views show the log without the expired events, and in the end nothing of those is left. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { PERSON_NOTICES } from "../../src/projections/cases/person-notices.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
 import { anyHistory } from "../projections/any-history.ts";
@@ -35,7 +36,8 @@ test("cases that expire between any events leave the views equal to the log, and
       await scene.views.snapshot(CASES, async (snapshot) => {
         for (const table of tables) for await (const page of snapshot.rows(table)) expect(page).toEqual([]);
         for await (const page of snapshot.rows(CASE_NODES))
-          expect(page.every(({ facts }) => facts === "[]")).toBe(true);
+          expect(page.every(({ facts, borrowed }) => facts === "[]" && borrowed === "[]")).toBe(true);
+        for await (const page of snapshot.rows(PERSON_NOTICES)) expect(page).toEqual([]);
       });
     }),
     { numRuns: 25 },

@@ -339,10 +339,15 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
         return at.told();
       };
       expect(await look("2027-01-20T10:00:00Z")).toEqual(["CO-ADVERSE open met", "CO-ADVERSE met met"]);
-      // The explanation belongs to the decision before it, which arrives late: the first decision is not explained.
+      // With a second decision under the correlation nothing says which of them was explained.
       await at.happens("decision.automated_decision_made", "2027-01-11T09:00:00Z", denied, law);
       expect(await look("2027-01-20T10:01:00Z")).toContain("CO-ADVERSE open open");
-      await at.happens("decision.explanation_provided", "2027-01-10T10:00:00Z", {}, law);
+      await at.happens(
+        "decision.explanation_provided",
+        "2027-01-10T10:00:00Z",
+        { decision_id: "evt_1" },
+        law,
+      );
       expect(await look("2027-01-20T10:02:00Z")).toEqual(["CO-ADVERSE met met"]);
       expect(new Set(ids).size).toBe(ids.length);
     });
@@ -506,12 +511,19 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
         if (isKnown) expect(await look(true)).toEqual(["open"]);
         await at.happens(explained, "2027-01-12T09:00:00Z", {}, law);
         expect(await look(false)).toEqual(["open", "met"]);
-        // The explanation belongs to the decision before it, which arrives late.
+        // With a second decision under the correlation nothing says which of them was explained.
         await at.happens(decided, "2027-01-11T09:00:00Z", denied, law);
         expect(await look(false)).toEqual(["open", "met", "open"]);
-        await at.happens(explained, "2027-01-10T10:00:00Z", {}, law);
+        const other = { ...law, correlation_id: "d" };
+        await at.happens(
+          "transparency.result_labeled",
+          "2027-01-10T09:10:00Z",
+          { decision_id: "evt_1" },
+          other,
+        );
+        await at.happens(explained, "2027-01-10T10:00:00Z", {}, other);
         expect(await look(false)).toEqual(["open", "met", "open", "met"]);
-        await at.happens(decided, "2027-01-10T09:30:00Z", denied, law);
+        await at.happens(decided, "2027-01-10T09:30:00Z", denied, other);
         expect(await look(false)).toEqual(["open", "met", "open", "met", "open"]);
         expect(await look(false)).toEqual(["open", "met", "open", "met", "open"]);
         expect(await look(true)).toEqual(["open", "met", "open", "met", "open"]);

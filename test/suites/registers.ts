@@ -229,11 +229,8 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
     test("a decision shows all its parts in order, and names what is missing", async () => {
       for (const known of history.decisions.slice(0, 20)) {
         const { data } = await ask(`/v1/decisions/${known.decision_id}`);
-        const { objections, missing, ...decision } = known;
+        const { objections, ...decision } = known;
         expect(data).toMatchObject(decision);
-        // A notice to the person counts as one that names the decision.
-        const isTold = data.notice_to_person !== null;
-        expect(data.missing).toEqual(missing.filter((step) => step !== "notice" || !isTold));
         expect(data.objections).toHaveLength(objections);
         const times = data.timeline.map(({ at }: { at: string }) => Date.parse(at));
         expect(times).toEqual([...times].sort((one, other) => one - other));
@@ -251,7 +248,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       expect(answer.text).toContain(`"event":${body}}`);
     });
 
-    test("a notice to the same person about the same asset counts, and is shown separately", async () => {
+    test("a nameless notice to the same person about the same asset counts, and says by which rule", async () => {
       const subject_hash = `sha256:${"a".repeat(64)}`;
       const about = { asset_id: "shop", subject_hash };
       await service.call("/v1/events", {
@@ -267,9 +264,9 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
       });
       const answer = await service.call(`/v1/decisions/dec_shop?min_sequence=${sent.json.data.sequence}`);
       expect(answer.json.data).toMatchObject({
-        notice_at: null,
+        notice_at: "2026-11-19T10:00:00Z",
+        notice_linked_by: "subject",
         missing: [],
-        notice_to_person: { event_id: "evt_notice", at: "2026-11-19T10:00:00Z" },
       });
     });
 

@@ -1,18 +1,21 @@
 /** One case and one decision: their whole story, with missing steps named. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { type Fact, timeOf } from "../../cases/fact.ts";
+import { linkOf } from "../../cases/case.ts";
+import { type Fact, inOrder, recordedTimeOf, timeOf } from "../../cases/fact.ts";
+import { LINKED_BY, type LinkedBy } from "../../cases/links.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import { CASE_FACTS_MAX } from "../../limits.ts";
 import type { Rules } from "../../obligations/obligation.ts";
 import { caseEntry, decisionEntry, isOfDecision } from "../../projections/cases/entries.ts";
-import { findNoticeToPerson } from "../../projections/cases/notice-to-person.ts";
 import { eventsOfFacts, findCase, isCaseExpired } from "../../projections/cases/queries.ts";
 import { decisionList, decisionsRegister } from "../../projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../../projections/cases/registers/incidents.ts";
 import { objectionList } from "../../projections/cases/registers/objections.ts";
+import { LINKED_BY_RULE } from "../../projections/cases/registers/register.ts";
 import { CASES_VIEW } from "../../projections/cases/tables.ts";
+import { findBeside } from "../../projections/cases/unlinked.ts";
 import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import { entryMembers, entrySchema } from "../../projections/list.ts";
 import { rowText } from "../../views/tables.ts";
@@ -46,7 +49,7 @@ export const caseRoutes = ({
 
 type Dependencies = ReadDependencies & { readonly rules: Rules };
 
-/** `events` too, for the events themselves and for a notice that names nothing. */
+/** `events` too, for the events themselves and for those that no rule links. */
 const VIEWS = [CASES_VIEW, EVENTS_VIEW];
 
 const readCase = ({ views, now, rules }: Dependencies) =>
@@ -63,7 +66,9 @@ const readCase = ({ views, now, rules }: Dependencies) =>
         if (!found) return notFound(call, "case");
         if (found.isShared) return problem(call.context, "case_shared");
         if (await isCaseExpired(views, tenant, value, found)) return problem(call.context, "case_expired");
-        return answerWithTimeline(views, call, found.is.facts, {
+        const { facts, links } = found.is;
+        const linked = facts.map((fact) => ({ fact, linkedBy: linkOf(fact, links)?.by }));
+        return answerWithTimeline(views, call, linked, {
           ...caseEntry(found, rules, at),
           correlation_id: value,
         });
@@ -84,47 +89,90 @@ const readDecision = ({ views, now, rules }: Dependencies) =>
         if (!found || !decision) return notFound(call, "decision");
         const [row] = decisionsRegister.rowsOf(found).filter(isOfDecision(decision));
         if (!row) throw new Error("a decision has a row");
-        const noticeToPerson = await findNoticeToPerson(views, tenant, row);
+        const { unlinked, notices } = await findBeside(views, tenant, { found, decision, row, rules });
+        const linked = [
+          ...decision.facts.map((fact) => ({ fact, linkedBy: found.is.links.decisionOf(fact)?.by })),
+          ...notices.map((fact) => ({ fact, linkedBy: "subject" as const })),
+        ].sort((one, other) => inOrder(one.fact, other.fact));
         return answerWithTimeline(
           views,
           call,
-          decision.facts,
-          decisionEntry({ found, decision, row, rules, at, noticeToPerson }),
+          linked,
+          decisionEntry({ found, decision, row, rules, at, unlinked }),
         );
       }),
   });
+
+interface LinkedFact {
+  readonly fact: Fact;
+  /** Undefined where no rule links it. */
+  readonly linkedBy: LinkedBy | undefined;
+}
 
 /** The answer contains the events as they were sent. */
 const answerWithTimeline = async (
   views: ViewStore,
   call: Call,
-  facts: readonly Fact[],
+  linked: readonly LinkedFact[],
   entry: object,
 ): Promise<Response> => {
+  const facts = linked.map(({ fact }) => fact);
   const rows = await eventsOfFacts(views, call.principal.tenant, facts);
-  const timeline = facts.map((fact) => {
+  const timeline = linked.map(({ fact, linkedBy }) => {
+    const { sequence } = fact;
+    const head = {
+      at: timeOf(fact),
+      sequence,
+      received_at: recordedTimeOf(fact),
+      linked_by: linkedBy ?? null,
+    };
     const row = rows.get(fact.id);
-    const head = `{"at":"${timeOf(fact)}","sequence":${fact.sequence}`;
     // The event may have expired from the views; its fact and its place in the log remain.
-    return row
-      ? `${head},"received_at":"${rowText(row, "received_at")}","event":${rowText(row, "event")}}`
-      : `${head},"received_at":null,"event":null}`;
+    return `${JSON.stringify(head).slice(0, -1)},"event":${row ? rowText(row, "event") : "null"}}`;
   });
   const text = JSON.stringify(entry);
   return successWhole(call.context, `${text.slice(0, -1)},"timeline":[${timeline.join(",")}]}`);
 };
 
+const LinkedByRule = Type.Union([...LINKED_BY.map((rule) => Type.Literal(rule)), Type.Null()], {
+  description: LINKED_BY_RULE,
+});
+
 const Timeline = Type.Array(
   Type.Object({
     at: Type.String({ format: "date-time" }),
     sequence: Type.Integer(),
-    received_at: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
+    received_at: Type.String({ format: "date-time", description: "When the log received it." }),
+    linked_by: LinkedByRule,
     event: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
   }),
   {
     description: `The events in the order of their own times, up to ${CASE_FACTS_MAX} per name they refer to. Of more, what is said of objections, explanations, reviews, reversals and incidents stays first of all, then notices, then decisions, then all else, and of each the earliest; the first decision and the first notice always.`,
   },
 );
+
+const UnlinkedEvents = (description: string) =>
+  Type.Array(
+    Type.Object({
+      event_id: Type.String(),
+      event_type: Type.String(),
+      sequence: Type.Integer(),
+      at: Type.String({ format: "date-time" }),
+      recorded_at: Type.String({ format: "date-time" }),
+      asset_id: Type.String(),
+      subject_hash: Type.Union([Type.String(), Type.Null()]),
+      candidates: Type.Array(
+        Type.Object({
+          kind: Type.Union([Type.Literal("decision"), Type.Literal("objection"), Type.Literal("incident")]),
+          id: Type.String(),
+        }),
+        { description: "What it could belong to: several of a kind stand under its correlation, or none." },
+      ),
+    }),
+    {
+      description: `${description} To link one, send an event of its kind that names the decision, the objection or the incident.`,
+    },
+  );
 
 const parts = {
   objections: Type.Array(entrySchema(objectionList)),
@@ -171,6 +219,7 @@ const CaseAnswer = dataOf(
     decision_reversed: Type.Boolean({ description: "Any decision was reversed." }),
     decisions: Type.Array(entrySchema(decisionList)),
     incidents: Type.Array(entrySchema(incidentList)),
+    unlinked: UnlinkedEvents("Events of the case that no rule links to what they are about."),
     ...parts,
   }),
 );
@@ -178,14 +227,9 @@ const CaseAnswer = dataOf(
 const DecisionAnswer = dataOf(
   Type.Object({
     ...entryMembers(decisionList),
-    notice_to_person: Type.Union([
-      Type.Object({
-        event_id: Type.String(),
-        sequence: Type.Integer(),
-        at: Type.String({ format: "date-time" }),
-      }),
-      Type.Null(),
-    ]),
+    unlinked: UnlinkedEvents(
+      "Events that no rule links to a decision: of the same asset and person, or under a correlation of which this decision is one of several.",
+    ),
     ...parts,
   }),
 );
@@ -195,6 +239,7 @@ const TIMELINE_EXAMPLE = [
     at: "2026-11-20T10:00:00Z",
     sequence: 1,
     received_at: "2026-11-20T10:00:00.512Z",
+    linked_by: "decision_id",
     event: {
       event_id: "evt_sample_001",
       timestamp: "2026-11-20T10:00:00Z",
@@ -214,15 +259,23 @@ const DECISION_ENTRY_EXAMPLE = {
   subject_hash: null,
   risk_tier: null,
   made_at: "2026-11-20T10:00:00Z",
+  made_recorded_at: "2026-11-20T10:00:00.512Z",
   made_again: 0,
   outcome: "approved",
   notice_at: null,
+  notice_recorded_at: null,
+  notice_linked_by: null,
   explanation_at: null,
+  explanation_recorded_at: null,
   review_triggered_at: null,
+  review_triggered_recorded_at: null,
   review_completed_at: null,
+  review_completed_recorded_at: null,
   reversed_at: null,
+  reversed_recorded_at: null,
   obligations_open: 0,
   missing: ["notice"],
+  pending: [],
 };
 
 const CASE_EXAMPLE = {
@@ -245,6 +298,7 @@ const CASE_EXAMPLE = {
     human_reviews: [],
     incidents: [],
     obligations: [],
+    unlinked: [],
     timeline: TIMELINE_EXAMPLE,
   },
   request_id: EXAMPLE_REQUEST_ID,
@@ -253,10 +307,10 @@ const CASE_EXAMPLE = {
 const DECISION_EXAMPLE = {
   data: {
     ...DECISION_ENTRY_EXAMPLE,
-    notice_to_person: null,
     objections: [],
     human_reviews: [],
     obligations: [],
+    unlinked: [],
     timeline: TIMELINE_EXAMPLE,
   },
   request_id: EXAMPLE_REQUEST_ID,
@@ -279,7 +333,7 @@ const DECISION: Operation = {
   tag: "Reading",
   summary: "The dossier of one decision",
   description:
-    "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps named, the duties and their clocks, and every event as it was sent. `notice_to_person` is a notice about the asset to the same person that names neither a decision nor a correlation; where there is one, `notice` is not `missing`.",
+    "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps named, the duties and their clocks, and every event as it was sent, with the rule that links it. A step is `missing` once it is due, and `pending` before.",
   scope: "events:read",
   parameters: [pathParameter("decision_id", "dec_42"), MIN_SEQUENCE],
   answer: { status: 200, description: "The dossier.", schema: DecisionAnswer, example: DECISION_EXAMPLE },

@@ -63,7 +63,7 @@ export const LISTS: readonly ListRoute[] = [
     example: NOTICE_EXAMPLE,
     summary: "The transparency register",
     description:
-      "Each notice that was shown: where, in which language, by which version of the policy, and whether it was dismissed or acknowledged. What dismisses or acknowledges means the last notice until then of the same decision, else of the same correlation, else of the case, and of several persons' that of its own; where there is none, or where it names neither decision nor correlation, it is an `orphan`.",
+      "Each notice that was shown: where, in which language, by which version of the policy, and whether it was dismissed or acknowledged. What dismisses or acknowledges belongs to the only notice that names its decision, else to the only one under its correlation; where there are none or several, it is an `orphan`.",
   },
   {
     path: "/registers/objections",

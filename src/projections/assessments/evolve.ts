@@ -54,7 +54,7 @@ const DESCRIBED = {
 const grown = (
   key: ReturnType<typeof keyOf>,
   before: Row | undefined,
-  { facts }: FirstEvent,
+  { facts, told: { fact } }: FirstEvent,
 ): RowOf<typeof ASSESSMENTS> => {
   const { occurred, eventId, eventType, metadata, assetId } = facts;
   const say = (latest: Latest, name: string, value: string | undefined): Latest => {
@@ -71,9 +71,11 @@ const grown = (
     const before = last === undefined || last === occurred ? undefined : earlierOf(last, occurred);
     if (before !== undefined) said = withSaid(said, COMPLETED_BEFORE, [before, before, ""]);
   }
-  said = withinChecklist(say(say(said, eventType, occurred), "asset_id", assetId));
+  said = withSaid(said, eventType, [occurred, occurred, eventId, fact.recorded]);
+  said = withinChecklist(say(said, "asset_id", assetId));
   const at = before ? rowText(before, "at") : occurred;
   const of = (name: string): string | null => said[name]?.[0] ?? null;
+  const recordedOf = (name: string): string | null => said[name]?.[3] ?? null;
   const [startedAt, completedAt] = [of(STARTED), of(COMPLETED)];
   return {
     ...key,
@@ -87,8 +89,11 @@ const grown = (
         ? "started"
         : "orphan") satisfies AssessmentState,
     started_at: startedAt,
+    started_recorded_at: recordedOf(STARTED),
     updated_at: of(UPDATED),
+    updated_recorded_at: recordedOf(UPDATED),
     completed_at: completedAt,
+    completed_recorded_at: recordedOf(COMPLETED),
     valid_until: validUntil(said, completedAt),
     said: latestText(said),
   };
@@ -117,7 +122,7 @@ const validUntil = (said: Latest, completedAt: string | null): string | null => 
   return isAudit ? auditedDates(completedAt, undefined).last : null;
 };
 
-const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> => {
+const riskChange = ({ tenant, facts, told: { fact } }: FirstEvent): RowOf<typeof RISK_CHANGES> => {
   const { metadata } = facts;
   const said = (...names: readonly string[]): string | null => keptText(metadata, ...names) ?? null;
   return {
@@ -125,6 +130,7 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
     event_id: facts.eventId,
     asset_id: facts.assetId,
     at: facts.occurred,
+    recorded_at: fact.recorded,
     from_tier: said("from", "from_tier", "old_tier", "previous_tier"),
     to_tier: said("to", "to_tier", "new_tier", "risk_tier") ?? facts.riskTier,
     reason: said("reason"),
@@ -137,7 +143,7 @@ const riskChange = ({ tenant, facts }: FirstEvent): RowOf<typeof RISK_CHANGES> =
 
 export const assessmentsProjection = onFirstEvents({
   name: "assessments",
-  version: 11,
+  version: 12,
   tables: [ASSESSMENTS, RISK_CHANGES],
   stateKeys: (events) =>
     events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),

@@ -15,8 +15,11 @@ export const ASSESSMENTS = {
     /** `started`, `completed`, or `orphan` if only updates are in the log. */
     state: TEXT,
     started_at: NULLABLE_TEXT,
+    started_recorded_at: NULLABLE_TEXT,
     updated_at: NULLABLE_TEXT,
+    updated_recorded_at: NULLABLE_TEXT,
     completed_at: NULLABLE_TEXT,
+    completed_recorded_at: NULLABLE_TEXT,
     /** As stated; for a bias audit without a stated end, the last date of the year after its completion (NYC Administrative Code § 20-871(a)). */
     valid_until: NULLABLE_TEXT,
     /** JSON object: what was said last (latest.ts); items of the checklist by their names behind the prefix. */
@@ -41,6 +44,7 @@ export const RISK_CHANGES = {
     event_id: TEXT,
     asset_id: TEXT,
     at: TEXT,
+    recorded_at: TEXT,
     from_tier: NULLABLE_TEXT,
     to_tier: NULLABLE_TEXT,
     reason: NULLABLE_TEXT,

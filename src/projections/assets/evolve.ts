@@ -19,12 +19,10 @@ import { type FirstEvent, onFirstEvents } from "../first-events.ts";
 import {
   addFirst,
   addSaid,
-  earlierOf,
   isLater,
   isNews,
   type Latest,
   type LatestInMaking,
-  laterOf,
   latestText,
   type Said,
 } from "../latest.ts";
@@ -65,11 +63,18 @@ const TIMES: Readonly<Record<string, string>> = {
   "assessment.impact_assessment_completed": "assessed_at",
 };
 
+/** The time of an event, and when the log received it. */
+type Times = readonly [at: string, recorded: string];
+
+/** Of events at one time the one that was received first, so that the order of arrival has no effect. */
+const isBefore = ([at, recorded]: Times, [otherAt, otherRecorded]: Times): boolean =>
+  at < otherAt || (at === otherAt && recorded < otherRecorded);
+
 /** Changed in place: a copy for each event would take longer than everything else (measured). */
 interface Asset {
   events: number;
-  firstAt: string;
-  lastAt: string;
+  first: Times;
+  last: Times;
   legalBases: readonly string[];
   /** The evidence of its lifecycle when it was read; undefined if the asset is new. */
   readonly evidenceBefore: number | undefined;
@@ -78,15 +83,15 @@ interface Asset {
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
   const tenants: Level<Level<Asset>> = new Map();
-  for (const { tenant, facts } of events) {
+  for (const { tenant, facts, told } of events) {
     const assets = below(tenants, tenant);
     let asset = assets.get(facts.assetId);
     if (asset === undefined) {
       const { assetId, occurred } = facts;
-      asset = assetOf(states.get(ASSETS, { tenant, asset_id: assetId }), occurred);
+      asset = assetOf(states.get(ASSETS, { tenant, asset_id: assetId }), [occurred, told.fact.recorded]);
       assets.set(assetId, asset);
     }
-    grow(asset, facts);
+    grow(asset, facts, told.fact.recorded);
   }
   const writes: Write[] = [];
   for (const [tenant, assets] of tenants)
@@ -103,10 +108,10 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
 /** Assets of recently written rows: the next step continues with most of them. */
 const grown = new WeakMap<Row, Asset>();
 
-const assetOf = (row: Row | undefined, occurred: string): Asset => {
+const assetOf = (row: Row | undefined, times: Times): Asset => {
   if (row === undefined) {
     const none = { events: 0, legalBases: [], said: {}, evidenceBefore: undefined };
-    return { ...none, firstAt: occurred, lastAt: occurred };
+    return { ...none, first: times, last: times };
   }
   const known = grown.get(row);
   if (known) {
@@ -117,19 +122,20 @@ const assetOf = (row: Row | undefined, occurred: string): Asset => {
   const said: LatestInMaking = JSON.parse(rowText(row, "said"));
   return {
     events: rowInteger(row, "events"),
-    firstAt: rowText(row, "first_at"),
-    lastAt: rowText(row, "last_at"),
+    first: [rowText(row, "first_at"), rowText(row, "first_recorded_at")],
+    last: [rowText(row, "last_at"), rowText(row, "last_recorded_at")],
     legalBases: JSON.parse(rowText(row, "legal_bases")),
     evidenceBefore: evidenceOfLife(said),
     said,
   };
 };
 
-const grow = (asset: Asset, facts: EventFacts): void => {
+const grow = (asset: Asset, facts: EventFacts, recorded: string): void => {
   const { eventType, occurred, eventId, legalBases, assetVersion } = facts;
   asset.events++;
-  asset.firstAt = earlierOf(occurred, asset.firstAt);
-  asset.lastAt = laterOf(occurred, asset.lastAt);
+  const times: Times = [occurred, recorded];
+  if (isBefore(times, asset.first)) asset.first = times;
+  if (isBefore(asset.last, times)) asset.last = times;
   asset.legalBases = union(asset.legalBases, legalBases);
   const say = (name: string, value: string | null | undefined): void => {
     if (value !== null && value !== undefined) addSaid(asset.said, name, [value, occurred, eventId]);
@@ -138,7 +144,9 @@ const grow = (asset: Asset, facts: EventFacts): void => {
   // The version that was retired says nothing about the one that stays.
   if (eventType !== RETIRED) say("version", assetVersion);
   // A program may say so at each start, so the first one counts.
-  if (eventType === CREATED) addFirst(asset.said, "created_at", [occurred, occurred, eventId]);
+  if (eventType === CREATED) addFirst(asset.said, "created_at", [occurred, occurred, eventId, recorded]);
+  const time = TIMES[eventType];
+  if (time !== undefined) addSaid(asset.said, time, [occurred, occurred, eventId, recorded]);
   if (DESCRIBING.test(eventType)) for (const [name, value] of described(facts)) say(name, value);
   if (eventType === RETIRED) keepLast(asset.said, RETIRED_MODEL);
   if (eventType === DEPLOYED) keepLast(asset.said, DEPLOYED_MODEL);
@@ -170,12 +178,8 @@ const union = (known: readonly string[], more: readonly string[]): readonly stri
 const DESCRIBING = /^(?:asset|model|assessment)\./;
 
 const described = (facts: EventFacts): readonly (readonly [string, string | undefined])[] => {
-  const { eventType, metadata, assetVersion, occurred } = facts;
-  const time = TIMES[eventType];
-  const done: readonly (readonly [string, string | undefined])[] = [
-    ["status", STATUS[eventType]],
-    ...(time === undefined ? [] : [[time, occurred] as const]),
-  ];
+  const { eventType, metadata, assetVersion } = facts;
+  const done: readonly (readonly [string, string | undefined])[] = [["status", STATUS[eventType]]];
   if (eventType === RISK_CHANGED) return [...done, ["clauses", clausesIn(metadata)]];
   if (eventType.startsWith("assessment.")) return done;
   const personal = metadata.processes_personal_data;
@@ -264,8 +268,10 @@ const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSE
   tenant,
   asset_id: assetId,
   events: asset.events,
-  first_at: asset.firstAt,
-  last_at: asset.lastAt,
+  first_at: asset.first[0],
+  first_recorded_at: asset.first[1],
+  last_at: asset.last[0],
+  last_recorded_at: asset.last[1],
   status: statusOf(asset.said),
   // A sender that does not know a classification does not undo it.
   risk_tier: (asset.said[CLASSIFIED_TIER] ?? asset.said[SENT_TIER])?.[0] ?? null,
@@ -298,7 +304,7 @@ const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyC
 
 export const assetsProjection = onFirstEvents({
   name: ASSETS_VIEW,
-  version: 14,
+  version: 15,
   tables: [ASSETS, ASSET_DUTIES],
   stateKeys: (events) =>
     events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),

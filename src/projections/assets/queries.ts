@@ -4,6 +4,7 @@ import { RISK_TIERS } from "../../event/risk-tiers.ts";
 import { KEPT_LEGAL_BASES_MAX, METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
 import { type Row, rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import type { Latest } from "../latest.ts";
 import { entryMembers, entryOf, type List } from "../list.ts";
 import { ASSET_STATUSES, ASSETS, ASSETS_VIEW } from "./tables.ts";
 
@@ -43,31 +44,53 @@ const SAID: Readonly<Record<string, TSchema>> = {
     maxItems: METADATA_LIST_ITEMS_MAX,
     description: "Articles that the last event named that says why it is at its tier, or describes it.",
   }),
-  created_at: Type.String({ format: "date-time", description: "The first `asset.created`." }),
-  deployed_at: Type.String({ format: "date-time" }),
-  retired_at: Type.String({ format: "date-time" }),
-  archived_at: Type.String({ format: "date-time" }),
-  assessed_at: Type.String({ format: "date-time", description: "The last completed impact assessment." }),
 };
+
+/** Times that an asset has if such an event is in the log, each with the time at which the log received it. */
+const DONE: Readonly<Record<string, string | undefined>> = {
+  created: "The first `asset.created`.",
+  deployed: undefined,
+  retired: undefined,
+  archived: undefined,
+  assessed: "The last completed impact assessment.",
+};
+
+const doneMembers = Object.entries(DONE).flatMap(([name, description]) => [
+  [
+    `${name}_at`,
+    Type.String({ format: "date-time", ...(description !== undefined && { description }) }),
+  ] as const,
+  [`${name}_recorded_at`, Type.String({ format: "date-time" })] as const,
+]);
 
 export const assetMembers: Readonly<Record<string, TSchema>> = {
   ...entryMembers(assetList),
-  ...Object.fromEntries(Object.entries(SAID).map(([name, schema]) => [name, Type.Optional(schema)])),
+  ...Object.fromEntries(
+    [...Object.entries(SAID), ...doneMembers].map(([name, schema]) => [name, Type.Optional(schema)]),
+  ),
 };
 
 export const assetEntry = (row: Row, now: string): Readonly<Record<string, unknown>> => {
-  const said: Readonly<Record<string, readonly [string, string, string]>> = JSON.parse(rowText(row, "said"));
+  const said: Latest = JSON.parse(rowText(row, "said"));
   const shown = Object.keys(SAID).flatMap((name) => {
     const value = said[name]?.[0];
     return value === undefined ? [] : [[name, saidValue(name, value)]];
   });
-  return { ...entryOf(assetList, row, now), ...Object.fromEntries(shown) };
+  const done = Object.keys(DONE).flatMap((name) => {
+    const [at, , , recorded] = said[`${name}_at`] ?? [];
+    return at === undefined || recorded === undefined
+      ? []
+      : [
+          [`${name}_at`, `${at}Z`],
+          [`${name}_recorded_at`, `${recorded}Z`],
+        ];
+  });
+  return { ...entryOf(assetList, row, now), ...Object.fromEntries([...shown, ...done]) };
 };
 
 const saidValue = (name: string, value: string): unknown => {
   if (name === "clauses") return JSON.parse(value);
-  if (name === "processes_personal_data") return value === "true";
-  return name.endsWith("_at") ? `${value}Z` : value;
+  return name === "processes_personal_data" ? value === "true" : value;
 };
 
 export const findAsset = async (

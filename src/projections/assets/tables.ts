@@ -12,7 +12,9 @@ export const ASSETS = {
     events: INTEGER,
     /** Times of its first and last event. */
     first_at: TEXT,
+    first_recorded_at: TEXT,
     last_at: TEXT,
+    last_recorded_at: TEXT,
     /** `active`, `archived`, `retired`; `seen` if no event says so. */
     status: TEXT,
     risk_tier: NULLABLE_TEXT,

@@ -1,12 +1,11 @@
 /** What an answer says of one case, and of one decision, beside the events themselves. */
-import type { Decision } from "../../cases/case.ts";
-import { type Fact, isNoticeShown, timeOf } from "../../cases/fact.ts";
+import { type Decision, type Unlinked, unlinkedIn } from "../../cases/case.ts";
+import { isNoticeShown, recordedTimeOf, timeOf } from "../../cases/fact.ts";
 import { isExplanation, isReversal } from "../../cases/objection.ts";
 import type { Rules } from "../../obligations/obligation.ts";
 import type { Row } from "../../views/tables.ts";
 import { entryOf, type List } from "../list.ts";
 import type { CaseView } from "./case-view.ts";
-import { missingBeside } from "./notice-to-person.ts";
 import type { FoundCase } from "./queries.ts";
 import { decisionList, decisionsRegister } from "./registers/decisions.ts";
 import { humanReviewList, humanReviewsRegister } from "./registers/human-reviews.ts";
@@ -50,6 +49,7 @@ export const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
     human_reviews: entriesOf(found, humanReviewsRegister, listed(humanReviewList, at)),
     incidents: entriesOf(found, incidentsRegister, listed(incidentList, at)),
     obligations: entriesOf(found, obligationsRegister, (row) => obligationEntry(row, rules, at)),
+    unlinked: unlinkedIn(is).map(unlinkedEntry),
   };
 };
 
@@ -70,19 +70,26 @@ export const decisionEntry = (parts: {
   row: Row;
   rules: Rules;
   at: string;
-  noticeToPerson: Fact | undefined;
+  unlinked: readonly Unlinked[];
 }) => {
-  const { found, decision, row, rules, at, noticeToPerson } = parts;
+  const { found, decision, row, rules, at, unlinked } = parts;
   const own = (register: Register) => register.rowsOf(found).filter(isOfDecision(decision));
-  const { missing, ...entry } = entryOf(decisionList, row, at);
   return {
-    ...entry,
-    missing: missingBeside(noticeToPerson, missing),
-    notice_to_person: noticeToPerson
-      ? { sequence: noticeToPerson.sequence, event_id: noticeToPerson.id, at: timeOf(noticeToPerson) }
-      : null,
+    ...entryOf(decisionList, row, at),
     objections: own(objectionsRegister).map(listed(objectionList, at)),
     human_reviews: own(humanReviewsRegister).map(listed(humanReviewList, at)),
     obligations: own(obligationsRegister).map((each) => obligationEntry(each, rules, at)),
+    unlinked: unlinked.map(unlinkedEntry),
   };
 };
+
+const unlinkedEntry = ({ fact, candidates }: Unlinked) => ({
+  event_id: fact.id,
+  event_type: fact.type,
+  sequence: fact.sequence,
+  at: timeOf(fact),
+  recorded_at: recordedTimeOf(fact),
+  asset_id: fact.asset,
+  subject_hash: fact.subject ?? null,
+  candidates,
+});

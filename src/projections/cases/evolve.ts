@@ -2,7 +2,7 @@
  * The view of cases, and of all registers that are made from them. A record changes the nodes it refers to. Then the rows of every case that it touches are
  * made anew from the facts of the case, and what differs from before is written.
  */
-import type { Fact } from "../../cases/fact.ts";
+import { type Fact, isNamelessNotice } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/obligation.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
@@ -16,10 +16,24 @@ import {
   isHub,
   type Node,
   nodeFrom,
+  nodeName,
   rowOf,
+  withBorrowed,
   withFact,
   withNeighbour,
 } from "./nodes.ts";
+import {
+  borrowedNotice,
+  isFirstNotice,
+  NOBODY,
+  PERSON_NOTICES,
+  type Person,
+  personFrom,
+  personOf,
+  personRow,
+  withDecision,
+  withNotice,
+} from "./person-notices.ts";
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { REGISTERS } from "./registers/registers.ts";
 import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES, CASES_VIEW } from "./tables.ts";
@@ -29,7 +43,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   const projection: Projection = onFirstEvents({
     name: CASES_VIEW,
     version: VERSION * RULES_VERSIONS_MAX + rulesVersion,
-    tables: [CASE_NODES, ...REGISTERS.map(({ table }) => table), CASE_EXPIRY, DUTY_CHANGES],
+    tables: [CASE_NODES, PERSON_NOTICES, ...REGISTERS.map(({ table }) => table), CASE_EXPIRY, DUTY_CHANGES],
     besideLog: [CASE_EXPIRY, DUTY_CHANGES],
     builtOn: [{ table: CASE_EXPIRY, key: CASE_EXPIRY_KEY }],
     expireAlike: (live, made) => expireCasesAlike(live, made, { view: projection, rules }),
@@ -40,7 +54,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   return projection;
 };
 
-const VERSION = 43;
+const VERSION = 44;
 /** Other deadlines make other rows, so they are part of the version. */
 const RULES_VERSIONS_MAX = 2 ** 32;
 
@@ -49,8 +63,10 @@ const keyOf = (tenant: string, node: string): StateKey => ({ table: CASE_NODES, 
 const stateKeys = (events: readonly FirstEvent[]): readonly StateKey[] => {
   const keys: StateKey[] = [];
   for (const event of events) {
-    const { tenant, names } = placeOf(event);
+    const { tenant, fact, names } = placeOf(event);
     for (const node of names) keys.push(keyOf(tenant, node));
+    const person = personOf(fact);
+    if (person !== undefined) keys.push({ table: PERSON_NOTICES, key: { tenant, person } });
   }
   return keys;
 };
@@ -62,12 +78,10 @@ const NONE: readonly StateKey[] = [];
  * another event of the step are not walked again: thousands of names may hang together.
  */
 const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => {
-  const { tenant, names } = placeOf(event);
-  // Most cases are new.
-  if (!walks.has(event) && names.every((node) => states.get(CASE_NODES, { tenant, node }) === undefined))
-    return NONE;
+  const { tenant } = placeOf(event);
+  const pending = walks.get(event) ?? startsOf(states, event);
+  if (pending.length === 0) return NONE;
   const walked = walkedOf(states, tenant);
-  const pending = walks.get(event) ?? [...names];
   const keys: StateKey[] = [];
   const left: string[] = [];
   for (const name of pending) {
@@ -85,6 +99,25 @@ const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => 
   walks.set(event, left);
   return keys;
 };
+
+/** The names of an event, and those of the decisions that a notice may reach. None where all are new, as in most cases. */
+const startsOf = (states: States, event: FirstEvent): string[] => {
+  const { tenant, fact, names } = placeOf(event);
+  const reached = reachedBy(states, tenant, fact);
+  if (reached.length === 0 && names.every((node) => states.get(CASE_NODES, { tenant, node }) === undefined))
+    return [];
+  return [...names, ...reached.map((id) => nodeName("decision", id))];
+};
+
+/** A later notice than the first changes no decision. */
+const reachedBy = (states: States, tenant: string, fact: Fact): readonly string[] => {
+  if (!isNamelessNotice(fact)) return NO_DECISIONS;
+  const key = personOf(fact);
+  const person = key === undefined ? NOBODY : personFrom(states.get(PERSON_NOTICES, { tenant, person: key }));
+  return isFirstNotice(person, fact) ? person.decisions : NO_DECISIONS;
+};
+
+const NO_DECISIONS: readonly string[] = [];
 
 /** The names that are still to be walked from an event. */
 const walks = new WeakMap<FirstEvent, string[]>();
@@ -126,7 +159,7 @@ interface NodeChange {
 
 /** Whether its case has other facts than before. A name of an event may stay as it was: a hub takes no more neighbours. */
 const isDirty = ({ before, now }: NodeChange): boolean =>
-  now.facts !== before.facts || now.neighbours !== before.neighbours;
+  now.facts !== before.facts || now.neighbours !== before.neighbours || now.borrowed !== before.borrowed;
 
 const tenantNodes = (states: States, tenant: string) => {
   const changes = new Map<string, NodeChange>();
@@ -141,6 +174,10 @@ const tenantNodes = (states: States, tenant: string) => {
     changes.set(name, change);
     return change;
   };
+  const persons = personChanges(states, tenant, (notice, decision) => {
+    const own = changeOf(nodeName("decision", decision));
+    own.now = withBorrowed(own.now, notice);
+  });
   return {
     tenant,
     add: (fact: Fact, names: readonly string[]): void => {
@@ -153,6 +190,7 @@ const tenantNodes = (states: States, tenant: string) => {
         const beside = changeOf(other);
         beside.now = withNeighbour(beside.now, home);
       }
+      persons.add(fact);
     },
     /** All changed cases, before and after. */
     touched: (): CaseChanges => {
@@ -174,7 +212,7 @@ const tenantNodes = (states: States, tenant: string) => {
       return { before: casesOf(old, before), now: casesOf(names, now) };
     },
     writes: (): readonly Write[] => {
-      const writes: Write[] = [];
+      const writes: Write[] = [...persons.writes()];
       for (const [name, change] of changes) {
         // A name beside others is touched by every event that has it, and mostly stays as it was.
         if (change.now === change.before) continue;
@@ -182,6 +220,36 @@ const tenantNodes = (states: States, tenant: string) => {
       }
       return writes;
     },
+  };
+};
+
+/** `borrow` gives a decision a copy of a notice. */
+const personChanges = (states: States, tenant: string, borrow: (notice: Fact, decision: string) => void) => {
+  const persons = new Map<string, { readonly before: Person; now: Person }>();
+  const changeOf = (person: string) => {
+    const known = persons.get(person);
+    if (known) return known;
+    const before = personFrom(states.get(PERSON_NOTICES, { tenant, person }));
+    const change = { before, now: before };
+    persons.set(person, change);
+    return change;
+  };
+  return {
+    add: (fact: Fact): void => {
+      const key = personOf(fact);
+      if (key === undefined) return;
+      const person = changeOf(key);
+      const { decision } = fact.links;
+      const { first, decisions } = person.now;
+      person.now = decision === undefined ? withNotice(person.now, fact) : withDecision(person.now, decision);
+      const isNewFirst = person.now.first !== first;
+      const reached = decision === undefined ? (isNewFirst ? decisions : []) : [decision];
+      if (person.now.first) for (const id of reached) borrow(borrowedNotice(person.now.first, fact, id), id);
+    },
+    writes: (): readonly Write[] =>
+      [...persons].flatMap(([key, { before, now }]): readonly Write[] =>
+        now === before ? [] : [{ kind: "upsert", table: PERSON_NOTICES, row: personRow(tenant, key, now) }],
+      ),
   };
 };
 

@@ -12,7 +12,18 @@ import type { Expectation, ViewRevision, ViewStore, Write } from "../../views/vi
 import { EVENTS, isExpired } from "../events/tables.ts";
 import { CASES_WALK_MS } from "../limits.ts";
 import { dutyChanges } from "./duty-changes.ts";
-import { componentOf, factsOf, type Node, nodeFrom, rowOf, withoutFacts } from "./nodes.ts";
+import {
+  componentOf,
+  eventNode,
+  factsOf,
+  type GoneFact,
+  type Node,
+  nodeFrom,
+  noticesGone,
+  rowOf,
+  withoutFacts,
+} from "./nodes.ts";
+import { PERSON_NOTICES, personFrom, personOf, personRow, withoutDecisions } from "./person-notices.ts";
 import { loadNodes } from "./queries.ts";
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES } from "./tables.ts";
@@ -58,9 +69,19 @@ export const casesWith = async (
 const allFactsOf = (members: Members): readonly Fact[] =>
   [...members.nodes.keys()].flatMap((name) => members.factsOf(name));
 
+/** Without the notices that stand in cases of their own. */
+const ownFactsOf = (members: Members): readonly Fact[] =>
+  allFactsOf(members).filter(({ bySubject }) => !bySubject);
+
 /** What is left of a case without some of its facts. */
 export const withoutGone = (
-  parts: { readonly tenant: string; readonly members: Members; readonly rules: Rules },
+  parts: {
+    readonly tenant: string;
+    readonly members: Members;
+    readonly rules: Rules;
+    /** By node: what is left of facts that went before. */
+    readonly known?: (name: string) => ReadonlyMap<string, GoneFact>;
+  },
   goneWith: (name: string, fact: Fact) => Sequence | undefined,
 ): readonly Write[] => {
   const { tenant, members, rules } = parts;
@@ -68,11 +89,20 @@ export const withoutGone = (
   // Facts that expired together were a case, without everything that had expired before or came later.
   const groups = new Map<Sequence | undefined, Fact[]>();
   for (const [name, node] of members.nodes) {
+    const known = parts.known?.(name);
     for (const group of new Set(node.facts.map((fact) => goneWith(name, fact)))) {
       const facts = members.factsOf(name, (fact) => goneWith(name, fact) === group);
-      groups.set(group, [...(groups.get(group) ?? []), ...facts]);
+      const notices =
+        known && group !== undefined
+          ? noticesGone(
+              node,
+              [...known.values()].filter((fact) => fact.with === group),
+            )
+          : facts.filter(({ bySubject }) => bySubject);
+      const own = facts.filter(({ bySubject }) => !bySubject);
+      groups.set(group, [...(groups.get(group) ?? []), ...own, ...notices]);
     }
-    const reduced = withoutFacts(node, (fact) => goneWith(name, fact));
+    const reduced = withoutFacts(node, (fact) => goneWith(name, fact), known);
     if (reduced.facts.length < node.facts.length)
       writes.push({ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, reduced) });
   }
@@ -103,14 +133,14 @@ export const casesExpiring = async (
 ): Promise<RowChanges> => {
   const { tenant, names, expiring, rules, readHolds } = parts;
   const { cases, rows } = await casesWith(views, tenant, names);
-  const asked = cases.flatMap(allFactsOf).filter(({ id }) => !expiring.has(id));
+  const asked = cases.flatMap(ownFactsOf).filter(({ id }) => !expiring.has(id));
   const stored = await views.load(
     EVENTS,
     asked.map(({ id }) => ({ tenant, event_id: id })),
   );
   const gone = new Set(stored.filter(isExpired).map((row) => rowText(row, "event_id")));
   const over = cases.flatMap((members) => {
-    const facts = allFactsOf(members);
+    const facts = ownFactsOf(members);
     // A waiver is no event of the tenant: it goes with the others.
     const events = facts.filter((fact) => !isWaiver(fact));
     const isOver = events.length > 0 && events.every(({ id }) => expiring.has(id) || gone.has(id));
@@ -118,16 +148,52 @@ export const casesExpiring = async (
   });
   if (over.length === 0) return { expected: [], writes: [] };
   const isOnHold = await readHolds();
-  const expected: Expectation[] = [];
-  const writes: Write[] = [];
-  for (const { members, facts } of over) {
-    if (facts.some(isOnHold)) continue;
+  const going = over.filter(({ facts }) => !facts.some(isOnHold));
+  const persons = await personsWithout(
+    views,
+    tenant,
+    going.flatMap(({ facts }) => facts),
+  );
+  const expected = [...persons.expected];
+  const writes = [...persons.writes];
+  for (const { members, facts } of going) {
     // A case may have more facts than a call takes arguments: on V8 some 125,000.
     const first = facts.reduce((least, { sequence }) => Math.min(least, sequence), Number.MAX_SAFE_INTEGER);
     for (const node of members.nodes.keys())
       expected.push({ table: CASE_NODES, key: { tenant, node }, row: rows.get(node) });
     for (const write of withoutGone({ tenant, members, rules }, () => first)) writes.push(write);
   }
+  return { expected, writes };
+};
+
+/** The rows that join notices and decisions by person (person-notices.ts), when these facts go. */
+const personsWithout = async (
+  views: Pick<ViewStore, "load">,
+  tenant: string,
+  facts: readonly Fact[],
+): Promise<RowChanges> => {
+  const going = Map.groupBy(facts, (fact) => personOf(fact));
+  const keys = [...going.keys()].flatMap((person) => (person === undefined ? [] : [{ tenant, person }]));
+  const rows = await views.load(PERSON_NOTICES, keys);
+  const known = rows.map((row) => ({ row, person: personFrom(row), key: rowText(row, "person") }));
+  const notices = known.flatMap(({ person: { first, last } }) => [first?.id ?? [], last?.id ?? []].flat());
+  const nodes = await views.load(
+    CASE_NODES,
+    [...new Set(notices)].map((id) => ({ tenant, node: eventNode(id) })),
+  );
+  const ids = new Set(facts.map(({ id }) => id));
+  const kept = new Set(nodes.flatMap((row) => nodeFrom(row).facts).map(({ id }) => id));
+  const isKept = ({ id }: Fact): boolean => kept.has(id) && !ids.has(id);
+  const writes = known.map(({ person, key }): Write => {
+    const gone = new Set((going.get(key) ?? []).flatMap(({ links }) => links.decision ?? []));
+    const left = withoutDecisions(person, gone, isKept);
+    return left
+      ? { kind: "upsert", table: PERSON_NOTICES, row: personRow(tenant, key, left) }
+      : { kind: "delete", table: PERSON_NOTICES, key: { tenant, person: key } };
+  });
+  const expected = known.map(
+    ({ row, key }): Expectation => ({ table: PERSON_NOTICES, key: { tenant, person: key }, row }),
+  );
   return { expected, writes };
 };
 

@@ -2,8 +2,9 @@
  * A row of CASE_NODES as the rules see it, and how it grows. It depends only on the set of events, also where a limit is reached, and on which of them have
  * expired with their case.
  */
-import { followedBy, standsAlone } from "../../cases/case.ts";
+import { followedBy, isShownBefore, standsAlone } from "../../cases/case.ts";
 import {
+  DECISION_MADE,
   type Fact,
   INCIDENT_DETECTED,
   inOrder,
@@ -20,11 +21,14 @@ import { FIRST_STAYS, type Weight, weightOf } from "../../cases/weight.ts";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../../views/tables.ts";
+import { bareNotice, borrowedNotice } from "./person-notices.ts";
 import type { CASE_NODES } from "./tables.ts";
 
 export interface Node {
   readonly facts: readonly Fact[];
   readonly gone: readonly GoneFact[];
+  /** Notices that name nothing: at most one for each asset and person that the decision names (person-notices.ts). */
+  readonly borrowed: readonly Fact[];
   readonly events: number;
   /** Times of the first and the last event that is not among the facts, as text as in these. Empty where all events are. */
   readonly others: Times;
@@ -42,13 +46,25 @@ interface Place extends Pick<Fact, "at" | "id" | "sequence"> {
 export interface GoneFact extends Place {
   /** The lowest sequence of the expired case. Facts that went together have the same one, and no others have it. */
   readonly with: Sequence;
+  /** Of a decision that was made after a notice without a name: that notice, so that coverage still counts it. */
+  readonly notice?: StoredFact;
 }
 
 const NO_OTHERS: Times = ["", ""];
 
-export const EMPTY: Node = { facts: [], gone: [], events: 0, others: NO_OTHERS, neighbours: [] };
+export const EMPTY: Node = {
+  facts: [],
+  gone: [],
+  borrowed: [],
+  events: 0,
+  others: NO_OTHERS,
+  neighbours: [],
+};
 
 export const nodeName = (kind: LinkKind, value: string): string => `${kind}:${value}`;
+
+/** The node of an event that names nothing, and stands in a register by itself. */
+export const eventNode = (id: string): string => `event:${id}`;
 
 /** From the kind of name that says most about where an event belongs to the one that says least. */
 const KINDS: readonly LinkKind[] = ["decision", "objection", "incident", "correlation"];
@@ -67,7 +83,7 @@ export const nodesOf = (fact: Fact): readonly string[] => {
   }
   const followed = followedBy(fact);
   if (followed !== undefined) names.push(nodeName(followed, fact.id));
-  if (names.length === 0 && standsAlone(fact)) names.push(`event:${fact.id}`);
+  if (names.length === 0 && standsAlone(fact)) names.push(eventNode(fact.id));
   return names;
 };
 
@@ -81,6 +97,7 @@ export const nodeFrom = (row: Row | undefined): Node => {
   const node: Node = {
     facts: facts.map(factFrom),
     gone: JSON.parse(rowText(row, "gone")),
+    borrowed: borrowedIn(rowText(row, "borrowed")),
     events: rowInteger(row, "events"),
     others: timesFrom(rowText(row, "others")),
     neighbours: JSON.parse(rowText(row, "neighbours")),
@@ -89,12 +106,19 @@ export const nodeFrom = (row: Row | undefined): Node => {
   return node;
 };
 
+const borrowedIn = (text: string): readonly Fact[] => {
+  if (text === "[]") return EMPTY.borrowed;
+  const stored: readonly StoredFact[] = JSON.parse(text);
+  return stored.map((each): Fact => ({ ...factFrom(each), bySubject: true }));
+};
+
 export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CASE_NODES> => {
   return {
     tenant,
     node: name,
     facts: arrayText(node.facts.map(storedFact)),
     gone: arrayText(node.gone),
+    borrowed: arrayText(node.borrowed.map(storedFact)),
     events: node.events,
     others: node.others === NO_OTHERS ? "" : node.others.join(" "),
     neighbours: arrayText(node.neighbours),
@@ -112,17 +136,17 @@ const arrayText = (items: readonly unknown[]): string => (items.length === 0 ? "
 
 /** Where there are too many facts, the most important ones stay, and of these the earliest, in whatever order they arrived. */
 export const withFact = (node: Node, fact: Fact): Node => {
-  const { facts, gone, others, neighbours } = node;
+  const { facts, gone, borrowed, others, neighbours } = node;
   const events = node.events + 1;
   const isFull = facts.length + gone.length >= CASE_FACTS_MAX;
   if (isFull && isLessThanAny(fact, node))
-    return { events, facts, gone, others: withTime(others, fact), neighbours };
+    return { events, facts, gone, borrowed, others: withTime(others, fact), neighbours };
   const last = facts.at(-1);
   const isLast = last === undefined || inOrder(last, fact) < 0;
   const more = isLast ? [...facts, fact] : [...facts, fact].sort(inOrder);
-  if (!isFull) return { events, facts: more, gone, others, neighbours };
+  if (!isFull) return { events, facts: more, gone, borrowed, others, neighbours };
   const least = leastOf([...more.map(placeOf), ...gone]) ?? fact;
-  const told = { events, others: withTime(others, least), neighbours };
+  const told = { events, borrowed, others: withTime(others, least), neighbours };
   if (fact.id === least.id) return { ...told, facts, gone };
   const isKept = ({ id }: Pick<Fact, "id">): boolean => id !== least.id;
   return { ...told, facts: more.filter(isKept), gone: gone.filter(isKept) };
@@ -168,16 +192,53 @@ const placeOf = (fact: Fact): Place => {
   return { at, id, sequence, weight: weightOf(fact) };
 };
 
-/** The node without the facts for which `goneWith` returns a sequence. */
-export const withoutFacts = (node: Node, goneWith: (fact: Fact) => Sequence | undefined): Node => {
+/** The node without the facts for which `goneWith` returns a sequence. `known`: what is left of them, if they went before. */
+export const withoutFacts = (
+  node: Node,
+  goneWith: (fact: Fact) => Sequence | undefined,
+  known?: ReadonlyMap<string, GoneFact>,
+): Node => {
   const left: Fact[] = [];
   const gone = [...node.gone];
   for (const fact of node.facts) {
     const expired = goneWith(fact);
     if (expired === undefined) left.push(fact);
-    else gone.push({ ...placeOf(fact), with: expired });
+    else gone.push(known?.get(fact.id) ?? { ...placeOf(fact), with: expired, ...noticeKept(node, fact) });
   }
-  return { ...node, facts: left, gone: gone.sort(inOrder) };
+  const rest = { ...node, facts: left, gone: gone.sort(inOrder) };
+  return { ...rest, borrowed: borrowedBy(rest) };
+};
+
+const noticeKept = ({ borrowed }: Node, made: Fact): Pick<GoneFact, "notice"> => {
+  const notice = borrowed.find((each) => isMadeAfter(each)(made));
+  return notice ? { notice: storedFact(bareNotice(notice)) } : {};
+};
+
+/** The notices that decisions had which have gone. */
+export const noticesGone = (node: Node, gone: readonly GoneFact[]): readonly Fact[] =>
+  gone.flatMap(({ id, notice }) => {
+    const made = notice && node.facts.find((fact) => fact.id === id);
+    return made ? [borrowedNotice(factFrom(notice), made, made.links.decision ?? "")] : [];
+  });
+
+/** The makings of a decision, of the same asset about the same person, before which a notice was shown. */
+const isMadeAfter =
+  (notice: Fact) =>
+  (fact: Fact): boolean =>
+    fact.type === DECISION_MADE && isShownBefore(notice, fact);
+
+/** Those whose decision is still there. */
+const borrowedBy = ({ facts, borrowed }: Pick<Node, "facts" | "borrowed">): readonly Fact[] =>
+  borrowed.length === 0 ? borrowed : borrowed.filter((notice) => facts.some(isMadeAfter(notice)));
+
+/** Of the notices of one asset and person the first counts. */
+export const withBorrowed = (node: Node, notice: Fact): Node => {
+  if (!node.facts.some(isMadeAfter(notice))) return node;
+  const { asset, subject } = notice;
+  const isOfSame = (other: Fact): boolean => other.asset === asset && other.subject === subject;
+  const known = node.borrowed.find(isOfSame);
+  if (known && inOrder(known, notice) <= 0) return node;
+  return { ...node, borrowed: [...node.borrowed.filter((other) => !isOfSame(other)), notice].sort(inOrder) };
 };
 
 export const withNeighbour = (node: Node, neighbour: string): Node => {
@@ -187,6 +248,7 @@ export const withNeighbour = (node: Node, neighbour: string): Node => {
       events: node.events,
       facts: node.facts,
       gone: node.gone,
+      borrowed: node.borrowed,
       others: node.others,
       neighbours: [neighbour],
     };
@@ -233,6 +295,7 @@ export const factsOf = (names: readonly string[], node: (name: string) => Node):
     const own = node(name);
     if (isHub(own)) for (const fact of factsOfHub(name, own)) facts.push(fact);
     else for (const fact of own.facts) facts.push(renamed(fact, withoutHubs));
+    for (const notice of borrowedBy(own)) facts.push(notice);
   }
   return facts;
 };

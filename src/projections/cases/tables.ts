@@ -16,6 +16,8 @@ export const CASE_NODES = {
     facts: TEXT,
     /** JSON array of the remains of facts whose case has expired (nodes.ts), in the same order. */
     gone: TEXT,
+    /** JSON array of notices without a name that a decision has by rule 3 of DOMAIN 2b (person-notices.ts), as facts. They count nowhere else. */
+    borrowed: TEXT,
     /** The number of events that refer to it in the first place, including those beyond the limit and expired ones. */
     events: INTEGER,
     /** The times of the first and the last event beyond the limit, with a space between them; empty if there are none. */

@@ -34,7 +34,7 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
     const text = JSON.stringify(Object.values(key));
     const version = versions.get(text) ?? versionIn(states, key);
     versions.set(text, version);
-    grow(states, version, event.facts);
+    grow(states, version, event);
   }
   return [...versions.values()].flatMap(writesOf);
 };
@@ -59,14 +59,14 @@ const load = (states: States, { key, named }: Version, name: string): void => {
   if (told) named.set(name, told);
 };
 
-const grow = (states: States, version: Version, facts: EventFacts): void => {
+const grow = (states: States, version: Version, { facts, told: { fact } }: FirstEvent): void => {
   const name = nameOf(facts);
   if (name === "") {
-    version.unnamed = toldAnd(version.unnamed, facts);
+    version.unnamed = toldAnd(version.unnamed, facts, fact.recorded);
     return;
   }
   load(states, version, name);
-  version.named.set(name, toldAnd(version.named.get(name), facts));
+  version.named.set(name, toldAnd(version.named.get(name), facts, fact.recorded));
   const { firstName } = version;
   version.hasOthers ||= firstName !== "" && firstName !== name;
   if (firstName === "" || name < firstName) version.firstName = name;
@@ -115,7 +115,7 @@ const firstNamed = (states: States, event: FirstEvent): readonly StateKey[] => {
 
 export const modelsProjection = onFirstEvents({
   name: "models",
-  version: 9,
+  version: 10,
   tables: [MODELS, MODEL_VERSIONS],
   stateKeys: (events) => events.filter(isAboutModel).flatMap(rowsOfVersion),
   furtherKeys: firstNamed,

@@ -16,9 +16,12 @@ export const MODELS = {
     /** `deployed`, `retired`, or `seen` if neither is in the log. */
     state: TEXT,
     deployed_at: NULLABLE_TEXT,
+    deployed_recorded_at: NULLABLE_TEXT,
     retired_at: NULLABLE_TEXT,
+    retired_recorded_at: NULLABLE_TEXT,
     degradations: INTEGER,
     degraded_at: NULLABLE_TEXT,
+    degraded_recorded_at: NULLABLE_TEXT,
     /** JSON object: what the events said that name this model (told.ts). */
     said: TEXT,
   },

@@ -14,7 +14,8 @@ const DEPLOYED = "model.model_deployed";
 const RETIRED = "model.model_retired";
 const DEGRADED = "model.performance_degraded";
 
-export const toldAnd = (before: Told | undefined, facts: EventFacts): Told => {
+/** `recorded`: when the log received the event. */
+export const toldAnd = (before: Told | undefined, facts: EventFacts, recorded: string): Told => {
   const { occurred, eventId, eventType } = facts;
   const said = (value: string): Said => [value, occurred, eventId];
   const model = modelText(facts);
@@ -23,7 +24,7 @@ export const toldAnd = (before: Told | undefined, facts: EventFacts): Told => {
   return {
     at: earlierOf(occurred, before?.at ?? occurred),
     degradations: (before?.degradations ?? 0) + Number(eventType === DEGRADED),
-    latest: withSaid(named, eventType, said(occurred)),
+    latest: withSaid(named, eventType, [occurred, occurred, eventId, recorded]),
   };
 };
 
@@ -51,6 +52,7 @@ export const toldIn = (text: string): Told | undefined => (text === "" ? undefin
 /** The columns of the register that follow from it. */
 export const modelColumns = ({ at, degradations, latest }: Told) => {
   const timeOf = (type: string): string | null => latest[type]?.[0] ?? null;
+  const recordedOf = (type: string): string | null => latest[type]?.[3] ?? null;
   const [deployedAt, retiredAt] = [timeOf(DEPLOYED), timeOf(RETIRED)];
   const isRetired = retiredAt !== null && (deployedAt === null || retiredAt >= deployedAt);
   return {
@@ -58,8 +60,11 @@ export const modelColumns = ({ at, degradations, latest }: Told) => {
     at,
     state: (isRetired ? "retired" : deployedAt === null ? "seen" : "deployed") satisfies ModelState,
     deployed_at: deployedAt,
+    deployed_recorded_at: recordedOf(DEPLOYED),
     retired_at: retiredAt,
+    retired_recorded_at: recordedOf(RETIRED),
     degradations,
     degraded_at: timeOf(DEGRADED),
+    degraded_recorded_at: recordedOf(DEGRADED),
   };
 };

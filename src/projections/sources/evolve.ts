@@ -37,6 +37,8 @@ interface Source {
   /** The stored gaps that may change. */
   readonly gapsBefore: readonly Gap[];
   lastAt: string;
+  /** Of several events at that time, when the last of them was received. */
+  lastRecorded: string;
   said: Latest;
   announced: readonly Announced[];
 }
@@ -55,13 +57,13 @@ const furtherKeys = (states: States, { tenant, facts }: FirstEvent): readonly St
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
   const sources = new Map<string, Source>();
-  for (const { tenant, facts } of events) {
+  for (const { tenant, facts, told } of events) {
     const key = keyOf(tenant, facts);
     if (key === undefined) continue;
     const name = JSON.stringify([tenant, key.source_id]);
-    const source = sources.get(name) ?? storedSource(states, key, facts.occurred);
+    const source = sources.get(name) ?? storedSource(states, key);
     sources.set(name, source);
-    take(source, facts);
+    take(source, facts, told.fact.recorded);
   }
   return [...sources.values()].flatMap((source) => [
     { kind: "upsert", table: SOURCES, row: rowOf(source) } as const,
@@ -69,11 +71,11 @@ const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[]
   ]);
 };
 
-const storedSource = (states: States, key: SourceKey, at: string): Source => {
+const storedSource = (states: States, key: SourceKey): Source => {
   const row = states.get(SOURCES, key);
   if (!row) {
     const numbers = { last: 0, received: 0, gaps: [] };
-    return { key, numbers, gapsBefore: [], lastAt: at, said: {}, announced: [] };
+    return { key, numbers, gapsBefore: [], lastAt: "", lastRecorded: "", said: {}, announced: [] };
   }
   const last = rowInteger(row, "last_number");
   const announced: readonly Announced[] = JSON.parse(rowText(row, "announced"));
@@ -87,6 +89,7 @@ const storedSource = (states: States, key: SourceKey, at: string): Source => {
     numbers: { last, received: rowInteger(row, "received"), gaps },
     gapsBefore: withGapAtEnd(gaps, last, announced),
     lastAt: rowText(row, "last_at"),
+    lastRecorded: rowText(row, "last_recorded_at"),
     said: JSON.parse(rowText(row, "said")),
     announced,
   };
@@ -107,13 +110,17 @@ const withGapAtEnd = (
   return atEnd ? [...gaps, atEnd] : [...gaps];
 };
 
-const take = (source: Source, facts: EventFacts): void => {
+const take = (source: Source, facts: EventFacts, recorded: string): void => {
   const { occurred, eventId, eventType, metadata } = facts;
-  source.lastAt = laterOf(occurred, source.lastAt);
+  if (occurred >= source.lastAt) {
+    const isSame = occurred === source.lastAt;
+    source.lastRecorded = isSame ? laterOf(recorded, source.lastRecorded) : recorded;
+    source.lastAt = occurred;
+  }
   const number = numberOf(facts, "source_sequence");
   if (number !== undefined) takeNumber(source.numbers, number, occurred);
   if (eventType === HEARTBEAT) {
-    source.said = withSaid(source.said, "heartbeat_at", [occurred, occurred, eventId]);
+    source.said = withSaid(source.said, "heartbeat_at", [occurred, occurred, eventId, recorded]);
     for (const name of HEARTBEAT_KEYS) {
       const value = metadata[name];
       // A number that no double can hold, such as 1e400, would be null in JSON.
@@ -127,13 +134,15 @@ const take = (source: Source, facts: EventFacts): void => {
   source.announced = beyond(source.announced, source.numbers.last);
 };
 
-const rowOf = ({ key, lastAt, said, numbers, announced }: Source): RowOf<typeof SOURCES> => ({
+const rowOf = ({ key, lastAt, lastRecorded, said, numbers, announced }: Source): RowOf<typeof SOURCES> => ({
   ...key,
   last_number: numbers.last,
   received: numbers.received,
   missing: (announced.at(-1)?.[0] ?? numbers.last) - numbers.received,
   last_at: lastAt,
+  last_recorded_at: lastRecorded,
   heartbeat_at: said.heartbeat_at?.[0] ?? null,
+  heartbeat_recorded_at: said.heartbeat_at?.[3] ?? null,
   heartbeat: said.heartbeat_at ? heartbeatText(said) : null,
   said: latestText(said),
   announced: JSON.stringify(announced),
@@ -164,7 +173,7 @@ const gapChanges = ({ key, numbers, announced, gapsBefore }: Source): readonly W
 
 export const sourcesProjection = onFirstEvents({
   name: "sources",
-  version: 10,
+  version: 11,
   tables: [SOURCES, SOURCE_GAPS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts }) => {

@@ -16,7 +16,9 @@ export const SOURCES = {
     /** How many numbers are missing up to the highest one that was seen or announced. */
     missing: INTEGER,
     last_at: TEXT,
+    last_recorded_at: TEXT,
     heartbeat_at: NULLABLE_TEXT,
+    heartbeat_recorded_at: NULLABLE_TEXT,
     /** JSON object: the last statements of heartbeats, under their own names. */
     heartbeat: NULLABLE_TEXT,
     /** JSON object: what was said last (latest.ts). */

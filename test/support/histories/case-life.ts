@@ -30,29 +30,40 @@ export const liveLooseNotices = (world: World, asset: Asset, begin: number): voi
   });
 };
 
-/** The notice before a decision; the person may answer it, may see another one after the decision, and may answer that. */
+interface NoticeMembers {
+  readonly correlation_id?: string;
+  readonly metadata?: { readonly decision_id: string };
+}
+
+/** The notice before a decision, under its correlation; the person may answer it, may see another one after the decision, which names it, and may answer that. */
 const liveNotice = (
   world: World,
   asset: Asset,
-  { at, decidedAt, members }: { at: number; decidedAt: number; members: { correlation_id: string } },
+  parts: {
+    readonly at: number;
+    readonly decidedAt: number;
+    readonly byCorrelation: NoticeMembers;
+    readonly byDecision: NoticeMembers;
+  },
 ): void => {
   const { aside, shares } = world;
-  const show = (shownAt: number) => {
+  const show = (shownAt: number, members: NoticeMembers) => {
     const locale = aside.one(["ko", "en"]);
-    const metadata = { notice_channel: "in_app", locale, policy_version: "4" };
+    const metadata = { ...members.metadata, notice_channel: "in_app", locale, policy_version: "4" };
     const notice_id = say(world, asset, "transparency.notice_shown", shownAt, { ...members, metadata });
     const answer = aside.is(shares.answer) ? aside.one(["dismissed", "acknowledged"]) : undefined;
     // Before the decision, which follows at least a second later.
     const answeredAt = shownAt + 500;
     if (answer !== undefined) {
       const type = answer === "dismissed" ? "transparency.notice_dismissed" : "disclosure_acknowledged";
-      say(world, asset, type, answeredAt, members);
+      say(world, asset, type, answeredAt, { ...members });
     }
     world.notices.push({
       ...NO_NOTICE,
       notice_id,
       asset_id: asset.id,
-      correlation_id: members.correlation_id,
+      correlation_id: members.correlation_id ?? null,
+      decision_id: members.metadata?.decision_id ?? null,
       channel: "in_app",
       locale,
       policy_version: "4",
@@ -61,8 +72,8 @@ const liveNotice = (
       state: answer ?? "shown",
     });
   };
-  show(at);
-  if (aside.is(shares.answer / 2)) show(decidedAt + HOUR_MS / 2);
+  show(parts.at, parts.byCorrelation);
+  if (aside.is(shares.answer / 2)) show(parts.decidedAt + HOUR_MS / 2, parts.byDecision);
 };
 
 export const subjectsOf = (seed: number, persons: number, { nobody }: Shares): (() => string) => {
@@ -82,7 +93,7 @@ export const liveCase = (world: World, asset: Asset, number: number, begin: numb
   const at = begin + 2 * DAY_MS + chance.below(180 * 24) * HOUR_MS + chance.below(HOUR_MS);
   const noticeAt = chance.is(world.shares.notice) ? at - 1000 - chance.below(HOUR_MS) : undefined;
   if (noticeAt !== undefined)
-    liveNotice(world, asset, { at: noticeAt, decidedAt: at, members: byCorrelation });
+    liveNotice(world, asset, { at: noticeAt, decidedAt: at, byCorrelation, byDecision });
   const dutiesBefore = world.duties.length;
   const outcome = chance.one(["approved", "denied"]);
   const made = say(world, asset, "decision.automated_decision_made", at, {
@@ -109,19 +120,27 @@ export const liveCase = (world: World, asset: Asset, number: number, begin: numb
     : undefined;
   // All of them are about this decision.
   const open = world.duties.slice(dutiesBefore).filter(({ status }) => status === "open");
-  const isUnexplained = open.some(({ obligation_id }) => /^(PIPA-EXPL|CO-ADVERSE):/.test(obligation_id));
+  const dueOf = (rule: RegExp): string | undefined =>
+    open
+      .filter(({ obligation_id }) => rule.test(obligation_id))
+      .map(({ due_at }) => due_at)
+      .sort()[0];
+  const isUnexplained = open.some(({ obligation_id }) => EXPLANATION.test(obligation_id));
+  const due: (readonly [step: string, dueAt: string | undefined])[] = [];
+  if (isUnexplained) due.push(["explanation", dueOf(EXPLANATION)]);
+  if (objected && !objected.isResolved)
+    due.push(["objection_resolution", dueOf(/^PIPA-(EXPL|REFUSE|REVIEW):/)]);
+  if (review.triggered && !review.completed) due.push(["human_review", dueOf(/^HR-CLOSE:/)]);
+  const steps = Map.groupBy(due, ([, dueAt]) => dueAt !== undefined && isLate(world.now, dueAt));
+  const stepsOf = (isMissing: boolean) => (steps.get(isMissing) ?? []).map(([step]) => step);
   world.decisions.push({
     asset_version: "1.0",
     correlation_id: correlation,
     subject_hash: subject,
     risk_tier: "limited",
     obligations_open: open.length,
-    missing: [
-      ...(noticeAt === undefined ? ["notice"] : []),
-      ...(isUnexplained ? ["explanation"] : []),
-      ...(objected && !objected.isResolved ? ["objection_resolution"] : []),
-      ...(review.triggered && !review.completed ? ["human_review"] : []),
-    ],
+    missing: [...(noticeAt === undefined ? ["notice"] : []), ...stepsOf(true)],
+    pending: stepsOf(false),
     decision_id: decisionId,
     asset_id: asset.id,
     made_at: text(at),
@@ -134,6 +153,9 @@ export const liveCase = (world: World, asset: Asset, number: number, begin: numb
     objections: objected ? 1 : 0,
   });
 };
+
+/** Rules by which an explanation is due. */
+const EXPLANATION = /^(PIPA-EXPL|CO-ADVERSE):/;
 
 const liveExplanation = (
   world: World,

@@ -16,14 +16,13 @@ export const liveHiring = (world: World, asset: Asset, begin: number): void => {
     liveHire(world, asset, { at, number });
     countAudit(world, asset, own, at);
   }
-  // One notice of an application, and the decisions on it: one before the notice, one too early, and two in time.
+  // One notice of an application, and several decisions on it: nothing says which of them the notice is for.
   const correlation_id = `application_${asset.id}`;
   const noticeAt = begin + (30 + chance.below(60)) * DAY_MS + chance.below(DAY_MS / 1000) * 1000;
   const of = { correlation_id, legal_bases: ["eu_ai_act_art_50"] };
-  const notice = { at: noticeAt, id: say(world, asset, "disclosure_shown", noticeAt, of) };
   world.notices.push({
     ...NO_NOTICE,
-    notice_id: notice.id,
+    notice_id: say(world, asset, "disclosure_shown", noticeAt, of),
     asset_id: asset.id,
     correlation_id,
     shown_at: text(noticeAt),
@@ -32,9 +31,7 @@ export const liveHiring = (world: World, asset: Asset, begin: number): void => {
   for (const days of [-2, 3, 40, 41]) {
     const at = noticeAt + days * DAY_MS;
     const decisionId = `application_${asset.id}_${days}`;
-    hired(world, asset, { at, decisionId, notice: days < 0 ? undefined : notice, correlation_id });
-    // The notice names a law that the decisions do not name.
-    if (days >= 0) count(world, asset, "eu_ai_act_art_50", "notice", "met");
+    hired(world, asset, { at, decisionId, notice: undefined, correlation_id });
     countAudit(world, asset, own, at);
   }
 };
@@ -153,6 +150,7 @@ const hired = (
     risk_tier: null,
     obligations_open: 0,
     missing: notice === undefined ? ["notice"] : [],
+    pending: [],
   });
 };
 

@@ -61,6 +61,6 @@ export const liveIncident = (world: World, asset: Asset, begin: number): void =>
     authority: report ? "Authority of record" : null,
     mitigated_at: isMitigated ? text(reportedAt + DAY_MS) : null,
     root_cause: isMitigated ? "A feature was missing" : null,
-    affected_count: isMitigated ? "37" : null,
+    affected_count: isMitigated ? 37 : null,
   });
 };

@@ -24,6 +24,7 @@ export interface KnownDecision {
   readonly risk_tier: string | null;
   readonly obligations_open: number;
   readonly missing: readonly string[];
+  readonly pending: readonly string[];
 }
 
 export interface KnownObjection {
@@ -122,7 +123,7 @@ export interface KnownIncident {
   readonly authority: string | null;
   readonly mitigated_at: string | null;
   readonly root_cause: string | null;
-  readonly affected_count: string | null;
+  readonly affected_count: number | null;
 }
 
 export interface KnownModel {

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type Decision, noticeBefore } from "../../../cases/case.ts";
 import { DECISION_MADE } from "../../../cases/fact.ts";
+import { LINKED_BY } from "../../../cases/links.ts";
 import type { Objection } from "../../../cases/objection.ts";
 import type { Review } from "../../../cases/reviews.ts";
 import { shortened } from "../../../event/facts.ts";
@@ -8,12 +9,22 @@ import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
 import { explainedBy } from "../../../obligations/answers.ts";
 import { lacksExplanation } from "../../../obligations/clocks.ts";
 import type { Obligation } from "../../../obligations/obligation.ts";
+import { stateAt } from "../../../obligations/state.ts";
 import { monthOf } from "../../../views/periods.ts";
-import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
+import {
+  INTEGER,
+  NULLABLE_TEXT,
+  type Row,
+  type RowOf,
+  rowText,
+  type Table,
+  TEXT,
+} from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
+import type { CaseView } from "../case-view.ts";
 import { CASES_VIEW } from "../tables.ts";
 import { decisionLaws } from "./decision-laws.ts";
-import { type Register, rowsOfEach } from "./register.ts";
+import { LINKED_BY_RULE, type Register, rowsOfEach } from "./register.ts";
 
 export const DECISIONS = {
   name: "decisions",
@@ -30,23 +41,31 @@ export const DECISIONS = {
     /** That of `at`, for the index. */
     month: TEXT,
     made_at: NULLABLE_TEXT,
+    made_recorded_at: NULLABLE_TEXT,
     /** How many other events say that it was made. */
     made_again: INTEGER,
     outcome: NULLABLE_TEXT,
     /** The first notice at or before the decision. */
     notice_at: NULLABLE_TEXT,
+    notice_recorded_at: NULLABLE_TEXT,
+    /** The rule that links that notice (cases/links.ts). */
+    notice_linked_by: NULLABLE_TEXT,
     /** The event_id of that notice; with the legal bases it is evidence of a duty (coverage/evidence.ts). */
     notice_event_id: NULLABLE_TEXT,
     /** JSON array (decision-laws.ts). */
     legal_bases: TEXT,
     explanation_at: NULLABLE_TEXT,
+    explanation_recorded_at: NULLABLE_TEXT,
     review_triggered_at: NULLABLE_TEXT,
+    review_triggered_recorded_at: NULLABLE_TEXT,
     review_completed_at: NULLABLE_TEXT,
+    review_completed_recorded_at: NULLABLE_TEXT,
     reversed_at: NULLABLE_TEXT,
+    reversed_recorded_at: NULLABLE_TEXT,
     objections: INTEGER,
     obligations_open: INTEGER,
-    /** JSON array of steps that are missing in the log. */
-    missing: TEXT,
+    /** JSON array of the steps that are not in the log, each with the time at which it falls due; null where it is missing at once. */
+    steps: TEXT,
   },
   // Nobody looks up a decision by its id here: it is found by the names of its case. So the key is in the order of the list, in which nearly all of them arrive.
   primaryKey: ["tenant", "at", "decision_id"],
@@ -71,18 +90,46 @@ const openIn = (
 
 const NONE: readonly Obligation[] = [];
 
-/** Steps of a decision that the log should contain but does not. */
-const missingSteps = (decision: Decision, open: readonly Obligation[]): readonly string[] => {
+/** A step that the log does not hold, and the time at which it falls due: null where it had to come before what is there, "" where no law sets a limit. */
+type Step = readonly [name: string, dueAt: string | null];
+
+const stepsOf = (decision: Decision, open: readonly Obligation[]): readonly Step[] => {
   const { made, objections, reviews } = decision;
-  const steps: string[] = [];
-  if (made === undefined) steps.push("decision");
-  else if (!noticeBefore(decision)) steps.push("notice");
-  if (open.some(isExplanationDue) || lackExplanation(decision)) steps.push("explanation");
-  if (!objections.every(isReceived)) steps.push("objection");
-  if (!objections.every(isResolved)) steps.push("objection_resolution");
-  if (!reviews.every(isCompleted)) steps.push("human_review");
-  if (!reviews.every(isTriggered)) steps.push("human_review_trigger");
+  const steps: Step[] = [];
+  if (made === undefined) steps.push(["decision", null]);
+  else if (!noticeBefore(decision)) steps.push(["notice", null]);
+  const unexplained = lackingExplanation(decision);
+  const explanations = open.filter(isExplanationDue);
+  if (explanations.length > 0 || unexplained.length > 0)
+    steps.push(["explanation", explanationDue(explanations, unexplained, open)]);
+  if (!objections.every(isReceived)) steps.push(["objection", null]);
+  const unresolved = objections.filter((objection) => !isResolved(objection));
+  if (unresolved.length > 0)
+    steps.push(["objection_resolution", firstDue(open.filter((each) => isOf(unresolved, each)))]);
+  if (!reviews.every(isCompleted))
+    steps.push(["human_review", firstDue(open.filter(({ rule }) => rule === "HR-CLOSE"))]);
+  if (!reviews.every(isTriggered)) steps.push(["human_review_trigger", null]);
   return steps;
+};
+
+const NO_LIMIT = "";
+
+const firstDue = (obligations: readonly Obligation[]): string =>
+  obligations.map(({ dueAt }) => dueAt).sort()[0] ?? NO_LIMIT;
+
+/** Limits for the answer, since it was received last. The acknowledgement is no answer. */
+const isOf = (objections: readonly Objection[], { rule, objectionId, startedBy }: Obligation): boolean =>
+  rule !== "OBJ-ACK" &&
+  objections.some(({ id, received }) => id === objectionId && (!received || startedBy.at >= received.at));
+
+/** Where no law limits the explanation itself, with the answer to the objection; at once where that came without one. */
+const explanationDue = (
+  explanations: readonly Obligation[],
+  unexplained: readonly Objection[],
+  open: readonly Obligation[],
+): string | null => {
+  if (explanations.length > 0) return firstDue(explanations);
+  return unexplained.every(isResolved) ? null : firstDue(open.filter((each) => isOf(unexplained, each)));
 };
 
 const isReceived = ({ received }: Objection): boolean => received !== undefined;
@@ -90,18 +137,17 @@ const isResolved = ({ resolved }: Objection): boolean => resolved !== undefined;
 const isTriggered = ({ triggered }: Review): boolean => triggered !== undefined;
 const isCompleted = ({ completed }: Review): boolean => completed !== undefined;
 
-/** Clocks that ask for an explanation even where no person does. */
-const EXPLANATION_DUE: readonly string[] = ["CIA-EXPL", "CO-ADVERSE"];
+const EXPLANATION_DUE: readonly string[] = ["CIA-EXPL", "CO-ADVERSE", "PIPA-EXPL"];
 const isExplanationDue = ({ rule }: Obligation): boolean => EXPLANATION_DUE.includes(rule);
 
-const lackExplanation = ({ objections, explanations }: Decision): boolean => {
-  if (objections.length === 0) return false;
+const lackingExplanation = ({ objections, explanations }: Decision): readonly Objection[] => {
+  if (objections.length === 0) return objections;
   const explained = explainedBy(explanations);
-  return objections.some((objection) => lacksExplanation(objection, explained));
+  return objections.filter((objection) => lacksExplanation(objection, explained));
 };
 
 const rowOf = (
-  tenant: string,
+  { tenant, is: { links } }: Pick<CaseView, "tenant" | "is">,
   decision: Decision,
   open: readonly Obligation[],
 ): RowOf<typeof DECISIONS> | undefined => {
@@ -116,9 +162,13 @@ const rowOf = (
     subject ??= fact.subject;
     correlation ??= fact.links.correlation;
   }
-  const missing = missingSteps(decision, open);
+  const steps = stepsOf(decision, open);
   const laws = decisionLaws(decision);
   const notice = noticeBefore(decision);
+  const [explanation] = explanations;
+  const [reversal] = reversals;
+  const triggered = reviews.find(isTriggered)?.triggered;
+  const completed = reviews.findLast(isCompleted)?.completed;
   return {
     tenant,
     decision_id: id,
@@ -130,18 +180,25 @@ const rowOf = (
     at: first.at,
     month: monthOf(first.at),
     made_at: made?.at ?? null,
+    made_recorded_at: made?.recorded ?? null,
     made_again: madeAgain,
     outcome: made?.says.outcome === undefined ? null : shortened(made.says.outcome, OUTCOME_CHARACTERS_MAX),
     notice_at: notice?.at ?? null,
+    notice_recorded_at: notice?.recorded ?? null,
+    notice_linked_by: (notice && links.decisionOf(notice)?.by) ?? null,
     notice_event_id: notice?.id ?? null,
     legal_bases: laws.length === 0 ? "[]" : JSON.stringify(laws),
-    explanation_at: explanations[0]?.at ?? null,
-    review_triggered_at: reviews.find(isTriggered)?.triggered?.at ?? null,
-    review_completed_at: reviews.findLast(isCompleted)?.completed?.at ?? null,
-    reversed_at: reversals[0]?.at ?? null,
+    explanation_at: explanation?.at ?? null,
+    explanation_recorded_at: explanation?.recorded ?? null,
+    review_triggered_at: triggered?.at ?? null,
+    review_triggered_recorded_at: triggered?.recorded ?? null,
+    review_completed_at: completed?.at ?? null,
+    review_completed_recorded_at: completed?.recorded ?? null,
+    reversed_at: reversal?.at ?? null,
+    reversed_recorded_at: reversal?.recorded ?? null,
     objections: objections.length,
     obligations_open: open.length,
-    missing: missing.length === 0 ? "[]" : JSON.stringify(missing),
+    steps: steps.length === 0 ? "[]" : JSON.stringify(steps),
   };
 };
 
@@ -150,8 +207,8 @@ export const decisionsRegister: Register = {
   kind: "rows",
   rowsOf: (view) => {
     const open = openIn(view.obligations);
-    return rowsOfEach(view, view.is.decisions, ({ tenant }, decision) =>
-      rowOf(tenant, decision, open?.get(decision.id) ?? NONE),
+    return rowsOfEach(view, view.is.decisions, (_, decision) =>
+      rowOf(view, decision, open?.get(decision.id) ?? NONE),
     );
   },
 };
@@ -162,16 +219,40 @@ export const decisionList: List = {
   orderBy: ["at", "decision_id"],
   filters: ["asset_id", "subject_hash", "outcome"],
   shortened: { outcome: OUTCOME_CHARACTERS_MAX },
-  hidden: ["at", "month", "notice_event_id", "legal_bases"],
+  hidden: ["at", "month", "notice_event_id", "legal_bases", "steps"],
   about: {
+    notice_linked_by: LINKED_BY_RULE,
     made_again:
       "How many other events say that it was made, of those that the case keeps, such as those of another system that uses the same ids. The first counts: what the others say of system, person and outcome stands in the timeline of `/v1/decisions/{decision_id}` alone.",
     outcome: `At most ${OUTCOME_CHARACTERS_MAX} characters of it, with \`…\` behind them where there are more: the event has all.`,
   },
-  json: {
-    missing: Type.Array(Type.String(), {
-      description:
-        "Steps that the log does not hold. `notice`: no notice that names the decision or its case was shown before it, or only to other persons; one that names neither is looked for in `/v1/decisions/{decision_id}` alone. `explanation`: a law with a limit asks for one, or a person did, who got neither it nor the reason of a denial and did not withdraw the request.",
-    }),
+  words: { notice_linked_by: LINKED_BY },
+  derived: {
+    missing: {
+      schema: Type.Array(Type.String(), {
+        description:
+          "Steps that are due, or were, and that the log does not hold. `notice`: none that a rule links to the decision was shown before it. `explanation`: a law with a limit asks for one, or a person did, who got neither it nor the reason of a denial and did not withdraw the request.",
+      }),
+      of: (row, now) => stepsIn(row, (dueAt) => isDue(dueAt, now)),
+    },
+    pending: {
+      schema: Type.Array(Type.String(), {
+        description: "Steps that the log does not hold yet, and that are not due, or have no limit.",
+      }),
+      of: (row, now) => stepsIn(row, (dueAt) => !isDue(dueAt, now)),
+    },
   },
 };
+
+const isDue = (dueAt: string | null, now: string): boolean =>
+  dueAt === null ||
+  (dueAt !== NO_LIMIT && stateAt({ status: "open", dueAt, extensions: 0 }, now) === "overdue");
+
+const stepsIn = (row: Row, isAsked: (dueAt: string | null) => boolean): readonly string[] => {
+  const text = rowText(row, "steps");
+  if (text === "[]") return NO_STEPS;
+  const steps: readonly Step[] = JSON.parse(text);
+  return steps.flatMap(([name, dueAt]) => (isAsked(dueAt) ? [name] : []));
+};
+
+const NO_STEPS: readonly string[] = [];

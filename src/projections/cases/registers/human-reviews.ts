@@ -1,10 +1,11 @@
 import { type Decision, decisionsById } from "../../../cases/case.ts";
+import { LINKED_BY } from "../../../cases/links.ts";
 import type { Review } from "../../../cases/reviews.ts";
 import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import { elapsed } from "../../elapsed.ts";
 import type { List } from "../../list.ts";
 import { CASES_VIEW } from "../tables.ts";
-import { type Register, rowsOfEach } from "./register.ts";
+import { LINKED_BY_RULE, type Register, rowsOfEach } from "./register.ts";
 
 export const HUMAN_REVIEWS = {
   name: "human_reviews",
@@ -13,15 +14,19 @@ export const HUMAN_REVIEWS = {
     /** The event that triggered it; if nothing did, the event that completed it. */
     review_id: TEXT,
     decision_id: NULLABLE_TEXT,
+    /** The rule that links it to the decision (cases/links.ts). */
+    linked_by: NULLABLE_TEXT,
     asset_id: TEXT,
     subject_hash: NULLABLE_TEXT,
     at: TEXT,
     /** `open`, `completed`, or `orphan` if nothing triggered it. */
     state: TEXT,
     triggered_at: NULLABLE_TEXT,
+    triggered_recorded_at: NULLABLE_TEXT,
     triggered_by: NULLABLE_TEXT,
     reason: NULLABLE_TEXT,
     completed_at: NULLABLE_TEXT,
+    completed_recorded_at: NULLABLE_TEXT,
     reviewer_id: NULLABLE_TEXT,
     decision_outcome: NULLABLE_TEXT,
     final_outcome: NULLABLE_TEXT,
@@ -53,19 +58,30 @@ const rowOf = (
     tenant,
     review_id: review.id,
     decision_id: decisionId ?? null,
+    linked_by: review.linkedBy ?? null,
     asset_id: first.asset,
     subject_hash: triggered?.subject ?? completed?.subject ?? null,
     at: first.at,
     state: (!triggered ? "orphan" : completed ? "completed" : "open") satisfies (typeof STATES)[number],
     triggered_at: triggered?.at ?? null,
+    triggered_recorded_at: triggered?.recorded ?? null,
     triggered_by: triggered?.says.triggered_by ?? null,
     reason: triggered?.says.reason ?? null,
     completed_at: completed?.at ?? null,
+    completed_recorded_at: completed?.recorded ?? null,
     reviewer_id: completed?.says.reviewer_id ?? triggered?.says.reviewer_id ?? null,
     decision_outcome: decided,
     final_outcome: final,
-    changed: decided === null || final === null ? null : Number(!isSameWord(decided, final)),
+    changed: changedBy(decided, final),
   };
+};
+
+/** Words for an outcome that leaves the decision as it was (DOMAIN 2b). */
+const LEAVES_AS_IT_WAS: readonly string[] = ["upheld", "confirmed", "affirmed", "unchanged"];
+
+const changedBy = (decided: string | null, final: string | null): number | null => {
+  if (final !== null && LEAVES_AS_IT_WAS.includes(final.trim().toLowerCase())) return 0;
+  return decided === null || final === null ? null : Number(!isSameWord(decided, final));
 };
 
 /** As rules compare words: upper and lower case are the same. */
@@ -93,6 +109,12 @@ export const humanReviewList: List = {
   filters: ["asset_id", "decision_id", "state"],
   values: { state: STATES },
   hidden: ["at"],
+  words: { linked_by: LINKED_BY },
   flags: ["changed"],
+  about: {
+    linked_by: LINKED_BY_RULE,
+    changed:
+      "Whether the person decided differently from the system. False for an outcome of `upheld`, `confirmed`, `affirmed` or `unchanged`. Null where one of the outcomes is not in the log.",
+  },
   derived: { hours: elapsed("hours", { from: "triggered_at", to: "completed_at" }) },
 };

@@ -1,4 +1,5 @@
-import { awareAt, type Incident } from "../../../cases/case.ts";
+import { Type } from "@sinclair/typebox";
+import { awareAt, awareBy, type Incident } from "../../../cases/case.ts";
 import { INCIDENT_DETECTED, saysWord } from "../../../cases/fact.ts";
 import { classOfIncident } from "../../../obligations/incident-class.ts";
 import type { Obligation } from "../../../obligations/obligation.ts";
@@ -19,16 +20,22 @@ const INCIDENTS = {
     /** `detected`, `reported`, `mitigated`, or `orphan` if it was never detected. */
     state: TEXT,
     detected_at: NULLABLE_TEXT,
+    detected_recorded_at: NULLABLE_TEXT,
     /** How many other events say that it was detected. */
     detected_again: INTEGER,
     aware_at: NULLABLE_TEXT,
+    aware_recorded_at: NULLABLE_TEXT,
     authority: NULLABLE_TEXT,
     report_due_at: NULLABLE_TEXT,
     initial_report_at: NULLABLE_TEXT,
+    initial_report_recorded_at: NULLABLE_TEXT,
     /** A report that was not called initial is complete (EU AI Act art. 73(5)). */
     complete_report_at: NULLABLE_TEXT,
+    complete_report_recorded_at: NULLABLE_TEXT,
     mitigated_at: NULLABLE_TEXT,
+    mitigated_recorded_at: NULLABLE_TEXT,
     root_cause: NULLABLE_TEXT,
+    /** JSON: a number or a text, as the event says it. */
     affected_count: NULLABLE_TEXT,
   },
   primaryKey: ["tenant", "incident_id"],
@@ -58,6 +65,7 @@ const rowOf = (
   /** The last statement counts, because knowledge of an incident grows. */
   const said = (name: "severity" | "authority" | "root_cause" | "affected_count") =>
     facts.findLast(({ says }) => says[name] !== undefined)?.says[name] ?? null;
+  const [initial] = reports;
   const complete = reports.find((report) => saysWord(report, "report_type") !== "initial");
   return {
     tenant,
@@ -68,13 +76,18 @@ const rowOf = (
     at: first.at,
     state: stateOf(incident),
     detected_at: detected?.at ?? null,
+    detected_recorded_at: detected?.recorded ?? null,
     detected_again: facts.filter((fact) => fact.type === INCIDENT_DETECTED && fact !== detected).length,
     aware_at: awareAt(incident) ?? null,
+    aware_recorded_at: awareBy(incident)?.recorded ?? null,
     authority: said("authority"),
     report_due_at: obligations.find(({ rule }) => rule !== "EU26-5")?.dueAt ?? null,
-    initial_report_at: reports[0]?.at ?? null,
+    initial_report_at: initial?.at ?? null,
+    initial_report_recorded_at: initial?.recorded ?? null,
     complete_report_at: complete?.at ?? null,
+    complete_report_recorded_at: complete?.recorded ?? null,
     mitigated_at: mitigated?.at ?? null,
+    mitigated_recorded_at: mitigated?.recorded ?? null,
     root_cause: said("root_cause"),
     affected_count: said("affected_count"),
   };
@@ -102,6 +115,11 @@ export const incidentList: List = {
   filters: ["asset_id", "state"],
   values: { state: STATES },
   hidden: ["at"],
+  json: {
+    affected_count: Type.Union([Type.Number(), Type.String()], {
+      description: "`metadata.affected_count` as the event says it: a number, or a text.",
+    }),
+  },
   about: {
     incident_id:
       "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or another one that says more of its place, stands beside more than 64 others, which makes it say nothing.",

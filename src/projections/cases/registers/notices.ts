@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { Notice } from "../../../cases/case.ts";
+import type { Notice } from "../../../cases/notices.ts";
 import { NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import type { List } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
@@ -25,8 +25,11 @@ const NOTICES = {
     policy_version: NULLABLE_TEXT,
     at: TEXT,
     shown_at: NULLABLE_TEXT,
+    shown_recorded_at: NULLABLE_TEXT,
     dismissed_at: NULLABLE_TEXT,
+    dismissed_recorded_at: NULLABLE_TEXT,
     acknowledged_at: NULLABLE_TEXT,
+    acknowledged_recorded_at: NULLABLE_TEXT,
   },
   primaryKey: ["tenant", "at", "notice_id"],
   indexes: [["tenant", "asset_id", "at", "notice_id"]],
@@ -49,8 +52,11 @@ const rowOf = ({ tenant }: CaseView, notice: Notice): RowOf<typeof NOTICES> | un
     policy_version: says.policy_version ?? null,
     at: first.at,
     shown_at: shown?.at ?? null,
+    shown_recorded_at: shown?.recorded ?? null,
     dismissed_at: dismissed?.at ?? null,
+    dismissed_recorded_at: dismissed?.recorded ?? null,
     acknowledged_at: acknowledged?.at ?? null,
+    acknowledged_recorded_at: acknowledged?.recorded ?? null,
   };
 };
 

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type Decision, decisionsById } from "../../../cases/case.ts";
 import type { Fact } from "../../../cases/fact.ts";
+import { LINKED_BY } from "../../../cases/links.ts";
 import type { Objection } from "../../../cases/objection.ts";
 import type { Obligation } from "../../../obligations/obligation.ts";
 import { stateAt } from "../../../obligations/state.ts";
@@ -8,7 +9,7 @@ import { INTEGER, NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "
 import { elapsed } from "../../elapsed.ts";
 import type { List } from "../../list.ts";
 import { CASES_VIEW } from "../tables.ts";
-import { type Register, rowsOfEach } from "./register.ts";
+import { LINKED_BY_RULE, type Register, rowsOfEach } from "./register.ts";
 
 export const OBJECTIONS = {
   name: "objections",
@@ -16,6 +17,8 @@ export const OBJECTIONS = {
     tenant: TEXT,
     objection_id: TEXT,
     decision_id: NULLABLE_TEXT,
+    /** The rule that links it to the decision (cases/links.ts). */
+    linked_by: NULLABLE_TEXT,
     /** Its own, or else that of its decision. */
     correlation_id: NULLABLE_TEXT,
     asset_id: TEXT,
@@ -26,9 +29,13 @@ export const OBJECTIONS = {
     /** `received`, `acknowledged`, `escalated`, `resolved`, or `orphan` if it was never received. */
     state: TEXT,
     received_at: NULLABLE_TEXT,
+    received_recorded_at: NULLABLE_TEXT,
     acknowledged_at: NULLABLE_TEXT,
+    acknowledged_recorded_at: NULLABLE_TEXT,
     escalated_at: NULLABLE_TEXT,
+    escalated_recorded_at: NULLABLE_TEXT,
     resolved_at: NULLABLE_TEXT,
+    resolved_recorded_at: NULLABLE_TEXT,
     resolution: NULLABLE_TEXT,
     reason: NULLABLE_TEXT,
     /** The earliest deadline that a law sets for the answer. */
@@ -96,6 +103,7 @@ const rowOf = (
     tenant,
     objection_id: id,
     decision_id: objection.decisionId ?? null,
+    linked_by: objection.linkedBy ?? null,
     correlation_id: correlationIn(facts) ?? correlationIn(decision?.facts ?? []) ?? null,
     asset_id: (received ?? first).asset,
     subject_hash: facts.find(({ subject }) => subject !== undefined)?.subject ?? null,
@@ -103,9 +111,13 @@ const rowOf = (
     at: (received ?? first).at,
     state: stateOf(objection),
     received_at: received?.at ?? null,
+    received_recorded_at: received?.recorded ?? null,
     acknowledged_at: acknowledged?.at ?? null,
+    acknowledged_recorded_at: acknowledged?.recorded ?? null,
     escalated_at: escalated?.at ?? null,
+    escalated_recorded_at: escalated?.recorded ?? null,
     resolved_at: resolved?.at ?? null,
+    resolved_recorded_at: resolved?.recorded ?? null,
     resolution: resolved?.says.resolution ?? null,
     reason: resolved?.says.reason ?? null,
     due_at: firstDue(ofNow),
@@ -157,7 +169,9 @@ export const objectionList: List = {
   filters: ["asset_id", "subject_hash", "decision_id", "state"],
   values: { state: STATES },
   hidden: ["at", "answered_late", "open_due_at"],
+  words: { linked_by: LINKED_BY },
   about: {
+    linked_by: LINKED_BY_RULE,
     objection_id:
       "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or another one that says more of its place, stands beside more than 64 others, which makes it say nothing.",
     correlation_id: "Of the objection, or else of its decision.",

@@ -25,3 +25,7 @@ export const rowsOfEach = <Thing>(
   }
   return rows;
 };
+
+/** What a member that names the rule of a link says. */
+export const LINKED_BY_RULE =
+  "The rule that links it: the member by which an event names the other thing, `correlation_id` where exactly one stands under it, or `subject` for a notice without either, shown before the decision about the same person by the same asset. Null where no rule does.";
