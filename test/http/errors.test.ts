@@ -258,7 +258,7 @@ test("409 and 422 have the same form (details in the tests of ingestion)", async
   const headers = { "idempotency-key": "conflict" };
   await post(event({ event_id: "evt_conflict" }));
   await post(event({ event_id: "evt_other" }), headers);
-  expectProblem(await post(event({ event_id: "evt_conflict", asset_id: "hunter2" })), "event_id_to_waive");
+  expectProblem(await post(event({ event_id: "evt_conflict", asset_id: "hunter2" })), "event_id_conflict");
   expectProblem(await post(event({ event_id: "evt_third" }), headers), "idempotency_key_reused");
 });
 
