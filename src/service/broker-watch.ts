@@ -41,9 +41,10 @@ export const lookAtState = async (
     accountUsage(nats, BROKER_LOOK_MS_MAX).catch(() => undefined),
   ]);
   const isClustered = nats.info?.cluster !== undefined;
-  const isSilent = streams.some(({ kind }) => kind === "leaderless" || kind === "unknown");
-  const brokers = isClustered && isSilent ? await lookAtBrokers(nats, heardOf) : [];
-  return { streams, usage, troubles: [...streamTroubles(streams, brokers), ...usageTroubles(usage)] };
+  const isLed = streams.some(({ stream, kind }) => stream === LOG && kind === "led");
+  const brokers = isClustered && !isLed ? await lookAtBrokers(nats, heardOf) : [];
+  const lost = quorumTrouble(streams, brokers, usage === undefined);
+  return { streams, usage, troubles: [...(lost ?? streamTroubles(streams)), ...usageTroubles(usage)] };
 };
 
 export interface BrokerWatch {
@@ -88,18 +89,31 @@ export const watchBrokers = (dependencies: {
 
 const LOG = "AUDIT";
 
-const streamTroubles = (
+/**
+ * Undefined if there may be a quorum. Not every broker may have been heard of, as when they do not advertise their addresses. So few answers count only
+ * if all were heard of, or if JetStream as a whole has no leader.
+ */
+const quorumTrouble = (
   streams: readonly StreamHealth[],
   brokers: readonly BrokerSeen[],
-): readonly BrokerTrouble[] => {
+  isWithoutLeader: boolean,
+): readonly BrokerTrouble[] | undefined => {
   const replicas = Math.max(...streams.map((stream) => stream.replicas));
-  const answering = brokers.filter(({ answers }) => answers);
-  if (brokers.length > 0 && answering.length * 2 <= replicas) return [noQuorum(answering, replicas)];
-  return streams.flatMap((health): readonly BrokerTrouble[] => {
+  // One server may be known by several addresses.
+  const answering = new Map(
+    brokers.filter(({ answers }) => answers).map((broker) => [broker.name ?? broker.address, broker]),
+  );
+  const isKnown = isWithoutLeader || brokers.length >= replicas;
+  return brokers.length > 0 && isKnown && answering.size * 2 <= replicas
+    ? [noQuorum([...answering.values()], replicas)]
+    : undefined;
+};
+
+const streamTroubles = (streams: readonly StreamHealth[]): readonly BrokerTrouble[] =>
+  streams.flatMap((health): readonly BrokerTrouble[] => {
     if (health.kind === "leaderless") return [leaderless(health.stream)];
     return health.kind === "led" && health.behind.length > 0 ? [short(health)] : [];
   });
-};
 
 const noQuorum = (answering: readonly BrokerSeen[], replicas: number): BrokerTrouble => {
   const named = answering.map(({ name, address }) =>
