@@ -22,13 +22,18 @@ send /v1/events '{
 }'
 
 # A batch answers 202 even if events in it were rejected: look at `rejected`.
-send /v1/events/batch '{"events": [{
+answer=$(send /v1/events/batch '{"events": [{
   "event_id": "evt_example_explanation",
   "timestamp": "2026-11-20T10:05:00Z",
   "asset_id": "loan_model",
   "event_type": "decision.explanation_provided",
   "metadata": {"decision_id": "dec_example"}
-}]}' | tee /dev/stderr | grep -q '"rejected":0'
+}]}')
+echo "$answer"
+echo "$answer" | grep -q '"rejected":0'
 
-curl --silent --show-error --fail-with-body "$url/v1/decisions/dec_example?min_sequence=1" -H "Authorization: Bearer $key"
+# Views follow the log: min_sequence waits until the answer includes what was just sent.
+sequence=$(echo "$answer" | sed 's/.*"sequence":\([0-9]*\).*/\1/')
+curl --silent --show-error --fail-with-body "$url/v1/decisions/dec_example?min_sequence=$sequence" \
+  -H "Authorization: Bearer $key"
 echo

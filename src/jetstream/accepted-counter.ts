@@ -5,7 +5,7 @@ import { COUNTS_DAYS_READ_AT_ONCE, COUNTS_FLUSH_MS, COUNTS_REQUEST_MS_MAX } from
 import { type AcceptedCounts, type Hour, hourOf } from "../log/accepted-counts.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { answered } from "./answered.ts";
-import { describeError } from "./api-errors.ts";
+import { type ApiError, describeApiError, describeError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { readFromLeader } from "./leader-read.ts";
 import { createConnectedStallClock, type StallReport } from "./stall-clock.ts";
@@ -68,8 +68,8 @@ export const createAcceptedCounter = ({
       const answer = await connection.untilLost(() =>
         connection.nats.request(subject, payload, { timeout: COUNTS_REQUEST_MS_MAX }),
       );
-      const { seq, error }: { seq?: number; error?: { description?: string } } = answer.json();
-      if (typeof seq !== "number") throw new Error(error?.description ?? "no reason was given");
+      const { seq, error }: { seq?: number; error?: ApiError } = answer.json();
+      if (typeof seq !== "number") throw new Error(describeApiError(error ?? {}));
       group.storedRevision = revision;
       clock.cleared();
       return true;

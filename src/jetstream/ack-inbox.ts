@@ -1,5 +1,7 @@
 /** One subscription for all acknowledgements, instead of one promise chain per request as in nats.js. */
+
 import { createInbox, type NatsConnection, type Subscription } from "nats";
+import { describeApiError } from "./api-errors.ts";
 
 /** The broker's answer to one message or one batch (NATS ADR-1 PubAck, ADR-50). */
 export type Acknowledgement =
@@ -68,8 +70,11 @@ const readAcknowledgement = (data: Uint8Array, status: number | undefined): Ackn
   if (status === NO_RESPONDERS) return { kind: "error", code: 0, detail: "nobody serves the stream" };
   const body = parse(decoder.decode(data));
   const { seq, duplicate, error } = body;
-  if (isObject(error))
-    return { kind: "error", code: Number(error.err_code ?? 0), detail: String(error.description) };
+  if (isObject(error)) {
+    const code = Number(error.err_code ?? 0);
+    const detail = describeApiError({ err_code: code, description: String(error.description) });
+    return { kind: "error", code, detail };
+  }
   if (typeof seq !== "number") return { kind: "none", detail: "the acknowledgement could not be read" };
   return { kind: duplicate === true ? "duplicate" : "stored", sequence: seq };
 };

@@ -51,9 +51,19 @@ const IN_WORDS: Readonly<Record<string, string>> = {
     "JetStream has no leader (10008): an election takes seconds; if it stays so, start the brokers that are away, because more than half have to run",
 };
 
+/** The error in an answer of JetStream. */
+export interface ApiError {
+  readonly err_code?: number;
+  readonly description?: string;
+}
+
+export const describeApiError = ({
+  err_code: code = 0,
+  description = "no reason was given",
+}: ApiError): string => IN_WORDS[code] ?? `${description} (${code})`;
+
 /** A description that may be logged and answered: it has the code, not the subject or the payload. */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof NatsError)) return error instanceof Error ? error.message : "unknown error";
-  const api = error.api_error;
-  return IN_WORDS[api?.err_code ?? error.code] ?? (api ? `${api.description} (${api.err_code})` : error.code);
+  return error.api_error ? describeApiError(error.api_error) : (IN_WORDS[error.code] ?? error.code);
 };

@@ -80,6 +80,9 @@ export const accountUsage = async (nats: NatsConnection, timeoutMs: number): Pro
   };
 };
 
+/** The port of a server whose address names none. */
+const CLIENT_PORT = 4222;
+
 /** One server of the cluster: its name where it has told it. */
 export interface BrokerSeen {
   readonly address: string;
@@ -99,7 +102,7 @@ export const lookAtBrokers = (
   return Promise.all(
     [...addresses].toSorted().map(async (address) => {
       const { hostname, port } = new URL(`nats://${address}`);
-      const info = await readServerInfo(Number(port), hostname.replaceAll(/[[\]]/g, ""));
+      const info = await readServerInfo(Number(port || CLIENT_PORT), hostname.replaceAll(/[[\]]/g, ""));
       return { address, name: info?.name, answers: info !== undefined };
     }),
   );

@@ -2,7 +2,7 @@
  * Reads single messages of a stream from its leader, as plain requests. nats.js knows `next_by_subj` only for direct gets, which replicas
  * that are behind answer too (NATS ADR-31).
  */
-import { API_ERROR } from "./api-errors.ts";
+import { API_ERROR, type ApiError, describeApiError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
 
 export interface LeaderMessage {
@@ -25,9 +25,8 @@ export const readFromLeader = async (
 ): Promise<LeaderMessage | undefined> => {
   const subject = `$JS.API.STREAM.MSG.GET.${stream}`;
   const answer = await nats.request(subject, JSON.stringify(query), { timeout: timeoutMs });
-  const { message, error }: { message?: LeaderMessage; error?: { err_code?: number; description?: string } } =
-    answer.json();
+  const { message, error }: { message?: LeaderMessage; error?: ApiError } = answer.json();
   if (message) return message;
   if (error?.err_code === API_ERROR.messageNotFound) return undefined;
-  throw new Error(error?.description ?? "the broker gave no message");
+  throw new Error(describeApiError(error ?? {}));
 };

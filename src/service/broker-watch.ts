@@ -45,9 +45,10 @@ export const lookAtState = async (
     accountUsage(nats, BROKER_LOOK_MS_MAX).catch(() => undefined),
   ]);
   const isClustered = nats.info?.cluster !== undefined;
-  const isSilent = streams.some(({ kind }) => kind === "leaderless" || kind === "unknown");
-  const brokers = isClustered && isSilent ? await lookAtBrokers(nats, heardOf) : [];
-  return { streams, usage, troubles: [...streamTroubles(streams, brokers), ...usageTroubles(usage)] };
+  const isLed = streams.some(({ stream, kind }) => stream === LOG && kind === "led");
+  const brokers = isClustered && !isLed ? await lookAtBrokers(nats, heardOf) : [];
+  const lost = quorumTrouble(streams, brokers, usage === undefined);
+  return { streams, usage, troubles: [...(lost ?? streamTroubles(streams)), ...usageTroubles(usage)] };
 };
 
 export interface BrokerWatch {
@@ -65,6 +66,7 @@ export const watchBrokers = (dependencies: {
   const { connection, definitions, logger } = dependencies;
   const { nats } = connection;
   const heardOf = new Set<string>();
+  let lastSeen: ReadonlySet<string> = new Set();
   let state: BrokerState = { streams: [], usage: undefined, troubles: [] };
   const look = async (): Promise<void> => {
     if (!connection.isConnected()) return;
@@ -73,11 +75,16 @@ export const watchBrokers = (dependencies: {
       .untilLost(() => lookAtState(connection, definitions, [...heardOf]))
       .catch(() => undefined);
     if (seen === undefined) return;
-    const before = new Set(state.troubles.map(({ detail }) => detail));
-    for (const { detail, advice } of seen.troubles)
+    // Under load a copy is a few messages behind at any moment, and in the next one it is not.
+    const troubles = seen.troubles.filter(
+      ({ kind, detail }) => kind !== "stream_short" || lastSeen.has(detail),
+    );
+    lastSeen = detailsOf(seen.troubles);
+    const before = detailsOf(state.troubles);
+    for (const { detail, advice } of troubles)
       if (!before.has(detail)) logger.error("the brokers need attention", { detail: `${detail} ${advice}` });
-    if (before.size > 0 && seen.troubles.length === 0) logger.info("the brokers are well again");
-    state = seen;
+    if (before.size > 0 && troubles.length === 0) logger.info("the brokers are well again");
+    state = { ...seen, troubles };
   };
   return {
     state: () => state,
@@ -90,20 +97,36 @@ export const watchBrokers = (dependencies: {
   };
 };
 
+const detailsOf = (troubles: readonly BrokerTrouble[]): ReadonlySet<string> =>
+  new Set(troubles.map(({ detail }) => detail));
+
 const LOG = "AUDIT";
 
-const streamTroubles = (
+/**
+ * Undefined if there may be a quorum. Not every broker may have been heard of, as when they do not advertise their addresses. So few answers count only
+ * if all were heard of, or if JetStream as a whole has no leader.
+ */
+const quorumTrouble = (
   streams: readonly StreamHealth[],
   brokers: readonly BrokerSeen[],
-): readonly BrokerTrouble[] => {
+  isWithoutLeader: boolean,
+): readonly BrokerTrouble[] | undefined => {
   const replicas = Math.max(...streams.map((stream) => stream.replicas));
-  const answering = brokers.filter(({ answers }) => answers);
-  if (brokers.length > 0 && answering.length * 2 <= replicas) return [noQuorum(answering, replicas)];
-  return streams.flatMap((health): readonly BrokerTrouble[] => {
+  // One server may be known by several addresses.
+  const answering = new Map(
+    brokers.filter(({ answers }) => answers).map((broker) => [broker.name ?? broker.address, broker]),
+  );
+  const isKnown = isWithoutLeader || brokers.length >= replicas;
+  return brokers.length > 0 && isKnown && answering.size * 2 <= replicas
+    ? [noQuorum([...answering.values()], replicas)]
+    : undefined;
+};
+
+const streamTroubles = (streams: readonly StreamHealth[]): readonly BrokerTrouble[] =>
+  streams.flatMap((health): readonly BrokerTrouble[] => {
     if (health.kind === "leaderless") return [leaderless(health.stream)];
     return health.kind === "led" && health.behind.length > 0 ? [short(health)] : [];
   });
-};
 
 const noQuorum = (answering: readonly BrokerSeen[], replicas: number): BrokerTrouble => {
   const named = answering.map(({ name, address }) =>

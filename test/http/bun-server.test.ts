@@ -52,10 +52,12 @@ test("a second request before the first answer closes the connection without any
   expect(await described()).toContain("carries another request before the first is answered");
 });
 
-test("a client that ends its side at once gets no answer, and what it sent is stored once", async () => {
+test("a client that ends its side at once may get no answer, and what it sends again is stored once", async () => {
   const sent = post("evt_ended");
-  expect(await answersTo(sent, { endsAtOnce: true })).toBe("");
-  expect(await answersTo(sent)).toMatch(/"leaf_hash"/);
+  // Which of the two comes first, the end of its side or the answer, is chance.
+  expect(["", "HTTP/1.1 202"]).toContain((await answersTo(sent, { endsAtOnce: true })).slice(0, 12));
+  await answersTo(sent);
+  expect(await answersTo(sent)).toMatch(/"duplicate":true/);
   expect(await described()).toContain("its sending side is closed before the answer");
 });
 

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 const makeKey = async (at: TestService, tenant: string) => {
-  const scopes = ["keys:manage", "events:read", "events:write"];
+  const scopes = ["keys:manage", "events:read", "events:write", "obligations:waive"];
   const { id, api_key: key } = (await at.call("/v1/keys", { body: { tenant, scopes } })).json.data;
   const revoke = async (): Promise<void> => {
     expect((await at.call(`/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);

@@ -16,7 +16,7 @@ let askedTooFar: Promise<Answer>;
 beforeAll(async () => {
   // Nothing is sealed after the start, so that a test can ask for an event that is not sealed.
   service = await startTestService({ CHECKPOINT_INTERVAL: "9999m" });
-  askedTooFar = service.call("/v1/events?min_sequence=999999999");
+  askedTooFar = service.call("/v1/events?min_sequence=999999999", { isOnce: true });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -449,7 +449,9 @@ describe("503", () => {
 
   test("the proof of an event that is in no tree head yet", async () => {
     const { sequence } = (await post(event({ event_id: "evt_unsealed" }))).json.data;
-    const answer = await service.call(`/v1/events/evt_unsealed/proof?min_sequence=${sequence}`);
+    const answer = await service.call(`/v1/events/evt_unsealed/proof?min_sequence=${sequence}`, {
+      isOnce: true,
+    });
     expectProblem(answer, "not_sealed");
     expect(answer.headers.get("retry-after")).toBe("1");
   });
@@ -519,6 +521,18 @@ test("case_shared: a correlation_id with more decisions than a case may have", a
   const sent = await service.call("/v1/events/batch", { body: { events } });
   const answer = await service.call(`/v1/cases/shared?min_sequence=${sent.json.data.sequence}`);
   expectProblem(answer, "case_shared");
+});
+
+test("obligation_state_conflict: what is not waived cannot be unwaived", async () => {
+  const body = event({
+    event_id: "evt_to_waive",
+    event_type: "decision.human_review_triggered",
+    metadata: { decision_id: "d_to_waive" },
+  });
+  const sent = await service.call("/v1/events", { body });
+  await service.call(`/v1/obligations?min_sequence=${sent.json.data.sequence}`);
+  const path = "/v1/obligations/HR-CLOSE:evt_to_waive/unwaive";
+  expectProblem(await service.call(path, { body: { reason: "r" } }), "obligation_state_conflict");
 });
 
 test("no_api: any request to a process without the role api", async () => {

@@ -69,7 +69,7 @@ describe("min_sequence", () => {
     const startedAt = performance.now();
     const [head, proof] = await Promise.all(
       ["/v1/log/checkpoint", "/v1/events/evt_1/proof"].map((path) =>
-        unsigned.call(asking(path, json.data.sequence)),
+        unsigned.call(asking(path, json.data.sequence), { isOnce: true }),
       ),
     );
     expect([head?.status, head?.json.code, head?.json.detail]).toEqual([
@@ -93,7 +93,7 @@ describe("min_sequence", () => {
         }
         if (path === "/v1/log/key") return;
         const startedAt = performance.now();
-        const { status, json, headers } = await service.call(asking(path, 999_999));
+        const { status, json, headers } = await service.call(asking(path, 999_999), { isOnce: true });
         expect([path, status, json?.code, headers.get("retry-after")]).toEqual([
           path,
           503,

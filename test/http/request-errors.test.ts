@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const SCOPES = "events:write, events:read, keys:manage";
-const SCOPES_EXPECTED = `an array of 1 to 3 different entries, each one of ${SCOPES}`;
+const SCOPES = "events:write, events:read, keys:manage, obligations:waive";
+const SCOPES_EXPECTED = `an array of 1 to 4 different entries, each one of ${SCOPES}`;
 const KEY_EXPECTED = "an object with scopes and, where you want them, tenant, name, expires_at, rate_limit";
 const TENANT_EXPECTED = "1 to 63 lower-case letters, digits and hyphens, of which the first is no hyphen";
 const EXPIRY_EXPECTED = "a time in the future, as RFC 3339 in UTC, for example 2027-01-01T00:00:00Z";

@@ -368,7 +368,6 @@ test.skipIf(haproxy.kind === "missing")(
       await rm(directory, { recursive: true, force: true });
     }
   },
-  60_000,
 );
 
 test("every image has one version, and Bun's version is the project's", async () => {

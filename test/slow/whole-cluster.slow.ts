@@ -263,7 +263,7 @@ const startBalancer = async (
   let text = (configs.haproxy?.content ?? "")
     .replaceAll("$$", "$")
     .replaceAll("uuid(7)", "uuid")
-    .replaceAll(/^ *errorfile .*\n/gm, "")
+    .replaceAll(/^ *(errorfile|option http-drop-request-trailers).*\n/gm, "")
     .replace(/^resolvers docker$[\s\S]*?(?=^\S)/m, "")
     .replaceAll(" resolvers docker init-addr last,libc,none", "")
     .replace("bind :8080", `bind 127.0.0.1:${bind}`);

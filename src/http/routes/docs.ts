@@ -82,7 +82,7 @@ const documentation = (version: string) => ({
       "The page at `/docs` lets you try out what reads, and the sandbox. What writes has no such button: its example would stay in your log. Send your first events to the sandbox, or with the command line.",
       "Errors are RFC 9457 problem details with a stable `code`. A method that a path does not take is answered with 405; `Allow` lists the methods that it takes.",
       "A request whose head (path, parameters and all headers) has more than 16 KiB or 198 headers is answered with a bare 431.",
-      // Of Bun's server (oven-sh/bun#38128 and #33664; measured on 1.4.5), held by test/http/bun-server.test.ts. Tried behind nginx 1.22 with
+      // Of Bun's server (pipelining: oven-sh/bun#38128 and #33664; measured on 1.4.5), held by test/http/bun-server.test.ts. Tried behind nginx 1.22 with
       // `proxy_ignore_client_abort on`, and behind haproxy 3.2 as in compose.yaml: there none of these limits is left.
       "Behind a proxy such as nginx or haproxy the following does not matter; without one, it does.",
       "Send one request at a time over a connection. A connection is closed without any answer when it carries another request before the first is answered, or when its sending side is closed before the answer. What was asked may have been done nevertheless: an event that is sent again is stored once, but a key that nobody has seen may exist (`GET /v1/keys`).",

@@ -61,4 +61,4 @@ test("who has used up the consumers of every stream with the consumer's password
   await using restarted = await startTestService(settings);
   await worksWhole(restarted, "evt_restarted");
   await stranger.close();
-}, 120_000);
+});
