@@ -35,7 +35,10 @@ export const openLog = async (options: {
     logger,
     elapsedMs: () => performance.now(),
     isClosed: () => logGuard.problem() !== undefined,
-    onOutcomes: metrics.countOutcomes,
+    onOutcomes: (outcomes) => {
+      metrics.countOutcomes(outcomes);
+      reader.wake();
+    },
     onCommit: (records) => metrics.commitRecords.observe(records),
   });
   const shared = { ownBroker: broker.own, logger };
