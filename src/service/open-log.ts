@@ -41,7 +41,8 @@ export const openLog = async (options: {
     },
     onCommit: (records) => metrics.commitRecords.observe(records),
   });
-  const shared = { ownBroker: broker.own, logger };
+  const isClustered = (): boolean => connection.nats.info?.cluster !== undefined;
+  const shared = { ownBroker: broker.own, isClustered, logger };
   const { stall, isAwaited } = appender;
   const { refusal } = logGuard;
   const logKeeper = stack.use(
