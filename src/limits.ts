@@ -76,7 +76,7 @@ export const COUNTS_AGE_MS_MAX = 5 * 366 * 24 * 60 * 60 * SECOND_MS;
 export const COUNTS_BYTES_MAX = 1024 * MIB;
 /** One message of them, with about 150 bytes of each of its tenants. No broker takes more than a record. */
 export const COUNTS_MESSAGE_BYTES_MAX = EVENT_BYTES_MAX;
-/** How often the counts are stored, and how long that may take before it is tried again. */
+/** How often the counts are stored, and how long that may take before it is retried. */
 export const COUNTS_FLUSH_MS = 1 * SECOND_MS;
 export const COUNTS_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Days whose counts are read in parallel. */

@@ -47,7 +47,7 @@ export type SelectionResult =
   | { readonly kind: "too_large"; readonly detail: string }
   /** Some records of the log are not in the views yet, or not under a signed head. */
   | { readonly kind: "not_sealed" }
-  /** View and log contradict each other: an alarm, or the view is being made again. */
+  /** View and log contradict each other: an alarm, or the view is being rebuilt. */
   | { readonly kind: "not_in_tree" };
 
 export const selectRecords = async (

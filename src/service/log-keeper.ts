@@ -18,7 +18,7 @@ const RESTART_IN_CLUSTER =
   "If the disk of its broker was full, free space and restart that broker, one at a time and only while the others run.";
 const RESTART_ALONE =
   "If its disk was full, free space, end the broker with SIGKILL and start it: ended in order it can leave a hole in the log.";
-const RESTARTED = "If its disk is full, free space: then its broker is restarted by itself.";
+const RESTARTED = "If its disk is full, free space: then its broker is restarted automatically.";
 
 export const keepStoring = (dependencies: {
   /** Name of the stream for people: `The event log`. */
