@@ -47,9 +47,10 @@ const INCIDENTS = {
   ],
 } as const satisfies Table;
 
-const STATES = ["detected", "reported", "mitigated", "orphan"] as const;
+export const INCIDENT_STATES = ["detected", "reported", "mitigated", "orphan"] as const;
+export type IncidentState = (typeof INCIDENT_STATES)[number];
 
-const stateOf = ({ detected, reports, mitigated }: Incident): (typeof STATES)[number] => {
+const stateOf = ({ detected, reports, mitigated }: Incident): IncidentState => {
   if (!detected) return "orphan";
   if (mitigated) return "mitigated";
   return reports.length > 0 ? "reported" : "detected";
@@ -119,7 +120,7 @@ export const incidentList: List = {
   table: INCIDENTS,
   orderBy: ["at", "incident_id"],
   filters: ["asset_id", "state"],
-  values: { state: STATES },
+  values: { state: INCIDENT_STATES },
   hidden: ["at"],
   json: { severity: numberOrText("severity"), affected_count: numberOrText("affected_count") },
   about: {
