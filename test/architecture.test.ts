@@ -136,10 +136,9 @@ test("no file is dead: the program reaches each one", () => {
   // Programs import it as `prooftrail-sdk`.
   reach("src/sdk/index.ts");
   reach("src/sdk/elysia.ts");
-  // It runs in the browser: src/service/browser-files.ts bundles it.
+  // They run in the browser: src/service/browser-files.ts bundles them.
   reach("src/sandbox-page/page.ts");
-  // Pages in the browser use it.
-  reach("src/proof/evidence/verify-proof.ts");
+  reach("src/verify-page/page.ts");
   // In browsers it takes the place of primitives.ts (package.json, `browser`).
   reach("src/proof/primitives-browser.ts");
   expect(sources.filter((path) => !reached.has(path))).toEqual([]);

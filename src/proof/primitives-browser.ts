@@ -39,17 +39,22 @@ export const ed25519Check =
   (message, signature) =>
     verify(signature, message, publicKey, { zip215: false });
 
-/** A piece may unpack to a thousand times its size, and is unpacked whole. */
+/** A piece is unpacked whole, to a thousand times its size at most; what comes out is handed on in parts, so that a reader can stop. */
 const PIECE_BYTES = 16 * 1024;
+const PART_BYTES = 64 * 1024;
 
 export async function* inflated(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const unpacked: Uint8Array[] = [];
-  const inflate = new Inflate((chunk) => unpacked.push(chunk));
+  const inflate = new Inflate((bytes) => unpacked.push(bytes));
   for await (const chunk of packed)
-    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
-      inflate.push(chunk.subarray(at, at + PIECE_BYTES));
-      yield* unpacked.splice(0);
+    for (const piece of parts(chunk, PIECE_BYTES)) {
+      inflate.push(piece);
+      for (const bytes of unpacked.splice(0)) yield* parts(bytes, PART_BYTES);
     }
   inflate.push(new Uint8Array(0), true);
-  yield* unpacked.splice(0);
+  for (const bytes of unpacked) yield* parts(bytes, PART_BYTES);
+}
+
+function* parts(bytes: Uint8Array, bytesMax: number): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += bytesMax) yield bytes.subarray(at, at + bytesMax);
 }

@@ -17,10 +17,12 @@ import {
   type BundleFile,
   type FileDigest,
   type ListedFile,
+  listedFilesOf,
   MANIFEST_FILE,
   type Manifest,
   parseManifest,
   SYSTEM_KEY_FILE,
+  VERIFY_PAGE_FILE,
 } from "./manifest.ts";
 import { CHECKPOINT_FAILURES, readTrustedKeys } from "./trusted-keys.ts";
 import type { EvidenceFacts, Finding, FindingCode, Verdict } from "./verdict.ts";
@@ -74,6 +76,7 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
   const text = (file: BundleFile): Promise<string> => smallText(bundle, file);
   const manifestText = await text(MANIFEST_FILE);
   const manifest = parseManifest(manifestText) ?? fail("manifest_malformed", MALFORMED, MANIFEST_FILE);
+  checkPage(bundle, manifest);
   if (tenant !== undefined && manifest.tenant !== tenant)
     fail("other_tenant", `it is a bundle of the tenant ${manifest.tenant}`, MANIFEST_FILE);
   const keys = trustedKeys(question.keys, await text("key"), manifest.origin);
@@ -154,9 +157,19 @@ const checkNames = ({ names, besides }: BundleFiles): void => {
     unusable(
       `It is no evidence bundle: none of its files is there, such as ${MANIFEST_FILE}.${listed(" There are", [...names, ...besides])}`,
     );
-  for (const name of BUNDLE_FILES) if (!names.includes(name)) fail("other_files", "it is not there", name);
-  for (const name of names)
-    if (!BUNDLE_FILES.some((own) => own === name)) fail("other_files", "it does not belong here", name);
+  for (const name of BUNDLE_FILES)
+    if (name !== VERIFY_PAGE_FILE && !names.includes(name)) fail("other_files", NOT_THERE, name);
+  for (const name of names) if (!BUNDLE_FILES.some((own) => own === name)) fail("other_files", FOREIGN, name);
+};
+
+const NOT_THERE = "it is not there";
+const FOREIGN = "it does not belong here";
+
+/** Whether there must be a page is said by the manifest. */
+const checkPage = ({ names }: BundleFiles, { version }: Manifest): void => {
+  const isThere = names.includes(VERIFY_PAGE_FILE);
+  const isListed = listedFilesOf(version).includes(VERIFY_PAGE_FILE);
+  if (isThere !== isListed) fail("other_files", isListed ? NOT_THERE : FOREIGN, VERIFY_PAGE_FILE);
 };
 
 const notesBeside = ({ besides }: BundleFiles): readonly string[] =>
