@@ -34,6 +34,7 @@ import { haveSeenInTime, MIN_SEQUENCE, parameter, readMinSequence, sequenceWait 
 import { storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 import { readTimeRange, TIME_RANGE_PARAMETERS } from "../time-range.ts";
+import type { VerifyPage } from "./verify-page.ts";
 
 interface Dependencies {
   readonly views: ViewStore;
@@ -44,6 +45,7 @@ interface Dependencies {
   readonly recorder: ActionRecorder<ExportAction | EvidenceAction>;
   readonly serviceName: string;
   readonly version: string;
+  readonly verifyPage: VerifyPage | undefined;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -200,7 +202,7 @@ const bundleBody = (
   const { tenant } = principal;
   const anchor = createAnchor(dependencies, { by: actorOf(call), tenant });
   const bundle = writeBundle(
-    { ...dependencies, formats, anchor },
+    { ...dependencies, formats, anchor, verifyPage: dependencies.verifyPage?.html },
     {
       tenant,
       filter,
