@@ -61,10 +61,10 @@ test("a client that ends its side at once may get no answer, and what it sends a
   expect(await described()).toContain("its sending side is closed before the answer");
 });
 
-test("100 is sent for 100-continue in small letters only", async () => {
+test("100 is sent for 100-continue in lower case only", async () => {
   expect(await answersTo(post("evt_small", { Expect: "100-continue" }))).toStartWith("HTTP/1.1 100 ");
   expect(await answersTo(post("evt_large", { Expect: "100-Continue" }))).toStartWith("HTTP/1.1 202 ");
-  expect(await described()).toContain("is answered with 100 only in small letters");
+  expect(await described()).toContain("is answered with 100 only in lower case");
 });
 
 test("trailer fields that nobody announced are a bare 400", async () => {
