@@ -57,6 +57,7 @@ import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { streamRoutes } from "./routes/stream.ts";
+import { vocabularyRoutes } from "./routes/vocabulary.ts";
 import { waiverRoutes } from "./routes/waivers.ts";
 import { createUntakenAnswers } from "./untaken-answers.ts";
 import { isSandboxPath, watermarked } from "./watermark.ts";
@@ -225,6 +226,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(reconciliationRoutes(guarded))
       .use(activityRoutes(guarded))
       .use(classificationRoutes(guarded))
+      .use(vocabularyRoutes(guarded))
       .use(keyRoutes(guarded))
       .use(retentionRoutes(guarded))
       .use(restoreRoutes(guarded))

@@ -180,6 +180,7 @@ describe("the OpenAPI document", () => {
       "get /v1/sandbox/ping",
       "get /v1/sources",
       "get /v1/sources/gaps",
+      "get /v1/vocabulary",
       "post /v1/classify",
       "post /v1/events",
       "post /v1/events/batch",
@@ -215,8 +216,8 @@ describe("the OpenAPI document", () => {
         where,
         expect.arrayContaining(needsKey ? ["401", "429", "500"] : ["500"]),
       ]);
-      // Any key may ask for a classification.
-      expect([where, "403" in operation.responses]).toEqual([where, needsKey && path !== "/v1/classify"]);
+      const isForAnyKey = ["/v1/classify", "/v1/vocabulary"].includes(path);
+      expect([where, "403" in operation.responses]).toEqual([where, needsKey && !isForAnyKey]);
       for (const [status, response] of Object.entries(operation.responses)) {
         const content = Object.values(response.content ?? {});
         expect([where, status, response.description.length > 0, content.length]).toEqual([

@@ -90,8 +90,20 @@ const openIn = (
 
 const NONE: readonly Obligation[] = [];
 
+/** Steps of a decision that the log may not hold. */
+export const DECISION_STEPS = [
+  "decision",
+  "notice",
+  "explanation",
+  "objection",
+  "objection_resolution",
+  "human_review",
+  "human_review_trigger",
+] as const;
+export type DecisionStep = (typeof DECISION_STEPS)[number];
+
 /** A step that the log does not hold, and the time at which it falls due: null where it had to come before what is there, "" where no law sets a limit. */
-type Step = readonly [name: string, dueAt: string | null];
+type Step = readonly [name: DecisionStep, dueAt: string | null];
 
 const stepsOf = (decision: Decision, open: readonly Obligation[]): readonly Step[] => {
   const { made, objections, reviews } = decision;

@@ -42,7 +42,8 @@ export const HUMAN_REVIEWS = {
   ],
 } as const satisfies Table;
 
-const STATES = ["open", "completed", "orphan"] as const;
+export const HUMAN_REVIEW_STATES = ["open", "completed", "orphan"] as const;
+export type HumanReviewState = (typeof HUMAN_REVIEW_STATES)[number];
 
 const rowOf = (
   tenant: string,
@@ -62,7 +63,7 @@ const rowOf = (
     asset_id: first.asset,
     subject_hash: triggered?.subject ?? completed?.subject ?? null,
     at: first.at,
-    state: (!triggered ? "orphan" : completed ? "completed" : "open") satisfies (typeof STATES)[number],
+    state: (!triggered ? "orphan" : completed ? "completed" : "open") satisfies HumanReviewState,
     triggered_at: triggered?.at ?? null,
     triggered_recorded_at: triggered?.recorded ?? null,
     triggered_by: triggered?.says.triggered_by ?? null,
@@ -107,7 +108,7 @@ export const humanReviewList: List = {
   table: HUMAN_REVIEWS,
   orderBy: ["at", "review_id"],
   filters: ["asset_id", "decision_id", "state"],
-  values: { state: STATES },
+  values: { state: HUMAN_REVIEW_STATES },
   hidden: ["at"],
   words: { linked_by: LINKED_BY },
   flags: ["changed"],

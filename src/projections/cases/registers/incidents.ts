@@ -46,9 +46,10 @@ const INCIDENTS = {
   ],
 } as const satisfies Table;
 
-const STATES = ["detected", "reported", "mitigated", "orphan"] as const;
+export const INCIDENT_STATES = ["detected", "reported", "mitigated", "orphan"] as const;
+export type IncidentState = (typeof INCIDENT_STATES)[number];
 
-const stateOf = ({ detected, reports, mitigated }: Incident): (typeof STATES)[number] => {
+const stateOf = ({ detected, reports, mitigated }: Incident): IncidentState => {
   if (!detected) return "orphan";
   if (mitigated) return "mitigated";
   return reports.length > 0 ? "reported" : "detected";
@@ -113,7 +114,7 @@ export const incidentList: List = {
   table: INCIDENTS,
   orderBy: ["at", "incident_id"],
   filters: ["asset_id", "state"],
-  values: { state: STATES },
+  values: { state: INCIDENT_STATES },
   hidden: ["at"],
   json: {
     affected_count: Type.Union([Type.Number(), Type.String()], {

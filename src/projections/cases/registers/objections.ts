@@ -58,9 +58,10 @@ export const OBJECTIONS = {
   ],
 } as const satisfies Table;
 
-const STATES = ["orphan", "received", "acknowledged", "escalated", "resolved"] as const;
+export const OBJECTION_STATES = ["orphan", "received", "acknowledged", "escalated", "resolved"] as const;
+export type ObjectionState = (typeof OBJECTION_STATES)[number];
 
-const stateOf = ({ received, acknowledged, escalated, resolved }: Objection): (typeof STATES)[number] => {
+const stateOf = ({ received, acknowledged, escalated, resolved }: Objection): ObjectionState => {
   if (!received) return "orphan";
   if (resolved) return "resolved";
   if (escalated) return "escalated";
@@ -167,7 +168,7 @@ export const objectionList: List = {
   table: OBJECTIONS,
   orderBy: ["at", "objection_id"],
   filters: ["asset_id", "subject_hash", "decision_id", "state"],
-  values: { state: STATES },
+  values: { state: OBJECTION_STATES },
   hidden: ["at", "answered_late", "open_due_at"],
   words: { linked_by: LINKED_BY },
   about: {
