@@ -255,6 +255,8 @@ export const EVIDENCE_FOLLOW_MS_MAX = 10 * SECOND_MS;
 /** Rows of the page for people: events, and of duties, assets and decisions each. All of them are in the files beside it. */
 export const EVIDENCE_TIMELINE_ROWS_MAX = 1000;
 export const EVIDENCE_SUMMARY_ROWS_MAX = 200;
+/** A page about more records than this begins with its contents. */
+export const EVIDENCE_CONTENTS_RECORDS_MIN = 50;
 /** If a view is further behind than this, the instance is not ready, and the monitor waits for the view. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 /** Records that a view may lack without counting as one that is being made: some tenths of a second. */

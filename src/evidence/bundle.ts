@@ -171,7 +171,7 @@ const createRecordFiles = ({ views, log }: BundleDependencies, { tenant, selecti
     return proof;
   };
   const note = (record: SelectedRecord, stored: StoredRecord): void => {
-    if (timeline.length < EVIDENCE_TIMELINE_ROWS_MAX) timeline.push(timelineRow(record, stored.eventText));
+    if (timeline.length < EVIDENCE_TIMELINE_ROWS_MAX) timeline.push(timelineRow(record, stored));
   };
   return {
     lines: async function* (): AsyncGenerator<string> {

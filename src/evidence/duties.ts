@@ -5,11 +5,13 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/obligation.ts";
+import type { ObligationState } from "../obligations/state.ts";
 import type { FoundCase } from "../projections/cases/queries.ts";
 import {
   obligationEntry,
   obligationList,
   obligationsRegister,
+  stateOfRow,
 } from "../projections/cases/registers/obligations.ts";
 import { listRows } from "../projections/list.ts";
 import type { Row } from "../views/tables.ts";
@@ -92,6 +94,7 @@ function* unpacked(pages: readonly Uint8Array[]): Generator<Row> {
 }
 
 export interface ShownDuties {
+  /** What can still be met late first, then what is lost, then by the time at which it falls due or fell. */
   readonly entries: readonly DutyEntry[];
   readonly count: number;
   readonly overdue: number;
@@ -99,23 +102,39 @@ export interface ShownDuties {
   readonly recordedLate: number;
 }
 
+const SHOWN_FIRST: readonly ObligationState[] = [
+  "overdue",
+  "breached",
+  "due_soon",
+  "open",
+  "extended",
+  "met_late",
+  "waived",
+  "met",
+];
+
 /** `at`: the time of the bundle, as text that sorts by time. */
 export const createDuties = ({ rules }: { readonly rules: Rules }, kept: KeptDuties, at: string) => {
-  const shown: DutyEntry[] = [];
+  const shown = new Map<string, DutyEntry[]>(SHOWN_FIRST.map((state) => [state, []]));
   let [count, overdue, breached, recordedLate] = [0, 0, 0, 0];
   return {
     all: function* (): Generator<DutyEntry> {
       for (const row of kept()) {
         const entry: DutyEntry = obligationEntry(row, rules, at);
+        const state = stateOfRow(row, at);
         count++;
-        if (entry.state === "overdue") overdue++;
-        if (entry.state === "breached") breached++;
+        if (state === "overdue") overdue++;
+        if (state === "breached") breached++;
         if (entry.recorded_late === true) recordedLate++;
-        if (shown.length < EVIDENCE_SUMMARY_ROWS_MAX) shown.push(entry);
+        const alike = shown.get(state);
+        if (alike && alike.length < EVIDENCE_SUMMARY_ROWS_MAX) alike.push(entry);
         yield entry;
       }
     },
     /** Valid after `all` has been read. */
-    shown: (): ShownDuties => ({ entries: shown, count, overdue, breached, recordedLate }),
+    shown: (): ShownDuties => ({
+      entries: [...shown.values()].flat().slice(0, EVIDENCE_SUMMARY_ROWS_MAX),
+      ...{ count, overdue, breached, recordedLate },
+    }),
   };
 };

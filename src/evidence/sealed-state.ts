@@ -73,9 +73,10 @@ export const untilSealed = async (
  */
 const untilLevel = async (
   { views, rules }: SealedStateDependencies,
-  { tenant, filter: { assetId, correlationId }, at }: EvidenceQuestion,
+  { tenant, filter, at }: EvidenceQuestion,
   deadline: number,
 ): Promise<Omit<SealedState, "head"> | undefined> => {
+  const { assetId, correlationId } = filter;
   for (;;) {
     const state = await views.snapshot(STATE, async (snapshot) => {
       const end = await levelOf(snapshot);
@@ -90,7 +91,7 @@ const untilLevel = async (
       if (correlationId !== undefined && found === undefined)
         return { ...state, subjects: NO_SUBJECTS, duties: () => [] };
       const about = { tenant, assetId, case: found };
-      const subjects = await readSubjects(snapshot, { ...about, at });
+      const subjects = await readSubjects(snapshot, { tenant, filter, case: found, rules, at });
       return { ...state, subjects, duties: await keepDuties(snapshot, about) };
     });
     if (state !== undefined || performance.now() >= deadline) return state;

@@ -314,8 +314,16 @@ describe("a bundle", () => {
     expect(page).toContain("Credit &lt;b&gt;risk&lt;/b&gt; team");
     expect(page).toContain("none is recorded");
     expect(page).toContain("overdue");
-    expect(page).toContain("notice, explanation, objection resolution");
+    expect(page).toContain("Notice before the decision, Explanation, Answer to the objection");
     expect(page).not.toMatch(/<script|<link|<img|https?:|@import|url\(/);
+  });
+
+  test("the page is in the language that was asked for, and a language that it has not is refused", async () => {
+    const korean = textOf((await bundle(acme, "lang=ko")).files, "summary.html");
+    expect(korean).toContain('<html lang="ko">');
+    expect(korean).toContain('<h2 id="decisions">결정 내용</h2>');
+    const { status, json } = await service.call("/v1/evidence?lang=fr", { key: acme });
+    expect([status, json.errors[0].path]).toEqual([400, "query:lang"]);
   });
 
   test("a bundle includes every notice that was shown to the person, just as the decision does", async () => {
@@ -336,12 +344,14 @@ describe("a bundle", () => {
     ]);
     for (const query of ["", "asset_id=credit_model", "correlation_id=told"]) {
       const page = textOf((await bundle(key, query)).files, "summary.html");
-      const lacking = page.slice(
-        page.indexOf("<h2>Decisions with missing steps"),
-        page.indexOf("<h2>Who to ask"),
-      );
-      const named = lacking.replaceAll("<wbr>", "").match(/dec_[a-z]+/g);
+      const decisions = page.slice(page.indexOf('<h2 id="decisions">'), page.indexOf('<h2 id="timeline">'));
+      const lacking = decisions.split("<tr>").filter((row) => row.includes("Not in the log"));
+      const named = lacking
+        .join("")
+        .replaceAll("<wbr>", "")
+        .match(/dec_[a-z]+/g);
       expect([query, named?.sort()]).toEqual([query, ["dec_before", "dec_nobody"]]);
+      expect(decisions).toContain("by the person, shown before the decision");
     }
     const { json } = await service.call("/v1/decisions/dec_told", { key });
     expect(json.data).toMatchObject({ missing: [], notice_linked_by: "subject" });

@@ -22,6 +22,12 @@ const PARAMETERS: readonly OptionSpec[] = [
   },
   { flag: "--to", value: "time", description: "events before this time" },
   {
+    flag: "--lang",
+    value: "language",
+    description: "of the page for people; en by default",
+    choices: ["en", "ko"],
+  },
+  {
     flag: "--wait",
     value: "seconds",
     description: "how long to wait until all is sealed",

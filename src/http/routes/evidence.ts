@@ -9,6 +9,7 @@ import { type BundleFormats, writeBundle } from "../../evidence/bundle.ts";
 import { type EvidenceFilter, filterMembers } from "../../evidence/evidence-filter.ts";
 import { EVIDENCE_VIEWS } from "../../evidence/sealed-state.ts";
 import { type SelectionResult, selectRecords } from "../../evidence/selection.ts";
+import { SUMMARY_LANGUAGES, type SummaryLanguage } from "../../evidence/summary-words.ts";
 import {
   EVIDENCE_BYTES_MAX,
   EVIDENCE_RECORDS_MAX,
@@ -57,6 +58,7 @@ export const evidenceRoutes = ({ guard, ...dependencies }: Dependencies & { read
 
 interface Asked {
   readonly filter: EvidenceFilter;
+  readonly language: SummaryLanguage;
   readonly waitMs: number;
   readonly minSequence: number | undefined;
 }
@@ -70,6 +72,7 @@ const ask = (query: Query): Asked => {
   const seconds = query.integer("wait", { min: 0, max: PROOF_WAIT_SECONDS_MAX });
   return {
     filter,
+    language: query.oneOf("lang", SUMMARY_LANGUAGES) ?? "en",
     waitMs: (seconds ?? EVIDENCE_WAIT_SECONDS_DEFAULT) * 1000,
     minSequence: readMinSequence(query),
   };
@@ -86,7 +89,7 @@ const getEvidence =
   async (call: Call): Promise<Response> => {
     const { request, context, principal } = call;
     const query = readQuery(request.url);
-    const { filter, waitMs, minSequence } = ask(query);
+    const { filter, language, waitMs, minSequence } = ask(query);
     const errors = [...query.errors()];
     if (filter.assetId !== undefined && filter.correlationId !== undefined) errors.push(EITHER_OR);
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
@@ -104,7 +107,7 @@ const getEvidence =
         waitMs,
         at: timeKey(dependencies.now().toISOString()),
       });
-      const answer = await answerTo(dependencies, { call, filter, selected, open });
+      const answer = await answerTo(dependencies, { call, filter, language, selected, open });
       isStreaming = answer.body !== null && answer.ok;
       return answer;
     } finally {
@@ -139,6 +142,7 @@ const answerTo = async (
   parts: {
     readonly call: Call;
     readonly filter: EvidenceFilter;
+    readonly language: SummaryLanguage;
     readonly selected: SelectionResult;
     readonly open: OpenStream;
   },
@@ -191,13 +195,14 @@ const bundleBody = (
   parts: {
     readonly call: Call;
     readonly filter: EvidenceFilter;
+    readonly language: SummaryLanguage;
     readonly selection: Parameters<typeof writeBundle>[1]["selection"];
     readonly generatedAt: Date;
     readonly open: OpenStream;
   },
 ): ReadableStream<Uint8Array<ArrayBuffer>> => {
   const { logger, serviceName, version } = dependencies;
-  const { call, filter, selection, generatedAt, open } = parts;
+  const { call, filter, language, selection, generatedAt, open } = parts;
   const { context, principal } = call;
   const { tenant } = principal;
   const anchor = createAnchor(dependencies, { by: actorOf(call), tenant });
@@ -208,6 +213,7 @@ const bundleBody = (
       filter,
       selection,
       serviceName,
+      language,
       generator: `prooftrail ${version}`,
       generatedAt,
       madeBy: principal.keyId,
@@ -261,6 +267,11 @@ const EVIDENCE: Operation = {
       "The case of this group of events: all linked events, as `GET /v1/cases/{correlation_id}` finds it.",
     ),
     ...TIME_RANGE_PARAMETERS,
+    parameter("lang", "The language of summary.html: English or Korean.", {
+      type: "string",
+      enum: [...SUMMARY_LANGUAGES],
+      default: "en",
+    }),
     parameter("wait", "Seconds to wait until all that is in the log is sealed.", {
       type: "integer",
       minimum: 0,

@@ -1,0 +1,75 @@
+/**
+ * Writes a log with times of reception in the past, for `prooftrail demo`. A running service cannot do that, whoever asks: this is a start of its own, of
+ * a broker and an intake without HTTP.
+ */
+import { auditSubject } from "../../streams/subjects.ts";
+import type { AuditEvent } from "../event/audit-event.ts";
+import { createEventValidator } from "../event/validate.ts";
+import { createIntake } from "../intake/intake.ts";
+import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
+import { createAppender } from "../jetstream/appender.ts";
+import { createLogReader } from "../jetstream/reader.ts";
+import { uuidV7 } from "../runtime/uuid.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { provideBroker } from "./broker-address.ts";
+import { contactBroker } from "./broker-contact.ts";
+import type { Config } from "./config.ts";
+import { makeDataFolder } from "./data-folder.ts";
+import { NO_EARLIER_EVENTS } from "./earlier-events.ts";
+
+interface PastEvent {
+  readonly receivedAt: Date;
+  readonly event: AuditEvent;
+}
+
+/** Appended and synced together. The log therefore always holds a first part of the events, and a start after an interruption writes the rest. */
+const EVENTS_AT_ONCE = 500;
+
+/** The log must hold nothing but a first part of these events. Throws what a start of the service throws. */
+export const writePast = async (options: {
+  readonly config: Config;
+  readonly tenant: string;
+  readonly events: readonly PastEvent[];
+}): Promise<void> => {
+  const { config, tenant, events } = options;
+  const logger = createLogger({ level: config.logLevel, pretty: false });
+  await makeDataFolder(config.dataDir);
+  await using stack = new AsyncDisposableStack();
+  const broker = stack.use(await provideBroker({ config, logger }));
+  const contact = stack.use(await contactBroker({ config, logger, broker, now: () => new Date() }));
+  const { connection } = contact;
+  const reader = await createLogReader(connection);
+  const accepted = createAcceptedCounter({ connection, logger });
+  stack.defer(() => accepted.close());
+  const dependencies = {
+    appender: createAppender({
+      connection,
+      logger,
+      elapsedMs: () => performance.now(),
+      onOutcomes: () => {},
+      onCommit: () => {},
+    }),
+    reader,
+    earlier: NO_EARLIER_EVENTS,
+    validate: createEventValidator(config.vocabulary),
+    subjectOf: (name: string, event: AuditEvent) => auditSubject(name, event.asset_id, event.event_type),
+    onAccepted: accepted.add,
+    onUnknownFields: () => {},
+  };
+  const append = async ({ receivedAt, event }: PastEvent): Promise<void> => {
+    const answer = await createIntake({ ...dependencies, now: () => receivedAt }).acceptOne({
+      tenant,
+      requestId: uuidV7(),
+      body: new TextEncoder().encode(JSON.stringify(event)),
+      idempotencyKey: undefined,
+      isResent: false,
+      admit: () => ({ kind: "allowed" }),
+      isStillAllowed: () => true,
+    });
+    if (answer.kind !== "accepted")
+      throw new Error(`${event.event_id} was not taken: ${JSON.stringify(answer)}`);
+  };
+  const written = await reader.lastSequence();
+  for (let from = written; from < events.length; from += EVENTS_AT_ONCE)
+    await Promise.all(events.slice(from, from + EVENTS_AT_ONCE).map(append));
+};
