@@ -62,8 +62,10 @@ interface Question {
 export const readSubjects = async (views: Views, question: Question): Promise<Subjects> => {
   const assets = await firstOf(assetEntries(views, question));
   const chosen = await chooseDecisions(views, question);
+  const caseOf = caseFinder(views, question);
   const decisions: DecisionStory[] = [];
-  for (const row of chosen.rows) decisions.push(await storyOf(views, question, row));
+  for (const row of chosen.rows)
+    decisions.push(storyOf(row, await caseOf(rowText(row, "decision_id")), question.at));
   return {
     assets: assets.found,
     hasMoreAssets: assets.hasMore,
@@ -144,13 +146,21 @@ async function* decisionRows(views: Views, { tenant, filter, case: found }: Ques
 /** One decision may have thousands of events; the bundle holds them all. */
 const STEPS_MAX = 20;
 
-const storyOf = async (
-  views: Views,
-  { tenant, case: ofBundle, rules, at }: Question,
-  row: Row,
-): Promise<DecisionStory> => {
+/** Finds each case once: it may hold all the decisions of a page. */
+const caseFinder = (views: Views, { tenant, case: ofBundle, rules }: Question) => {
+  const known = new Map<string, FoundCase>();
+  return async (decisionId: string): Promise<FoundCase | undefined> => {
+    const found =
+      ofBundle ??
+      known.get(decisionId) ??
+      (await findCase(views, tenant, { kind: "decision", value: decisionId, rules }));
+    if (found !== undefined) for (const { id } of found.is.decisions) known.set(id, found);
+    return found;
+  };
+};
+
+const storyOf = (row: Row, found: FoundCase | undefined, at: string): DecisionStory => {
   const id = rowText(row, "decision_id");
-  const found = ofBundle ?? (await findCase(views, tenant, { kind: "decision", value: id, rules }));
   const decision = found?.is.decisions.find((each) => each.id === id);
   const facts = decision?.facts ?? [];
   const entry = entryOf(decisionList, row, at);

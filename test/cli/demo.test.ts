@@ -159,7 +159,7 @@ test("a start that was interrupted is completed by the next one: every event is 
   const other = join(folder.path, "interrupted");
   const day = new Date().toISOString().slice(0, 10);
   await mkdir(other);
-  await markDemoFolder(other, { day, isWhole: false });
+  await markDemoFolder(other, { day, events: 0 });
   const read = readConfig({
     DATA_DIR: other,
     NATS_SERVER_BIN: await testBrokerBinary(),
@@ -178,6 +178,18 @@ test("a start that was interrupted is completed by the next one: every event is 
     .split("\n")
     .map((line) => JSON.parse(line).event.event_id);
   expect(ids).toEqual(entries.map(({ event }) => event.event_id));
+});
+
+test("on a later day it continues, and says for which day its history was made", async () => {
+  demo.child.kill("SIGTERM");
+  await demo.ended();
+  const mark = JSON.parse(readFileSync(join(path(), "demo.json"), "utf8"));
+  await markDemoFolder(path(), { ...mark, day: "2026-01-01" });
+  demo = await startDemo(path());
+  await until("the demo is ready again", () => isReady(demo));
+  expect(demo.err).not.toContain("Writing");
+  expect(demo.err).toContain("Its history ends with 2026-01-01");
+  expect((await ask("/v1/decisions/dec-overdue")).data.outcome).toBe("denied");
 });
 
 test("a folder of something else is refused, and nothing in it changes", async () => {

@@ -8,8 +8,8 @@ import { asRecord, asText, parseJson } from "../json.ts";
 export interface DemoFolder {
   /** The day for which its history is made, such as 2026-11-29. */
   readonly day: string;
-  /** Whether the log holds all of it. */
-  readonly isWhole: boolean;
+  /** How many events the log got; 0 until it has them all. */
+  readonly events: number;
 }
 
 const MARK = "demo.json";
@@ -25,18 +25,18 @@ export const openDemoFolder = async (path: string, today: string): Promise<DemoF
       `${path} holds something else than a demo.`,
       "Name a folder that does not exist yet: prooftrail demo --data-dir nordbank",
     );
-  const made = { day: today, isWhole: false };
+  const made = { day: today, events: 0 };
   await markDemoFolder(path, made);
   return made;
 };
 
-export const markDemoFolder = (path: string, { day, isWhole }: DemoFolder): Promise<void> =>
-  writeDurably(join(path, MARK), `${JSON.stringify({ day, is_whole: isWhole })}\n`);
+export const markDemoFolder = (path: string, mark: DemoFolder): Promise<void> =>
+  writeDurably(join(path, MARK), `${JSON.stringify(mark)}\n`);
 
 const readMark = (path: string, text: string): DemoFolder => {
   const mark = asRecord(parseJson(text));
   const day = asText(mark?.day);
   if (day === undefined || Number.isNaN(Date.parse(`${day}T00:00:00Z`)))
     throw failure("wrong_use", `${join(path, MARK)} cannot be read.`, `Remove ${path} for a new demo.`);
-  return { day, isWhole: mark?.is_whole === true };
+  return { day, events: typeof mark?.events === "number" ? mark.events : 0 };
 };
