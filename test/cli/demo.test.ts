@@ -192,6 +192,19 @@ test("on a later day it continues, and says for which day its history was made",
   expect((await ask("/v1/decisions/dec-overdue")).data.outcome).toBe("denied");
 });
 
+test.each([
+  ["without a broker", { NATS_SERVER_BIN: "/nowhere/nats-server" }, "free", 1, "NATS_SERVER_BIN"],
+  ["where the folder is a file", {}, "file/in", 2, "cannot be used"],
+] as const)("%s it says what is wrong, without a stack", async (_, environment, name, code, says) => {
+  await writeFile(join(folder.path, "file"), "");
+  const failed = await runCli(["demo", "--port", "0", "--data-dir", join(folder.path, name)], {
+    environment,
+  });
+  expect(failed.code).toBe(code);
+  expect(failed.err).toContain(says);
+  expect(failed.err).not.toMatch(/^\s+at /m);
+});
+
 test("a folder of something else is refused, and nothing in it changes", async () => {
   const other = join(folder.path, "mine");
   await mkdir(other);

@@ -59,7 +59,8 @@ export const DEMO: CommandSpec = {
     const events = written || entries.length;
     if (written === 0) {
       await context.err.write(`Writing ${events.toLocaleString("en-US")} events to ${dataDir} …\n`);
-      await writePast({ config: read.config, tenant: DEMO_TENANT, events: entries });
+      const past = await writePast({ config: read.config, tenant: DEMO_TENANT, events: entries });
+      if (past.kind === "refused") throw failure("failed", past.reason);
       await markDemoFolder(dataDir, { day, events });
     }
     await runService({

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { missingAs, writeDurably } from "../../files/durable-file.ts";
-import { failure } from "../failure.ts";
+import { Failure, failure, reasonOf } from "../failure.ts";
 import { asRecord, asText, parseJson } from "../json.ts";
 
 export interface DemoFolder {
@@ -15,7 +15,17 @@ export interface DemoFolder {
 const MARK = "demo.json";
 
 /** Makes the folder if it is missing. Throws a Failure if it is not the demo's own. */
-export const openDemoFolder = async (path: string, today: string): Promise<DemoFolder> => {
+export const openDemoFolder = (path: string, today: string): Promise<DemoFolder> =>
+  openFolder(path, today).catch((error: unknown) => {
+    if (error instanceof Failure) throw error;
+    throw failure(
+      "unreadable_file",
+      `${path} cannot be used: ${reasonOf(error)}.`,
+      "Name a folder that you may write: prooftrail demo --data-dir nordbank",
+    );
+  });
+
+const openFolder = async (path: string, today: string): Promise<DemoFolder> => {
   const text = await readFile(join(path, MARK), "utf8").catch(missingAs(undefined));
   if (text !== undefined) return readMark(path, text);
   await mkdir(path, { recursive: true, mode: 0o700 });
