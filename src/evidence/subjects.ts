@@ -1,5 +1,5 @@
 /** The subjects of a bundle: its assets with the persons responsible for them, and the decisions with steps missing in the log. */
-import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
+import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../limits.ts";
 import { assetEntry, assetList, findAsset } from "../projections/assets/queries.ts";
 import type { FoundCase } from "../projections/cases/queries.ts";
 import { decisionList, decisionsRegister } from "../projections/cases/registers/decisions.ts";
@@ -64,7 +64,7 @@ async function* assetEntries(
   { tenant, assetId, case: found, at }: Question,
 ): AsyncGenerator<Entry> {
   if (assetId === undefined && found === undefined) {
-    for await (const row of listRows(views, tenant, assetList, { where: [], pageRows: PAGE_ROWS_MAX }))
+    for await (const row of listRows(views, tenant, assetList, { where: [], pageRows: PART_ROWS_MAX }))
       yield assetEntry(row, at);
     return;
   }
@@ -84,7 +84,7 @@ async function* lackingDecisions(
     assetId === undefined ? [] : [{ kind: "equals", column: "asset_id", value: assetId } as const];
   const rows: AsyncIterable<Row> | Iterable<Row> = found
     ? decisionsRegister.rowsOf(found)
-    : listRows(views, tenant, decisionList, { where, pageRows: PAGE_ROWS_MAX });
+    : listRows(views, tenant, decisionList, { where, pageRows: PART_ROWS_MAX });
   for await (const row of rows) {
     if (row.steps === "[]") continue;
     const entry = entryOf(decisionList, row, at);
