@@ -2,7 +2,7 @@
 import type { Fact } from "../cases/fact.ts";
 import type { LinkedBy } from "../cases/links.ts";
 import { timeKey } from "../event/formats.ts";
-import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
+import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/obligation.ts";
 import { assetEntry, assetList, findAsset } from "../projections/assets/queries.ts";
 import { type FoundCase, findCase } from "../projections/cases/queries.ts";
@@ -90,7 +90,7 @@ async function* assetEntries(
   { tenant, filter: { assetId }, case: found, at }: Question,
 ): AsyncGenerator<Entry> {
   if (assetId === undefined && found === undefined) {
-    for await (const row of listRows(views, tenant, assetList, { where: [], pageRows: PAGE_ROWS_MAX }))
+    for await (const row of listRows(views, tenant, assetList, { where: [], pageRows: PART_ROWS_MAX }))
       yield assetEntry(row, at);
     return;
   }
@@ -136,7 +136,7 @@ async function* decisionRows(views: Views, { tenant, filter, case: found }: Ques
     assetId === undefined ? [] : [{ kind: "equals", column: "asset_id", value: assetId } as const];
   const rows: AsyncIterable<Row> | Iterable<Row> = found
     ? decisionsRegister.rowsOf(found)
-    : listRows(views, tenant, decisionList, { where, pageRows: PAGE_ROWS_MAX });
+    : listRows(views, tenant, decisionList, { where, pageRows: PART_ROWS_MAX });
   for await (const row of rows) {
     const at = rowText(row, "at");
     if ((from === undefined || at >= from) && (to === undefined || at < to)) yield row;

@@ -113,7 +113,9 @@ export const incidentList: List = {
   view: CASES_VIEW,
   table: INCIDENTS,
   orderBy: ["at", "incident_id"],
+  time: "when it was detected; of one that was never detected, when it was first referred to",
   filters: ["asset_id", "state"],
+  checked: ["incident_class", "severity"],
   values: { state: INCIDENT_STATES },
   hidden: ["at"],
   json: {
