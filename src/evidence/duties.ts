@@ -3,7 +3,7 @@
  * records prove them.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
+import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/obligation.ts";
 import type { ObligationState } from "../obligations/state.ts";
 import type { FoundCase } from "../projections/cases/queries.ts";
@@ -78,9 +78,9 @@ export const keepDuties = async (
     pages.push(deflateRawSync(JSON.stringify(page)));
     page = [];
   };
-  for await (const row of listRows(views, tenant, obligationList, { where, pageRows: PAGE_ROWS_MAX })) {
+  for await (const row of listRows(views, tenant, obligationList, { where, pageRows: PART_ROWS_MAX })) {
     page.push(row);
-    if (page.length === PAGE_ROWS_MAX) pack();
+    if (page.length === PART_ROWS_MAX) pack();
   }
   pack();
   return () => unpacked(pages);

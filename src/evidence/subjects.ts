@@ -2,7 +2,7 @@
 import type { Fact } from "../cases/fact.ts";
 import type { LinkedBy } from "../cases/links.ts";
 import { timeKey } from "../event/formats.ts";
-import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
+import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/obligation.ts";
 import { assetEntry, assetList, findAsset } from "../projections/assets/queries.ts";
 import { type FoundCase, findCase } from "../projections/cases/queries.ts";
@@ -62,8 +62,10 @@ interface Question {
 export const readSubjects = async (views: Views, question: Question): Promise<Subjects> => {
   const assets = await firstOf(assetEntries(views, question));
   const chosen = await chooseDecisions(views, question);
+  const caseOf = caseFinder(views, question);
   const decisions: DecisionStory[] = [];
-  for (const row of chosen.rows) decisions.push(await storyOf(views, question, row));
+  for (const row of chosen.rows)
+    decisions.push(storyOf(row, await caseOf(rowText(row, "decision_id")), question.at));
   return {
     assets: assets.found,
     hasMoreAssets: assets.hasMore,
@@ -88,7 +90,7 @@ async function* assetEntries(
   { tenant, filter: { assetId }, case: found, at }: Question,
 ): AsyncGenerator<Entry> {
   if (assetId === undefined && found === undefined) {
-    for await (const row of listRows(views, tenant, assetList, { where: [], pageRows: PAGE_ROWS_MAX }))
+    for await (const row of listRows(views, tenant, assetList, { where: [], pageRows: PART_ROWS_MAX }))
       yield assetEntry(row, at);
     return;
   }
@@ -134,7 +136,7 @@ async function* decisionRows(views: Views, { tenant, filter, case: found }: Ques
     assetId === undefined ? [] : [{ kind: "equals", column: "asset_id", value: assetId } as const];
   const rows: AsyncIterable<Row> | Iterable<Row> = found
     ? decisionsRegister.rowsOf(found)
-    : listRows(views, tenant, decisionList, { where, pageRows: PAGE_ROWS_MAX });
+    : listRows(views, tenant, decisionList, { where, pageRows: PART_ROWS_MAX });
   for await (const row of rows) {
     const at = rowText(row, "at");
     if ((from === undefined || at >= from) && (to === undefined || at < to)) yield row;
@@ -144,13 +146,21 @@ async function* decisionRows(views: Views, { tenant, filter, case: found }: Ques
 /** One decision may have thousands of events; the bundle holds them all. */
 const STEPS_MAX = 20;
 
-const storyOf = async (
-  views: Views,
-  { tenant, case: ofBundle, rules, at }: Question,
-  row: Row,
-): Promise<DecisionStory> => {
+/** Finds each case once: it may hold all the decisions of a page. */
+const caseFinder = (views: Views, { tenant, case: ofBundle, rules }: Question) => {
+  const known = new Map<string, FoundCase>();
+  return async (decisionId: string): Promise<FoundCase | undefined> => {
+    const found =
+      ofBundle ??
+      known.get(decisionId) ??
+      (await findCase(views, tenant, { kind: "decision", value: decisionId, rules }));
+    if (found !== undefined) for (const { id } of found.is.decisions) known.set(id, found);
+    return found;
+  };
+};
+
+const storyOf = (row: Row, found: FoundCase | undefined, at: string): DecisionStory => {
   const id = rowText(row, "decision_id");
-  const found = ofBundle ?? (await findCase(views, tenant, { kind: "decision", value: id, rules }));
   const decision = found?.is.decisions.find((each) => each.id === id);
   const facts = decision?.facts ?? [];
   const entry = entryOf(decisionList, row, at);

@@ -166,9 +166,10 @@ const linksIn = ({ selection }: SummaryParts): ReadonlyMap<string, string | null
   const { case: found, subjects } = selection;
   const steps = subjects.decisions.flatMap((story) => story.steps);
   return new Map<string, string | null | undefined>([
+    ...steps.map(({ id, linkedBy }) => [id, linkedBy] as const),
+    // Of a case, what its answer says.
     ...(found?.is.facts.map((fact) => [fact.id, linkOf(fact, found.is.links)?.by] as const) ?? []),
     ...(found ? unlinkedIn(found.is).map(({ fact }) => [fact.id, null] as const) : []),
-    ...steps.map(({ id, linkedBy }) => [id, linkedBy] as const),
   ]);
 };
 

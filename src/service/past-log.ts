@@ -8,13 +8,15 @@ import { createEventValidator } from "../event/validate.ts";
 import { createIntake } from "../intake/intake.ts";
 import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
 import { createAppender } from "../jetstream/appender.ts";
+import { BrokerStartError } from "../jetstream/broker/supervise.ts";
+import { BrokerRefusedError } from "../jetstream/connection.ts";
 import { createLogReader } from "../jetstream/reader.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { provideBroker } from "./broker-address.ts";
 import { contactBroker } from "./broker-contact.ts";
 import type { Config } from "./config.ts";
-import { makeDataFolder } from "./data-folder.ts";
+import { DataFolderRefusedError, makeDataFolder } from "./data-folder.ts";
 import { NO_EARLIER_EVENTS } from "./earlier-events.ts";
 
 interface PastEvent {
@@ -25,12 +27,33 @@ interface PastEvent {
 /** Appended and synced together. The log therefore always holds a first part of the events, and a start after an interruption writes the rest. */
 const EVENTS_AT_ONCE = 500;
 
-/** The log must hold nothing but a first part of these events. Throws what a start of the service throws. */
-export const writePast = async (options: {
+interface Past {
   readonly config: Config;
   readonly tenant: string;
   readonly events: readonly PastEvent[];
-}): Promise<void> => {
+}
+
+type PastWritten =
+  | { readonly kind: "written" }
+  /** There is no broker, or the folder cannot be used. The reason is for the operator. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** The log must hold nothing but a first part of these events. */
+export const writePast = async (past: Past): Promise<PastWritten> => {
+  try {
+    await write(past);
+    return { kind: "written" };
+  } catch (error) {
+    const isExpected =
+      error instanceof BrokerRefusedError ||
+      error instanceof BrokerStartError ||
+      error instanceof DataFolderRefusedError;
+    if (isExpected) return { kind: "refused", reason: error.message };
+    throw error;
+  }
+};
+
+const write = async (options: Past): Promise<void> => {
   const { config, tenant, events } = options;
   const logger = createLogger({ level: config.logLevel, pretty: false });
   await makeDataFolder(config.dataDir);

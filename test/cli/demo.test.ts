@@ -159,7 +159,7 @@ test("a start that was interrupted is completed by the next one: every event is 
   const other = join(folder.path, "interrupted");
   const day = new Date().toISOString().slice(0, 10);
   await mkdir(other);
-  await markDemoFolder(other, { day, isWhole: false });
+  await markDemoFolder(other, { day, events: 0 });
   const read = readConfig({
     DATA_DIR: other,
     NATS_SERVER_BIN: await testBrokerBinary(),
@@ -178,6 +178,31 @@ test("a start that was interrupted is completed by the next one: every event is 
     .split("\n")
     .map((line) => JSON.parse(line).event.event_id);
   expect(ids).toEqual(entries.map(({ event }) => event.event_id));
+});
+
+test("on a later day it continues, and says for which day its history was made", async () => {
+  demo.child.kill("SIGTERM");
+  await demo.ended();
+  const mark = JSON.parse(readFileSync(join(path(), "demo.json"), "utf8"));
+  await markDemoFolder(path(), { ...mark, day: "2026-01-01" });
+  demo = await startDemo(path());
+  await until("the demo is ready again", () => isReady(demo));
+  expect(demo.err).not.toContain("Writing");
+  expect(demo.err).toContain("Its history ends with 2026-01-01");
+  expect((await ask("/v1/decisions/dec-overdue")).data.outcome).toBe("denied");
+});
+
+test.each([
+  ["without a broker", { NATS_SERVER_BIN: "/nowhere/nats-server" }, "free", 1, "NATS_SERVER_BIN"],
+  ["where the folder is a file", {}, "file/in", 2, "cannot be used"],
+] as const)("%s it says what is wrong, without a stack", async (_, environment, name, code, says) => {
+  await writeFile(join(folder.path, "file"), "");
+  const failed = await runCli(["demo", "--port", "0", "--data-dir", join(folder.path, name)], {
+    environment,
+  });
+  expect(failed.code).toBe(code);
+  expect(failed.err).toContain(says);
+  expect(failed.err).not.toMatch(/^\s+at /m);
 });
 
 test("a folder of something else is refused, and nothing in it changes", async () => {

@@ -16,6 +16,16 @@ type Examples = Readonly<
   Record<string, { readonly value: { readonly _sandbox_watermark?: string; readonly errors?: object[] } }>
 >;
 
+interface ParameterSchema {
+  readonly type: "string" | "integer" | "boolean" | "object" | "array";
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -27,15 +37,7 @@ interface Operation {
     readonly in: string;
     readonly required: boolean;
     readonly description: string;
-    readonly schema: {
-      readonly type: "string" | "integer" | "boolean" | "object";
-      readonly pattern?: string;
-      readonly format?: string;
-      readonly enum?: readonly unknown[];
-      readonly default?: unknown;
-      readonly minimum?: number;
-      readonly maximum?: number;
-    };
+    readonly schema: ParameterSchema & { readonly items?: ParameterSchema };
     readonly example?: unknown;
   }[];
   readonly requestBody?: {
@@ -197,6 +199,9 @@ describe("the OpenAPI document", () => {
   });
 
   const TWO_FORMS = ["/v1/export", "/v1/events/{event_id}/proof"];
+  /** A list is also a file: CSV and NDJSON. */
+  const formsOf = (path: string, parameters: readonly { readonly name: string }[] = []): number =>
+    TWO_FORMS.includes(path) ? 2 : parameters.some(({ name }) => name === "format") ? 3 : 1;
 
   test("gives every operation a name, a description, a tag, its authentication, examples and errors", () => {
     const ids = new Set<string>();
@@ -224,7 +229,7 @@ describe("the OpenAPI document", () => {
           where,
           status,
           true,
-          TWO_FORMS.includes(path) && status === "200" ? 2 : 1,
+          status === "200" ? formsOf(path, operation.parameters) : 1,
         ]);
         for (const { example, examples } of content)
           expect([where, status, example ?? examples]).not.toEqual([where, status, undefined]);
@@ -281,7 +286,13 @@ describe("the OpenAPI document", () => {
 
   test("shows example values that the parameters accept", () => {
     const texts = (_: object) => Type.Record(Type.String(), Type.String());
-    const kinds = { string: Type.String, integer: Type.Integer, boolean: Type.Boolean, object: texts };
+    const kinds = {
+      string: Type.String,
+      integer: Type.Integer,
+      boolean: Type.Boolean,
+      object: texts,
+      array: (_: object) => Type.Array(Type.String()),
+    };
     const told: unknown[] = [];
     for (const [, path, { parameters = [] }] of operations())
       for (const { name, schema, example } of parameters)
@@ -315,7 +326,9 @@ describe("the OpenAPI document", () => {
     const asked = operations()
       .filter(([method, path]) => method === "get" && path.startsWith("/v1") && !path.includes("{"))
       .flatMap(([, path, { parameters = [] }]) =>
-        parameters.filter((each) => each.in === "query").map((each) => ({ path, ...each })),
+        parameters
+          .filter((each) => each.in === "query")
+          .map(({ name, schema }) => ({ path, name, schema: schema.items ?? schema })),
       )
       // No pattern can describe words, times and cursors, and an enumeration describes itself.
       .filter(

@@ -357,6 +357,36 @@ describe("a bundle", () => {
     expect(json.data).toMatchObject({ missing: [], notice_linked_by: "subject" });
   });
 
+  test("the timeline of a case names the rule that links each event, and says of one that no rule links it", async () => {
+    const key = await service.makeKey("linking");
+    const about = (id: string, event_type: string, metadata: object) =>
+      event({ event_id: `evt_${id}`, event_type, correlation_id: "call", metadata });
+    await send(key, [
+      about("one", "decision.automated_decision_made", { decision_id: "dec_one" }),
+      about("two", "decision.automated_decision_made", { decision_id: "dec_two" }),
+      about("objection", "objection.received", { decision_id: "dec_one", objection_id: "obj_one" }),
+      about("heard", "objection.acknowledged", {}),
+      about("answer", "objection.resolved", { objection_id: "obj_one", resolution: "upheld" }),
+      about("loose", "decision.explanation_provided", {}),
+    ]);
+    const page = textOf((await bundle(key, "correlation_id=call")).files, "summary.html");
+    const rows = page
+      .slice(page.indexOf('<h2 id="timeline">'), page.indexOf('<h2 id="people">'))
+      .split("<tr>");
+    const linkOf = (id: string) =>
+      /data-label="Linked">(.*?)<\/td>/.exec(
+        rows.find((row) => row.replaceAll("<wbr>", "").includes(`evt_${id}<`)) ?? "",
+      )?.[1];
+    expect(["one", "two", "objection", "heard", "answer", "loose"].map(linkOf)).toEqual([
+      "by the decision it names",
+      "by the decision it names",
+      "by the decision it names",
+      "by its case",
+      "by the objection it names",
+      "<strong>not linked</strong>",
+    ]);
+  });
+
   test("a bundle names only paths that exist, even if it shows the first rows only", async () => {
     const key = await service.makeKey("many");
     const all = Array.from({ length: EVIDENCE_SUMMARY_ROWS_MAX + 1 }, (_, index) =>

@@ -54,20 +54,22 @@ export const DEMO: CommandSpec = {
     const read = readConfig(environment);
     if (read.kind === "invalid") throw failure("wrong_use", read.errors.join("\n"));
     const today = context.now().toISOString().slice(0, "2026-11-29".length);
-    const { day, isWhole } = await openDemoFolder(dataDir, today);
+    const { day, events: written } = await openDemoFolder(dataDir, today);
     const { entries, waivedObligation } = demoHistory(day);
-    if (!isWhole) {
-      await context.err.write(`Writing ${entries.length.toLocaleString("en-US")} events to ${dataDir} …\n`);
-      await writePast({ config: read.config, tenant: DEMO_TENANT, events: entries });
-      await markDemoFolder(dataDir, { day, isWhole: true });
+    const events = written || entries.length;
+    if (written === 0) {
+      await context.err.write(`Writing ${events.toLocaleString("en-US")} events to ${dataDir} …\n`);
+      const past = await writePast({ config: read.config, tenant: DEMO_TENANT, events: entries });
+      if (past.kind === "refused") throw failure("failed", past.reason);
+      await markDemoFolder(dataDir, { day, events });
     }
     await runService({
       environment,
       isPretty: context.out.isTerminal && !input.isSet("--json"),
       announce: async ({ url = "" }) => {
         const waive = { obligation: waivedObligation, reason: WAIVER_REASON };
-        const { key, path } = await demoKey({ url, dataDir, waive, events: entries.length });
-        await printReady(context.err, { url, key, keyPath: path, events: entries.length, day, today });
+        const { key, path } = await demoKey({ url, dataDir, waive, events });
+        await printReady(context.err, { url, key, keyPath: path, events, day, today });
       },
     });
     // It ends the process itself.

@@ -34,7 +34,7 @@ import { type Query, readQuery } from "../query.ts";
 import { haveSeenInTime, MIN_SEQUENCE, parameter, readMinSequence, sequenceWait } from "../reading.ts";
 import { storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
-import { readTimeRange, TIME_RANGE_PARAMETERS } from "../time-range.ts";
+import { readTimeRange, timeRangeParameters } from "../time-range.ts";
 import type { VerifyPage } from "./verify-page.ts";
 
 interface Dependencies {
@@ -266,7 +266,7 @@ const EVIDENCE: Operation = {
       "correlation_id",
       "The case of this group of events: all linked events, as `GET /v1/cases/{correlation_id}` finds it.",
     ),
-    ...TIME_RANGE_PARAMETERS,
+    ...timeRangeParameters("What counts is the own time of the events."),
     parameter("lang", "The language of summary.html: English or Korean.", {
       type: "string",
       enum: [...SUMMARY_LANGUAGES],

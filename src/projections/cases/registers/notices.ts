@@ -79,7 +79,10 @@ export const noticeList: List = {
   view: CASES_VIEW,
   table: NOTICES,
   orderBy: ["at", "notice_id"],
+  time: "when it was shown; of one that was never shown, when it was dismissed or acknowledged",
   filters: ["asset_id"],
+  checked: ["subject_hash", "decision_id", "state"],
+  values: { state: NOTICE_STATES },
   hidden: ["at"],
   about: {
     notice_id: "The event that showed it; of an `orphan` the event that dismissed or acknowledged it.",
