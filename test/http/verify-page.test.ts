@@ -188,6 +188,18 @@ describe.skipIf(noBrowserReason !== undefined)(
       await page.getByRole("status").getByText("INVALID").waitFor();
     });
 
+    test("does not decide about a file that changed after it was picked", async () => {
+      const path = await save("changing.zip", await Bun.file(bundle).bytes());
+      await using browser = await startBrowser({ origin: service.url, width: 1280 });
+      const { page } = await openPage(browser, `${service.url}/verify`);
+      await page.getByLabel("Files to verify").setInputFiles(path);
+      await page.getByRole("status").getByText("VALID  changing.zip").waitFor();
+      await save("changing.zip", "shorter");
+      await page.getByRole("button", { name: "Verify", exact: true }).click();
+      await page.getByRole("status").getByText("NOT DECIDED  changing.zip").waitFor();
+      expect(await page.getByRole("status").textContent()).toContain("changing.zip cannot be read");
+    });
+
     test("takes files that are dropped anywhere on it", async () => {
       await using browser = await startBrowser({ origin: service.url, width: 1280 });
       const { page } = await openPage(browser, `${service.url}/verify`);

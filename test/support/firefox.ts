@@ -24,14 +24,15 @@ const PREFERENCES = {
   "toolkit.telemetry.reportingpolicy.firstRun": false,
 };
 
-export interface Firefox extends AsyncDisposable {
+/** What tests need of a browser that Playwright does not drive. */
+export interface OtherBrowser extends AsyncDisposable {
   goto(url: string): Promise<void>;
-  setFiles(selector: string, paths: readonly string[]): Promise<void>;
+  setFile(selector: string, path: string): Promise<void>;
   /** The value of an expression, which is a text. */
   evaluate(expression: string): Promise<string>;
 }
 
-export const startFirefox = async (): Promise<Firefox> => {
+export const startFirefox = async (): Promise<OtherBrowser> => {
   const profile = await mkdtemp(join(diskFolder(), "prooftrail-firefox-"));
   const lines = Object.entries(PREFERENCES).map(
     ([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});`,
@@ -57,9 +58,9 @@ export const startFirefox = async (): Promise<Firefox> => {
     goto: async (url) => {
       await ask("browsingContext.navigate", { context, url, wait: "complete" });
     },
-    setFiles: async (selector, files) => {
+    setFile: async (selector, path) => {
       const { result } = await evaluated(`document.querySelector(${JSON.stringify(selector)})`);
-      await ask("input.setFiles", { context, element: { sharedId: result?.sharedId }, files });
+      await ask("input.setFiles", { context, element: { sharedId: result?.sharedId }, files: [path] });
     },
     evaluate: async (expression) => {
       const { result, exceptionDetails } = await evaluated(expression);
