@@ -1,5 +1,5 @@
 /** From files that somebody picked to a verdict: finds out what each of them is, and asks the verifier. Runs in a worker. */
-import type { BundleFiles } from "../proof/evidence/bundle-files.ts";
+import { type BundleFiles, DamagedFileError } from "../proof/evidence/bundle-files.ts";
 import { BUNDLE_FILES, MANIFEST_FILE } from "../proof/evidence/manifest.ts";
 import type { Verdict } from "../proof/evidence/verdict.ts";
 import { verifyEvidence } from "../proof/evidence/verify.ts";
@@ -8,8 +8,16 @@ import { openZip } from "../proof/evidence/zip-reader.ts";
 import { parseVerifierKey } from "../proof/signed-note.ts";
 import { checkpointIn } from "../proof/tlog-checkpoint.ts";
 
+/** A file that somebody picked. */
+export interface GivenFile {
+  readonly name: string;
+  readonly size: number;
+  /** The bytes of `from` to `to`. Rejects if the file cannot be read any more. */
+  read(from: number, to: number): Promise<Uint8Array>;
+}
+
 export interface Question {
-  readonly files: readonly File[];
+  readonly files: readonly GivenFile[];
   /** Trusted verifier keys as text, besides those in files; empty for none. */
   readonly keys: string;
   /** Empty for any. */
@@ -35,8 +43,8 @@ export const judge = async (
   const given = await sorted(files);
   const twice = ROLES.find((role) => role !== "key" && (given[role]?.length ?? 0) > 1);
   if (twice !== undefined) return unclear(files, `There are several files of one kind (${twice}): give one.`);
-  const text = async (role: Role): Promise<string | undefined> => given[role]?.[0]?.text();
-  const trusted = [keys, ...(await Promise.all((given.key ?? []).map((file) => file.text())))].filter(
+  const text = async (role: Role): Promise<string | undefined> => given[role]?.[0] && textOf(given[role][0]);
+  const trusted = [keys, ...(await Promise.all((given.key ?? []).map(textOf)))].filter(
     (part) => part.trim() !== "",
   );
   const known = {
@@ -47,7 +55,7 @@ export const judge = async (
   if (bundle !== undefined || isUnpacked(files)) {
     const checkpoint = await text("checkpoint");
     const consistency = await text("consistency");
-    const packed = bundle && counted(sourceOf(bundle));
+    const packed = bundle && counted(bundle);
     const share = (): number =>
       packed === undefined ? 0 : Math.min(0.99, packed.bytesRead() / (2 * packed.size));
     const opened = packed === undefined ? unpackedFiles(files) : await openZip(packed);
@@ -75,7 +83,10 @@ export const judge = async (
   );
 };
 
-const unclear = (files: readonly File[], detail: string): Judged => ({
+const textOf = async (file: GivenFile): Promise<string> =>
+  new TextDecoder().decode(await file.read(0, file.size));
+
+const unclear = (files: readonly GivenFile[], detail: string): Judged => ({
   about: "event",
   name: files[0]?.name ?? "",
   verdict: { kind: "undecided", detail },
@@ -83,27 +94,27 @@ const unclear = (files: readonly File[], detail: string): Judged => ({
 
 const ROLES = ["bundle", "proof", "receipt", "event", "key", "checkpoint", "consistency"] as const;
 type Role = (typeof ROLES)[number];
-type Sorted = Partial<Record<Role, readonly File[]>>;
+type Sorted = Partial<Record<Role, readonly GivenFile[]>>;
 
 /** Larger than any text that is no bundle. */
 const TEXT_BYTES_MAX = 4 * 1024 * 1024;
 const ZIP_START = "PK";
 
-const sorted = async (files: readonly File[]): Promise<Sorted> => {
+const sorted = async (files: readonly GivenFile[]): Promise<Sorted> => {
   // The files of an unpacked bundle are not looked at one by one.
   const others = isUnpacked(files) ? files.filter(({ name }) => !isOfBundle(name)) : files;
   const roles = await Promise.all(others.map(roleOf));
-  const ofRole = (role: Role): readonly File[] => others.filter((_, index) => roles[index] === role);
+  const ofRole = (role: Role): readonly GivenFile[] => others.filter((_, index) => roles[index] === role);
   return Object.fromEntries(
     ROLES.flatMap((role) => (ofRole(role).length === 0 ? [] : [[role, ofRole(role)]])),
   );
 };
 
-const roleOf = async (file: File): Promise<Role | undefined> => {
-  const start = await file.slice(0, ZIP_START.length).text();
-  if (start === ZIP_START || /\.zip$/i.test(file.name)) return "bundle";
+const roleOf = async (file: GivenFile): Promise<Role | undefined> => {
+  const start = await file.read(0, Math.min(file.size, ZIP_START.length));
+  if (new TextDecoder().decode(start) === ZIP_START || /\.zip$/i.test(file.name)) return "bundle";
   if (file.size > TEXT_BYTES_MAX) return undefined;
-  const text = await file.text();
+  const text = await textOf(file);
   if (text.startsWith("c2sp.org/tlog-proof@")) return "proof";
   if (parseVerifierKey(text.split("\n")[0]?.trim() ?? "")) return "key";
   if (checkpointIn(text)) return "checkpoint";
@@ -127,17 +138,11 @@ const roleOfJson = (text: string): Role | undefined => {
 const isOfBundle = (name: string): boolean => BUNDLE_FILES.some((own) => own === name);
 
 /** Whether files of the folder into which a bundle was unpacked were picked. */
-const isUnpacked = (files: readonly File[]): boolean => files.some(({ name }) => name === MANIFEST_FILE);
+const isUnpacked = (files: readonly GivenFile[]): boolean => files.some(({ name }) => name === MANIFEST_FILE);
 
 const CHUNK_BYTES = 256 * 1024;
 
-const sourceOf = (file: File) => ({
-  size: file.size,
-  read: async (from: number, to: number): Promise<Uint8Array> =>
-    new Uint8Array(await file.slice(from, to).arrayBuffer()),
-});
-
-const counted = ({ size, read }: ReturnType<typeof sourceOf>) => {
+const counted = ({ size, read }: GivenFile) => {
   let bytes = 0;
   return {
     size,
@@ -149,7 +154,9 @@ const counted = ({ size, read }: ReturnType<typeof sourceOf>) => {
   };
 };
 
-const unpackedFiles = (files: readonly File[]): { readonly kind: "opened"; readonly files: BundleFiles } => {
+const unpackedFiles = (
+  files: readonly GivenFile[],
+): { readonly kind: "opened"; readonly files: BundleFiles } => {
   const own = files.filter(({ name }) => isOfBundle(name));
   return {
     kind: "opened",
@@ -158,8 +165,9 @@ const unpackedFiles = (files: readonly File[]): { readonly kind: "opened"; reado
       besides: [],
       chunks: async function* (name) {
         const file = own.find((each) => each.name === name);
-        const { size, read } = sourceOf(file ?? new File([], name));
-        for (let at = 0; at < size; at += CHUNK_BYTES) yield await read(at, Math.min(size, at + CHUNK_BYTES));
+        if (file === undefined) throw new DamagedFileError("it is not there");
+        for (let at = 0; at < file.size; at += CHUNK_BYTES)
+          yield await file.read(at, Math.min(file.size, at + CHUNK_BYTES));
       },
     },
   };

@@ -4,7 +4,7 @@ import { sizeText } from "../terminal/size-text.ts";
 import { byId, element } from "./elements.ts";
 import type { Progress } from "./judge.ts";
 import { createVerdictView } from "./verdict-view.ts";
-import { answerQuestions, createVerifierWorker } from "./verifier-worker.ts";
+import { answerQuestion, createVerifierWorker } from "./verifier-worker.ts";
 import { ENGLISH, KOREAN, KOREAN_PAGE, type Said } from "./words.ts";
 
 /** The page in the reader's language; `?lang=` decides before the browser does. */
@@ -133,5 +133,5 @@ const show = (script: string): void => {
   });
 };
 
-if (typeof document === "undefined") answerQuestions();
+if (typeof document === "undefined") answerQuestion();
 else show(document.currentScript?.textContent ?? "");

@@ -188,6 +188,33 @@ describe.skipIf(noBrowserReason !== undefined)(
       await page.getByRole("status").getByText("INVALID").waitFor();
     });
 
+    test("does not decide about a file that changed after it was picked", async () => {
+      const path = await save("changing.zip", await Bun.file(bundle).bytes());
+      await using browser = await startBrowser({ origin: service.url, width: 1280 });
+      const { page } = await openPage(browser, `${service.url}/verify`);
+      await page.getByLabel("Files to verify").setInputFiles(path);
+      await page.getByRole("status").getByText("VALID  changing.zip").waitFor();
+      await save("changing.zip", "shorter");
+      await page.getByRole("button", { name: "Verify", exact: true }).click();
+      await page.getByRole("status").getByText("NOT DECIDED  changing.zip").waitFor();
+      expect(await page.getByRole("status").textContent()).toContain("changing.zip cannot be read");
+    });
+
+    test("takes files that are dropped anywhere on it", async () => {
+      await using browser = await startBrowser({ origin: service.url, width: 1280 });
+      const { page } = await openPage(browser, `${service.url}/verify`);
+      const base64 = Buffer.from(await Bun.file(tampered).bytes()).toString("base64");
+      const dataTransfer = await page.evaluateHandle(`(() => {
+        const dropped = new DataTransfer();
+        const bytes = Uint8Array.from(atob("${base64}"), (character) => character.charCodeAt(0));
+        dropped.items.add(new File([bytes], "dropped.zip"));
+        return dropped;
+      })()`);
+      await page.dispatchEvent("main", "drop", { dataTransfer });
+      await page.getByRole("status").getByText("INVALID  dropped.zip").waitFor();
+      await page.getByRole("listitem").getByText("dropped.zip").waitFor();
+    });
+
     test("in Korean, and what the verifier says in English", async () => {
       await using browser = await startBrowser({ origin: service.url, width: 390 });
       const { page } = await openPage(browser, `${service.url}/verify?lang=ko`);

@@ -258,9 +258,20 @@ async function* packedChunks(
 }
 
 async function* unpacked(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // A disk that cannot be read says nothing about the bundle.
+  const failures: unknown[] = [];
+  const read = async function* () {
+    try {
+      yield* packed;
+    } catch (error) {
+      failures.push(error);
+      throw error;
+    }
+  };
   try {
-    yield* inflated(packed);
+    yield* inflated(read());
   } catch {
+    if (failures.length > 0) throw failures[0];
     throw new DamagedFileError("it cannot be unpacked");
   }
 }
