@@ -117,6 +117,8 @@ const show = (script: string): void => {
     useFiles(withAdded(files, added));
     start();
   });
+  // A verdict is about the keys and the tenant with which it was asked for.
+  byId("form", HTMLFormElement).addEventListener("input", view.clear);
   byId("form", HTMLFormElement).addEventListener("submit", (submission) => {
     submission.preventDefault();
     start();

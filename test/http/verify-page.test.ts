@@ -88,6 +88,7 @@ describe.skipIf(noBrowserReason !== undefined)(
         await page.getByLabel("Files to verify").setInputFiles(bundle);
         expect(await verdictOn(page, "VALID  evidence.zip")).toContain("The key is not pinned");
         await page.getByLabel("Keys that you trust").fill(keys);
+        expect(await page.getByRole("status").textContent()).toBe("");
         await page.getByRole("button", { name: "Verify", exact: true }).click();
         await page.getByRole("cell", { name: "complete: every record of the log" }).waitFor();
         expect(await page.getByRole("status").textContent()).not.toContain("not pinned");
@@ -216,7 +217,7 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     test("in Korean, and what the verifier says in English", async () => {
-      await using browser = await startBrowser({ origin: service.url, width: 390 });
+      await using browser = await startBrowser({ origin: service.url, width: 320 });
       const { page } = await openPage(browser, `${service.url}/verify?lang=ko`);
       expect(await page.evaluate("document.documentElement.lang")).toBe("ko");
       await page.getByLabel("확인할 파일").setInputFiles(tampered);
@@ -229,6 +230,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       );
       expect(parts.filter(({ text }) => !/\p{Script=Hangul}/u.test(text))).toEqual([]);
       expect(await accessibilityFaults(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
     });
   },
 );
