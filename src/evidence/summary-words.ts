@@ -135,7 +135,7 @@ const EN: SummaryWords = {
     `${counted(count, "obligation")} at ${at}: ${orNone(overdue, "overdue")}, ${orNone(breached, "breached")}.`,
   recordedLate: (count) =>
     count === 0
-      ? html`None was recorded late.`
+      ? html`None was met only by an event that was recorded late.`
       : html`<strong>${counted(count, "obligation")} recorded late</strong>: the events say that ${count === 1 ? "it was" : "they were"} met in time, and the log received them only after the due time.`,
   times: "All times are UTC.",
   contents: "Contents",
@@ -194,7 +194,7 @@ const EN: SummaryWords = {
   howToVerify: "How to verify",
   verifier:
     "The verifier is one file, needs no network and no account, and runs on Node 20.15 or newer, Bun and Deno:",
-  verifierKey: html`<code>log.key</code> is the answer of <code>GET /v1/log/key</code>, got by a way that you trust and not from this bundle. <code>VERIFY.md</code> tells how to check without our verifier.`,
+  verifierKey: html`<code>log.key</code> is the answer of <code>GET /v1/log/key</code>, obtained through a channel that you trust and not from this bundle. <code>VERIFY.md</code> tells how to check without our verifier.`,
   notProven: "What it does not prove",
   limits: {
     truth:

@@ -15,7 +15,7 @@ export const HELP = `Usage: prooftrail-verify [options] <bundle.zip | folder>
 Says whether an evidence bundle, packed or unpacked, is valid, or names the first broken record.
 Needs no network.
 
-  --key <file>          verifier keys that you trust (GET /v1/log/key), got by a way that you trust;
+  --key <file>          verifier keys that you trust (GET /v1/log/key), obtained through a channel that you trust;
                         without it those in the bundle are used, which proves less
   --tenant <name>       whose bundle it must be
   --checkpoint <file>   a checkpoint of the same log that you hold (GET /v1/log/checkpoint)

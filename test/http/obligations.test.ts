@@ -53,7 +53,7 @@ describe("an obligation that is met in time by an event that was sent after the 
     expect(before).toMatchObject({ state: "overdue", stopped_recorded_at: null, recorded_late: false });
     expect(Date.parse(before.started_recorded_at)).toBeGreaterThan(Date.now() - DAY_MS);
     expect(await read("/v1/obligations?recorded_late=true")).toEqual([]);
-    expect((await bundle()).summary).toContain("None was recorded late.");
+    expect((await bundle()).summary).toContain("None was met only by an event that was recorded late.");
 
     const answeredAt = daysAgo(39);
     await send("evt_answered", "objection.resolved", answeredAt, { metadata: about });
