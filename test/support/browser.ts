@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { ownBrowser } from "./own-browser.ts";
 import { hasPackagedBrowser, packagedBrowser, packagedBrowserArguments } from "./packaged-browser.ts";
+import { WAIT_MS_MAX } from "./time-limits.ts";
 
 /** Why browser tests cannot run on this machine; undefined if they can. */
 export const noBrowserReason =
@@ -41,6 +42,7 @@ export const startBrowser = async (options: {
   const browser = await chromium.launch({
     executablePath,
     headless: true,
+    timeout: WAIT_MS_MAX,
     args: [
       ...(own === undefined ? packagedBrowserArguments : ["--no-sandbox"]),
       "--disable-gpu",
@@ -49,6 +51,7 @@ export const startBrowser = async (options: {
     ],
   });
   const context = await browser.newContext({ viewport: { width: options.width, height: 900 } });
+  context.setDefaultTimeout(WAIT_MS_MAX);
   const foreignRequests: string[] = [];
   await context.route(
     (url) => url.origin !== options.origin && url.protocol.startsWith("http"),
