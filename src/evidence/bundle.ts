@@ -122,6 +122,7 @@ function* rowsOf<Item>(start: string, items: Iterable<Item>, row: (item: Item) =
 const manifestOf = (request: BundleRequest, files: Manifest["files"]): Manifest => {
   const { tenant, filter, selection, serviceName } = request;
   const { head, records, isComplete } = selection;
+  const { assetIds = [] } = filter;
   return {
     format: MANIFEST_FORMAT,
     version: files.some(({ name }) => name === VERIFY_PAGE_FILE) ? 2 : 1,
@@ -130,8 +131,11 @@ const manifestOf = (request: BundleRequest, files: Manifest["files"]): Manifest 
     service: serviceName,
     origin: originOf(serviceName, tenant),
     tenant,
-    asset_id: filter.assetId ?? null,
+    asset_id: (assetIds.length === 1 ? assetIds[0] : undefined) ?? null,
     correlation_id: filter.correlationId ?? null,
+    ...(assetIds.length > 1 && { asset_ids: assetIds }),
+    ...(filter.decisionId !== undefined && { decision_id: filter.decisionId }),
+    ...(filter.subjectHash !== undefined && { subject_hash: filter.subjectHash }),
     from: filter.from ?? null,
     to: filter.to ?? null,
     made_by: request.madeBy,

@@ -6,16 +6,12 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/obligation.ts";
 import type { ObligationState } from "../obligations/state.ts";
-import type { FoundCase } from "../projections/cases/queries.ts";
-import {
-  obligationEntry,
-  obligationList,
-  obligationsRegister,
-  stateOfRow,
-} from "../projections/cases/registers/obligations.ts";
-import { listRows } from "../projections/list.ts";
+import { obligationEntry, obligationList, stateOfRow } from "../projections/cases/registers/obligations.ts";
+import { type ListQuestion, listRows } from "../projections/list.ts";
 import type { Row } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import type { EvidenceFilter } from "./evidence-filter.ts";
+import type { Found } from "./found.ts";
 
 export const DUTY_COLUMNS = [
   "obligation_id",
@@ -52,6 +48,12 @@ export type DutyEntry = Readonly<Record<string, unknown>>;
 export const dutyCells = (entry: DutyEntry): readonly string[] =>
   DUTY_COLUMNS.map((column) => String(entry[column] ?? ""));
 
+/** Rows of a list about any of these assets, or about all. */
+export const ofAssets = (assetIds: readonly string[] | undefined): ListQuestion => ({
+  where: [],
+  anyOf: assetIds?.map((value) => [{ kind: "equals", column: "asset_id", value }]),
+});
+
 /** Rows of the view, as they were when they were read. */
 export type KeptDuties = () => Iterable<Row>;
 
@@ -60,25 +62,22 @@ export const keepDuties = async (
   views: Pick<ViewStore, "select">,
   question: {
     readonly tenant: string;
-    readonly assetId: string | undefined;
-    /** The asset or case, if the bundle is about one. */
-    readonly case: FoundCase | undefined;
+    readonly filter: Pick<EvidenceFilter, "assetIds">;
+    readonly found: Found | undefined;
   },
 ): Promise<KeptDuties> => {
-  const { tenant, assetId, case: found } = question;
-  if (found) {
-    const rows = obligationsRegister.rowsOf(found);
-    return () => rows;
-  }
-  const where =
-    assetId === undefined ? [] : [{ kind: "equals", column: "asset_id", value: assetId } as const];
+  const { tenant, filter, found } = question;
+  if (found) return () => found.obligations;
   const pages: Uint8Array[] = [];
   let page: Row[] = [];
   const pack = (): void => {
     pages.push(deflateRawSync(JSON.stringify(page)));
     page = [];
   };
-  for await (const row of listRows(views, tenant, obligationList, { where, pageRows: PART_ROWS_MAX })) {
+  for await (const row of listRows(views, tenant, obligationList, {
+    ...ofAssets(filter.assetIds),
+    pageRows: PART_ROWS_MAX,
+  })) {
     page.push(row);
     if (page.length === PART_ROWS_MAX) pack();
   }

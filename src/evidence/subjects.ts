@@ -6,11 +6,13 @@ import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/obligation.ts";
 import { assetEntry, assetList, findAsset } from "../projections/assets/queries.ts";
 import { type FoundCase, findCase } from "../projections/cases/queries.ts";
-import { decisionList, decisionsRegister } from "../projections/cases/registers/decisions.ts";
+import { decisionList } from "../projections/cases/registers/decisions.ts";
 import { entryOf, listRows } from "../projections/list.ts";
 import { type Row, rowText } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import { ofAssets } from "./duties.ts";
 import type { EvidenceFilter } from "./evidence-filter.ts";
+import type { Found } from "./found.ts";
 
 export type Entry = Readonly<Record<string, unknown>>;
 
@@ -52,8 +54,8 @@ type Views = Pick<ViewStore, "load" | "select">;
 interface Question {
   readonly tenant: string;
   readonly filter: EvidenceFilter;
-  /** The case, if the bundle is about one. */
-  readonly case: FoundCase | undefined;
+  /** If the bundle is about a case, a decision or a person. */
+  readonly found: Found | undefined;
   readonly rules: Rules;
   /** The current time, as text that sorts by time. */
   readonly at: string;
@@ -87,15 +89,14 @@ const firstOf = async <Item>(
 
 async function* assetEntries(
   views: Views,
-  { tenant, filter: { assetId }, case: found, at }: Question,
+  { tenant, filter: { assetIds }, found, at }: Question,
 ): AsyncGenerator<Entry> {
-  if (assetId === undefined && found === undefined) {
+  if (assetIds === undefined && found === undefined) {
     for await (const row of listRows(views, tenant, assetList, { where: [], pageRows: PART_ROWS_MAX }))
       yield assetEntry(row, at);
     return;
   }
-  const named = found?.is.facts.map(({ asset }) => asset) ?? [];
-  const ids = assetId === undefined ? [...new Set(named)] : [assetId];
+  const ids = assetIds ?? [...new Set(found?.facts.map(({ asset }) => asset))];
   for (const id of ids) {
     const row = await findAsset(views, tenant, id);
     if (row) yield assetEntry(row, at);
@@ -129,14 +130,11 @@ const missingIn = (row: Row, at: string): boolean => {
 };
 
 /** Those that were made in the period. */
-async function* decisionRows(views: Views, { tenant, filter, case: found }: Question): AsyncGenerator<Row> {
-  const { assetId } = filter;
+async function* decisionRows(views: Views, { tenant, filter, found }: Question): AsyncGenerator<Row> {
   const [from, to] = [filter.from, filter.to].map((time) => (time === undefined ? undefined : timeKey(time)));
-  const where =
-    assetId === undefined ? [] : [{ kind: "equals", column: "asset_id", value: assetId } as const];
   const rows: AsyncIterable<Row> | Iterable<Row> = found
-    ? decisionsRegister.rowsOf(found)
-    : listRows(views, tenant, decisionList, { where, pageRows: PART_ROWS_MAX });
+    ? found.decisions
+    : listRows(views, tenant, decisionList, { ...ofAssets(filter.assetIds), pageRows: PART_ROWS_MAX });
   for await (const row of rows) {
     const at = rowText(row, "at");
     if ((from === undefined || at >= from) && (to === undefined || at < to)) yield row;
@@ -147,11 +145,11 @@ async function* decisionRows(views: Views, { tenant, filter, case: found }: Ques
 const STEPS_MAX = 20;
 
 /** Finds each case once: it may hold all the decisions of a page. */
-const caseFinder = (views: Views, { tenant, case: ofBundle, rules }: Question) => {
+const caseFinder = (views: Views, { tenant, found: ofBundle, rules }: Question) => {
   const known = new Map<string, FoundCase>();
   return async (decisionId: string): Promise<FoundCase | undefined> => {
     const found =
-      ofBundle ??
+      ofBundle?.case ??
       known.get(decisionId) ??
       (await findCase(views, tenant, { kind: "decision", value: decisionId, rules }));
     if (found !== undefined) for (const { id } of found.is.decisions) known.set(id, found);

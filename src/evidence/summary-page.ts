@@ -108,9 +108,11 @@ ${sections.map(
 </nav>`;
 
 const subject = ({ tenant, filter }: SummaryParts, words: SummaryWords): string => {
-  const { assetId, correlationId } = filter;
-  if (assetId !== undefined) return words.ofSystem(assetId);
-  return correlationId === undefined ? words.ofTenant(tenant) : words.ofCase(correlationId);
+  const { assetIds, correlationId, decisionId, subjectHash } = filter;
+  if (correlationId !== undefined) return words.ofCase(correlationId);
+  if (decisionId !== undefined) return words.ofDecision(decisionId);
+  if (subjectHash !== undefined) return words.ofPerson(subjectHash);
+  return assetIds === undefined ? words.ofTenant(tenant) : words.ofSystem(assetIds.join(", "));
 };
 
 const lead = ({ selection, tenant, filter }: SummaryParts, words: SummaryWords, shown: number): string => {
@@ -219,8 +221,10 @@ const coverage = (parts: SummaryParts, words: SummaryWords): Html => {
   return html`<dl>
 ${[
   row("tenant", html`${tenant}`),
-  row("system", orNone(filter.assetId, words.all)),
+  row("system", orNone(filter.assetIds?.join(", "), words.all)),
   row("case", orNone(filter.correlationId, words.all)),
+  row("decision", orNone(filter.decisionId, words.all)),
+  row("person", orNone(filter.subjectHash, words.all)),
   row("period", html`${period(filter, words)}`),
   row("records", html`${words.count(records.length)}, ${words.places(leaves, sequences)}`),
   row("tables", html`${words.tablesAsOf(selection.end)}`),

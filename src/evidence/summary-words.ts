@@ -8,6 +8,8 @@ export interface SummaryWords {
   readonly evidence: (subject: string) => string;
   readonly ofSystem: (id: string) => string;
   readonly ofCase: (id: string) => string;
+  readonly ofDecision: (id: string) => string;
+  readonly ofPerson: (hash: string) => string;
   readonly ofTenant: (tenant: string) => string;
   readonly whole: (parts: { count: number; tenant: string; size: number }) => string;
   readonly part: (parts: { count: number; tenant: string; size: number; period: string }) => string;
@@ -70,6 +72,8 @@ const TERMS = [
   "tenant",
   "system",
   "case",
+  "decision",
+  "person",
   "period",
   "records",
   "tables",
@@ -117,6 +121,8 @@ const EN: SummaryWords = {
   evidence: (subject) => `Evidence: ${subject}`,
   ofSystem: (id) => `AI system ${id}`,
   ofCase: (id) => `case ${id}`,
+  ofDecision: (id) => `decision ${id}`,
+  ofPerson: (hash) => `person ${hash}`,
   ofTenant: (tenant) => `tenant ${tenant}`,
   whole: ({ count, tenant, size }) =>
     `${counted(count, "record")} of the tenant ${tenant}: every record of its log up to the signed checkpoint of ${size}.`,
@@ -144,6 +150,8 @@ const EN: SummaryWords = {
     tenant: "Tenant",
     system: "AI system",
     case: "Case",
+    decision: "Decision",
+    person: "Person",
     period: "Period",
     records: "Records",
     tables: "Tables",
@@ -238,6 +246,8 @@ const KO: SummaryWords = {
   evidence: (subject) => `증거 자료: ${subject}`,
   ofSystem: (id) => `AI 시스템 ${id}`,
   ofCase: (id) => `사건 ${id}`,
+  ofDecision: (id) => `결정 ${id}`,
+  ofPerson: (hash) => `정보주체 ${hash}`,
   ofTenant: (tenant) => `테넌트 ${tenant}`,
   whole: ({ count, tenant, size }) =>
     `테넌트 ${tenant}의 기록 ${figure(count)}건: 서명된 체크포인트(${figure(size)}건)까지 로그의 모든 기록입니다.`,
@@ -265,6 +275,8 @@ const KO: SummaryWords = {
     tenant: "테넌트",
     system: "AI 시스템",
     case: "사건",
+    decision: "결정",
+    person: "정보주체",
     period: "기간",
     records: "기록",
     tables: "표",

@@ -66,7 +66,7 @@ export type ListAnswer =
 export interface ListQuestion {
   readonly where: readonly Condition[];
   /** Beside `where`, a row satisfies one of these. */
-  readonly anyOf?: readonly (readonly Condition[])[];
+  readonly anyOf?: readonly (readonly Condition[])[] | undefined;
   /** What no index serves. */
   readonly passes?: ((row: Row) => boolean) | undefined;
   /** The request's own filters, if `where` contains the time of the answer: cursors belong to these. */
@@ -303,11 +303,11 @@ export async function* listRows(
   views: Pick<ViewStore, "select">,
   tenant: string,
   list: List,
-  { where, pageRows }: { readonly where: readonly Condition[]; readonly pageRows: number },
+  { pageRows, ...question }: ListQuestion & { readonly pageRows: number },
 ): AsyncGenerator<Row> {
   let cursor: string | undefined;
   do {
-    const page = await readList(views, tenant, list, { where, order: "asc", limit: pageRows, cursor });
+    const page = await readList(views, tenant, list, { ...question, order: "asc", limit: pageRows, cursor });
     if (page.kind !== "page") throw new Error("a list takes its own cursor");
     yield* page.rows;
     cursor = page.nextCursor ?? undefined;

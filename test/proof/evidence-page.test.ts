@@ -22,7 +22,7 @@ const event = (index: number) => ({
 
 const PARTS: SummaryParts = {
   tenant: "acme",
-  filter: { assetId: "credit_model", from: "2026-11-01T00:00:00Z" },
+  filter: { assetIds: ["credit_model"], from: "2026-11-01T00:00:00Z" },
   selection: {
     head: { note: "", size: 12_345, root: new Uint8Array(32).fill(9) },
     records: Array.from({ length: 6 }, (_, index) => ({
@@ -114,7 +114,7 @@ const PARTS: SummaryParts = {
 };
 
 test("a name that reverses text direction or closes a tag is shown as text, and has no effect", () => {
-  const page = summaryPage({ ...PARTS, filter: { assetId: "a\u202e</style><script>b\u0000" } });
+  const page = summaryPage({ ...PARTS, filter: { assetIds: ["a\u202e</style><script>b\u0000"] } });
   expect(page).toContain("a\\u{202e}&lt;/style&gt;&lt;script&gt;b\\u{0}");
   expect(page).not.toContain("<script");
 });
@@ -186,7 +186,7 @@ test.skipIf(noBrowserReason !== undefined).each([
 
 test("a name with invisible characters does not look like the name without them", () => {
   // Combining grapheme joiner, Hangul filler, variation selector: neither control nor format characters, but text rendering ignores them (UAX #44, Default_Ignorable_Code_Point).
-  const page = summaryPage({ ...PARTS, filter: { assetId: "credit\u034f_\u3164model\ufe00" } });
+  const page = summaryPage({ ...PARTS, filter: { assetIds: ["credit\u034f_\u3164model\ufe00"] } });
   expect(page).toContain("<h1>Evidence: AI system credit\\u{34f}_\\u{3164}model\\u{fe00}</h1>");
 });
 

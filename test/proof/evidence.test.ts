@@ -11,7 +11,16 @@ import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
-import { linesIn, manifestOf, type PackedFile, textOf, unpack, verify } from "../support/evidence-bundle.ts";
+import {
+  linesIn,
+  manifestOf,
+  type PackedFile,
+  pack,
+  textOf,
+  unpack,
+  verify,
+  withManifest,
+} from "../support/evidence-bundle.ts";
 import { diskFolder } from "../support/memory-folder.ts";
 import { RUNTIMES } from "../support/process.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
@@ -164,6 +173,97 @@ describe("a bundle", () => {
     expect(duties).toContain(`${DEADLINES_VERSION},overdue`);
   });
 
+  test("the bundle of a decision has its timeline and its duties, and nothing else of its case", async () => {
+    const key = await service.makeKey("decisions");
+    const of = (decision_id: string) => ({ correlation_id: "shared", metadata: { decision_id } });
+    await send(key, [
+      event({ event_id: "evt_one", legal_bases: ["gdpr_art_22"], ...of("one") }),
+      event({ event_id: "evt_two", ...of("two") }),
+      event({ event_id: "evt_review", event_type: "decision.human_review_triggered", ...of("one") }),
+      event({ event_id: "evt_review_two", event_type: "decision.human_review_triggered", ...of("two") }),
+    ]);
+    const { bytes, files, headers } = await bundle(key, "decision_id=one");
+    expect(factsOf(await verify(bytes))).toMatchObject({ decisionId: "one", records: 2, isComplete: false });
+    expect(headers.get("content-disposition")).toContain("evidence-decisions-one-");
+    expect(idsIn(files)).toEqual(["evt_one", "evt_review"]);
+    const duties = textOf(files, "obligations.csv");
+    expect([duties.includes("HR-CLOSE"), duties.includes("evt_review_two")]).toEqual([true, false]);
+    expect(textOf(files, "summary.html")).toContain("decision one");
+    const unknown = await refusal("decision_id=three", key);
+    expect([unknown.status, unknown.json.code]).toEqual([404, "not_found"]);
+  });
+
+  test("the bundle of a person has what names the person, and what belongs to the person's decisions and objections", async () => {
+    const key = await service.makeKey("persons");
+    const other = `sha256:${"b".repeat(64)}`;
+    const about = (decision_id: string, asset_id: string, subject_hash = HASH) =>
+      event({ event_id: `evt_${decision_id}`, asset_id, subject_hash, metadata: { decision_id } });
+    await send(key, [
+      about("first", "credit_model"),
+      about("second", "fraud_model"),
+      about("foreign", "credit_model", other),
+      event({
+        event_id: "evt_explained",
+        event_type: "decision.explanation_provided",
+        metadata: { decision_id: "first" },
+      }),
+      event({
+        event_id: "evt_objected",
+        event_type: "objection.received",
+        subject_hash: HASH,
+        metadata: { objection_id: "o" },
+      }),
+      event({ event_id: "evt_resolved", event_type: "objection.resolved", metadata: { objection_id: "o" } }),
+      event({
+        event_id: "evt_notice",
+        event_type: "transparency.notice_shown",
+        subject_hash: HASH,
+        timestamp: "2026-01-01T00:00:00Z",
+      }),
+      event({ event_id: "evt_nobody", event_type: "asset.updated" }),
+    ]);
+    const { bytes, files } = await bundle(
+      key,
+      `subject_hash=${HASH.toUpperCase().replace("SHA256", "sha256")}`,
+    );
+    expect(factsOf(await verify(bytes))).toMatchObject({ subjectHash: HASH, records: 6 });
+    expect(idsIn(files)).toEqual([
+      "evt_first",
+      "evt_second",
+      "evt_explained",
+      "evt_objected",
+      "evt_resolved",
+      "evt_notice",
+    ]);
+    expect(textOf(files, "obligations.csv")).toContain("OBJ-ACK");
+    const some = await bundle(key, `subject_hash=${HASH}&asset_id=fraud_model`);
+    expect(factsOf(await verify(some.bytes))).toMatchObject({ subjectHash: HASH, assetId: "fraud_model" });
+    expect(idsIn(some.files)).toEqual(["evt_second"]);
+    const early = await bundle(key, `subject_hash=${HASH}&to=2026-02-01T00:00:00Z`);
+    expect(idsIn(early.files)).toEqual(["evt_notice"]);
+    const nobody = await refusal(`subject_hash=sha256:${"c".repeat(64)}`, key);
+    expect([nobody.status, nobody.json.code]).toEqual([404, "not_found"]);
+  });
+
+  test("the bundle of several systems has one proof, and a record of another system in it is found", async () => {
+    const key = await service.makeKey("systems");
+    await send(
+      key,
+      ["a,b", "c", "d", "c"].map((asset_id, index) => event({ event_id: `evt_${index}`, asset_id })),
+    );
+    const { bytes, files, headers } = await bundle(key, `asset_id=${encodeURIComponent("a\\,b,c")}`);
+    const facts = factsOf(await verify(bytes));
+    expect(facts).toMatchObject({ assetId: null, assetIds: ["a,b", "c"], records: 3 });
+    expect(idsIn(files)).toEqual(["evt_0", "evt_1", "evt_3"]);
+    expect(headers.get("content-disposition")).toContain("a-b-c");
+    expect(manifestOf(files)).toMatchObject({ asset_id: null, asset_ids: ["a,b", "c"] });
+    const narrowed = withManifest(files, { asset_ids: ["a,b", "x"] });
+    expect(await verify(pack(narrowed))).toMatchObject({
+      kind: "invalid",
+      finding: { code: "outside_filter" },
+    });
+  });
+
   /** The content of a bundle if `meanwhile` is sent after its views were read and before its records are. */
   const selectedWhile = async (parts: {
     readonly tenant: string;
@@ -239,7 +339,7 @@ describe("a bundle", () => {
     const { told, before } = await selectedWhile({
       tenant: "busy",
       key,
-      filter: { assetId: "credit_model" },
+      filter: { assetIds: ["credit_model"] },
       meanwhile: [
         objection("first", "resolved", "2026-02-02T00:00:00Z"),
         objection("second", "received", "2026-02-03T00:00:00Z"),
@@ -276,7 +376,7 @@ describe("a bundle", () => {
           metadata: { decision_id: id },
         });
       await send(key, [created("made", "credit_model", "First team"), decided("dec_early")]);
-      const filter = { asset: { assetId: "credit_model" }, tenant: {}, case: { correlationId: "case" } }[
+      const filter = { asset: { assetIds: ["credit_model"] }, tenant: {}, case: { correlationId: "case" } }[
         about
       ];
       const { selection, before } = await selectedWhile({
@@ -513,8 +613,16 @@ describe("refused requests", () => {
   });
 
   test("a question with two filters, or without a valid time, is answered with 400", async () => {
-    const both = await refusal("asset_id=a&correlation_id=b");
-    expect([both.status, both.json.errors[0].path]).toEqual([400, "query:correlation_id"]);
+    for (const [query, name] of [
+      ["asset_id=a&correlation_id=b", "correlation_id"],
+      [`subject_hash=${HASH}&correlation_id=b`, "correlation_id"],
+      ["decision_id=a&correlation_id=b", "correlation_id"],
+      ["asset_id=a&decision_id=b", "decision_id"],
+      ["subject_hash=nobody", "subject_hash"],
+    ]) {
+      const both = await refusal(query ?? "");
+      expect([query, both.status, both.json.errors[0].path]).toEqual([query, 400, `query:${name}`]);
+    }
     for (const query of ["from=yesterday", "wait=31", "colour=red"])
       expect((await refusal(query)).status).toBe(400);
   });
