@@ -163,8 +163,7 @@ const recordsOfFound = async (
   );
   // A borrowed notice is no event of the case's own names.
   const known = found.facts.filter(({ bySubject }) => !bySubject);
-  const isWhole =
-    decisionId !== undefined || (found.case !== undefined && found.case.events <= known.length);
+  const isWhole = decisionId !== undefined || (found.case !== undefined && found.case.events <= known.length);
   const named: Chosen = isWhole
     ? { kind: "chosen", sequences: [], withheld: NONE }
     : await matchingRecords(dependencies, tenant, filter, last);
