@@ -161,6 +161,7 @@ describe("pages", () => {
         ? await runUntil(command, (text) => text.includes(endless[1]))
         : await run(command);
       expect([command, output]).toEqual([command, expect.not.stringContaining("urn:prooftrail:problem")]);
+      await viewsHaveSeen(output);
     }
   });
 
@@ -188,6 +189,13 @@ describe("pages", () => {
     expect(again).not.toContain("evt_objection");
   });
 });
+
+/** A page's next block is read by a person, after the views have followed. */
+const viewsHaveSeen = async (output: string): Promise<void> => {
+  const sequence = Math.max(0, ...[...output.matchAll(/"sequence":(\d+)/g)].map(([, each]) => Number(each)));
+  const ask = `curl "http://127.0.0.1:8080/v1/decisions?limit=1&min_sequence=${sequence}" -H "Authorization: Bearer $(cat data/admin.key)"`;
+  await until("the views have seen it", async () => (await run(ask)).includes('"data"'));
+};
 
 const saveFiles = async (page: string): Promise<void> => {
   for (const { file, text } of blocksOf(page))
