@@ -87,7 +87,7 @@ const obligationsLead = ({ duties, generatedAt }: SummaryParts): Html => {
   const at = readableTime(generatedAt.toISOString());
   const states = `${obligations(count)} at ${at}: ${counts(overdue, "overdue")}, ${counts(breached, "breached")}.`;
   if (recordedLate === 0) return html`${states} None was recorded late.`;
-  return html`${states} <strong>${obligations(recordedLate)} recorded late</strong>: the events say that ${recordedLate === 1 ? "it was" : "they were"} met in time, and the log received them only after the due time.`;
+  return html`${states} <strong>${obligations(recordedLate)} recorded late</strong>: the events say that ${recordedLate === 1 ? "it was" : "they were"} met in time or had more time, and the log received them only after the due time.`;
 };
 
 const counts = (count: number, state: string): string =>

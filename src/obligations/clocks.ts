@@ -3,7 +3,7 @@
  * time.
  */
 import { firstFrom } from "../cases/by-time.ts";
-import { awareAt, type Case, type Decision, type Incident } from "../cases/case.ts";
+import { awarenessesOf, type Case, type Decision, type Incident } from "../cases/case.ts";
 import { earlier, type Fact, saysWord } from "../cases/fact.ts";
 import {
   asksForExplanation,
@@ -69,16 +69,40 @@ export const obligationsOf = (
 /** Undefined if the law does not require it. */
 const clock = (start: Start, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, start.deadline);
-  const startedAt = start.at ?? start.by.at;
+  const { told = NONE, aware = NONE, by } = start;
+  const { at: startedAt, by: startedBy } = aware.at(-1) ?? { at: by.at, by };
   if (!rule || !isInForce(rule, startedAt, start)) return undefined;
-  const { told = [] } = start;
-  const { holidays } = rules;
+  const { holidays, lateRecordGraceMs } = rules;
   const stoppedBy = (stop: Fact | undefined): Obligation => {
-    const { dueAt, reasons } = dueOf({ rule, startedAt, told, stoppedAt: stop?.at, holidays });
+    const parts = { rule, told, stoppedAt: stop?.at, holidays };
+    const { dueAt, extendedBy } = dueOf({ ...parts, startedAt });
+    // Without what the log received only after the obligation had fallen due.
+    const knownDueAt = (): string => {
+      if (extendedBy.length === 0 && startedBy === by) return dueAt;
+      const dueFrom = (at: string): string =>
+        dueOf({ ...parts, startedAt: at, knownWithinMs: lateRecordGraceMs }).dueAt;
+      let known = dueFrom(by.at);
+      for (const said of aware)
+        if (said.by === by || !isRecordedAfter(said.by, known, lateRecordGraceMs)) known = dueFrom(said.at);
+      return isInTime(known, dueAt) ? known : dueAt;
+    };
+    const isRecordedLate = (): boolean => {
+      const known = knownDueAt();
+      if (stop === undefined) return known < dueAt;
+      return !isInTime(stop.at, known) || isRecordedAfter(stop, known, lateRecordGraceMs);
+    };
     const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
-    const isRecordedLate =
-      status === "met" && stop !== undefined && isRecordedAfter(stop, dueAt, rules.lateRecordGraceMs);
-    return obligation({ ...start, stop }, { startedAt, dueAt, status, reasons, isRecordedLate });
+    return obligation(
+      { ...start, stop },
+      {
+        startedAt,
+        startedRecorded: startedBy.recorded,
+        dueAt,
+        status,
+        extendedBy,
+        isRecordedLate: status !== "met_late" && isRecordedLate(),
+      },
+    );
   };
   const found = stoppedBy(start.stop);
   return found.status === "met_late" ? stoppedBy(earlier(start.stop, start.metBefore)) : found;
@@ -237,9 +261,10 @@ const reviewStart = ({ triggered, completed, decisionId }: Review): Start | unde
 const incidentStarts = (incident: Incident): readonly Start[] => {
   const { id, detected, reports, facts } = incident;
   if (!detected) return [];
-  const at = awareAt(incident) ?? detected.at;
+  const aware = awarenessesOf(incident);
+  const at = aware.at(-1)?.at ?? detected.at;
   const about = { incidentId: id };
-  const start = { by: detected, at, named: basesNamedIn(facts), about };
+  const start = { by: detected, aware, named: basesNamedIn(facts), about };
   return [
     {
       ...start,

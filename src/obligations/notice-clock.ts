@@ -71,7 +71,12 @@ const noticeObligation = (
   const first = notice ?? made;
   if (!first) return undefined;
   const start = { deadline: rule.id, by: first, stop: undefined, named: NONE, about: { decisionId } };
-  const known = { startedAt: first.at, reasons: NONE, isRecordedLate: false };
+  const known = {
+    startedAt: first.at,
+    startedRecorded: first.recorded,
+    extendedBy: NONE,
+    isRecordedLate: false,
+  };
   if (!notice) return obligation(start, { ...known, dueAt: first.at, status: "breached" });
   const calendar = { zone: rule.zone, holidays: rules.holidays };
   const earliestDecisionAt = timeKey(lastDayBegins(timeOf(notice), rule.limit, calendar));

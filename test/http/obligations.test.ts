@@ -80,6 +80,39 @@ describe("an obligation that is met in time by an event that was sent after the 
   });
 });
 
+describe("an obligation that has more time by an event that was sent after the due time", () => {
+  test("shows when an extension was recorded, and that it was late", async () => {
+    const { send, read, bundle } = await tenantOf("late-extension");
+    const about = { metadata: { objection_id: "o1" } };
+    await send("evt_objected", "objection.received", daysAgo(38), { ...about, legal_bases: ["gdpr_art_22"] });
+    const row = async () => (await read("/v1/obligations?rule=GDPR-12-3"))[0];
+    expect(await row()).toMatchObject({ state: "overdue", extended_recorded_at: null, recorded_late: false });
+    await send("evt_extended", "objection.acknowledged", daysAgo(20), {
+      metadata: { objection_id: "o1", extension_days: 60, reason: "Many requests" },
+    });
+    const extended = await row();
+    expect(extended).toMatchObject({ state: "extended", recorded_late: true });
+    expect(Date.parse(extended.extended_recorded_at)).toBeGreaterThan(Date.now() - DAY_MS);
+    await send("evt_answered", "objection.resolved", daysAgo(0), about);
+    expect(await row()).toMatchObject({ state: "met", recorded_late: true });
+    expect((await bundle()).csv).toContain(extended.extended_recorded_at);
+  });
+
+  test("shows when the awareness was recorded from which an incident counts, and that it was late", async () => {
+    const { send, read } = await tenantOf("late-awareness");
+    const about = { incident_id: "i1" };
+    await send("evt_detected", "incident.detected", daysAgo(28), { metadata: about });
+    const [before] = await read("/v1/obligations");
+    expect(before).toMatchObject({ state: "overdue", recorded_late: false });
+    await send("evt_mitigated", "incident.mitigated", daysAgo(1), {
+      metadata: { ...about, aware_at: daysAgo(2) },
+    });
+    const [after] = await read("/v1/obligations");
+    expect(after).toMatchObject({ state: "open", started_by: "evt_detected", recorded_late: true });
+    expect(after.started_recorded_at > before.started_recorded_at).toBeTrue();
+  });
+});
+
 describe("a notice that had to come before the decision", () => {
   test("has a row with the earliest time of the decision before there is one, and is breached by an early one", async () => {
     const { send, read, bundle } = await tenantOf("notices");
