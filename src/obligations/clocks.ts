@@ -56,7 +56,7 @@ export const obligationsOf = (
   }
   for (const incident of incidents) for (const start of incidentStarts(incident)) add(clock(start, rules));
   if (waiving.length === 0) return found;
-  const waivers = waiversIn(waiving);
+  const waivers = waiversIn(waiving, found);
   return found.map((each) => {
     const waiver = waivers.get(each.id);
     if (waiver === undefined) return each;
@@ -189,6 +189,7 @@ const openingStarts = (
             // Where neither is in the log, only the denial itself can name the laws.
             begunBy: received || answers.made ? begunBy : [refusal],
             about,
+            thing: facts,
           },
         ]
       : [];
@@ -206,6 +207,7 @@ const openingStarts = (
     named,
     begunBy,
     about,
+    thing: facts,
   });
   // First the decision is reconsidered, then the person is answered.
   const refused = (): Start => {
@@ -238,7 +240,7 @@ const openingStarts = (
 /** Words for an outcome that is adverse for the person. */
 export const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
 
-const decisionStart = ({ id, made, explanations, bases }: Decision): Start | undefined =>
+const decisionStart = ({ id, made, explanations, facts, bases }: Decision): Start | undefined =>
   made && ADVERSE_OUTCOMES.includes(saysWord(made, "outcome") ?? "")
     ? {
         deadline: "CO-ADVERSE",
@@ -246,16 +248,18 @@ const decisionStart = ({ id, made, explanations, bases }: Decision): Start | und
         stop: explanations.find(since(made)),
         named: namedBases(bases),
         about: { decisionId: id },
+        thing: facts,
       }
     : undefined;
 
-const reviewStart = ({ triggered, completed, decisionId }: Review): Start | undefined =>
+const reviewStart = ({ triggered, triggers, completed, decisionId }: Review): Start | undefined =>
   triggered && {
     deadline: "HR-CLOSE",
     by: triggered,
     stop: completed,
     named: namedBases(triggered.bases ?? NONE),
     about: { decisionId },
+    thing: triggers,
   };
 
 const incidentStarts = (incident: Incident): readonly Start[] => {
@@ -264,7 +268,7 @@ const incidentStarts = (incident: Incident): readonly Start[] => {
   const aware = awarenessesOf(incident);
   const at = aware.at(-1)?.at ?? detected.at;
   const about = { incidentId: id };
-  const start = { by: detected, aware, named: basesNamedIn(facts), about };
+  const start = { by: detected, aware, named: basesNamedIn(facts), about, thing: facts };
   return [
     {
       ...start,

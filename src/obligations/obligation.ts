@@ -42,6 +42,8 @@ export interface Obligation {
   readonly decisionId: string | undefined;
   readonly objectionId: string | undefined;
   readonly incidentId: string | undefined;
+  /** The events of what it is about, one of which may have started it before an earlier one arrived. */
+  readonly thing: readonly Fact[];
 }
 
 /**
@@ -75,10 +77,11 @@ export interface Start {
   /** What began the duty. Of these, the first that names legal bases says under which laws it began. Absent: `by`. */
   readonly begunBy?: readonly (Fact | undefined)[];
   readonly about: Partial<Pick<Obligation, "decisionId" | "objectionId" | "incidentId">>;
+  readonly thing: readonly Fact[];
 }
 
 export const obligation = (
-  { deadline, by, stop, about }: Start,
+  { deadline, by, stop, about, thing }: Start,
   found: Pick<Obligation, "startedAt" | "startedRecorded" | "dueAt" | "status" | "isRecordedLate"> & {
     readonly extendedBy: readonly Fact[];
   },
@@ -91,6 +94,7 @@ export const obligation = (
   decisionId: about.decisionId,
   objectionId: about.objectionId,
   incidentId: about.incidentId,
+  thing,
   startedAt: found.startedAt,
   startedRecorded: found.startedRecorded,
   dueAt: found.dueAt,

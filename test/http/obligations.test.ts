@@ -242,6 +242,35 @@ describe("a waiver", () => {
     expect((await service.call(`${PATH}/waive`, { key: other, body: { reason } })).status).toBe(404);
   });
 
+  test("stays with its objection when an earlier event starts it, and can be taken back and said again", async () => {
+    const { call, send, read } = await tenantOf("earlier-start");
+    const about = { legal_bases: ["gdpr_art_22"], metadata: { objection_id: "o1" } };
+    await send("evt_e1", "objection.received", daysAgo(40), about);
+    await read("/v1/obligations");
+    expect((await call("/v1/obligations/GDPR-12-3%3Aevt_e1/waive", { reason })).status).toBe(200);
+    await send("evt_e0", "objection.received", daysAgo(41), about);
+    const rows = () => read("/v1/obligations?rule=GDPR-12-3");
+    const row = { obligation_id: "GDPR-12-3:evt_e0", started_by: "evt_e0" };
+    expect(await rows()).toMatchObject([{ ...row, state: "waived", waived_reason: reason }]);
+    const again = "/v1/obligations/GDPR-12-3%3Aevt_e0";
+    expect(await call(`${again}/waive`, { reason })).toMatchObject({ status: 409 });
+    const unwaived = await call(`${again}/unwaive`, { reason });
+    expect(unwaived.json.data).toMatchObject({ ...row, state: "overdue", waived_at: null });
+    const waived = await call(`${again}/waive`, { reason: "For good" });
+    expect(waived.json.data).toMatchObject({ ...row, state: "waived", waived_reason: "For good" });
+  });
+
+  test("stands against others that are said at the same time, which are refused", async () => {
+    const { call, read } = await reviewed("waived-at-once");
+    const reasons = Array.from({ length: 8 }, (_, index) => `Reason ${index}`);
+    const answers = await Promise.all(reasons.map((each) => call(`${PATH}/waive`, { reason: each })));
+    const [won, ...others] = answers.filter(({ status }) => status === 200);
+    expect(others).toEqual([]);
+    const codes = answers.flatMap(({ status, json }) => (status === 200 ? [] : [json.code]));
+    expect(codes).toEqual(reasons.slice(1).map(() => "obligation_state_conflict"));
+    expect(await read("/v1/obligations")).toMatchObject([{ waived_reason: won?.json.data.waived_reason }]);
+  });
+
   test("stands after the views were rebuilt from the log", async () => {
     const DATA_DIR = await mkdtemp(join(tmpdir(), "prooftrail-waivers-"));
     let running = await startTestService({ DATA_DIR });

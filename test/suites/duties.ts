@@ -238,6 +238,7 @@ const dutyIn = (id: string, state: ObligationState, isOther = false): RowOf<type
     waived_at: null,
     waived_by: null,
     waived_reason: null,
+    waived_sequence: null,
     status,
   };
 };

@@ -54,6 +54,7 @@ export const OBLIGATIONS = {
     waived_at: NULLABLE_TEXT,
     waived_by: NULLABLE_TEXT,
     waived_reason: NULLABLE_TEXT,
+    waived_sequence: NULLABLE_INTEGER,
     status: TEXT,
   },
   primaryKey: ["tenant", "obligation_id"],
@@ -97,6 +98,7 @@ const rowOf = ({ tenant, deadlines }: CaseView, obligation: Obligation): RowOf<t
     waived_at: waiver?.at ?? null,
     waived_by: waiver?.by ?? null,
     waived_reason: waiver?.reason ?? null,
+    waived_sequence: waiver?.sequence ?? null,
     status: obligation.status,
   };
 };
@@ -130,7 +132,7 @@ export const obligationList: List = {
     waived_by: "The id of the API key that waived it.",
     waived_reason: "Why it was waived.",
   },
-  hidden: ["status"],
+  hidden: ["waived_sequence", "status"],
 };
 
 const statusOf = (row: Row): ObligationStatus =>
