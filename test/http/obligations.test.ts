@@ -109,7 +109,9 @@ describe("an obligation that has more time by an event that was sent after the d
     });
     const [after] = await read("/v1/obligations");
     expect(after).toMatchObject({ state: "open", started_by: "evt_detected", recorded_late: true });
-    expect(after.started_recorded_at > before.started_recorded_at).toBeTrue();
+    const [incident] = await read("/v1/registers/incidents");
+    expect(before.started_recorded_at).toBe(incident.detected_recorded_at);
+    expect(after.started_recorded_at).toBe(incident.aware_recorded_at);
   });
 });
 
@@ -258,6 +260,41 @@ describe("a waiver", () => {
     expect(unwaived.json.data).toMatchObject({ ...row, state: "overdue", waived_at: null });
     const waived = await call(`${again}/waive`, { reason: "For good" });
     expect(waived.json.data).toMatchObject({ ...row, state: "waived", waived_reason: "For good" });
+  });
+
+  test("of a step takes it out of what is missing and what is pending", async () => {
+    const { call, send, read } = await tenantOf("waived-steps");
+    const about = { legal_bases: ["pipa_37_2_kr"], metadata: { decision_id: "d1", objection_id: "o1" } };
+    const asks = { ...about, metadata: { ...about.metadata, objection_type: "explanation_request" } };
+    await send("evt_notice", "transparency.notice_shown", daysAgo(61), about);
+    await send("evt_made", "decision.automated_decision_made", daysAgo(60), about);
+    await send("evt_asked", "objection.received", daysAgo(59), asks);
+    await send("evt_review", "decision.human_review_triggered", daysAgo(58), about);
+    const steps = async () => {
+      const { missing, pending } = await read("/v1/decisions/d1");
+      return { missing, pending };
+    };
+    const missing = ["explanation", "objection_resolution", "human_review"];
+    expect(await steps()).toEqual({ missing, pending: [] });
+    for (const id of ["PIPA-EXPL:evt_asked", "HR-CLOSE:evt_review"])
+      expect(await call(`/v1/obligations/${encodeURIComponent(id)}/waive`, { reason })).toMatchObject({
+        status: 200,
+      });
+    expect(await steps()).toEqual({ missing: [], pending: [] });
+    await call("/v1/obligations/HR-CLOSE%3Aevt_review/unwaive", { reason });
+    expect(await steps()).toEqual({ missing: ["human_review"], pending: [] });
+    for (const [decision_id, legal_bases, left] of [
+      ["d2", ["nyc_ll144"], []],
+      ["d3", ["nyc_ll144", "gdpr_art_22"], ["notice"]],
+    ]) {
+      await send(`evt_${decision_id}`, "decision.automated_decision_made", daysAgo(9), {
+        legal_bases,
+        metadata: { decision_id },
+      });
+      expect((await read(`/v1/decisions/${decision_id}`)).missing).toEqual(["notice"]);
+      await call(`/v1/obligations/LL144-NOTICE%3Aevt_${decision_id}/waive`, { reason });
+      expect((await read(`/v1/decisions/${decision_id}`)).missing).toEqual(left);
+    }
   });
 
   test("stands against others that are said at the same time, which are refused", async () => {
