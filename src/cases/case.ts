@@ -52,15 +52,19 @@ export interface Incident {
 const awareOf = ({ says }: Fact): string | undefined =>
   says.aware_at === undefined ? undefined : instantKeyOf(says.aware_at);
 
-/** The event that says when it became known: `incident.detected`, or else the last one that gives a time. */
-export const awareBy = ({ detected, facts }: Incident): Fact | undefined =>
-  detected && awareOf(detected) !== undefined
-    ? detected
-    : facts.findLast((fact) => awareOf(fact) !== undefined);
+export interface Awareness {
+  readonly at: string;
+  readonly by: Fact;
+}
 
-export const awareAt = (incident: Incident): string | undefined => {
-  const said = awareBy(incident);
-  return said && awareOf(said);
+/** What says when it became known, the one that counts last: `incident.detected`, or else the last event that gives a time. */
+export const awarenessesOf = ({ detected, facts }: Incident): readonly Awareness[] => {
+  const said = (by: Fact): readonly Awareness[] => {
+    const at = awareOf(by);
+    return at === undefined ? NONE : [{ at, by }];
+  };
+  const first = detected ? said(detected) : NONE;
+  return first.length > 0 ? first : facts.flatMap(said);
 };
 
 /** An event that no rule links, and what it could belong to. */

@@ -11,6 +11,8 @@ export interface Review {
   /** The objection that it is about, where no decision is known. */
   readonly objectionId: string | undefined;
   readonly triggered: Fact | undefined;
+  /** That one, and those that came while it was open. */
+  readonly triggers: readonly Fact[];
   readonly completed: Fact | undefined;
 }
 
@@ -35,7 +37,7 @@ export const reviewsOf = (
   ofReviews.sort((one, other) =>
     one.at === other.at ? Number(isReviewCompleted(one)) - Number(isReviewCompleted(other)) : 0,
   );
-  const reviewed = new Map<string, Mutable<Review>[]>();
+  const reviewed = new Map<string, Growing[]>();
   for (const fact of ofReviews) {
     const decision: Link | NoLink | undefined = decisionOf(fact);
     const objectionId =
@@ -48,6 +50,7 @@ export const reviewsOf = (
     const isCompletion = isReviewCompleted(fact);
     if (open) {
       if (isCompletion) open.completed = fact;
+      else open.triggers.push(fact);
       continue;
     }
     reviews.push({
@@ -56,13 +59,14 @@ export const reviewsOf = (
       linkedBy: decision?.id === undefined ? undefined : decision.by,
       objectionId,
       triggered: isCompletion ? undefined : fact,
+      triggers: isCompletion ? [] : [fact],
       completed: isCompletion ? fact : undefined,
     });
   }
   return [...reviewed.values()].flat();
 };
 
-type Mutable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
+type Growing = { -readonly [Name in keyof Review]: Review[Name] } & { readonly triggers: Fact[] };
 
 const identityOf = ({ id, links }: Fact, decision: string | undefined, objection: string | undefined) => {
   if (decision !== undefined) return `decision:${decision}`;

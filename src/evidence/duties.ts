@@ -33,6 +33,7 @@ export const DUTY_COLUMNS = [
   "started_by",
   "started_sequence",
   "extensions",
+  "extended_recorded_at",
   "stopped_at",
   "stopped_recorded_at",
   "stopped_by",

@@ -142,7 +142,7 @@ const EN: SummaryWords = {
   recordedLate: (count) =>
     count === 0
       ? html`None was met only by an event that was recorded late.`
-      : html`<strong>${counted(count, "obligation")} recorded late</strong>: the events say that ${count === 1 ? "it was" : "they were"} met in time, and the log received them only after the due time.`,
+      : html`<strong>${counted(count, "obligation")} recorded late</strong>: the events say that ${count === 1 ? "it was" : "they were"} met in time or had more time, and the log received them only after the due time.`,
   times: "All times are UTC.",
   contents: "Contents",
   coverage: "What it covers",

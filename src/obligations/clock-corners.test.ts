@@ -605,6 +605,7 @@ describe("a waiver", () => {
   );
   const said = (type: string, day: number, obligation_id = "LL144-NOTICE:d"): Fact => ({
     ...fact(`w${day} system.obligation_${type} 2026-11-${day}T00:00:00Z`),
+    sequence: day,
     says: { obligation_id, actor: "key_1", reason: "The tool was on trial" },
   });
   const by = (...waiving: readonly Fact[]) => obligationsOf(caseOf([made]), STANDARD_RULES, waiving)[0];

@@ -3,7 +3,7 @@
  * time.
  */
 import { firstFrom } from "../cases/by-time.ts";
-import { awareAt, type Case, type Decision, type Incident } from "../cases/case.ts";
+import { awarenessesOf, type Case, type Decision, type Incident } from "../cases/case.ts";
 import { earlier, type Fact, saysWord } from "../cases/fact.ts";
 import {
   asksForExplanation,
@@ -56,7 +56,7 @@ export const obligationsOf = (
   }
   for (const incident of incidents) for (const start of incidentStarts(incident)) add(clock(start, rules));
   if (waiving.length === 0) return found;
-  const waivers = waiversIn(waiving);
+  const waivers = waiversIn(waiving, found);
   return found.map((each) => {
     const waiver = waivers.get(each.id);
     if (waiver === undefined) return each;
@@ -69,16 +69,40 @@ export const obligationsOf = (
 /** Undefined if the law does not require it. */
 const clock = (start: Start, rules: Rules): Obligation | undefined => {
   const rule = deadlineOf(rules.deadlines, start.deadline);
-  const startedAt = start.at ?? start.by.at;
+  const { told = NONE, aware = NONE, by } = start;
+  const { at: startedAt, by: startedBy } = aware.at(-1) ?? { at: by.at, by };
   if (!rule || !isInForce(rule, startedAt, start)) return undefined;
-  const { told = [] } = start;
-  const { holidays } = rules;
+  const { holidays, lateRecordGraceMs } = rules;
   const stoppedBy = (stop: Fact | undefined): Obligation => {
-    const { dueAt, reasons } = dueOf({ rule, startedAt, told, stoppedAt: stop?.at, holidays });
+    const parts = { rule, told, stoppedAt: stop?.at, holidays };
+    const { dueAt, extendedBy } = dueOf({ ...parts, startedAt });
+    // Without what the log received only after the obligation had fallen due.
+    const knownDueAt = (): string => {
+      if (extendedBy.length === 0 && startedBy === by) return dueAt;
+      const dueFrom = (at: string): string =>
+        dueOf({ ...parts, startedAt: at, knownWithinMs: lateRecordGraceMs }).dueAt;
+      let known = dueFrom(by.at);
+      for (const said of aware)
+        if (said.by === by || !isRecordedAfter(said.by, known, lateRecordGraceMs)) known = dueFrom(said.at);
+      return isInTime(known, dueAt) ? known : dueAt;
+    };
+    const isRecordedLate = (): boolean => {
+      const known = knownDueAt();
+      if (stop === undefined) return known < dueAt;
+      return !isInTime(stop.at, known) || isRecordedAfter(stop, known, lateRecordGraceMs);
+    };
     const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
-    const isRecordedLate =
-      status === "met" && stop !== undefined && isRecordedAfter(stop, dueAt, rules.lateRecordGraceMs);
-    return obligation({ ...start, stop }, { startedAt, dueAt, status, reasons, isRecordedLate });
+    return obligation(
+      { ...start, stop },
+      {
+        startedAt,
+        startedRecorded: startedBy.recorded,
+        dueAt,
+        status,
+        extendedBy,
+        isRecordedLate: status !== "met_late" && isRecordedLate(),
+      },
+    );
   };
   const found = stoppedBy(start.stop);
   return found.status === "met_late" ? stoppedBy(earlier(start.stop, start.metBefore)) : found;
@@ -165,6 +189,7 @@ const openingStarts = (
             // Where neither is in the log, only the denial itself can name the laws.
             begunBy: received || answers.made ? begunBy : [refusal],
             about,
+            thing: facts,
           },
         ]
       : [];
@@ -182,6 +207,7 @@ const openingStarts = (
     named,
     begunBy,
     about,
+    thing: facts,
   });
   // First the decision is reconsidered, then the person is answered.
   const refused = (): Start => {
@@ -214,7 +240,7 @@ const openingStarts = (
 /** Words for an outcome that is adverse for the person. */
 export const ADVERSE_OUTCOMES: readonly string[] = ["denied", "rejected", "adverse", "declined"];
 
-const decisionStart = ({ id, made, explanations, bases }: Decision): Start | undefined =>
+const decisionStart = ({ id, made, explanations, facts, bases }: Decision): Start | undefined =>
   made && ADVERSE_OUTCOMES.includes(saysWord(made, "outcome") ?? "")
     ? {
         deadline: "CO-ADVERSE",
@@ -222,24 +248,27 @@ const decisionStart = ({ id, made, explanations, bases }: Decision): Start | und
         stop: explanations.find(since(made)),
         named: namedBases(bases),
         about: { decisionId: id },
+        thing: facts,
       }
     : undefined;
 
-const reviewStart = ({ triggered, completed, decisionId }: Review): Start | undefined =>
+const reviewStart = ({ triggered, triggers, completed, decisionId }: Review): Start | undefined =>
   triggered && {
     deadline: "HR-CLOSE",
     by: triggered,
     stop: completed,
     named: namedBases(triggered.bases ?? NONE),
     about: { decisionId },
+    thing: triggers,
   };
 
 const incidentStarts = (incident: Incident): readonly Start[] => {
   const { id, detected, reports, facts } = incident;
   if (!detected) return [];
-  const at = awareAt(incident) ?? detected.at;
+  const aware = awarenessesOf(incident);
+  const at = aware.at(-1)?.at ?? detected.at;
   const about = { incidentId: id };
-  const start = { by: detected, at, named: basesNamedIn(facts), about };
+  const start = { by: detected, aware, named: basesNamedIn(facts), about, thing: facts };
   return [
     {
       ...start,

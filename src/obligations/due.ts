@@ -27,27 +27,30 @@ export const dueOf = (parts: {
   /** When the duty was met. What is told after that extends nothing. */
   stoppedAt: string | undefined;
   holidays: Calendar["holidays"];
-}): { readonly dueAt: string; readonly reasons: readonly string[] } => {
-  const { rule, startedAt, told, stoppedAt, holidays } = parts;
+  /** If given, an extension that the log received more than this after the due time so far does not count. */
+  knownWithinMs?: number;
+}): { readonly dueAt: string; readonly extendedBy: readonly Fact[] } => {
+  const { rule, startedAt, told, stoppedAt, holidays, knownWithinMs } = parts;
   const calendar = { zone: rule.zone, holidays };
   let dueAt = endOf(startedAt, rule.limit, calendar);
-  let reasons: readonly string[] = [];
+  const extendedBy: Fact[] = [];
   for (const fact of told) {
     if (stoppedAt !== undefined && fact.at > stoppedAt) break;
     const { extension } = rule;
     const asked = extensionDays(fact);
-    const { reason } = fact.says;
-    if (!extension || reasons.length >= extension.times || !(asked > 0) || reason === undefined) continue;
+    if (!extension || extendedBy.length >= extension.times || !(asked > 0) || fact.says.reason === undefined)
+      continue;
     // An announcement after the limit has run out extends nothing.
     if (!isInTime(fact.at, dueAt)) continue;
+    if (knownWithinMs !== undefined && isRecordedAfter(fact, dueAt, knownWithinMs)) continue;
     const days = { count: Math.min(asked, EXTENSION_DAYS_MAX), unit: "days" } as const;
     const asTold = endOf(dueAt, days, calendar);
     const atMost = extendedAtMost({ startedAt, dueAt, by: extension.limit, limit: rule.limit, calendar });
     dueAt = asTold;
     if (atMost < dueAt) dueAt = atMost;
-    reasons = [...reasons, reason];
+    extendedBy.push(fact);
   }
-  return { dueAt, reasons };
+  return { dueAt, extendedBy };
 };
 
 /** More than any law allows, and few enough to compute. */

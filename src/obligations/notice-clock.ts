@@ -23,14 +23,16 @@ export const noticeClocks = ({ decisions, notices }: Case, rules: Rules): readon
     const notice = noticeBefore(decision);
     const isNamedByNotice = notice === undefined || unused.delete(notice);
     const { id, made } = decision;
-    const row = noticeObligation({ rule, decisionId: id, made, notice }, rules);
+    const row = noticeObligation({ rule, decisionId: id, made, notice, thing: decision.facts }, rules);
     if (row && isNamedByNotice) found.push(row);
     // One notice may serve several decisions, each of which is an obligation of its own once it is made.
     else if (row && made) found.push({ ...row, id: `${rule.id}:${made.id}` });
   }
-  for (const notice of undecidedNotices(decisions, notices)) {
+  for (const thing of undecidedNotices(decisions, notices)) {
+    const [notice] = thing;
+    if (!notice) continue;
     if (!isInForce(rule, notice.at, { by: notice, named: namedBases(basesOf([notice])) })) continue;
-    const row = noticeObligation({ rule, decisionId: undefined, made: undefined, notice }, rules);
+    const row = noticeObligation({ rule, decisionId: undefined, made: undefined, notice, thing }, rules);
     if (row) found.push(row);
   }
   return found;
@@ -40,22 +42,27 @@ const byMade = (one: Decision, other: Decision): number =>
   one.made && other.made ? inOrder(one.made, other.made) : Number(!one.made) - Number(!other.made);
 
 /**
- * The first notice about each system to each person under each correlation that belongs to no decision yet. Of a notice that names neither a decision nor a
- * correlation nobody knows whether a decision is to come.
+ * The notices about each system to each person under each correlation that belong to no decision yet, in order: the first counts. Of a notice that names
+ * neither a decision nor a correlation nobody knows whether a decision is to come.
  */
-const undecidedNotices = (decisions: readonly Decision[], notices: readonly Notice[]): readonly Fact[] => {
+const undecidedNotices = (
+  decisions: readonly Decision[],
+  notices: readonly Notice[],
+): readonly (readonly Fact[])[] => {
   if (notices.every(({ shown }) => shown?.bases === undefined)) return NONE;
   const decided = new Set(decisions.flatMap((decision) => decision.notices));
   // Under a correlation of several decisions the notice is linked to none of them, and waits for none.
   const withDecision = new Set(decisions.flatMap(({ made }) => made?.links.correlation ?? NONE));
-  const firsts = new Map<string, Fact>();
+  const alike = new Map<string, Fact[]>();
   for (const { shown } of notices) {
     const correlation = shown?.links.correlation;
     if (!shown || correlation === undefined || decided.has(shown) || withDecision.has(correlation)) continue;
     const about = JSON.stringify([shown.asset, shown.subject, correlation]);
-    if (!firsts.has(about)) firsts.set(about, shown);
+    const those = alike.get(about);
+    if (those) those.push(shown);
+    else alike.set(about, [shown]);
   }
-  return [...firsts.values()];
+  return [...alike.values()];
 };
 
 const noticeObligation = (
@@ -64,14 +71,20 @@ const noticeObligation = (
     readonly decisionId: string | undefined;
     readonly made: Fact | undefined;
     readonly notice: Fact | undefined;
+    readonly thing: readonly Fact[];
   },
   rules: Rules,
 ): Obligation | undefined => {
-  const { rule, decisionId, made, notice } = parts;
+  const { rule, decisionId, made, notice, thing } = parts;
   const first = notice ?? made;
   if (!first) return undefined;
-  const start = { deadline: rule.id, by: first, stop: undefined, named: NONE, about: { decisionId } };
-  const known = { startedAt: first.at, reasons: NONE, isRecordedLate: false };
+  const start = { deadline: rule.id, by: first, stop: undefined, named: NONE, about: { decisionId }, thing };
+  const known = {
+    startedAt: first.at,
+    startedRecorded: first.recorded,
+    extendedBy: NONE,
+    isRecordedLate: false,
+  };
   if (!notice) return obligation(start, { ...known, dueAt: first.at, status: "breached" });
   const calendar = { zone: rule.zone, holidays: rules.holidays };
   const earliestDecisionAt = timeKey(lastDayBegins(timeOf(notice), rule.limit, calendar));

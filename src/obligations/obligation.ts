@@ -1,4 +1,5 @@
 /** An obligation, and what starts it. Pure. */
+import type { Awareness } from "../cases/case.ts";
 import type { Fact } from "../cases/fact.ts";
 import { DAY_MS, dateIn } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, type NamedBases } from "./deadlines.ts";
@@ -13,6 +14,8 @@ export interface Obligation {
   readonly asset: string;
   /** RFC 3339 in UTC without the zone, so that it sorts by time. */
   readonly startedAt: string;
+  /** When the log received the event that says so. */
+  readonly startedRecorded: string;
   /**
    * The last second in which it can be met, in the same form. For LL144-NOTICE it is the first second in which the tool may be used. If the tool was
    * used earlier, it is the time of that use, and the obligation is breached.
@@ -23,17 +26,24 @@ export interface Obligation {
   readonly stoppedBy: Fact | undefined;
   /** What the events say. Whether an open obligation is overdue depends on the reader's time. */
   readonly status: ObligationStatus;
-  /** Whether it was met in time by an event that the log received only after it fell due, and after the grace that the operator gives. */
+  /**
+   * Whether it was met in time, or is open, only by what the log received after it fell due, and after the grace that the operator gives: the event that met
+   * it, an extension, or a later start.
+   */
   readonly isRecordedLate: boolean;
   /** Present as long as it stands, also where the obligation was met after all. */
   readonly waiver: Waiver | undefined;
   /** How often the limit was extended, with reasons. */
   readonly extensions: number;
+  /** When the log received the last of the extensions. */
+  readonly extendedRecorded: string | undefined;
   /** The stated reason of each extension. */
   readonly extensionReasons: readonly string[];
   readonly decisionId: string | undefined;
   readonly objectionId: string | undefined;
   readonly incidentId: string | undefined;
+  /** The events of what it is about, one of which may have started it before an earlier one arrived. */
+  readonly thing: readonly Fact[];
 }
 
 /**
@@ -55,8 +65,8 @@ export interface Rules {
 export interface Start {
   readonly deadline: DeadlineId;
   readonly by: Fact;
-  /** Set if the law counts from another time than that of the event. */
-  readonly at?: string;
+  /** Set if the law counts from another time than that of the event: what says so, in order. The last counts. */
+  readonly aware?: readonly Awareness[];
   readonly stop: Fact | undefined;
   /** What counts in the place of `stop` where that comes too late: it had met the duty already. */
   readonly metBefore?: Fact | undefined;
@@ -67,12 +77,13 @@ export interface Start {
   /** What began the duty. Of these, the first that names legal bases says under which laws it began. Absent: `by`. */
   readonly begunBy?: readonly (Fact | undefined)[];
   readonly about: Partial<Pick<Obligation, "decisionId" | "objectionId" | "incidentId">>;
+  readonly thing: readonly Fact[];
 }
 
 export const obligation = (
-  { deadline, by, stop, about }: Start,
-  found: Pick<Obligation, "startedAt" | "dueAt" | "status" | "isRecordedLate"> & {
-    readonly reasons: readonly string[];
+  { deadline, by, stop, about, thing }: Start,
+  found: Pick<Obligation, "startedAt" | "startedRecorded" | "dueAt" | "status" | "isRecordedLate"> & {
+    readonly extendedBy: readonly Fact[];
   },
 ): Obligation => ({
   id: `${deadline}:${by.id}`,
@@ -83,14 +94,20 @@ export const obligation = (
   decisionId: about.decisionId,
   objectionId: about.objectionId,
   incidentId: about.incidentId,
+  thing,
   startedAt: found.startedAt,
+  startedRecorded: found.startedRecorded,
   dueAt: found.dueAt,
   earliestDecisionAt: undefined,
   status: found.status,
   isRecordedLate: found.isRecordedLate,
   waiver: undefined,
-  extensions: found.reasons.length,
-  extensionReasons: found.reasons,
+  extensions: found.extendedBy.length,
+  extendedRecorded: found.extendedBy
+    .map(({ recorded }) => recorded)
+    .sort()
+    .at(-1),
+  extensionReasons: found.extendedBy.flatMap(({ says }) => says.reason ?? []),
 });
 
 /** Whether its law asks for it, and did so already when it began. */

@@ -10,6 +10,11 @@ export interface Told {
   readonly dueAt: string;
 }
 
+/** A duty as it is now. */
+export interface Current extends Told {
+  readonly isRecordedLate: boolean;
+}
+
 const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
   open: "open",
   extended: "open",
@@ -22,16 +27,21 @@ const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
 };
 
 /**
- * What was announced as overdue or breached, and is met by now, was met by an event that the log received only later: whoever acted on the first message must
- * be able to tell that from an obligation that was met in time.
+ * What was announced as overdue or breached, and is met or runs again by now, is so by an event that the log received only later: whoever acted on the first
+ * message must be able to tell that from an obligation that was met in time.
  */
-export const transitionTo = (now: Told, before: Told): Transition =>
-  now.state === "met" && (before.state === "overdue" || before.state === "breached")
-    ? "late_record"
-    : TRANSITION[now.state];
+export const transitionTo = (now: Current, before: Told): Transition => {
+  const wasMissed = before.state === "overdue" || before.state === "breached";
+  const isLate =
+    now.state === "met" ? wasMissed || now.isRecordedLate : wasMissed && now.isRecordedLate && isRunning(now);
+  return isLate ? "late_record" : TRANSITION[now.state];
+};
+
+const isRunning = ({ state }: Told): boolean =>
+  state === "open" || state === "extended" || state === "due_soon";
 
 /** A duty that was never told of is told to have opened first. One whose limit has changed is told of anew, so that the newest message about it is right. */
-export const transitionsTo = (now: Told, before: Told | undefined): readonly Transition[] => {
+export const transitionsTo = (now: Current, before: Told | undefined): readonly Transition[] => {
   if (before === undefined) {
     const transition = TRANSITION[now.state];
     return transition === "open" ? ["open"] : ["open", transition];

@@ -80,6 +80,41 @@ describe("an obligation that is met in time by an event that was sent after the 
   });
 });
 
+describe("an obligation that has more time by an event that was sent after the due time", () => {
+  test("shows when an extension was recorded, and that it was late", async () => {
+    const { send, read, bundle } = await tenantOf("late-extension");
+    const about = { metadata: { objection_id: "o1" } };
+    await send("evt_objected", "objection.received", daysAgo(38), { ...about, legal_bases: ["gdpr_art_22"] });
+    const row = async () => (await read("/v1/obligations?rule=GDPR-12-3"))[0];
+    expect(await row()).toMatchObject({ state: "overdue", extended_recorded_at: null, recorded_late: false });
+    await send("evt_extended", "objection.acknowledged", daysAgo(20), {
+      metadata: { objection_id: "o1", extension_days: 60, reason: "Many requests" },
+    });
+    const extended = await row();
+    expect(extended).toMatchObject({ state: "extended", recorded_late: true });
+    expect(Date.parse(extended.extended_recorded_at)).toBeGreaterThan(Date.now() - DAY_MS);
+    await send("evt_answered", "objection.resolved", daysAgo(0), about);
+    expect(await row()).toMatchObject({ state: "met", recorded_late: true });
+    expect((await bundle()).csv).toContain(extended.extended_recorded_at);
+  });
+
+  test("shows when the awareness was recorded from which an incident counts, and that it was late", async () => {
+    const { send, read } = await tenantOf("late-awareness");
+    const about = { incident_id: "i1" };
+    await send("evt_detected", "incident.detected", daysAgo(28), { metadata: about });
+    const [before] = await read("/v1/obligations");
+    expect(before).toMatchObject({ state: "overdue", recorded_late: false });
+    await send("evt_mitigated", "incident.mitigated", daysAgo(1), {
+      metadata: { ...about, aware_at: daysAgo(2) },
+    });
+    const [after] = await read("/v1/obligations");
+    expect(after).toMatchObject({ state: "open", started_by: "evt_detected", recorded_late: true });
+    const [incident] = await read("/v1/registers/incidents");
+    expect(before.started_recorded_at).toBe(incident.detected_recorded_at);
+    expect(after.started_recorded_at).toBe(incident.aware_recorded_at);
+  });
+});
+
 describe("a notice that had to come before the decision", () => {
   test("has a row with the earliest time of the decision before there is one, and is breached by an early one", async () => {
     const { send, read, bundle } = await tenantOf("notices");
@@ -207,6 +242,70 @@ describe("a waiver", () => {
     expect([status, json.code]).toEqual([403, "insufficient_scope"]);
     const other = await service.makeKey("another", SCOPES);
     expect((await service.call(`${PATH}/waive`, { key: other, body: { reason } })).status).toBe(404);
+  });
+
+  test("stays with its objection when an earlier event starts it, and can be taken back and said again", async () => {
+    const { call, send, read } = await tenantOf("earlier-start");
+    const about = { legal_bases: ["gdpr_art_22"], metadata: { objection_id: "o1" } };
+    await send("evt_e1", "objection.received", daysAgo(40), about);
+    await read("/v1/obligations");
+    expect((await call("/v1/obligations/GDPR-12-3%3Aevt_e1/waive", { reason })).status).toBe(200);
+    await send("evt_e0", "objection.received", daysAgo(41), about);
+    const rows = () => read("/v1/obligations?rule=GDPR-12-3");
+    const row = { obligation_id: "GDPR-12-3:evt_e0", started_by: "evt_e0" };
+    expect(await rows()).toMatchObject([{ ...row, state: "waived", waived_reason: reason }]);
+    const again = "/v1/obligations/GDPR-12-3%3Aevt_e0";
+    expect(await call(`${again}/waive`, { reason })).toMatchObject({ status: 409 });
+    const unwaived = await call(`${again}/unwaive`, { reason });
+    expect(unwaived.json.data).toMatchObject({ ...row, state: "overdue", waived_at: null });
+    const waived = await call(`${again}/waive`, { reason: "For good" });
+    expect(waived.json.data).toMatchObject({ ...row, state: "waived", waived_reason: "For good" });
+  });
+
+  test("of a step takes it out of what is missing and what is pending", async () => {
+    const { call, send, read } = await tenantOf("waived-steps");
+    const about = { legal_bases: ["pipa_37_2_kr"], metadata: { decision_id: "d1", objection_id: "o1" } };
+    const asks = { ...about, metadata: { ...about.metadata, objection_type: "explanation_request" } };
+    await send("evt_notice", "transparency.notice_shown", daysAgo(61), about);
+    await send("evt_made", "decision.automated_decision_made", daysAgo(60), about);
+    await send("evt_asked", "objection.received", daysAgo(59), asks);
+    await send("evt_review", "decision.human_review_triggered", daysAgo(58), about);
+    const steps = async () => {
+      const { missing, pending } = await read("/v1/decisions/d1");
+      return { missing, pending };
+    };
+    const missing = ["explanation", "objection_resolution", "human_review"];
+    expect(await steps()).toEqual({ missing, pending: [] });
+    for (const id of ["PIPA-EXPL:evt_asked", "HR-CLOSE:evt_review"])
+      expect(await call(`/v1/obligations/${encodeURIComponent(id)}/waive`, { reason })).toMatchObject({
+        status: 200,
+      });
+    expect(await steps()).toEqual({ missing: [], pending: [] });
+    await call("/v1/obligations/HR-CLOSE%3Aevt_review/unwaive", { reason });
+    expect(await steps()).toEqual({ missing: ["human_review"], pending: [] });
+    for (const [decision_id, legal_bases, left] of [
+      ["d2", ["nyc_ll144"], []],
+      ["d3", ["nyc_ll144", "gdpr_art_22"], ["notice"]],
+    ]) {
+      await send(`evt_${decision_id}`, "decision.automated_decision_made", daysAgo(9), {
+        legal_bases,
+        metadata: { decision_id },
+      });
+      expect((await read(`/v1/decisions/${decision_id}`)).missing).toEqual(["notice"]);
+      await call(`/v1/obligations/LL144-NOTICE%3Aevt_${decision_id}/waive`, { reason });
+      expect((await read(`/v1/decisions/${decision_id}`)).missing).toEqual(left);
+    }
+  });
+
+  test("stands against others that are said at the same time, which are refused", async () => {
+    const { call, read } = await reviewed("waived-at-once");
+    const reasons = Array.from({ length: 8 }, (_, index) => `Reason ${index}`);
+    const answers = await Promise.all(reasons.map((each) => call(`${PATH}/waive`, { reason: each })));
+    const [won, ...others] = answers.filter(({ status }) => status === 200);
+    expect(others).toEqual([]);
+    const codes = answers.flatMap(({ status, json }) => (status === 200 ? [] : [json.code]));
+    expect(codes).toEqual(reasons.slice(1).map(() => "obligation_state_conflict"));
+    expect(await read("/v1/obligations")).toMatchObject([{ waived_reason: won?.json.data.waived_reason }]);
   });
 
   test("stands after the views were rebuilt from the log", async () => {

@@ -72,6 +72,7 @@ const setUp = async (create: CreateDatabase) => {
   const happened = (type: string, timestamp: string, metadata: object, members = {}): StoredMessage => {
     sequence++;
     const message = messageOf(sequence, {
+      receivedAt: new Date(time).toISOString(),
       event: {
         event_id: `evt_${sequence}`,
         event_type: type,
@@ -228,6 +229,7 @@ const dutyIn = (id: string, state: ObligationState, isOther = false): RowOf<type
     due_at: isOther ? other : due_at,
     earliest_decision_at: null,
     extensions: state === "extended" ? 1 : 0,
+    extended_recorded_at: null,
     stopped_at: isMet ? "2026-04-18T00:00:00" : null,
     stopped_recorded_at: isMet ? "2026-04-18T00:00:00" : null,
     stopped_by: isMet ? "evt_2" : null,
@@ -236,6 +238,7 @@ const dutyIn = (id: string, state: ObligationState, isOther = false): RowOf<type
     waived_at: null,
     waived_by: null,
     waived_reason: null,
+    waived_sequence: null,
     status,
   };
 };
@@ -302,6 +305,21 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       await at.happens("decision.explanation_provided", "2026-04-20T09:00:00Z", { decision_id: "d1" });
       // Whoever acted on the first message must see that nothing was in the log when it was due.
       expect(await at.at("2026-06-01T01:00:00Z")).toEqual(["PIPA-EXPL late_record met"]);
+    });
+
+    test("an extension that came after the due time is announced as a late record, and so is what it let be met", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.at("2026-06-01T00:00:00Z");
+      await at.happens("objection.acknowledged", "2026-05-10T09:00:00Z", {
+        ...received,
+        extension_days: 30,
+        reason: "many",
+      });
+      expect(await at.at("2026-06-01T01:00:00Z")).toContain("PIPA-EXPL late_record extended");
+      await at.happens("decision.explanation_provided", "2026-06-01T02:00:00Z", { decision_id: "d1" });
+      expect(await at.at("2026-06-01T03:00:00Z")).toEqual(["PIPA-EXPL late_record met"]);
     });
 
     test("an obligation that waits for a decision does not fall due, and is announced as met or breached with it", async () => {

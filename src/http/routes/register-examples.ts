@@ -219,6 +219,7 @@ export const OBLIGATION_EXAMPLE = {
   due_at: "2026-12-31T14:59:59Z",
   earliest_decision_at: null,
   extensions: 1,
+  extended_recorded_at: "2026-11-24T09:00:01Z",
   stopped_at: "2026-11-27T09:00:00Z",
   stopped_recorded_at: "2026-11-27T09:00:01Z",
   stopped_by: "evt_resolution_001",

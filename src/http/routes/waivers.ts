@@ -105,6 +105,9 @@ const sayOf = async (
   const isSeen = await haveSeenInTime(views, [CASES_VIEW], sequenceWait(sequence));
   const row = isSeen ? await findObligation(views, tenant, obligationId) : undefined;
   if (!row) return problem(context, "view_behind", { detail: RECORDED_AND_UNSEEN });
+  // Of several that are said at once the first in the log stands.
+  if (type === OBLIGATION_WAIVED && isWaivedBefore(row, sequence))
+    return problem(context, "obligation_state_conflict", { detail: WAIVED_MEANWHILE });
   return success({
     requestId: context.requestId,
     data: obligationEntry(row, rules, timeKey(now().toISOString())),
@@ -120,6 +123,11 @@ const refusalOf = (row: Row, type: WaiverAction["type"]): string | undefined => 
   return row.waived_at === null ? undefined : "The obligation is waived already. Nothing was done.";
 };
 
+const isWaivedBefore = ({ waived_sequence: standing }: Row, sequence: number | undefined): boolean =>
+  sequence !== undefined && typeof standing === "number" && standing < sequence;
+
+const WAIVED_MEANWHILE =
+  "Another waiver of the obligation came first, and stands. This one is in the log and has no effect.";
 const STARTED_BY_EXPIRED =
   "The event that started the obligation has expired, and the obligation expires with its case. Nothing was done.";
 const NOT_RECORDED = "The log did not take the record of it. Nothing was done. Ask again.";
@@ -135,7 +143,7 @@ const WAIVE: Operation = {
   tag: "Registers",
   summary: "Waive an obligation",
   description:
-    "Says why an obligation that is not met will not be. Its state is then `waived`, with who said so, why and when; it stays in every list and in evidence, and coverage counts it apart. If events meet it after all, they count. An event `system.obligation_waived` in the log of the system is the waiver, so a rebuilt view knows it.",
+    "Says why an obligation that is not met will not be. Its state is then `waived`, with who said so, why and when; it stays in every list and in evidence, and coverage counts it apart. If events meet it after all, they count. The waiver stays with the objection, decision, incident or review also where an earlier event starts the obligation and so changes its id. Of several waivers at once the first in the log stands, and the others get 409. An event `system.obligation_waived` in the log of the system is the waiver, so a rebuilt view knows it.",
   scope: SCOPE,
   parameters: [OBLIGATION_ID],
   body: { schema: WaiverRequest, example: { reason: "The tool was on trial, and the candidate was hired." } },

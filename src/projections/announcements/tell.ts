@@ -2,7 +2,7 @@
 import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Rules } from "../../obligations/obligation.ts";
-import type { Told, Transition } from "../../obligations/transitions.ts";
+import type { Current, Transition } from "../../obligations/transitions.ts";
 import { isSameRow } from "../../views/stored-rows.ts";
 import { rowText } from "../../views/tables.ts";
 import type { Expectation, ViewStore, Write } from "../../views/view-store.ts";
@@ -98,7 +98,11 @@ const toTell = async (
   const expected: Expectation[] = [];
   const writes: Write[] = [];
   for (const { id, row } of duties) {
-    const told: Told = { state: stateOfRow(row, atKey), dueAt: rowText(row, "due_at") };
+    const told: Current = {
+      state: stateOfRow(row, atKey),
+      dueAt: rowText(row, "due_at"),
+      isRecordedLate: row.recorded_late === 1,
+    };
     const known = knownOf(id);
     const telling = tellingOf(told, known);
     announcements.push(...announcementsOf({ row, told, telling, behind, rules, at }));

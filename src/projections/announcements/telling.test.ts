@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { tellingOf } from "./telling.ts";
 
-const OPEN = { state: "open", dueAt: "2026-12-01T23:59:59" } as const;
+const OPEN = { state: "open", dueAt: "2026-12-01T23:59:59", isRecordedLate: false } as const;
 const MET = { ...OPEN, state: "met" } as const;
 
 test("an unfinished announcement is repeated under its number, and a later change gets an unused number", () => {

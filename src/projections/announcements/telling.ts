@@ -5,7 +5,13 @@
 import { createHash } from "node:crypto";
 import { deadlineOf } from "../../obligations/deadlines.ts";
 import type { Rules } from "../../obligations/obligation.ts";
-import { type Told, type Transition, transitionsTo, transitionTo } from "../../obligations/transitions.ts";
+import {
+  type Current,
+  type Told,
+  type Transition,
+  transitionsTo,
+  transitionTo,
+} from "../../obligations/transitions.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 
 interface Begun extends Told {
@@ -27,7 +33,7 @@ export interface Telling {
 }
 
 export const tellingOf = (
-  now: Told,
+  now: Current,
   known: {
     readonly before: Told | undefined;
     readonly begun: Begun | undefined;
@@ -110,6 +116,7 @@ const announcementOf = (
       started_by: { event_id: rowText(row, "started_by"), sequence: rowInteger(row, "started_sequence") },
       started_recorded_at: timeIn(row, "started_recorded_at"),
       due_at: `${told.dueAt}Z`,
+      extended_recorded_at: timeIn(row, "extended_recorded_at"),
       earliest_decision_at: timeIn(row, "earliest_decision_at"),
       stopped_at: timeIn(row, "stopped_at"),
       stopped_recorded_at: timeIn(row, "stopped_recorded_at"),

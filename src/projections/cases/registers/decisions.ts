@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type Decision, noticeBefore } from "../../../cases/case.ts";
-import { DECISION_MADE } from "../../../cases/fact.ts";
+import { DECISION_MADE, type Fact } from "../../../cases/fact.ts";
 import { LINKED_BY } from "../../../cases/links.ts";
 import type { Objection } from "../../../cases/objection.ts";
 import type { Review } from "../../../cases/reviews.ts";
@@ -9,6 +9,7 @@ import { RISK_TIERS } from "../../../event/risk-tiers.ts";
 import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
 import { explainedBy } from "../../../obligations/answers.ts";
 import { lacksExplanation } from "../../../obligations/clocks.ts";
+import { lawsWithNoticeClock } from "../../../obligations/duties.ts";
 import type { Obligation } from "../../../obligations/obligation.ts";
 import { stateAt } from "../../../obligations/state.ts";
 import { monthOf } from "../../../views/periods.ts";
@@ -90,7 +91,12 @@ const byDecision = (
   obligations.length === 0 ? undefined : Map.groupBy(obligations, ({ decisionId }) => decisionId);
 
 const isOpen = ({ status }: Obligation): boolean => status === "open";
+const isWaived = ({ status }: Obligation): boolean => status === "waived";
 const isLate = ({ status }: Obligation): boolean => status === "met_late" || status === "breached";
+
+/** Whether nothing is left to be done for what these ask for. */
+const areWaived = (obligations: readonly Obligation[]): boolean =>
+  obligations.length > 0 && obligations.every(isWaived);
 
 const NONE: readonly Obligation[] = [];
 
@@ -109,23 +115,54 @@ export type DecisionStep = (typeof DECISION_STEPS)[number];
 /** A step that the log does not hold, and the time at which it falls due: null where it had to come before what is there, "" where no law sets a limit. */
 type Step = readonly [name: DecisionStep, dueAt: string | null];
 
-const stepsOf = (decision: Decision, open: readonly Obligation[]): readonly Step[] => {
+/** Without those that were waived. */
+const stepsOf = (
+  decision: Decision,
+  unmet: readonly Obligation[],
+  deadlines: CaseView["deadlines"],
+): readonly Step[] => {
   const { made, objections, reviews } = decision;
+  const open = unmet.filter(isOpen);
+  // There may be thousands of both.
+  const byObjection = Map.groupBy(unmet, ({ objectionId }) => objectionId);
+  const askedBy = (objection: Objection): readonly Obligation[] =>
+    (byObjection.get(objection.id) ?? NONE).filter((each) => isOf([objection], each));
   const steps: Step[] = [];
   if (made === undefined) steps.push(["decision", null]);
-  else if (!noticeBefore(decision)) steps.push(["notice", null]);
-  const unexplained = lackingExplanation(decision);
+  else if (!noticeBefore(decision) && !isNoticeWaived(decision, unmet, deadlines))
+    steps.push(["notice", null]);
+  const unexplained = lackingExplanation(decision).filter((objection) => {
+    const asked = askedBy(objection);
+    const explanations = asked.filter(isExplanationDue);
+    return !areWaived(explanations.length > 0 ? explanations : asked);
+  });
   const explanations = open.filter(isExplanationDue);
   if (explanations.length > 0 || unexplained.length > 0)
     steps.push(["explanation", explanationDue(explanations, unexplained, open)]);
   if (!objections.every(isReceived)) steps.push(["objection", null]);
-  const unresolved = objections.filter((objection) => !isResolved(objection));
+  const unresolved = objections.filter(
+    (objection) => !isResolved(objection) && !areWaived(askedBy(objection)),
+  );
   if (unresolved.length > 0)
     steps.push(["objection_resolution", firstDue(open.filter((each) => isOf(unresolved, each)))]);
-  if (!reviews.every(isCompleted))
-    steps.push(["human_review", firstDue(open.filter(({ rule }) => rule === "HR-CLOSE"))]);
+  const closings = unmet.filter(({ rule }) => rule === "HR-CLOSE");
+  const waived = new Set<Fact | undefined>(closings.filter(isWaived).map(({ startedBy }) => startedBy));
+  const isLeft = ({ triggered, completed }: Review): boolean =>
+    completed === undefined && !waived.has(triggered);
+  if (reviews.some(isLeft)) steps.push(["human_review", firstDue(closings.filter(isOpen))]);
   if (!reviews.every(isTriggered)) steps.push(["human_review_trigger", null]);
   return steps;
+};
+
+/** Other laws that ask for a notice are not waived with the clock of one. */
+const isNoticeWaived = (
+  decision: Decision,
+  unmet: readonly Obligation[],
+  deadlines: CaseView["deadlines"],
+): boolean => {
+  if (!areWaived(unmet.filter(({ rule }) => rule === "LL144-NOTICE"))) return false;
+  const withClock = lawsWithNoticeClock(deadlines);
+  return decisionLaws(decision).every((law) => withClock.has(law));
 };
 
 const NO_LIMIT = "";
@@ -163,7 +200,7 @@ const lackingExplanation = ({ objections, explanations }: Decision): readonly Ob
 };
 
 const rowOf = (
-  { tenant, is: { links } }: Pick<CaseView, "tenant" | "is">,
+  { tenant, is: { links }, deadlines }: Pick<CaseView, "tenant" | "is" | "deadlines">,
   decision: Decision,
   obligations: readonly Obligation[],
 ): RowOf<typeof DECISIONS> | undefined => {
@@ -178,8 +215,12 @@ const rowOf = (
     subject ??= fact.subject;
     correlation ??= fact.links.correlation;
   }
-  const open = obligations.length === 0 ? obligations : obligations.filter(isOpen);
-  const steps = stepsOf(decision, open);
+  const open = obligations.filter(isOpen);
+  const steps = stepsOf(
+    decision,
+    obligations.filter((each) => isOpen(each) || isWaived(each)),
+    deadlines,
+  );
   const laws = decisionLaws(decision);
   const notice = noticeBefore(decision);
   const [explanation] = explanations;
@@ -253,7 +294,7 @@ export const decisionList: List = {
     missing: {
       schema: Type.Array(Type.String(), {
         description:
-          "Steps that are due, or were, and that the log does not hold. `notice`: none that a rule links to the decision was shown before it. `explanation`: a law with a limit asks for one, or a person did, who got neither it nor the reason of a denial and did not withdraw the request.",
+          "Steps that are due, or were, and that the log does not hold. `notice`: none that a rule links to the decision was shown before it. `explanation`: a law with a limit asks for one, or a person did, who got neither it nor the reason of a denial and did not withdraw the request. A step whose obligation was waived is neither missing nor pending.",
       }),
       of: (row, now) => stepsIn(row, (dueAt) => isDue(dueAt, now)),
     },

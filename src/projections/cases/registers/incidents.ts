@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { awareAt, awareBy, type Incident } from "../../../cases/case.ts";
+import { awarenessesOf, type Incident } from "../../../cases/case.ts";
 import { INCIDENT_DETECTED, saysWord } from "../../../cases/fact.ts";
 import { classOfIncident } from "../../../obligations/incident-class.ts";
 import type { Obligation } from "../../../obligations/obligation.ts";
@@ -68,6 +68,7 @@ const rowOf = (
   const said = (name: "severity" | "authority" | "root_cause" | "affected_count") =>
     facts.findLast(({ says }) => says[name] !== undefined)?.says[name] ?? null;
   const [initial] = reports;
+  const aware = awarenessesOf(incident).at(-1);
   const complete = reports.find((report) => saysWord(report, "report_type") !== "initial");
   return {
     tenant,
@@ -80,8 +81,8 @@ const rowOf = (
     detected_at: detected?.at ?? null,
     detected_recorded_at: detected?.recorded ?? null,
     detected_again: facts.filter((fact) => fact.type === INCIDENT_DETECTED && fact !== detected).length,
-    aware_at: awareAt(incident) ?? null,
-    aware_recorded_at: awareBy(incident)?.recorded ?? null,
+    aware_at: aware?.at ?? null,
+    aware_recorded_at: aware?.by.recorded ?? null,
     authority: said("authority"),
     report_due_at: obligations.find(({ rule }) => rule !== "EU26-5")?.dueAt ?? null,
     initial_report_at: initial?.at ?? null,

@@ -45,6 +45,7 @@ export const OBLIGATIONS = {
     due_at: TEXT,
     earliest_decision_at: NULLABLE_TEXT,
     extensions: INTEGER,
+    extended_recorded_at: NULLABLE_TEXT,
     stopped_at: NULLABLE_TEXT,
     stopped_recorded_at: NULLABLE_TEXT,
     stopped_by: NULLABLE_TEXT,
@@ -53,6 +54,7 @@ export const OBLIGATIONS = {
     waived_at: NULLABLE_TEXT,
     waived_by: NULLABLE_TEXT,
     waived_reason: NULLABLE_TEXT,
+    waived_sequence: NULLABLE_INTEGER,
     status: TEXT,
   },
   primaryKey: ["tenant", "obligation_id"],
@@ -81,12 +83,13 @@ const rowOf = ({ tenant, deadlines }: CaseView, obligation: Obligation): RowOf<t
     objection_id: obligation.objectionId ?? null,
     incident_id: obligation.incidentId ?? null,
     started_at: obligation.startedAt,
-    started_recorded_at: startedBy.recorded,
+    started_recorded_at: obligation.startedRecorded,
     started_by: startedBy.id,
     started_sequence: startedBy.sequence,
     due_at: obligation.dueAt,
     earliest_decision_at: obligation.earliestDecisionAt ?? null,
     extensions: obligation.extensions,
+    extended_recorded_at: obligation.extendedRecorded ?? null,
     stopped_at: stoppedBy?.at ?? null,
     stopped_recorded_at: stoppedBy?.recorded ?? null,
     stopped_by: stoppedBy?.id ?? null,
@@ -95,6 +98,7 @@ const rowOf = ({ tenant, deadlines }: CaseView, obligation: Obligation): RowOf<t
     waived_at: waiver?.at ?? null,
     waived_by: waiver?.by ?? null,
     waived_reason: waiver?.reason ?? null,
+    waived_sequence: waiver?.sequence ?? null,
     status: obligation.status,
   };
 };
@@ -116,19 +120,21 @@ export const obligationList: List = {
   flags: ["recorded_late"],
   about: {
     rule: "Which rule asks for it, such as `GDPR-12-3`.",
-    started_recorded_at: "When the log received the event that started it.",
+    started_recorded_at:
+      "When the log received the event that started it. Where an incident counts from the `aware_at` of another event, when it received that one.",
     due_at:
       "The last second that is in time. Of `LL144-NOTICE` the first in which the tool may be used, or where it was used before that or without notice, the time of that.",
     earliest_decision_at:
       "Of `LL144-NOTICE`, from the notice on: the first second in which the tool may be used. Null where there is no notice, and for every other rule.",
+    extended_recorded_at: "When the log received the last extension that counts; null where there is none.",
     stopped_recorded_at: "When the log received the event that met it.",
     recorded_late:
-      "Whether the events say that it was met in time, while the log received the one that met it more than LATE_RECORD_GRACE after it fell due. Of `LL144-NOTICE` that event is the notice, and it falls due with the decision.",
+      "Whether the events say that it was met in time, while the log received the one that met it, an extension or a later `aware_at` without which it was late, more than LATE_RECORD_GRACE after it had fallen due. True as well while it is not met and such an extension or `aware_at` gives it more time. Of `LL144-NOTICE` that event is the notice, and it falls due with the decision.",
     waived_at: "When it was waived; null where no waiver stands.",
     waived_by: "The id of the API key that waived it.",
     waived_reason: "Why it was waived.",
   },
-  hidden: ["status"],
+  hidden: ["waived_sequence", "status"],
 };
 
 const statusOf = (row: Row): ObligationStatus =>
