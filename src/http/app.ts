@@ -1,13 +1,19 @@
 /** The entry of all requests: opens each request, routes it, answers what no route takes, and writes its log line. */
 import { type AnyElysia, Elysia } from "elysia";
 import type { ActionRecorder } from "../access/action.ts";
+import type { RandomBytes } from "../access/api-key.ts";
 import { clientAddress } from "../access/client-address.ts";
 import type { ClientRateLimiter } from "../access/client-rate-limit.ts";
 import type { KeyLimiter } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
 import { potBounds } from "../access/shared-pot.ts";
-import type { EvidenceAction, ExportAction, WaiverAction } from "../administration/system-events.ts";
+import type {
+  EvidenceAction,
+  ExportAction,
+  SessionAction,
+  WaiverAction,
+} from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import {
@@ -56,6 +62,7 @@ import { retentionRoutes } from "./routes/retention.ts";
 import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
+import { sessionRoutes } from "./routes/session.ts";
 import { streamRoutes } from "./routes/stream.ts";
 import { waiverRoutes } from "./routes/waivers.ts";
 import { createUntakenAnswers } from "./untaken-answers.ts";
@@ -78,7 +85,7 @@ interface HttpDependencies {
   readonly retention: Retention;
   readonly acceptRestore: AcceptRestore;
   readonly isLogBehind: () => boolean;
-  readonly recorder: ActionRecorder<ExportAction | EvidenceAction | WaiverAction>;
+  readonly recorder: ActionRecorder<ExportAction | EvidenceAction | SessionAction | WaiverAction>;
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
   readonly vocabulary: EventVocabulary;
   readonly readiness: Readiness;
@@ -98,6 +105,7 @@ interface HttpDependencies {
     readonly bodies: BodyReader;
   };
   readonly now: () => Date;
+  readonly randomBytes: RandomBytes;
   /** A UUIDv7. */
   readonly newRequestId: () => string;
 }
@@ -226,6 +234,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(activityRoutes(guarded))
       .use(classificationRoutes(guarded))
       .use(keyRoutes(guarded))
+      .use(sessionRoutes(guarded))
       .use(retentionRoutes(guarded))
       .use(restoreRoutes(guarded))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
