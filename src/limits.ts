@@ -154,7 +154,16 @@ export const PREFIX_WORDS_MAX = 256;
 
 /** Page size of lists: what is used when `limit` is absent, and the most it may say. */
 export const PAGE_ROWS_DEFAULT = 50;
-export const PAGE_ROWS_MAX = 200;
+export const PAGE_ROWS_MAX = 1000;
+/** Rows that are read at once for a file or a bundle, and those of each list inside an asset. */
+export const PART_ROWS_MAX = 200;
+/** What `count=true` counts to: rows beyond that are "more than". */
+export const COUNT_EXACT_MAX = 10_000;
+/** Rows that one request looks at for a filter that no index serves, and how many at once: 50,000 take about a second. */
+export const CHECKED_ROWS_MAX = 50_000;
+export const CHECKED_ROWS_PER_READ = 1000;
+/** Questions into which filters of several values are taken apart: each combination of values is one. */
+export const FILTER_COMBINATIONS_MAX = 64;
 /** Bytes of events in one page of them, and events that are read at once for it: 16 MiB of the largest. */
 export const PAGE_BYTES_MAX = 4 * MIB;
 export const PAGE_ROWS_PER_READ = 64;
@@ -255,6 +264,8 @@ export const EVIDENCE_FOLLOW_MS_MAX = 10 * SECOND_MS;
 /** Rows of the page for people: events, and of duties, assets and decisions each. All of them are in the files beside it. */
 export const EVIDENCE_TIMELINE_ROWS_MAX = 1000;
 export const EVIDENCE_SUMMARY_ROWS_MAX = 200;
+/** A page about more records than this begins with its contents. */
+export const EVIDENCE_CONTENTS_RECORDS_MIN = 50;
 /** If a view is further behind than this, the instance is not ready, and the monitor waits for the view. */
 export const VIEW_LAG_RECORDS_MAX = 50_000;
 /** Records that a view may lack without counting as one that is being made: some tenths of a second. */

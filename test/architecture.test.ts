@@ -178,6 +178,11 @@ describe("finer rules", () => {
     expect(taken).toEqual([]);
   });
 
+  test("only the demo can write records with a time of reception in the past", () => {
+    const writing = sources.filter((path) => read(path).includes("/past-log.ts"));
+    expect(writing).toEqual(["src/cli/commands/demo.ts"]);
+  });
+
   test("only the assembly knows which database and which broker are used", () => {
     const knowing = sources
       .filter((path) => !/^src\/(service|jetstream)\//.test(path))

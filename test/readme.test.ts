@@ -19,7 +19,7 @@ import { readRules } from "../src/obligations/overrides.ts";
 import { until } from "./support/until.ts";
 
 const root = resolve(import.meta.dir, "..");
-const LEFT_OUT = new Set(["node_modules", ".git", "data", "dist"]);
+const LEFT_OUT = new Set(["node_modules", ".git", "data", "demo-data", "dist"]);
 const START_COMMAND = "npx -y bun@1.4.5 start\n";
 const TEST_COMMAND = "npx -y bun@1.4.5 run test\n";
 

@@ -2,6 +2,7 @@
 import { headingAnchor } from "../generator/heading-anchor.ts";
 
 const howTo = [
+  ["Look at a demo", "demo"],
   ["Send from TypeScript", "send-from-typescript"],
   ["Send by HTTP", "send-by-http"],
   ["Connect a client that exists already", "existing-client"],

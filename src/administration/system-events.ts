@@ -13,11 +13,19 @@ const EXPORT_ACTIONS = {
   "system.export_taken": {
     summary: "An export began. Whether its reader took it to the end is not said.",
     details: Type.Object({
+      list: Type.Optional(
+        Type.String({ description: "Which list, such as `decisions`; absent for events and bundles." }),
+      ),
       format: Type.Union([Type.Literal("ndjson"), Type.Literal("csv"), Type.Literal("evidence")]),
       filters: Type.Record(Type.String(), Type.Array(Type.String()), {
-        description: "The parameters that chose the events, as they were asked; empty for all.",
+        description: "The parameters that chose what is in it, as they were asked; empty for all.",
       }),
-      last_sequence: Type.Integer({ description: "Up to which sequence of the log the export goes." }),
+      last_sequence: Type.Optional(
+        Type.Integer({
+          description:
+            "Up to which sequence of the log the export goes; absent for lists that are not made from the log.",
+        }),
+      ),
     }),
   },
 } as const satisfies Readonly<Record<string, ActionKind>>;

@@ -21,7 +21,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   case_shared: "Ask for each decision, or for all events of the correlation_id.",
   case_expired: "The records are in the log for ever; views no longer show the case.",
   payload_too_large: "Make the event smaller, or send fewer at once.",
-  evidence_too_large: "Ask in parts: --asset-id, --correlation-id, or shorter times with --from and --to.",
+  evidence_too_large:
+    "Ask in parts: --asset-id, --correlation-id, --decision-id, --subject-hash, or shorter times with --from and --to.",
   unsupported_media_type: "Client and service may be of different versions: compare prooftrail --version.",
   idempotency_key_reused: "Use a new key for new content.",
   rate_limited: "Wait a moment, or use a key with a higher limit.",

@@ -2,6 +2,7 @@
 import type { CommandGroup } from "./command.ts";
 import { CLASSIFY } from "./commands/classify.ts";
 import { completionCommand } from "./commands/completion.ts";
+import { DEMO } from "./commands/demo.ts";
 import { DOCTOR } from "./commands/doctor.ts";
 import { EVENTS } from "./commands/events.ts";
 import { EVIDENCE } from "./commands/evidence.ts";
@@ -26,6 +27,7 @@ export const ROOT: CommandGroup = {
   ],
   commands: [
     SERVE,
+    DEMO,
     KEYS,
     SEND,
     EVENTS,

@@ -1,5 +1,6 @@
 import type { EvidenceFilter } from "./evidence-filter.ts";
 import type { Selection } from "./selection.ts";
+import type { SummaryLanguage } from "./summary-words.ts";
 
 /** The content of a bundle, and who asked for it. */
 export interface BundleRequest {
@@ -7,6 +8,8 @@ export interface BundleRequest {
   readonly filter: EvidenceFilter;
   readonly selection: Selection;
   readonly serviceName: string;
+  /** Of summary.html. */
+  readonly language: SummaryLanguage;
   /** Name and version of the program. */
   readonly generator: string;
   readonly generatedAt: Date;

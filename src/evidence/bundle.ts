@@ -119,6 +119,7 @@ function* rowsOf<Item>(start: string, items: Iterable<Item>, row: (item: Item) =
 const manifestOf = (request: BundleRequest, files: Manifest["files"]): Manifest => {
   const { tenant, filter, selection, serviceName } = request;
   const { head, records, isComplete } = selection;
+  const { assetIds = [] } = filter;
   return {
     format: MANIFEST_FORMAT,
     version: MANIFEST_VERSION,
@@ -127,8 +128,11 @@ const manifestOf = (request: BundleRequest, files: Manifest["files"]): Manifest 
     service: serviceName,
     origin: originOf(serviceName, tenant),
     tenant,
-    asset_id: filter.assetId ?? null,
+    asset_id: (assetIds.length === 1 ? assetIds[0] : undefined) ?? null,
     correlation_id: filter.correlationId ?? null,
+    ...(assetIds.length > 1 && { asset_ids: assetIds }),
+    ...(filter.decisionId !== undefined && { decision_id: filter.decisionId }),
+    ...(filter.subjectHash !== undefined && { subject_hash: filter.subjectHash }),
     from: filter.from ?? null,
     to: filter.to ?? null,
     made_by: request.madeBy,
@@ -168,7 +172,7 @@ const createRecordFiles = ({ views, log }: BundleDependencies, { tenant, selecti
     return proof;
   };
   const note = (record: SelectedRecord, stored: StoredRecord): void => {
-    if (timeline.length < EVIDENCE_TIMELINE_ROWS_MAX) timeline.push(timelineRow(record, stored.eventText));
+    if (timeline.length < EVIDENCE_TIMELINE_ROWS_MAX) timeline.push(timelineRow(record, stored));
   };
   return {
     lines: async function* (): AsyncGenerator<string> {

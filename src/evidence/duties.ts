@@ -3,17 +3,15 @@
  * records prove them.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { EVIDENCE_SUMMARY_ROWS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
+import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../limits.ts";
 import type { Rules } from "../obligations/obligation.ts";
-import type { FoundCase } from "../projections/cases/queries.ts";
-import {
-  obligationEntry,
-  obligationList,
-  obligationsRegister,
-} from "../projections/cases/registers/obligations.ts";
-import { listRows } from "../projections/list.ts";
+import type { ObligationState } from "../obligations/state.ts";
+import { obligationEntry, obligationList, stateOfRow } from "../projections/cases/registers/obligations.ts";
+import { type ListQuestion, listRows } from "../projections/list.ts";
 import type { Row } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
+import type { EvidenceFilter } from "./evidence-filter.ts";
+import type { Found } from "./found.ts";
 
 export const DUTY_COLUMNS = [
   "obligation_id",
@@ -50,6 +48,12 @@ export type DutyEntry = Readonly<Record<string, unknown>>;
 export const dutyCells = (entry: DutyEntry): readonly string[] =>
   DUTY_COLUMNS.map((column) => String(entry[column] ?? ""));
 
+/** Rows of a list about any of these assets, or about all. */
+export const ofAssets = (assetIds: readonly string[] | undefined): ListQuestion => ({
+  where: [],
+  anyOf: assetIds?.map((value) => [{ kind: "equals", column: "asset_id", value }]),
+});
+
 /** Rows of the view, as they were when they were read. */
 export type KeptDuties = () => Iterable<Row>;
 
@@ -58,27 +62,24 @@ export const keepDuties = async (
   views: Pick<ViewStore, "select">,
   question: {
     readonly tenant: string;
-    readonly assetId: string | undefined;
-    /** The asset or case, if the bundle is about one. */
-    readonly case: FoundCase | undefined;
+    readonly filter: Pick<EvidenceFilter, "assetIds">;
+    readonly found: Found | undefined;
   },
 ): Promise<KeptDuties> => {
-  const { tenant, assetId, case: found } = question;
-  if (found) {
-    const rows = obligationsRegister.rowsOf(found);
-    return () => rows;
-  }
-  const where =
-    assetId === undefined ? [] : [{ kind: "equals", column: "asset_id", value: assetId } as const];
+  const { tenant, filter, found } = question;
+  if (found) return () => found.obligations;
   const pages: Uint8Array[] = [];
   let page: Row[] = [];
   const pack = (): void => {
     pages.push(deflateRawSync(JSON.stringify(page)));
     page = [];
   };
-  for await (const row of listRows(views, tenant, obligationList, { where, pageRows: PAGE_ROWS_MAX })) {
+  for await (const row of listRows(views, tenant, obligationList, {
+    ...ofAssets(filter.assetIds),
+    pageRows: PART_ROWS_MAX,
+  })) {
     page.push(row);
-    if (page.length === PAGE_ROWS_MAX) pack();
+    if (page.length === PART_ROWS_MAX) pack();
   }
   pack();
   return () => unpacked(pages);
@@ -92,6 +93,7 @@ function* unpacked(pages: readonly Uint8Array[]): Generator<Row> {
 }
 
 export interface ShownDuties {
+  /** What can still be met late first, then what is lost, then by the time at which it falls due or fell. */
   readonly entries: readonly DutyEntry[];
   readonly count: number;
   readonly overdue: number;
@@ -99,23 +101,39 @@ export interface ShownDuties {
   readonly recordedLate: number;
 }
 
+const SHOWN_FIRST: readonly ObligationState[] = [
+  "overdue",
+  "breached",
+  "due_soon",
+  "open",
+  "extended",
+  "met_late",
+  "waived",
+  "met",
+];
+
 /** `at`: the time of the bundle, as text that sorts by time. */
 export const createDuties = ({ rules }: { readonly rules: Rules }, kept: KeptDuties, at: string) => {
-  const shown: DutyEntry[] = [];
+  const shown = new Map<string, DutyEntry[]>(SHOWN_FIRST.map((state) => [state, []]));
   let [count, overdue, breached, recordedLate] = [0, 0, 0, 0];
   return {
     all: function* (): Generator<DutyEntry> {
       for (const row of kept()) {
         const entry: DutyEntry = obligationEntry(row, rules, at);
+        const state = stateOfRow(row, at);
         count++;
-        if (entry.state === "overdue") overdue++;
-        if (entry.state === "breached") breached++;
+        if (state === "overdue") overdue++;
+        if (state === "breached") breached++;
         if (entry.recorded_late === true) recordedLate++;
-        if (shown.length < EVIDENCE_SUMMARY_ROWS_MAX) shown.push(entry);
+        const alike = shown.get(state);
+        if (alike && alike.length < EVIDENCE_SUMMARY_ROWS_MAX) alike.push(entry);
         yield entry;
       }
     },
     /** Valid after `all` has been read. */
-    shown: (): ShownDuties => ({ entries: shown, count, overdue, breached, recordedLate }),
+    shown: (): ShownDuties => ({
+      entries: [...shown.values()].flat().slice(0, EVIDENCE_SUMMARY_ROWS_MAX),
+      ...{ count, overdue, breached, recordedLate },
+    }),
   };
 };

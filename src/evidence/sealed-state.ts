@@ -4,8 +4,8 @@ import { PROOF_POLL_MS } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { Rules } from "../obligations/obligation.ts";
 import { ASSETS, ASSETS_VIEW } from "../projections/assets/tables.ts";
-import { type FoundCase, findCase } from "../projections/cases/queries.ts";
 import { DECISIONS } from "../projections/cases/registers/decisions.ts";
+import { OBJECTIONS } from "../projections/cases/registers/objections.ts";
 import { OBLIGATIONS } from "../projections/cases/registers/obligations.ts";
 import { CASE_NODES, CASES_VIEW } from "../projections/cases/tables.ts";
 import { eventsProjection } from "../projections/events/evolve.ts";
@@ -19,6 +19,7 @@ import { rowInteger } from "../views/tables.ts";
 import { type Snapshot, VIEWS, type ViewDefinition, type ViewStore } from "../views/view-store.ts";
 import { type KeptDuties, keepDuties } from "./duties.ts";
 import type { EvidenceFilter } from "./evidence-filter.ts";
+import { type Found, findParts, isAboutFound } from "./found.ts";
 import { NO_SUBJECTS, readSubjects, type Subjects } from "./subjects.ts";
 
 export interface EvidenceQuestion {
@@ -40,8 +41,8 @@ export interface SealedState {
   readonly end: number;
   /** The number of leaves of the tenant's tree. */
   readonly size: number;
-  /** The asset or case, if the bundle is about one. */
-  readonly case: FoundCase | undefined;
+  /** If the bundle is about a case, a decision or a person. */
+  readonly found: Found | undefined;
   readonly subjects: Subjects;
   readonly duties: KeptDuties;
 }
@@ -73,24 +74,21 @@ export const untilSealed = async (
  */
 const untilLevel = async (
   { views, rules }: SealedStateDependencies,
-  { tenant, filter: { assetId, correlationId }, at }: EvidenceQuestion,
+  { tenant, filter, at }: EvidenceQuestion,
   deadline: number,
 ): Promise<Omit<SealedState, "head"> | undefined> => {
   for (;;) {
     const state = await views.snapshot(STATE, async (snapshot) => {
       const end = await levelOf(snapshot);
       if (end === undefined) return undefined;
-      const found =
-        correlationId === undefined
-          ? undefined
-          : await findCase(snapshot, tenant, { kind: "correlation", value: correlationId, rules });
+      const found = await findParts(snapshot, { tenant, filter, rules });
       const size = await treeSize(snapshot, tenant);
-      const state = { end, size, case: found };
+      const state = { end, size, found };
       // A case that does not exist has no duties, and must not get those of the whole tenant.
-      if (correlationId !== undefined && found === undefined)
+      if (isAboutFound(filter) && found === undefined)
         return { ...state, subjects: NO_SUBJECTS, duties: () => [] };
-      const about = { tenant, assetId, case: found };
-      const subjects = await readSubjects(snapshot, { ...about, at });
+      const about = { tenant, filter, found };
+      const subjects = await readSubjects(snapshot, { ...about, rules, at });
       return { ...state, subjects, duties: await keepDuties(snapshot, about) };
     });
     if (state !== undefined || performance.now() >= deadline) return state;
@@ -115,6 +113,6 @@ export const EVIDENCE_VIEWS = [EVENTS_VIEW, TREE_VIEW, CASES_VIEW, ASSETS_VIEW] 
 const STATE: ViewDefinition = {
   name: EVENTS_VIEW,
   version: eventsProjection.version,
-  tables: [EVENTS, TREES, CASE_NODES, DECISIONS, OBLIGATIONS, ASSETS],
+  tables: [EVENTS, TREES, CASE_NODES, DECISIONS, OBJECTIONS, OBLIGATIONS, ASSETS],
   textIndexes: eventsProjection.textIndexes ?? [],
 };

@@ -13,6 +13,7 @@ import { leafIndexesOf, leafSequences } from "../projections/tree/queries.ts";
 import type { SealedHead } from "../proof/sealed-head.ts";
 import { rowInteger, rowText } from "../views/tables.ts";
 import type { EvidenceFilter } from "./evidence-filter.ts";
+import { type Found, isAboutFound } from "./found.ts";
 import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
 import {
   type EvidenceQuestion,
@@ -32,7 +33,9 @@ export interface SelectedRecord {
   readonly isWithheld: boolean;
 }
 
-export interface Selection extends Omit<SealedState, "size"> {
+export interface Selection extends Omit<SealedState, "size" | "found"> {
+  /** The case, if the bundle is about one. */
+  readonly case: FoundCase | undefined;
   /** In the order of the log; at least one. */
   readonly records: readonly SelectedRecord[];
   /** Whether these are all leaves that the head covers. */
@@ -57,19 +60,20 @@ export const selectRecords = async (
   const { tenant, filter, waitMs } = question;
   const sealed = await untilSealed(dependencies, question, waitMs);
   if (sealed.kind !== "sealed") return sealed;
-  const { head, end, subjects, duties, case: found } = sealed;
+  const { head, end, subjects, duties, found } = sealed;
   const { correlationId } = filter;
   const isComplete = Object.values(filter).every((value) => value === undefined);
-  if (correlationId !== undefined) {
-    if (found === undefined) return { kind: "nothing" };
-    if (found.isShared) return { kind: "case_shared" };
-    if (await isCaseExpired(dependencies.views, tenant, correlationId, found, end))
+  if (isAboutFound(filter) && found === undefined) return { kind: "nothing" };
+  if (found?.hasExpired) return { kind: "case_expired" };
+  if (correlationId !== undefined && found?.case) {
+    if (found.case.isShared) return { kind: "case_shared" };
+    if (await isCaseExpired(dependencies.views, tenant, correlationId, found.case, end))
       return { kind: "case_expired" };
   }
   const chosen = isComplete
     ? await allRecords(dependencies, tenant, head)
     : found
-      ? await recordsOfCase(dependencies, { tenant, found, filter, end })
+      ? await recordsOfFound(dependencies, { tenant, found, filter, end })
       : await matchingRecords(dependencies, tenant, filter, end);
   if (chosen.kind !== "chosen") return chosen;
   const { sequences, withheld } = chosen;
@@ -81,7 +85,10 @@ export const selectRecords = async (
     if (leafIndex === undefined || leafIndex >= head.size) return { kind: "not_in_tree" };
     records.push({ sequence, leafIndex, isWithheld: withheld.has(sequence) });
   }
-  return { kind: "selected", selection: { head, records, isComplete, end, case: found, subjects, duties } };
+  return {
+    kind: "selected",
+    selection: { head, records, isComplete, end, case: found?.case, subjects, duties },
+  };
 };
 
 type Chosen =
@@ -97,25 +104,22 @@ const NONE: ReadonlySet<number> = new Set();
 
 const tooMany: Chosen = {
   kind: "too_large",
-  detail: `It would hold more than ${EVIDENCE_RECORDS_MAX} records. Ask in parts: by asset_id, by correlation_id, or by shorter times with from and to.`,
+  detail: `It would hold more than ${EVIDENCE_RECORDS_MAX} records. Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.`,
 };
 const tooLarge: Chosen = {
   kind: "too_large",
-  detail: `Its records would be larger than ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB. Ask in parts: by asset_id, by correlation_id, or by shorter times with from and to.`,
+  detail: `Its records would be larger than ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB. Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.`,
 };
 
 const matchingRecords = async (
   { views }: SelectionDependencies,
   tenant: string,
-  { assetId, correlationId, from, to }: EvidenceFilter,
+  { assetIds, correlationId, subjectHash, from, to }: EvidenceFilter,
   end: number,
 ): Promise<Chosen> => {
-  const walk = walkEvents({
-    views,
-    tenant,
-    conditions: { assetId, correlationId, from, to, timeField: "timestamp" },
-    after: 0,
-  });
+  const anyOf = assetIds?.map((assetId) => ({ assetId }));
+  const conditions = { anyOf, correlationId, subjectHash, from, to, timeField: "timestamp" } as const;
+  const walk = walkEvents({ views, tenant, conditions, after: 0 });
   const sequences: number[] = [];
   let bytes = 0;
   while (walk.position() < end) {
@@ -131,8 +135,11 @@ const matchingRecords = async (
   return { kind: "chosen", sequences, withheld: NONE };
 };
 
-/** A case keeps a limited number of events for each name; for the requested name all are found. */
-const recordsOfCase = async (
+/** Facts whose events are loaded at once. */
+const FACTS_PER_READ = 500;
+
+/** A case keeps a limited number of events for each name; for the requested name all are found, and all that name the person. */
+const recordsOfFound = async (
   dependencies: SelectionDependencies,
   {
     tenant,
@@ -141,25 +148,39 @@ const recordsOfCase = async (
     end: last,
   }: {
     readonly tenant: string;
-    readonly found: FoundCase;
+    readonly found: Found;
     readonly filter: EvidenceFilter;
     readonly end: number;
   },
 ): Promise<Chosen> => {
-  const { from, to } = filter;
+  const { from, to, assetIds, decisionId } = filter;
   const [first, end] = [from, to].map((time) => (time === undefined ? undefined : timeKey(time)));
-  const facts = found.is.facts.filter(
-    ({ at }) => (first === undefined || at >= first) && (end === undefined || at < end),
+  const facts = found.facts.filter(
+    ({ at, asset }) =>
+      (first === undefined || at >= first) &&
+      (end === undefined || at < end) &&
+      assetIds?.includes(asset) !== false,
   );
-  const rows = await eventsOfFacts(dependencies.views, tenant, facts);
-  const kept = [...rows.values()].map((row) => rowInteger(row, "sequence"));
-  const named =
-    found.events > found.is.facts.length
-      ? await matchingRecords(dependencies, tenant, filter, last)
-      : ({ kind: "chosen", sequences: [], withheld: NONE } as const);
+  const isWhole =
+    decisionId !== undefined || (found.case !== undefined && found.case.events <= found.facts.length);
+  const named: Chosen = isWhole
+    ? { kind: "chosen", sequences: [], withheld: NONE }
+    : await matchingRecords(dependencies, tenant, filter, last);
   if (named.kind !== "chosen") return named;
-  const sequences = [...new Set([...kept, ...named.sequences])].sort((a, b) => a - b);
-  return { kind: "chosen", sequences, withheld: NONE };
+  const sequences = new Set(named.sequences);
+  let bytes = 0;
+  for (let start = 0; start < facts.length; start += FACTS_PER_READ) {
+    const part = facts.slice(start, start + FACTS_PER_READ);
+    for (const row of (await eventsOfFacts(dependencies.views, tenant, part)).values()) {
+      sequences.add(rowInteger(row, "sequence"));
+      bytes += Buffer.byteLength(rowText(row, "event"));
+    }
+    if (sequences.size > EVIDENCE_RECORDS_MAX) return tooMany;
+    if (bytes > EVIDENCE_BYTES_MAX) return tooLarge;
+    // SQLite answers synchronously.
+    await otherWork();
+  }
+  return { kind: "chosen", sequences: [...sequences].sort((a, b) => a - b), withheld: NONE };
 };
 
 /**

@@ -64,6 +64,7 @@ import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { streamRoutes } from "./routes/stream.ts";
+import { vocabularyRoutes } from "./routes/vocabulary.ts";
 import { waiverRoutes } from "./routes/waivers.ts";
 import { createUntakenAnswers } from "./untaken-answers.ts";
 import { isSandboxPath, watermarked } from "./watermark.ts";
@@ -233,6 +234,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(reconciliationRoutes(guarded))
       .use(activityRoutes(guarded))
       .use(classificationRoutes(guarded))
+      .use(vocabularyRoutes(guarded))
       .use(keyRoutes(guarded))
       .use(sessionRoutes(guarded))
       .use(retentionRoutes(guarded))

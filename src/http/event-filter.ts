@@ -10,11 +10,13 @@ import {
   SEARCH_WORDS_MAX,
   TAGS_MAX,
 } from "../limits.ts";
+import type { AskedFacts } from "../projections/events/labels.ts";
 import type { EventConditions } from "../projections/events/queries.ts";
 import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
 import { parameter } from "./reading.ts";
-import { readTimeRange, TIME_RANGE_PARAMETERS } from "./time-range.ts";
+import { combinations, oneOf, several, severalParameter } from "./several.ts";
+import { readTimeRange, timeRangeParameters } from "./time-range.ts";
 
 /**
  * The form of a group and of a type. Unknown names are allowed: the log may hold types that this version or its settings no longer accept.
@@ -22,49 +24,76 @@ import { readTimeRange, TIME_RANGE_PARAMETERS } from "./time-range.ts";
 const GROUP = /^[a-z][a-z0-9_]*\.\*$/;
 const TYPE = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?$/;
 
-export const HASH_EXPECTED = 'a hash written as "sha256:" and 64 hexadecimal digits';
+export const HASH = { isValid: isSha256, expects: 'a hash written as "sha256:" and 64 hexadecimal digits' };
 export const HASH_SCHEMA: Parameter["schema"] = { type: "string", pattern: SHA256.source };
-export const LEGAL_BASIS_EXPECTED = `a name in lower snake case of at most ${LEGAL_BASIS_CHARACTERS_MAX} characters, for example pipa_37_2_kr`;
+export const LEGAL_BASIS_FORM = {
+  isValid: isLegalBasis,
+  expects: `a name in lower snake case of at most ${LEGAL_BASIS_CHARACTERS_MAX} characters, for example pipa_37_2_kr`,
+};
 export const LEGAL_BASIS_SCHEMA: Parameter["schema"] = {
   type: "string",
   pattern: LEGAL_BASIS.source,
   maxLength: LEGAL_BASIS_CHARACTERS_MAX,
 };
 
-/** The filters that a live stream takes. */
-export const readStreamFilter = (query: Query): EventConditions => ({
-  ...readKindFilter(query),
-  assetId: query.text("asset_id"),
-});
+/** What each filter of several values asks of an event, a value at a time. */
+const FACTS = {
+  asset_id: (query: Query) => several(query, "asset_id")?.map((assetId) => ({ assetId })),
+  event_type: (query: Query) => several(query, "event_type", EVENT_TYPES)?.map(kindOf),
+  risk_tier: (query: Query) =>
+    several(query, "risk_tier", oneOf(RISK_TIERS))?.map((riskTier) => ({ riskTier })),
+  legal_basis: (query: Query) =>
+    several(query, "legal_basis", LEGAL_BASIS_FORM)?.map((legalBasis) => ({ legalBasis })),
+  correlation_id: (query: Query) =>
+    several(query, "correlation_id")?.map((correlationId) => ({ correlationId })),
+  subject_hash: (query: Query) =>
+    several(query, "subject_hash", HASH)?.map((subjectHash) => ({ subjectHash })),
+  trace_id: (query: Query) =>
+    several(query, "trace_id")?.map((traceId) => ({ traceId: canonicalTraceId(traceId) })),
+} as const satisfies Readonly<Record<string, (query: Query) => readonly AskedFacts[] | undefined>>;
 
-export const readEventType = (query: Query): Pick<EventConditions, "eventType" | "eventGroup"> => {
-  const type = query.checked(
-    "event_type",
-    (text) => GROUP.test(text) || TYPE.test(text),
-    "a type such as decision.automated_decision_made, or a group such as decision.*",
-  );
-  if (type === undefined) return {};
-  return GROUP.test(type) ? { eventGroup: type.slice(0, -2) } : { eventType: type };
+/** A filter of one value is a condition of its own, and all with several are taken apart into alternatives. */
+export const readFacts = (query: Query, names: readonly (keyof typeof FACTS)[]): EventConditions => {
+  let single: AskedFacts = {};
+  const several: { readonly name: string; readonly values: readonly AskedFacts[] }[] = [];
+  for (const name of names) {
+    const values = FACTS[name](query) ?? [];
+    if (values.length > 1) several.push({ name, values });
+    else single = { ...single, ...values[0] };
+  }
+  const anyOf =
+    several.length === 0
+      ? {}
+      : { anyOf: combinations(query, several).map((facts) => Object.assign({}, ...facts)) };
+  return { ...single, ...anyOf, timeField: "timestamp" };
 };
 
-const readKindFilter = (query: Query): EventConditions => ({
-  ...readEventType(query),
-  riskTier: query.oneOf("risk_tier", RISK_TIERS),
-  timeField: "timestamp",
-});
+const KIND = ["event_type", "risk_tier"] as const;
 
-export const readEventFilter = (query: Query): EventConditions => ({
-  ...readTimelineFilter(query),
-  assetId: query.text("asset_id"),
-});
+/** The filters that a live stream takes. */
+export const readStreamFilter = (query: Query): EventConditions => readFacts(query, [...KIND, "asset_id"]);
+
+const EVENT_TYPES = {
+  isValid: (text: string): boolean => GROUP.test(text) || TYPE.test(text),
+  expects: "a type such as decision.automated_decision_made, or a group such as decision.*",
+};
+
+const kindOf = (type: string): Pick<AskedFacts, "eventType" | "eventGroup"> =>
+  GROUP.test(type) ? { eventGroup: type.slice(0, -2) } : { eventType: type };
+
+/** One type or one group. */
+export const readEventType = (query: Query): Pick<AskedFacts, "eventType" | "eventGroup"> => {
+  const type = query.checked("event_type", EVENT_TYPES.isValid, EVENT_TYPES.expects);
+  return type === undefined ? {} : kindOf(type);
+};
+
+export const readEventFilter = (query: Query): EventConditions => readFilter(query, ["asset_id"]);
 
 /** All except the asset, which is in the path. */
-export const readTimelineFilter = (query: Query): EventConditions => ({
-  ...readKindFilter(query),
-  legalBasis: query.checked("legal_basis", isLegalBasis, LEGAL_BASIS_EXPECTED),
-  correlationId: query.text("correlation_id"),
-  subjectHash: query.checked("subject_hash", isSha256, HASH_EXPECTED),
-  traceId: canonical(query.text("trace_id")),
+export const readTimelineFilter = (query: Query): EventConditions => readFilter(query, []);
+
+const readFilter = (query: Query, more: readonly (keyof typeof FACTS)[]): EventConditions => ({
+  ...readFacts(query, [...KIND, "legal_basis", "correlation_id", "subject_hash", "trace_id", ...more]),
   tags: readTags(query),
   text: query.read("q", readSearchText),
   ...readTimeRange(query),
@@ -83,20 +112,19 @@ const readTags = (query: Query): EventConditions["tags"] => {
 };
 const TAG_PREFIX = "tag.";
 
-const canonical = (traceId: string | undefined): string | undefined =>
-  traceId === undefined ? undefined : canonicalTraceId(traceId);
+const ASSET = severalParameter("asset_id", "Exactly this asset.");
 
-const ASSET = parameter("asset_id", "Exactly this asset.");
+const EVENT_TYPE = {
+  description:
+    "Exactly this type, or a group: `decision.*`. The six legacy types, and those of one word that the operator adds (EXTRA_EVENT_TYPES), are the group `legacy.*`. A type that no event has finds nothing.",
+  schema: { type: "string", pattern: `${GROUP.source}|${TYPE.source}` },
+};
 
-export const EVENT_TYPE_PARAMETER = parameter(
-  "event_type",
-  "Exactly this type, or a group: `decision.*`. The six legacy types, and those of one word that the operator adds (EXTRA_EVENT_TYPES), are the group `legacy.*`. A type that no event has finds nothing.",
-  { type: "string", pattern: `${GROUP.source}|${TYPE.source}` },
-);
+export const EVENT_TYPE_PARAMETER = parameter("event_type", EVENT_TYPE.description, EVENT_TYPE.schema);
 
 const KIND_PARAMETERS: readonly Parameter[] = [
-  EVENT_TYPE_PARAMETER,
-  parameter("risk_tier", "Exactly this tier.", { type: "string", enum: [...RISK_TIERS] }),
+  severalParameter("event_type", EVENT_TYPE.description, EVENT_TYPE.schema),
+  severalParameter("risk_tier", "Exactly this tier.", { type: "string", enum: [...RISK_TIERS] }),
 ];
 
 export const STREAM_FILTER_PARAMETERS: readonly Parameter[] = [ASSET, ...KIND_PARAMETERS];
@@ -128,23 +156,23 @@ const TAGS: Parameter = {
 export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
   TEXT,
   ...KIND_PARAMETERS,
-  parameter(
+  severalParameter(
     "legal_basis",
     `Events that name this basis, also inside \`metadata.legal_bases\` where the event has none of its own: of what stands there the first ${METADATA_LEGAL_BASES_MAX} different names count.`,
     LEGAL_BASIS_SCHEMA,
   ),
-  parameter(
+  severalParameter(
     "correlation_id",
     "Exactly this group of events; also found in `gen_ai.conversation.id` of their `metadata` where they have none.",
   ),
-  parameter(
+  severalParameter(
     "subject_hash",
     "The person concerned; also found in `metadata.user_id_hash` and `metadata.recipient_hash`.",
     HASH_SCHEMA,
   ),
-  parameter("trace_id", "Exactly this trace; one of W3C Trace Context in either case."),
+  severalParameter("trace_id", "Exactly this trace; one of W3C Trace Context in either case."),
   TAGS,
-  ...TIME_RANGE_PARAMETERS,
+  ...timeRangeParameters("What counts is the time that `time_field` names."),
   parameter("time_field", "Which time `from` and `to` mean.", {
     type: "string",
     enum: ["timestamp", "received_at"],

@@ -1,33 +1,86 @@
-/** Query parameters that filter a list by its columns, and their documentation. */
+/** Query parameters that filter a list, and their documentation: the same names and forms for every list. */
 import { shortened } from "../event/facts.ts";
-import { canonicalEventId, isLegalBasis, isSha256 } from "../event/formats.ts";
-import type { List } from "../projections/list.ts";
+import { canonicalEventId, timeKey } from "../event/formats.ts";
+import type { List, ListQuestion } from "../projections/list.ts";
 import type { Condition } from "../views/conditions.ts";
-import { HASH_EXPECTED, HASH_SCHEMA, LEGAL_BASIS_EXPECTED, LEGAL_BASIS_SCHEMA } from "./event-filter.ts";
+import type { Row } from "../views/tables.ts";
+import { HASH, HASH_SCHEMA, LEGAL_BASIS_FORM, LEGAL_BASIS_SCHEMA } from "./event-filter.ts";
 import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
-import { equalTo, parameter } from "./reading.ts";
+import { combinations, oneOf, several, severalParameter } from "./several.ts";
+import { readTimeRange, timeRangeParameters } from "./time-range.ts";
 
-type ListFilters = Pick<List, "filters" | "values" | "shortened">;
+type ListFilters = Pick<List, "filters" | "checked" | "values" | "shortened">;
+
+type Asked = readonly (readonly [name: string, values: readonly string[]])[];
+
+export interface ListFilter {
+  /** Each combination of the values that an index serves, as conditions. */
+  readonly anyOf: readonly (readonly Condition[])[];
+  /** Filters of members that no index has. */
+  readonly checks: Asked;
+  /** All of them, as they were asked for. */
+  readonly asked: Asked;
+}
 
 /** A value that no row can have is refused: a misspelt one would look like an empty list. */
-export const readListFilter = (query: Query, list: ListFilters): readonly Condition[] =>
-  list.filters.flatMap((name) => equalTo(name, valueAsked(query, list, name)));
+export const readListFilter = (query: Query, list: ListFilters): ListFilter => {
+  const read = (names: readonly string[]): Asked =>
+    names.flatMap((name) => {
+      const values = valuesAsked(query, list, name);
+      return values === undefined ? [] : [[name, values] as const];
+    });
+  const [served, checks] = [read(list.filters), read(list.checked ?? [])];
+  const choices = served.map(([column, values]) => ({
+    name: column,
+    values: values.map((value): Condition => ({ kind: "equals", column, value })),
+  }));
+  return { anyOf: combinations(query, choices), checks, asked: [...served, ...checks] };
+};
 
-const valueAsked = (
+/** The filter of a list whose order begins with a time, and with `from` and `to` of that time. */
+export const readTimedFilter = (query: Query, list: List): TimedFilter => {
+  const filter = readListFilter(query, list);
+  const asked = readTimeRange(query);
+  const [from, to] = [asked.from, asked.to].map((time) => time && timeKey(time));
+  const [column = ""] = list.orderBy;
+  const isAsked = from !== undefined || to !== undefined;
+  return { ...filter, range: isAsked ? [{ kind: "range", column, from, to }] : [] };
+};
+
+export interface TimedFilter extends ListFilter {
+  readonly range: readonly Condition[];
+}
+
+/** As `readList` takes it. `entry`: what the checks look at. */
+export const listQuestion = (
+  { anyOf, checks, asked, range }: TimedFilter,
+  entry: (row: Row) => Readonly<Record<string, unknown>>,
+): ListQuestion => ({
+  where: range,
+  anyOf,
+  asked: [asked, range],
+  passes: checks.length === 0 ? undefined : (row) => passesAll(checks, entry(row)),
+});
+
+const passesAll = (checks: Asked, entry: Readonly<Record<string, unknown>>): boolean =>
+  checks.every(([name, values]) =>
+    [entry[name]].flat().some((value) => value !== null && values.includes(String(value))),
+  );
+
+const valuesAsked = (
   query: Query,
   { values, shortened: charactersMax }: ListFilters,
   name: string,
-): string | undefined => {
+): readonly string[] | undefined => {
   const known = values?.[name];
-  if (known) return query.oneOf(name, known);
-  if (name === "subject_hash") return query.checked(name, isSha256, HASH_EXPECTED)?.toLowerCase();
-  if (name === "law") return query.checked(name, isLegalBasis, LEGAL_BASIS_EXPECTED);
-  const text = query.text(name);
-  if (text === undefined) return undefined;
+  if (known) return several(query, name, oneOf(known));
+  if (name === "subject_hash") return several(query, name, HASH)?.map((hash) => hash.toLowerCase());
+  if (name === "law") return several(query, name, LEGAL_BASIS_FORM);
+  const texts = several(query, name);
   const max = charactersMax?.[name];
-  if (max !== undefined) return shortened(text, max);
-  return NAMES.includes(name) ? canonicalEventId(text) : text;
+  if (max !== undefined) return texts?.map((text) => shortened(text, max));
+  return NAMES.includes(name) ? texts?.map(canonicalEventId) : texts;
 };
 
 const FORMS: Readonly<Record<string, Parameter["schema"]>> = {
@@ -40,15 +93,30 @@ const NAMES: readonly string[] = ["decision_id", "objection_id", "incident_id"];
 
 export const listFilterParameters = ({
   filters,
+  checked = [],
   values,
   shortened: charactersMax,
-}: ListFilters): readonly Parameter[] =>
-  filters.map((name) => {
-    const known = values?.[name];
+}: ListFilters): readonly Parameter[] => [
+  ...filters.map((name) => {
     const max = charactersMax?.[name];
     const asShown = max === undefined ? "" : ` Of more than ${max} characters the first ones count.`;
-    const schema: Parameter["schema"] | undefined = known
-      ? { type: "string", enum: [...known] }
-      : FORMS[name];
-    return parameter(name, `Exactly this ${name}.${asShown}`, schema);
-  });
+    return severalParameter(name, `Exactly this ${name}.${asShown}`, formOf(name, values));
+  }),
+  ...checked.map((name) =>
+    severalParameter(
+      name,
+      `Those whose \`${name}\` has this value. No index has it: a page may have fewer rows than \`limit\`, and \`next_cursor\` says whether there are more.`,
+      formOf(name, values),
+    ),
+  ),
+];
+
+const formOf = (name: string, values: List["values"]): Parameter["schema"] | undefined => {
+  const known = values?.[name];
+  return known ? { type: "string", enum: [...known] } : FORMS[name];
+};
+
+export const timedFilterParameters = (list: List): readonly Parameter[] => [
+  ...listFilterParameters(list),
+  ...timeRangeParameters(`What counts is ${list.time}.`),
+];

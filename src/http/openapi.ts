@@ -59,8 +59,8 @@ export interface Operation {
     readonly schema: TSchema;
     readonly example: unknown;
     readonly mediaType?: string;
-    /** Another representation, as text. */
-    readonly other?: { readonly mediaType: string; readonly example: string };
+    /** Other representations, as text. */
+    readonly others?: readonly { readonly mediaType: string; readonly example: string }[];
     /** True if a repeat is answered with `Idempotency-Replayed`. */
     readonly isReplayed?: boolean;
     /** Headers that no other operation sends. */
@@ -159,7 +159,7 @@ const headersEverywhere = (isSandbox: boolean): readonly ResponseHeader[] =>
   isSandbox ? ["X-Sandbox-Watermark"] : [];
 
 const describeAnswer = (answer: Operation["answer"], isSandbox: boolean) => {
-  const { status, description, schema, mediaType = "application/json", other } = answer;
+  const { status, description, schema, mediaType = "application/json", others = [] } = answer;
   const everywhere = headersEverywhere(isSandbox);
   const named: readonly ResponseHeader[] = answer.isReplayed
     ? [...everywhere, "Idempotency-Replayed"]
@@ -172,7 +172,9 @@ const describeAnswer = (answer: Operation["answer"], isSandbox: boolean) => {
     get content() {
       return {
         [mediaType]: { schema: toOpenApi(schema), example: answer.example },
-        ...(other && { [other.mediaType]: { schema: { type: "string" }, example: other.example } }),
+        ...Object.fromEntries(
+          others.map((other) => [other.mediaType, { schema: { type: "string" }, example: other.example }]),
+        ),
       };
     },
   };

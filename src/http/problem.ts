@@ -128,7 +128,7 @@ export const PROBLEMS = {
   evidence_too_large: {
     status: 413,
     title: "The evidence bundle would be too large",
-    when: `A bundle holds at most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. Ask in parts: by asset_id, by correlation_id, or by shorter times with from and to.`,
+    when: `A bundle holds at most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.`,
   },
   unsupported_media_type: {
     status: 415,

@@ -1,21 +1,17 @@
 /** Shared by all reads of views: waiting for a sequence, pages, and their documentation. */
 
-import { type Placed, placeOf } from "../access/place.ts";
 import { isTenant, TENANT_EXPECTED, TENANT_PATTERN } from "../access/tenant.ts";
-import { MIN_SEQUENCE_WAIT_MS_MAX, PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
+import { MIN_SEQUENCE_WAIT_MS_MAX } from "../limits.ts";
 import { inOneRevision } from "../projections/in-one-revision.ts";
-import { type List, type Page, readList } from "../projections/list.ts";
 import { waitForPosition } from "../projections/wait-for-position.ts";
 import { createTurnsOfLoop } from "../turns/turns-of-loop.ts";
 import type { Condition } from "../views/conditions.ts";
-import { readCursor, writeCursor } from "../views/cursor.ts";
-import type { Row } from "../views/tables.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { Call } from "./guard.ts";
 import type { Parameter } from "./openapi.ts";
 import { problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
-import { successList, successWhole } from "./success.ts";
+import { successWhole } from "./success.ts";
 
 /** By default a text, of which an empty one is refused (query.ts). */
 export const parameter = (
@@ -54,43 +50,9 @@ export const readTenant = (query: Query): string | undefined =>
 export const tenantParameter = (description: string): Parameter =>
   parameter("tenant", description, { type: "string", pattern: TENANT_PATTERN });
 
-const ROWS_OF_A_PAGE = `Rows in one answer, at most: a page of events ends at ${PAGE_BYTES_MAX / 1024 / 1024} MiB of them. \`next_cursor\` says whether there are more.`;
-
-/** Parameters of every list, in any order of rows. */
-export const LIMIT_AND_CURSOR: readonly Parameter[] = [
-  parameter("limit", ROWS_OF_A_PAGE, {
-    type: "integer",
-    minimum: 1,
-    maximum: PAGE_ROWS_MAX,
-    default: PAGE_ROWS_DEFAULT,
-  }),
-  parameter("cursor", "`next_cursor` of the page before, with the same filters."),
-];
-
-export const PAGE_PARAMETERS: readonly Parameter[] = [
-  parameter("order", "From the newest or from the oldest.", {
-    type: "string",
-    enum: ["desc", "asc"],
-    default: "desc",
-  }),
-  ...LIMIT_AND_CURSOR,
-  MIN_SEQUENCE,
-];
-
 /** A note for lists that are ordered by the newest event of each row. */
 export const movesWithEvents = (row: string): string =>
   `${row} that gets an event while pages are read moves to the newest end: with \`order=desc\` it may be missed, with \`order=asc\` it may come twice.`;
-
-export const readPage = (query: Query): Page => ({
-  order: query.choice("order", ["desc", "asc"], "desc"),
-  ...readLimitAndCursor(query),
-});
-
-/** The parameters of a list that is kept in memory as a whole. */
-export const readLimitAndCursor = (query: Query): Pick<Page, "limit" | "cursor"> => ({
-  limit: query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT,
-  cursor: query.text("cursor"),
-});
 
 export interface ReadDependencies {
   readonly views: ViewStore;
@@ -133,10 +95,13 @@ export const reading =
         if (!tellsPosition) await call.madeViews.check(projections);
         return answer(asked, call, awaited);
       },
-      (unused) => void unused.body?.cancel().catch(() => {}),
+      dropped,
     );
     return response ?? problem(context, "view_behind");
   };
+
+/** An answer that is not used: its body is not read. */
+export const dropped = (unused: Response): void => void unused.body?.cancel().catch(() => {});
 
 /**
  * For answers of megabytes: of several long ones, one is made in each turn of the event loop. SQLite returns rows without ever waiting, so all answers
@@ -180,55 +145,6 @@ export const haveSeenInTime = async (
     projections.map((projection) => waitForPosition({ views, projection, sequence, timeoutMs })),
   );
   return seen.every((each) => each);
-};
-
-/** One page of a list that is kept in memory as a whole. `rows` are in the order of byPlace. */
-export const answerKeptList = (
-  { context, principal }: Call,
-  rows: readonly Placed[],
-  {
-    limit,
-    cursor,
-    list,
-    tenant,
-  }: Pick<Page, "limit" | "cursor"> & { readonly list: string; readonly tenant: string | undefined },
-): Response => {
-  // The cursor is valid for every key that sees the same rows, as in all other lists.
-  const scope = JSON.stringify([list, principal.isAdmin, principal.tenant, tenant]);
-  const start = cursor === undefined ? undefined : readCursor(cursor, scope);
-  if (start?.kind === "invalid_cursor") return invalidCursor({ context });
-  const [after = ""] = start?.place ?? [];
-  const found = rows.filter((row) => placeOf(row) > String(after));
-  const page = found.slice(0, limit);
-  const last = found.length > limit ? page.at(-1) : undefined;
-  return successList({
-    context,
-    rowTexts: page.map((row) => JSON.stringify(row)),
-    nextCursor: last ? writeCursor({ place: [placeOf(last)], scope }) : null,
-  });
-};
-
-/** One page of a list. */
-export const answerList = async (
-  views: ViewStore,
-  call: Call,
-  list: List,
-  question: Page & {
-    readonly where: readonly Condition[];
-    readonly anyOf?: readonly (readonly Condition[])[];
-    readonly asked?: unknown;
-    readonly entry: (row: Row) => unknown;
-  },
-): Promise<Response> => {
-  const { context, principal } = call;
-  const { entry, ...asked } = question;
-  const found = await readList(views, principal.tenant, list, asked);
-  if (found.kind === "invalid_cursor") return invalidCursor(call);
-  return successList({
-    context,
-    rowTexts: found.rows.map((row) => JSON.stringify(entry(row))),
-    nextCursor: found.nextCursor,
-  });
 };
 
 export const invalidCursor = ({ context }: Pick<Call, "context">): Response =>

@@ -28,8 +28,20 @@ export const dataOf = (data: TSchema) => Type.Object({ data, request_id: Request
 const NextCursor = Type.Union([Type.String(), Type.Null()], {
   description: "Send it as `cursor`; null at the end.",
 });
+const CountSchema = Type.Object(
+  {
+    value: Type.Integer({ minimum: 0 }),
+    exact: Type.Boolean({ description: "False: at least so many." }),
+  },
+  { description: "With `count=true`: how many rows match." },
+);
 export const listOf = (row: TSchema) =>
-  Type.Object({ data: Type.Array(row), next_cursor: NextCursor, request_id: RequestId });
+  Type.Object({
+    data: Type.Array(row),
+    next_cursor: NextCursor,
+    count: Type.Optional(CountSchema),
+    request_id: RequestId,
+  });
 
 const FieldProblem = Type.Object({
   path: Type.String({ description: "JSON Pointer into the event or body, or `query:name`, `header:name`." }),

@@ -22,7 +22,8 @@ export const readTimeRange = (
 export const timeParameter = (name: string, description: string): Parameter =>
   parameter(name, description, { type: "string", format: "date-time" });
 
-export const TIME_RANGE_PARAMETERS: readonly Parameter[] = [
-  timeParameter("from", "At or after this time, RFC 3339 in UTC."),
-  timeParameter("to", "Before this time, RFC 3339 in UTC."),
+/** `counted`: a sentence about the time that is compared. */
+export const timeRangeParameters = (counted: string): readonly Parameter[] => [
+  timeParameter("from", `At or after this time, RFC 3339 in UTC. ${counted}`),
+  timeParameter("to", `Before this time, RFC 3339 in UTC. ${counted}`),
 ];

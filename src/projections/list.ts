@@ -1,6 +1,7 @@
 /** Lists over a table of a view: in one order, page by page, filtered by columns; and how a row becomes an entry of an answer. */
 import { setImmediate as otherWork } from "node:timers/promises";
 import { type TSchema, Type } from "@sinclair/typebox";
+import { CHECKED_ROWS_MAX, CHECKED_ROWS_PER_READ, COUNT_EXACT_MAX } from "../limits.ts";
 import type { Condition } from "../views/conditions.ts";
 import { type Place, readCursor, writeCursor } from "../views/cursor.ts";
 import type { Row, Table, Value } from "../views/tables.ts";
@@ -14,9 +15,13 @@ export interface List {
   readonly table: Table;
   /** Columns of the order; the last one is unique within the tenant. */
   readonly orderBy: readonly string[];
+  /** What the first column of the order is, for the documentation of `from` and `to`; absent if it is no time. */
+  readonly time?: string;
   /** Columns that may be filtered, under their own names. */
   readonly filters: readonly string[];
-  /** Filters whose column contains only these values. */
+  /** Members of an entry that no index has, by which rows may be filtered after they were read. Of a list its items are compared. */
+  readonly checked?: readonly string[];
+  /** Filters that have only these values. */
   readonly values?: Readonly<Record<string, readonly string[]>>;
   /** Other columns that contain only these values. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
@@ -38,6 +43,9 @@ export interface List {
   readonly derived?: Readonly<Record<string, Derived>>;
 }
 
+/** The values by which a flag is filtered. */
+export const YES_OR_NO = ["true", "false"] as const;
+
 export interface Derived {
   readonly schema: TSchema;
   /** `now` as text that sorts by time, without the zone. */
@@ -55,38 +63,141 @@ export type ListAnswer =
   | { readonly kind: "page"; readonly rows: readonly Row[]; readonly nextCursor: string | null }
   | { readonly kind: "invalid_cursor" };
 
+export interface ListQuestion {
+  readonly where: readonly Condition[];
+  /** Beside `where`, a row satisfies one of these. */
+  readonly anyOf?: readonly (readonly Condition[])[] | undefined;
+  /** What no index serves. */
+  readonly passes?: ((row: Row) => boolean) | undefined;
+  /** The request's own filters, if `where` contains the time of the answer: cursors belong to these. */
+  readonly asked?: unknown;
+}
+
+/** With `passes` a page may have fewer rows than `limit`, or none, and a next page all the same: one request looks at a limited number of rows. */
 export const readList = async (
   views: Pick<ViewStore, "select">,
   tenant: string,
   list: List,
-  {
-    where,
-    order,
-    limit,
-    cursor,
-    asked = where,
-    anyOf = [[]],
-  }: Page & {
-    readonly where: readonly Condition[];
-    /** Beside `where`, a row satisfies one of these, and none satisfies two. */
-    readonly anyOf?: readonly (readonly Condition[])[];
-    /** The request's own filters, if `where` contains the time of the answer: cursors belong to these. */
-    readonly asked?: unknown;
-  },
+  { order, limit, cursor, ...question }: Page & ListQuestion,
 ): Promise<ListAnswer> => {
+  const { where, asked = where } = question;
   const scope = JSON.stringify([tenant, list.table.name, asked, order]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor" || !isPlaceIn(list, start?.place)) return { kind: "invalid_cursor" };
+  const read = (after: Place | undefined, rowsMax: number) =>
+    readRows(views, tenant, list, question, { order, after, rowsMax });
+  const { passes } = question;
+  const { rows, next } = passes
+    ? await checkedRows(list, read, { after: start?.place, limit, passes })
+    : await plainRows(list, read, { after: start?.place, limit });
+  return { kind: "page", rows, nextCursor: next ? writeCursor({ place: next, scope }) : null };
+};
+
+export interface Count {
+  readonly value: number;
+  /** False: there are at least `value`. */
+  readonly exact: boolean;
+}
+
+/** Counts up to COUNT_EXACT_MAX, and with `passes` looks at no more than CHECKED_ROWS_MAX. */
+export const countList = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  list: List,
+  question: ListQuestion,
+): Promise<Count> => {
+  const { passes } = question;
+  const columns = passes ? undefined : list.orderBy;
+  let value = 0;
+  let looked = 0;
+  for (let after: Place | undefined; ; ) {
+    const rowsMax = CHECKED_ROWS_PER_READ;
+    const rows = await readRows(views, tenant, list, question, { order: "asc", after, rowsMax, columns });
+    value += passes ? rows.filter(passes).length : rows.length;
+    looked += rows.length;
+    if (value > COUNT_EXACT_MAX) return { value: COUNT_EXACT_MAX, exact: false };
+    if (rows.length < rowsMax) return { value, exact: true };
+    if (looked >= CHECKED_ROWS_MAX) return { value, exact: false };
+    after = placeOf(list, rows.at(-1));
+    await otherWork();
+  }
+};
+
+type ReadRows = (after: Place | undefined, rowsMax: number) => Promise<readonly Row[]>;
+
+interface Rows {
+  readonly rows: readonly Row[];
+  /** After which the next page begins; undefined if there is none. */
+  readonly next: Place | undefined;
+}
+
+const plainRows = async (
+  list: List,
+  read: ReadRows,
+  { after, limit }: { readonly after: Place | undefined; readonly limit: number },
+): Promise<Rows> => {
   // One row more than requested shows whether there is a next page.
-  const parts = { order, after: start?.place, rowsMax: limit + 1 };
-  const pages = await Promise.all(
-    anyOf.map((either) => views.select(listQuery(tenant, list, { ...parts, where: [...either, ...where] }))),
-  );
-  const found = pages.length === 1 ? pages.flat() : pages.flat().sort(byPlace(list, order));
+  const found = await read(after, limit + 1);
   const rows = found.slice(0, limit);
-  const last = found.length > limit ? rows.at(-1) : undefined;
-  const place = last && list.orderBy.map((name) => placed(last[name]));
-  return { kind: "page", rows, nextCursor: place ? writeCursor({ place, scope }) : null };
+  return { rows, next: found.length > limit ? placeOf(list, rows.at(-1)) : undefined };
+};
+
+const checkedRows = async (
+  list: List,
+  read: ReadRows,
+  asked: {
+    readonly after: Place | undefined;
+    readonly limit: number;
+    readonly passes: (row: Row) => boolean;
+  },
+): Promise<Rows> => {
+  const rows: Row[] = [];
+  let { after } = asked;
+  for (let looked = 0; looked < CHECKED_ROWS_MAX; looked += CHECKED_ROWS_PER_READ) {
+    const found = await read(after, CHECKED_ROWS_PER_READ);
+    for (const row of found) {
+      if (!asked.passes(row)) continue;
+      // The first row beyond the page shows that there is a next one.
+      if (rows.length === asked.limit) return { rows, next: placeOf(list, rows.at(-1)) };
+      rows.push(row);
+    }
+    if (found.length < CHECKED_ROWS_PER_READ) return { rows, next: undefined };
+    after = placeOf(list, found.at(-1));
+    await otherWork();
+  }
+  return { rows, next: after };
+};
+
+/** Rows of all alternatives in one order, each once. */
+const readRows = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  list: List,
+  { where, anyOf = [[]] }: ListQuestion,
+  parts: {
+    readonly order: Page["order"];
+    readonly after: Place | undefined;
+    readonly rowsMax: number;
+    readonly columns?: readonly string[] | undefined;
+  },
+): Promise<readonly Row[]> => {
+  const pages: (readonly Row[])[] = [];
+  for (const either of anyOf) {
+    // SQLite answers synchronously: without this pause nothing else would run until the last of many alternatives.
+    if (pages.length > 0) await otherWork();
+    pages.push(await views.select(listQuery(tenant, list, { ...parts, where: [...either, ...where] })));
+  }
+  const [only = []] = pages;
+  if (pages.length <= 1) return only;
+  const compare = byPlace(list, parts.order);
+  return pages
+    .flat()
+    .sort(compare)
+    .filter((row, index, all) => {
+      const before = all[index - 1];
+      return before === undefined || compare(before, row) !== 0;
+    })
+    .slice(0, parts.rowsMax);
 };
 
 const byPlace =
@@ -100,6 +211,9 @@ const byPlace =
     }
     return 0;
   };
+
+const placeOf = ({ orderBy }: List, row: Row | undefined): Place | undefined =>
+  row && orderBy.map((name) => placed(row[name]));
 
 /** Anybody may make a cursor, because it is not secret, even one with a text instead of a number. */
 const isPlaceIn = ({ table, orderBy }: List, place: Place | undefined): boolean =>
@@ -118,13 +232,15 @@ export const listQuery = (
     readonly order: "asc" | "desc";
     readonly after?: readonly (string | number)[] | undefined;
     readonly rowsMax: number;
+    /** Default: all. */
+    readonly columns?: readonly string[] | undefined;
   },
 ): TenantQuery =>
   tenantList({
     ...parts,
     tenant,
     table,
-    columns: Object.keys(table.columns),
+    columns: parts.columns ?? Object.keys(table.columns),
     where: [...parts.where, ...always],
     orderBy,
   });
@@ -187,11 +303,11 @@ export async function* listRows(
   views: Pick<ViewStore, "select">,
   tenant: string,
   list: List,
-  { where, pageRows }: { readonly where: readonly Condition[]; readonly pageRows: number },
+  { pageRows, ...question }: ListQuestion & { readonly pageRows: number },
 ): AsyncGenerator<Row> {
   let cursor: string | undefined;
   do {
-    const page = await readList(views, tenant, list, { where, order: "asc", limit: pageRows, cursor });
+    const page = await readList(views, tenant, list, { ...question, order: "asc", limit: pageRows, cursor });
     if (page.kind !== "page") throw new Error("a list takes its own cursor");
     yield* page.rows;
     cursor = page.nextCursor ?? undefined;

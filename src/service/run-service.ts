@@ -19,10 +19,13 @@ import { ViewsRefusedError } from "./view-place.ts";
 
 const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
 
-/** Reads the settings, starts the service, and ends the process on a signal or a failed start. `isPretty`: log lines for a person. */
+/** Reads the settings, starts the service, and ends the process on a signal or a failed start. */
 export const runService = async (options: {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Log lines for a person. */
   readonly isPretty: boolean;
+  /** Says that the service is up; by default the banner does. */
+  readonly announce?: (service: Service) => Promise<void>;
 }): Promise<void> => {
   const read = readConfig(options.environment);
   if (read.kind === "invalid") {
@@ -37,7 +40,7 @@ export const runService = async (options: {
 
 const run = async (
   config: Config,
-  { environment, isPretty }: Parameters<typeof runService>[0],
+  { environment, isPretty, announce }: Parameters<typeof runService>[0],
 ): Promise<void> => {
   // A closed standard error is no reason to stop serving.
   process.stderr.on("error", () => {});
@@ -61,6 +64,7 @@ const run = async (
     process.stderr.write(`\nProoftrail cannot start.\n${reasonFor(error, config)}\n`);
     process.exit(EXIT.failed);
   });
+  if (announce) return announce(service);
   // On standard error, so that standard output holds nothing but log lines.
   const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true;
   const startedMs = performance.now() - startedAt;

@@ -95,9 +95,16 @@ const HELD = {
   consistent: "fits: the newer tree extends the older",
 } as const;
 
-const aboutText = ({ assetId, correlationId }: EvidenceFacts): string => {
-  if (assetId !== null) return `AI system ${assetId}`;
-  return correlationId === null ? "the whole tenant" : `case ${correlationId}`;
+const aboutText = (facts: EvidenceFacts): string => {
+  const { assetId, assetIds, correlationId, decisionId, subjectHash } = facts;
+  const parts = [
+    ...(subjectHash === undefined ? [] : [`person ${subjectHash}`]),
+    ...(decisionId === undefined ? [] : [`decision ${decisionId}`]),
+    ...(correlationId === null ? [] : [`case ${correlationId}`]),
+    ...(assetId === null ? [] : [`AI system ${assetId}`]),
+    ...(assetIds === undefined ? [] : [`AI systems ${assetIds.join(", ")}`]),
+  ];
+  return parts.length === 0 ? "the whole tenant" : parts.join("; ");
 };
 
 const invalidText = (path: string, finding: Finding): string => {

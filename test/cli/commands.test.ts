@@ -40,6 +40,7 @@ const wordsOf = (command: string): readonly string[] =>
 test("the list of commands is complete", () => {
   expect(commands.map(({ path }) => path.join(" "))).toEqual([
     "serve",
+    "demo",
     "keys create",
     "keys list",
     "keys revoke",

@@ -16,6 +16,16 @@ type Examples = Readonly<
   Record<string, { readonly value: { readonly _sandbox_watermark?: string; readonly errors?: object[] } }>
 >;
 
+interface ParameterSchema {
+  readonly type: "string" | "integer" | "boolean" | "object" | "array";
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -27,15 +37,7 @@ interface Operation {
     readonly in: string;
     readonly required: boolean;
     readonly description: string;
-    readonly schema: {
-      readonly type: "string" | "integer" | "boolean" | "object";
-      readonly pattern?: string;
-      readonly format?: string;
-      readonly enum?: readonly unknown[];
-      readonly default?: unknown;
-      readonly minimum?: number;
-      readonly maximum?: number;
-    };
+    readonly schema: ParameterSchema & { readonly items?: ParameterSchema };
     readonly example?: unknown;
   }[];
   readonly requestBody?: {
@@ -182,6 +184,7 @@ describe("the OpenAPI document", () => {
       "get /v1/session",
       "get /v1/sources",
       "get /v1/sources/gaps",
+      "get /v1/vocabulary",
       "post /v1/classify",
       "post /v1/events",
       "post /v1/events/batch",
@@ -199,6 +202,9 @@ describe("the OpenAPI document", () => {
   });
 
   const TWO_FORMS = ["/v1/export", "/v1/events/{event_id}/proof"];
+  /** A list is also a file: CSV and NDJSON. */
+  const formsOf = (path: string, parameters: readonly { readonly name: string }[] = []): number =>
+    TWO_FORMS.includes(path) ? 2 : parameters.some(({ name }) => name === "format") ? 3 : 1;
 
   test("gives every operation a name, a description, a tag, its authentication, examples and errors", () => {
     const ids = new Set<string>();
@@ -218,15 +224,15 @@ describe("the OpenAPI document", () => {
         where,
         expect.arrayContaining(needsKey ? ["401", "429", "500"] : ["500"]),
       ]);
-      // Any key may ask for a classification.
-      expect([where, "403" in operation.responses]).toEqual([where, needsKey && path !== "/v1/classify"]);
+      const isForAnyKey = ["/v1/classify", "/v1/vocabulary"].includes(path);
+      expect([where, "403" in operation.responses]).toEqual([where, needsKey && !isForAnyKey]);
       for (const [status, response] of Object.entries(operation.responses)) {
         const content = Object.values(response.content ?? {});
         expect([where, status, response.description.length > 0, content.length]).toEqual([
           where,
           status,
           true,
-          TWO_FORMS.includes(path) && status === "200" ? 2 : 1,
+          status === "200" ? formsOf(path, operation.parameters) : 1,
         ]);
         for (const { example, examples } of content)
           expect([where, status, example ?? examples]).not.toEqual([where, status, undefined]);
@@ -283,7 +289,13 @@ describe("the OpenAPI document", () => {
 
   test("shows example values that the parameters accept", () => {
     const texts = (_: object) => Type.Record(Type.String(), Type.String());
-    const kinds = { string: Type.String, integer: Type.Integer, boolean: Type.Boolean, object: texts };
+    const kinds = {
+      string: Type.String,
+      integer: Type.Integer,
+      boolean: Type.Boolean,
+      object: texts,
+      array: (_: object) => Type.Array(Type.String()),
+    };
     const told: unknown[] = [];
     for (const [, path, { parameters = [] }] of operations())
       for (const { name, schema, example } of parameters)
@@ -317,7 +329,9 @@ describe("the OpenAPI document", () => {
     const asked = operations()
       .filter(([method, path]) => method === "get" && path.startsWith("/v1") && !path.includes("{"))
       .flatMap(([, path, { parameters = [] }]) =>
-        parameters.filter((each) => each.in === "query").map((each) => ({ path, ...each })),
+        parameters
+          .filter((each) => each.in === "query")
+          .map(({ name, schema }) => ({ path, name, schema: schema.items ?? schema })),
       )
       // No pattern can describe words, times and cursors, and an enumeration describes itself.
       .filter(

@@ -50,7 +50,7 @@ export const coverageAt = async (
 ): Promise<readonly CoverageEntry[]> => {
   const entries: CoverageEntry[] = [];
   for (let cursor: string | undefined, isEnd = false; !isEnd; ) {
-    const page = await readCoverage(views, tenant, { where: [], order: "asc", limit, cursor });
+    const page = await readCoverage(views, tenant, { anyOf: [[]], order: "asc", limit, cursor });
     if (page.kind !== "page") throw new Error("a page has its own cursor");
     const at = { rules: STANDARD_RULES, now: new Date(now) };
     entries.push(...(await coverageEntries(views, tenant, page.rows, at)));

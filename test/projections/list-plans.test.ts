@@ -74,7 +74,13 @@ const LISTS: readonly (readonly [string, List, readonly Condition[]])[] = [
   ["gaps of sources", sourceGapList, []],
 ];
 
-test.each(LISTS)("the list of %s needs no table scan and no sorting", (_, list, always) => {
+const withTime = LISTS.flatMap(([name, list, always]) => {
+  const [column = ""] = list.orderBy;
+  const range = { kind: "range", column, from: "2026", to: "2027" } as const;
+  return list.time === undefined ? [] : [[`${name} in a time`, list, [...always, range]] as const];
+});
+
+test.each([...LISTS, ...withTime])("the list of %s needs no table scan and no sorting", (_, list, always) => {
   for (const filters of subsets(list.filters)) {
     const where = [...always, ...filters.map((column) => ({ kind: "equals", column, value: "x" }) as const)];
     for (const order of ["asc", "desc"] as const) {

@@ -1,8 +1,11 @@
 /** Pages of a register: where they end, and which cursors are accepted. */
 import { expect, test } from "bun:test";
-import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
-import { listRows, readList } from "../../src/projections/list.ts";
+import { DatabaseSync } from "node:sqlite";
+import { CHECKED_ROWS_MAX, CHECKED_ROWS_PER_READ } from "../../src/limits.ts";
+import { DECISIONS, decisionList } from "../../src/projections/cases/registers/decisions.ts";
+import { countList, listRows, readList } from "../../src/projections/list.ts";
 import { writeCursor } from "../../src/views/cursor.ts";
+import type { Row } from "../../src/views/tables.ts";
 import { project } from "./coverage-view.ts";
 import { messageOf, simpleEvent } from "./records.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
@@ -53,3 +56,41 @@ test("reading every row of a list gives other requests a turn between pages", as
   expect(counted).toHaveLength(3);
   expect(new Set(counted).size).toBe(3);
 });
+
+test("a filter without an index looks at a limited number of rows per request, in turns, and goes on after its cursor", async () => {
+  await using database = createSqliteDatabase();
+  await using views = database.connect();
+  await project(views, decided, 3);
+  const more = CHECKED_ROWS_MAX + CHECKED_ROWS_PER_READ;
+  copyDecision(database.path, more);
+  const turns = { count: 0, isOver: false };
+  const turn = (): void => {
+    turns.count++;
+    if (!turns.isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const question = { where: [], passes: ({ decision_id }: Row) => decision_id === "d3" };
+  const read = (cursor?: string) =>
+    readList(views, "acme", decisionList, { ...question, order: "asc", limit: 2, cursor });
+  const first = await read();
+  turns.isOver = true;
+  expect(turns.count).toBeGreaterThanOrEqual(CHECKED_ROWS_MAX / CHECKED_ROWS_PER_READ - 1);
+  expect(first).toMatchObject({ kind: "page", rows: [] });
+  const second = await read((first.kind === "page" && first.nextCursor) || "");
+  expect(second).toMatchObject({ rows: [{ decision_id: "d3" }], nextCursor: null });
+  expect(await countList(views, "acme", decisionList, question)).toEqual({ value: 0, exact: false });
+});
+
+/** Copies of the decision d1, made before it. */
+const copyDecision = (path: string, count: number): void => {
+  const sqlite = new DatabaseSync(path);
+  const columns = Object.keys(DECISIONS.columns);
+  const copied = columns.map((name) => {
+    if (name === "decision_id") return "'copy' || number.i";
+    return name === "at" ? `'2026-01-01T00:00:00.' || (100000 + number.i)` : `"${name}"`;
+  });
+  sqlite.exec(
+    `WITH RECURSIVE number (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < ${count}) INSERT INTO decisions (${columns.map((name) => `"${name}"`).join(", ")}) SELECT ${copied.join(", ")} FROM decisions, number WHERE decision_id = 'd1'`,
+  );
+  sqlite.close();
+};

@@ -4,7 +4,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { caseOf } from "../../src/cases/case.ts";
+import { createDuties } from "../../src/evidence/duties.ts";
 import { type SummaryParts, summaryPage, timelineRow } from "../../src/evidence/summary-page.ts";
+import { EVIDENCE_SUMMARY_ROWS_MAX } from "../../src/limits.ts";
+import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import type { Row } from "../../src/views/tables.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 
 const LONG = "a_name_that_never_ends_".repeat(8);
@@ -18,7 +22,7 @@ const event = (index: number) => ({
 
 const PARTS: SummaryParts = {
   tenant: "acme",
-  filter: { assetId: "credit_model", from: "2026-11-01T00:00:00Z" },
+  filter: { assetIds: ["credit_model"], from: "2026-11-01T00:00:00Z" },
   selection: {
     head: { note: "", size: 12_345, root: new Uint8Array(32).fill(9) },
     records: Array.from({ length: 6 }, (_, index) => ({
@@ -48,7 +52,29 @@ const PARTS: SummaryParts = {
           asset_id: "credit_model",
           made_at: "2026-11-20T10:00:00Z",
           outcome: "denied",
+          subject_hash: `sha256:${"ab".repeat(32)}`,
           missing: ["notice", "objection_resolution"],
+          pending: ["human_review"],
+          legal_bases: ["gdpr_art_22", "a_law_of_our_own"],
+          steps: [
+            {
+              id: "evt_made",
+              type: "decision.automated_decision_made",
+              at: "2026-11-20T10:00:00",
+              recorded: "2026-11-22T08:00:00.25",
+              says: { outcome: "denied", reason: "The income is below the limit" },
+              linkedBy: "decision_id",
+            },
+            {
+              id: "evt_reviewed",
+              type: "decision.human_review_completed",
+              at: "2026-11-24T10:00:00",
+              recorded: "2026-11-24T10:00:01",
+              says: { final_outcome: "upheld", reviewer_id: "kim.hj", reason: "<b>checked</b>" },
+              linkedBy: "correlation_id",
+            },
+          ],
+          furtherSteps: 3,
         },
       ],
       hasMoreDecisions: false,
@@ -57,6 +83,7 @@ const PARTS: SummaryParts = {
   serviceName: "prooftrail",
   generator: "prooftrail 0.1.0",
   generatedAt: new Date("2026-11-21T09:00:00Z"),
+  language: "en",
   madeBy: "8gEqErD5906f",
   requestId: "01a1fde2-ca9b-71a1-9a82-e121e39b29a5",
   keys: "prooftrail/acme+981ba7a1+AcIz92sbyhjC4teX8aMamxgUK59++EUdx0WoKp7O19Tt\n",
@@ -64,6 +91,7 @@ const PARTS: SummaryParts = {
     sequence: 100 + index,
     leafIndex: 40 + index,
     isWithheld: false,
+    receivedAt: "2026-11-20T10:00:01.512Z",
     event: event(index),
   })),
   duties: {
@@ -74,6 +102,7 @@ const PARTS: SummaryParts = {
     entries: ["overdue", "met"].map((state) => ({
       state,
       due_at: "2026-12-20T10:00:00Z",
+      rule: "PIPA-EXPL",
       duty: "Explain the decision, and what it rests on, in words that the person understands",
       // One longer and one shorter than the label before it.
       clause: state === "met" ? "EU 86" : "PIPA art. 37-2(2), Enforcement Decree art. 44-3(2)",
@@ -85,7 +114,7 @@ const PARTS: SummaryParts = {
 };
 
 test("a name that reverses text direction or closes a tag is shown as text, and has no effect", () => {
-  const page = summaryPage({ ...PARTS, filter: { assetId: "a\u202e</style><script>b\u0000" } });
+  const page = summaryPage({ ...PARTS, filter: { assetIds: ["a\u202e</style><script>b\u0000"] } });
   expect(page).toContain("a\\u{202e}&lt;/style&gt;&lt;script&gt;b\\u{0}");
   expect(page).not.toContain("<script");
 });
@@ -97,7 +126,12 @@ test("the page keeps only what it shows of an event, however large the event is"
     metadata: { note: "n".repeat(1000) },
     tags: { team: "credit" },
   });
-  expect(timelineRow(record, text)).toEqual({ ...record, event: event(0) });
+  const receivedAt = "2026-11-20T10:00:01.512Z";
+  expect(timelineRow(record, { receivedAt, eventText: text })).toEqual({
+    ...record,
+    receivedAt,
+    event: event(0),
+  });
 });
 
 test("the page does not say that a record without an event has expired, because somebody else may have written it into the log", () => {
@@ -123,19 +157,26 @@ const LABELS_CUT_OFF = `[...document.querySelectorAll("td[data-label]")].flatMap
   return height > cell.getBoundingClientRect().height ? [cell.dataset.label] : [];
 })`;
 
-test.skipIf(noBrowserReason !== undefined).each([1280, 390])(
-  "at %p pixels the page for people fits, requests nothing and reports no error",
-  async (width) => {
+test.skipIf(noBrowserReason !== undefined).each([
+  [1280, "en"],
+  [390, "en"],
+  [1280, "ko"],
+  [390, "ko"],
+] as const)(
+  "at %p pixels the page for people in the language %s fits, requests nothing and reports no error",
+  async (width, language) => {
     const folder = await mkdtemp(join(tmpdir(), "prooftrail-summary-"));
     const path = join(folder, "summary.html");
-    await writeFile(path, summaryPage(PARTS));
+    await writeFile(path, summaryPage({ ...PARTS, language }));
     await using browser = await startBrowser({ origin: "null", width });
     const { page, complaints } = await openPage(browser, `file://${path}`);
-    const seen = await screenshotPath(`evidence-${width}.png`);
+    const seen = await screenshotPath(`evidence-${width}-${language}.png`);
     if (seen) await page.screenshot({ path: seen, fullPage: true });
     expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
     expect(await page.evaluate(LABELS_CUT_OFF)).toEqual([]);
-    expect(await page.locator("h1").textContent()).toBe("Evidence: AI system credit_model");
+    const title = { en: "Evidence: AI system credit_model", ko: "증거 자료: AI 시스템 credit_model" };
+    expect(await page.locator("h1").textContent()).toBe(title[language]);
+    expect(await page.evaluate("document.documentElement.lang")).toBe(language);
     expect(await page.locator("tbody tr").count()).toBe(6 + 2 + 1 + 2);
     expect(browser.foreignRequests).toEqual([]);
     expect(complaints).toEqual([]);
@@ -145,7 +186,7 @@ test.skipIf(noBrowserReason !== undefined).each([1280, 390])(
 
 test("a name with invisible characters does not look like the name without them", () => {
   // Combining grapheme joiner, Hangul filler, variation selector: neither control nor format characters, but text rendering ignores them (UAX #44, Default_Ignorable_Code_Point).
-  const page = summaryPage({ ...PARTS, filter: { assetId: "credit\u034f_\u3164model\ufe00" } });
+  const page = summaryPage({ ...PARTS, filter: { assetIds: ["credit\u034f_\u3164model\ufe00"] } });
   expect(page).toContain("<h1>Evidence: AI system credit\\u{34f}_\\u{3164}model\\u{fe00}</h1>");
 });
 
@@ -180,3 +221,110 @@ test("if a case has more events than the page keeps, it keeps the most telling o
   expect(page).toContain("it has 1,300 events, and 0 of those are looked at for them");
   expect(page).toContain("the first decision and notice, then what is said of objections");
 });
+
+/** Without tags, each run of white space as one blank. */
+const textOfPage = (page: string): string =>
+  page
+    .replaceAll("<wbr>", "")
+    .replaceAll(/<style>.*<\/style>/gs, "")
+    .replaceAll(/<[^>]*>/g, " ")
+    .replaceAll(/\s+/g, " ");
+
+test("the page says what was decided: outcome, reason, reviewer, laws, when it was received, and the rule that linked each event", () => {
+  const text = textOfPage(summaryPage(PARTS));
+  for (const said of [
+    "denied The income is below the limit",
+    "GDPR art. 22, automated decisions",
+    "a_law_of_our_own",
+    "2026-11-20 10:00:00, received 2026-11-22 08:00:00, by the decision it names",
+    "Human review completed: upheld, reviewer kim.hj, &lt;b&gt;checked&lt;/b&gt;",
+    "received 2026-11-24 10:00:01, by its case",
+    "and 3 events more",
+    "Not in the log: Notice before the decision, Answer to the objection",
+    "Not due yet: Human review",
+  ])
+    expect(text).toContain(said);
+});
+
+test("in Korean no sentence of the page stays English", () => {
+  const [en, ko] = (["en", "ko"] as const).map((language) =>
+    textOfPage(summaryPage({ ...PARTS, language, selection: { ...PARTS.selection, isComplete: true } })),
+  );
+  expect(ko).toContain("로그에 없음: 결정 전 고지, 이의 제기 답변");
+  expect(ko).toContain("인적 검토 완료: upheld, 검토자 kim.hj");
+  // What stays are names: of files, paths, runtimes, and of events.
+  const words = (text = ""): readonly string[] => text.match(/\b[A-Za-z]{3,}(?: [a-z]{2,}){3,}/g) ?? [];
+  const ofEvents = ["income is below the limit", "file, needs"];
+  expect(words(ko).filter((run) => !ofEvents.some((name) => run.includes(name)))).toEqual([]);
+  expect(words(en).length).toBeGreaterThan(20);
+});
+
+test("obligations come first, and the page begins with its contents where it is about more than 50 records", () => {
+  const headings = (page: string) => [...page.matchAll(/<h2[^>]*>([^<]*)</g)].map(([, heading]) => heading);
+  const expected = [
+    "Obligations",
+    "What was decided",
+    "Timeline",
+    "Who to ask",
+    "What it covers",
+    "How to verify",
+    "What it does not prove",
+  ];
+  expect(headings(summaryPage(PARTS))).toEqual(expected);
+  const records = Array.from({ length: 51 }, (_, index) => ({
+    sequence: index,
+    leafIndex: index,
+    isWithheld: false,
+  }));
+  const long = summaryPage({ ...PARTS, selection: { ...PARTS.selection, records } });
+  expect(headings(long)).toEqual(["Contents", ...expected]);
+  for (const [, id] of long.matchAll(/href="#([^"]*)"/g)) expect(long).toContain(`<h2 id="${id}">`);
+});
+
+test("of many obligations the page shows the overdue ones first, then the breached, and those that were met last", () => {
+  const rows: readonly Row[] = Array.from({ length: 3 * EVIDENCE_SUMMARY_ROWS_MAX }, (_, index) => ({
+    rule: "OBJ-ACK",
+    due_at: `2026-01-01T00:00:${String(index % 60).padStart(2, "0")}`,
+    status: ["met", "met", "breached"][index % 3] ?? "",
+    extensions: 0,
+    recorded_late: 0,
+  }));
+  const overdue: Row = { ...rows[0], status: "open", due_at: "2026-06-01T00:00:00" };
+  const duties = createDuties({ rules: STANDARD_RULES }, () => [...rows, overdue], "2026-11-29T00:00:00");
+  for (const _ of duties.all());
+  const states = duties.shown().entries.map(({ state }) => state);
+  expect(states.slice(0, 2)).toEqual(["overdue", "breached"]);
+  expect(states).toHaveLength(EVIDENCE_SUMMARY_ROWS_MAX);
+});
+
+test.skipIf(noBrowserReason !== undefined)(
+  "on A4 the contents end the first page, no column is cut off, and a table repeats its head",
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "prooftrail-summary-"));
+    const path = join(folder, "summary.html");
+    const records = Array.from({ length: 60 }, (_, index) => ({
+      sequence: index,
+      leafIndex: index,
+      isWithheld: false,
+    }));
+    const [row] = PARTS.timeline;
+    if (!row) throw new Error("no row");
+    const timeline = records.map((record) => ({ ...row, ...record }));
+    const selection = { ...PARTS.selection, records };
+    await writeFile(path, summaryPage({ ...PARTS, selection, timeline }));
+    // A4 at 96 dots per inch, without its margins.
+    await using browser = await startBrowser({ origin: "null", width: 688 });
+    const { page } = await openPage(browser, `file://${path}`);
+    await page.emulateMedia({ media: "print" });
+    expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
+    expect(await page.evaluate(`getComputedStyle(document.querySelector("thead")).display`)).toBe(
+      "table-header-group",
+    );
+    expect(await page.evaluate(`getComputedStyle(document.querySelector("nav")).breakAfter`)).toBe("page");
+    const pdf = await page.pdf({ preferCSSPageSize: true });
+    const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? [];
+    expect(pages.length).toBeGreaterThan(2);
+    expect(pages.length).toBeLessThan(11);
+    await rm(folder, { recursive: true, force: true });
+  },
+);

@@ -63,19 +63,20 @@ const refusal = async (...asked: Parameters<typeof select>): Promise<string | un
   return result.kind === "too_large" ? result.detail : undefined;
 };
 
-const ADVICE = "Ask in parts: by asset_id, by correlation_id, or by shorter times with from and to.";
+const ADVICE =
+  "Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.";
 
 test("a bundle with too many records is refused, and the error says how to ask for less", async () => {
   const count = EVIDENCE_RECORDS_MAX + 1;
   expect(await refusal({}, count)).toContain(ADVICE);
-  expect(await refusal({ assetId: "credit_model" }, count)).toContain(ADVICE);
+  expect(await refusal({ assetIds: ["credit_model"] }, count)).toContain(ADVICE);
   expect(await refusal({ from: "2026-01-01T00:00:00Z" }, count)).toContain(ADVICE);
 });
 
 test("a bundle with records that are too large together is refused", async () => {
   const event = JSON.stringify("x".repeat(EVENT_BYTES_MAX - 2));
   const count = Math.ceil(EVIDENCE_BYTES_MAX / EVENT_BYTES_MAX) + 1;
-  expect(await refusal({ assetId: "credit_model" }, count, event)).toContain(ADVICE);
+  expect(await refusal({ assetIds: ["credit_model"] }, count, event)).toContain(ADVICE);
 });
 
 /** How often others had a turn meanwhile, on views that answer at once. */
@@ -93,6 +94,6 @@ const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
 
 test("other requests get a turn between the pages of selected records", async () => {
   const pages = 20;
-  const turns = await turnsDuring(() => refusal({ assetId: "credit_model" }, pages * 500));
+  const turns = await turnsDuring(() => refusal({ assetIds: ["credit_model"] }, pages * 500));
   expect(turns).toBeGreaterThanOrEqual(pages - 1);
 });

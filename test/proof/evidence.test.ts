@@ -11,7 +11,16 @@ import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
-import { linesIn, manifestOf, type PackedFile, textOf, unpack, verify } from "../support/evidence-bundle.ts";
+import {
+  linesIn,
+  manifestOf,
+  type PackedFile,
+  pack,
+  textOf,
+  unpack,
+  verify,
+  withManifest,
+} from "../support/evidence-bundle.ts";
 import { diskFolder } from "../support/memory-folder.ts";
 import { RUNTIMES } from "../support/process.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
@@ -164,6 +173,97 @@ describe("a bundle", () => {
     expect(duties).toContain(`${DEADLINES_VERSION},overdue`);
   });
 
+  test("the bundle of a decision has its timeline and its duties, and nothing else of its case", async () => {
+    const key = await service.makeKey("decisions");
+    const of = (decision_id: string) => ({ correlation_id: "shared", metadata: { decision_id } });
+    await send(key, [
+      event({ event_id: "evt_one", legal_bases: ["gdpr_art_22"], ...of("one") }),
+      event({ event_id: "evt_two", ...of("two") }),
+      event({ event_id: "evt_review", event_type: "decision.human_review_triggered", ...of("one") }),
+      event({ event_id: "evt_review_two", event_type: "decision.human_review_triggered", ...of("two") }),
+    ]);
+    const { bytes, files, headers } = await bundle(key, "decision_id=one");
+    expect(factsOf(await verify(bytes))).toMatchObject({ decisionId: "one", records: 2, isComplete: false });
+    expect(headers.get("content-disposition")).toContain("evidence-decisions-one-");
+    expect(idsIn(files)).toEqual(["evt_one", "evt_review"]);
+    const duties = textOf(files, "obligations.csv");
+    expect([duties.includes("HR-CLOSE"), duties.includes("evt_review_two")]).toEqual([true, false]);
+    expect(textOf(files, "summary.html")).toContain("decision one");
+    const unknown = await refusal("decision_id=three", key);
+    expect([unknown.status, unknown.json.code]).toEqual([404, "not_found"]);
+  });
+
+  test("the bundle of a person has what names the person, and what belongs to the person's decisions and objections", async () => {
+    const key = await service.makeKey("persons");
+    const other = `sha256:${"b".repeat(64)}`;
+    const about = (decision_id: string, asset_id: string, subject_hash = HASH) =>
+      event({ event_id: `evt_${decision_id}`, asset_id, subject_hash, metadata: { decision_id } });
+    await send(key, [
+      about("first", "credit_model"),
+      about("second", "fraud_model"),
+      about("foreign", "credit_model", other),
+      event({
+        event_id: "evt_explained",
+        event_type: "decision.explanation_provided",
+        metadata: { decision_id: "first" },
+      }),
+      event({
+        event_id: "evt_objected",
+        event_type: "objection.received",
+        subject_hash: HASH,
+        metadata: { objection_id: "o" },
+      }),
+      event({ event_id: "evt_resolved", event_type: "objection.resolved", metadata: { objection_id: "o" } }),
+      event({
+        event_id: "evt_notice",
+        event_type: "transparency.notice_shown",
+        subject_hash: HASH,
+        timestamp: "2026-01-01T00:00:00Z",
+      }),
+      event({ event_id: "evt_nobody", event_type: "asset.updated" }),
+    ]);
+    const { bytes, files } = await bundle(
+      key,
+      `subject_hash=${HASH.toUpperCase().replace("SHA256", "sha256")}`,
+    );
+    expect(factsOf(await verify(bytes))).toMatchObject({ subjectHash: HASH, records: 6 });
+    expect(idsIn(files)).toEqual([
+      "evt_first",
+      "evt_second",
+      "evt_explained",
+      "evt_objected",
+      "evt_resolved",
+      "evt_notice",
+    ]);
+    expect(textOf(files, "obligations.csv")).toContain("OBJ-ACK");
+    const some = await bundle(key, `subject_hash=${HASH}&asset_id=fraud_model`);
+    expect(factsOf(await verify(some.bytes))).toMatchObject({ subjectHash: HASH, assetId: "fraud_model" });
+    expect(idsIn(some.files)).toEqual(["evt_second"]);
+    const early = await bundle(key, `subject_hash=${HASH}&to=2026-02-01T00:00:00Z`);
+    expect(idsIn(early.files)).toEqual(["evt_notice"]);
+    const nobody = await refusal(`subject_hash=sha256:${"c".repeat(64)}`, key);
+    expect([nobody.status, nobody.json.code]).toEqual([404, "not_found"]);
+  });
+
+  test("the bundle of several systems has one proof, and a record of another system in it is found", async () => {
+    const key = await service.makeKey("systems");
+    await send(
+      key,
+      ["a,b", "c", "d", "c"].map((asset_id, index) => event({ event_id: `evt_${index}`, asset_id })),
+    );
+    const { bytes, files, headers } = await bundle(key, `asset_id=${encodeURIComponent("a\\,b,c")}`);
+    const facts = factsOf(await verify(bytes));
+    expect(facts).toMatchObject({ assetId: null, assetIds: ["a,b", "c"], records: 3 });
+    expect(idsIn(files)).toEqual(["evt_0", "evt_1", "evt_3"]);
+    expect(headers.get("content-disposition")).toContain("a-b-c");
+    expect(manifestOf(files)).toMatchObject({ asset_id: null, asset_ids: ["a,b", "c"] });
+    const narrowed = withManifest(files, { asset_ids: ["a,b", "x"] });
+    expect(await verify(pack(narrowed))).toMatchObject({
+      kind: "invalid",
+      finding: { code: "outside_filter" },
+    });
+  });
+
   /** The content of a bundle if `meanwhile` is sent after its views were read and before its records are. */
   const selectedWhile = async (parts: {
     readonly tenant: string;
@@ -239,7 +339,7 @@ describe("a bundle", () => {
     const { told, before } = await selectedWhile({
       tenant: "busy",
       key,
-      filter: { assetId: "credit_model" },
+      filter: { assetIds: ["credit_model"] },
       meanwhile: [
         objection("first", "resolved", "2026-02-02T00:00:00Z"),
         objection("second", "received", "2026-02-03T00:00:00Z"),
@@ -276,7 +376,7 @@ describe("a bundle", () => {
           metadata: { decision_id: id },
         });
       await send(key, [created("made", "credit_model", "First team"), decided("dec_early")]);
-      const filter = { asset: { assetId: "credit_model" }, tenant: {}, case: { correlationId: "case" } }[
+      const filter = { asset: { assetIds: ["credit_model"] }, tenant: {}, case: { correlationId: "case" } }[
         about
       ];
       const { selection, before } = await selectedWhile({
@@ -314,8 +414,16 @@ describe("a bundle", () => {
     expect(page).toContain("Credit &lt;b&gt;risk&lt;/b&gt; team");
     expect(page).toContain("none is recorded");
     expect(page).toContain("overdue");
-    expect(page).toContain("notice, explanation, objection resolution");
+    expect(page).toContain("Notice before the decision, Explanation, Answer to the objection");
     expect(page).not.toMatch(/<script|<link|<img|https?:|@import|url\(/);
+  });
+
+  test("the page is in the language that was asked for, and a language that it has not is refused", async () => {
+    const korean = textOf((await bundle(acme, "lang=ko")).files, "summary.html");
+    expect(korean).toContain('<html lang="ko">');
+    expect(korean).toContain('<h2 id="decisions">결정 내용</h2>');
+    const { status, json } = await service.call("/v1/evidence?lang=fr", { key: acme });
+    expect([status, json.errors[0].path]).toEqual([400, "query:lang"]);
   });
 
   test("a bundle includes every notice that was shown to the person, just as the decision does", async () => {
@@ -336,15 +444,47 @@ describe("a bundle", () => {
     ]);
     for (const query of ["", "asset_id=credit_model", "correlation_id=told"]) {
       const page = textOf((await bundle(key, query)).files, "summary.html");
-      const lacking = page.slice(
-        page.indexOf("<h2>Decisions with missing steps"),
-        page.indexOf("<h2>Who to ask"),
-      );
-      const named = lacking.replaceAll("<wbr>", "").match(/dec_[a-z]+/g);
+      const decisions = page.slice(page.indexOf('<h2 id="decisions">'), page.indexOf('<h2 id="timeline">'));
+      const lacking = decisions.split("<tr>").filter((row) => row.includes("Not in the log"));
+      const named = lacking
+        .join("")
+        .replaceAll("<wbr>", "")
+        .match(/dec_[a-z]+/g);
       expect([query, named?.sort()]).toEqual([query, ["dec_before", "dec_nobody"]]);
+      expect(decisions).toContain("by the person, shown before the decision");
     }
     const { json } = await service.call("/v1/decisions/dec_told", { key });
     expect(json.data).toMatchObject({ missing: [], notice_linked_by: "subject" });
+  });
+
+  test("the timeline of a case names the rule that links each event, and says of one that no rule links it", async () => {
+    const key = await service.makeKey("linking");
+    const about = (id: string, event_type: string, metadata: object) =>
+      event({ event_id: `evt_${id}`, event_type, correlation_id: "call", metadata });
+    await send(key, [
+      about("one", "decision.automated_decision_made", { decision_id: "dec_one" }),
+      about("two", "decision.automated_decision_made", { decision_id: "dec_two" }),
+      about("objection", "objection.received", { decision_id: "dec_one", objection_id: "obj_one" }),
+      about("heard", "objection.acknowledged", {}),
+      about("answer", "objection.resolved", { objection_id: "obj_one", resolution: "upheld" }),
+      about("loose", "decision.explanation_provided", {}),
+    ]);
+    const page = textOf((await bundle(key, "correlation_id=call")).files, "summary.html");
+    const rows = page
+      .slice(page.indexOf('<h2 id="timeline">'), page.indexOf('<h2 id="people">'))
+      .split("<tr>");
+    const linkOf = (id: string) =>
+      /data-label="Linked">(.*?)<\/td>/.exec(
+        rows.find((row) => row.replaceAll("<wbr>", "").includes(`evt_${id}<`)) ?? "",
+      )?.[1];
+    expect(["one", "two", "objection", "heard", "answer", "loose"].map(linkOf)).toEqual([
+      "by the decision it names",
+      "by the decision it names",
+      "by the decision it names",
+      "by its case",
+      "by the objection it names",
+      "<strong>not linked</strong>",
+    ]);
   });
 
   test("a bundle names only paths that exist, even if it shows the first rows only", async () => {
@@ -473,8 +613,16 @@ describe("refused requests", () => {
   });
 
   test("a question with two filters, or without a valid time, is answered with 400", async () => {
-    const both = await refusal("asset_id=a&correlation_id=b");
-    expect([both.status, both.json.errors[0].path]).toEqual([400, "query:correlation_id"]);
+    for (const [query, name] of [
+      ["asset_id=a&correlation_id=b", "correlation_id"],
+      [`subject_hash=${HASH}&correlation_id=b`, "correlation_id"],
+      ["decision_id=a&correlation_id=b", "correlation_id"],
+      ["asset_id=a&decision_id=b", "decision_id"],
+      ["subject_hash=nobody", "subject_hash"],
+    ]) {
+      const both = await refusal(query ?? "");
+      expect([query, both.status, both.json.errors[0].path]).toEqual([query, 400, `query:${name}`]);
+    }
     for (const query of ["from=yesterday", "wait=31", "colour=red"])
       expect((await refusal(query)).status).toBe(400);
   });

@@ -395,7 +395,7 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       const all = async (order: "asc" | "desc", limit: number) => {
         const found: string[] = [];
         for (let cursor: string | null | undefined; cursor !== null; ) {
-          const page = await readCoverage(views, "acme", { where: [], order, limit, cursor });
+          const page = await readCoverage(views, "acme", { anyOf: [[]], order, limit, cursor });
           if (page.kind !== "page") throw new Error(page.kind);
           found.push(...page.rows.map(({ asset_id, law, duty }) => `${asset_id} ${law} ${duty}`));
           cursor = page.nextCursor;
@@ -411,8 +411,8 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       await using database = await create(COVERAGE_VIEWS);
       await using views = database.connect();
       await project(views, [], 1);
-      const asked = { where: [], order: "asc", limit: 1 } as const;
-      const scope = JSON.stringify(["acme", "coverage", asked.where, asked.order]);
+      const asked = { anyOf: [[]], order: "asc", limit: 1 } as const;
+      const scope = JSON.stringify(["acme", "coverage", asked.anyOf, asked.order]);
       const kindOf = async (...place: readonly (string | number)[]) =>
         (await readCoverage(views, "acme", { ...asked, cursor: writeCursor({ place, scope }) })).kind;
       expect(await kindOf("a", "any", "notice")).toBe("page");

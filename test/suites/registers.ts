@@ -212,7 +212,7 @@ export const registersSuite = (environment: () => Promise<Environment>): void =>
     test("a range of due times includes its beginning and excludes its end", async () => {
       const [from, to] = ["2026-10-01T00:00:00Z", "2026-12-01T00:00:00Z"];
       const known = history.duties.filter(({ due_at }) => due_at >= from && due_at < to);
-      expect(await all(`/v1/obligations?due_from=${from}&due_to=${to}`)).toHaveLength(known.length);
+      expect(await all(`/v1/obligations?from=${from}&to=${to}`)).toHaveLength(known.length);
     });
 
     test("an unknown state is refused, and the error lists the known ones", async () => {

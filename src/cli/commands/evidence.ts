@@ -13,14 +13,22 @@ import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const PARAMETERS: readonly OptionSpec[] = [
-  { flag: "--asset-id", value: "id", description: "about this AI system" },
+  { flag: "--asset-id", value: "ids", description: "about these AI systems, separated by commas" },
   { flag: "--correlation-id", value: "id", description: "about this case" },
+  { flag: "--decision-id", value: "id", description: "about this decision" },
+  { flag: "--subject-hash", value: "hash", description: "about this person" },
   {
     flag: "--from",
     value: "time",
     description: "events at or after this time, such as 2026-11-20T10:00:00Z",
   },
   { flag: "--to", value: "time", description: "events before this time" },
+  {
+    flag: "--lang",
+    value: "language",
+    description: "of the page for people; en by default",
+    choices: ["en", "ko"],
+  },
   {
     flag: "--wait",
     value: "seconds",
@@ -33,7 +41,7 @@ export const EVIDENCE: CommandSpec = {
   name: "evidence",
   summary: "Fetch an evidence bundle: records with proofs, a ZIP",
   description: [
-    "For one AI system, for one case, or without both for the whole tenant. Check it with prooftrail verify. Each bundle is recorded as an event in Prooftrail's own log.",
+    "For AI systems, a case, a decision or a person, or without any of them for the whole tenant. Check it with prooftrail verify. Each bundle is recorded as an event in Prooftrail's own log.",
   ],
   options: [
     { flag: "--output", value: "file", description: "where to", isRequired: true, isFile: true },

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { timeKey } from "../../event/formats.ts";
-import { PAGE_ROWS_MAX } from "../../limits.ts";
+import { PART_ROWS_MAX } from "../../limits.ts";
 import { riskChangeList } from "../../projections/assessments/queries.ts";
 import { assetEntry, assetList, assetMembers, findAsset } from "../../projections/assets/queries.ts";
 import { coverageEntries } from "../../projections/coverage/entries.ts";
@@ -9,42 +9,39 @@ import { COVERAGE_VIEWS, readCoverage } from "../../projections/coverage/page.ts
 import { entryOf, entrySchema, type List, type Page, readList } from "../../projections/list.ts";
 import { modelList } from "../../projections/models/queries.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { fileForms } from "../entry-file.ts";
 import type { Guard } from "../guard.ts";
-import { listFilterParameters, readListFilter } from "../list-filter.ts";
+import { LIST_PARAMETERS, LIST_PROBLEMS, type ListDependencies, listAnswer } from "../list-answer.ts";
+import { timedFilterParameters } from "../list-filter.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import {
-  answerList,
   answerOne,
   equalTo,
   MIN_SEQUENCE,
   movesWithEvents,
   notFound,
-  PAGE_PARAMETERS,
   pathParameter,
-  type ReadDependencies,
   reading,
-  readPage,
 } from "../reading.ts";
 import { dataOf, listOf } from "../schemas.ts";
+import { tableSource } from "../table-source.ts";
 import { type CoverageDependencies, coverageSchema } from "./coverage.ts";
 import { COVERAGE_EXAMPLE, MODEL_EXAMPLE, RISK_CHANGE_EXAMPLE } from "./register-examples.ts";
 
-export const assetRoutes = ({ guard, ...dependencies }: CoverageDependencies & { readonly guard: Guard }) =>
+type Dependencies = CoverageDependencies & ListDependencies;
+
+export const assetRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
   new Elysia({ prefix: "/v1" })
     .get("/assets", guard("events:read", listAssets(dependencies)), { detail: describe(LIST) })
     .get("/assets/:asset_id", guard("events:read", oneAsset(dependencies)), { detail: describe(ONE) });
 
-const listAssets = ({ views, now }: ReadDependencies) =>
-  reading(views, {
-    view: assetList.view,
-    ask: (query) => ({
-      ...readPage(query),
-      at: timeKey(now().toISOString()),
-      where: readListFilter(query, assetList),
-    }),
-    answer: ({ at, ...asked }, call) =>
-      answerList(views, call, assetList, { ...asked, entry: (row) => assetEntry(row, at) }),
-  });
+const COLUMNS = Object.keys(assetMembers);
+
+const listAssets = (dependencies: Dependencies) =>
+  listAnswer(
+    dependencies,
+    tableSource(dependencies, { name: "assets", list: assetList, columns: COLUMNS, entry: assetEntry }),
+  );
 
 const oneAsset = (dependencies: CoverageDependencies) => {
   const { views, now } = dependencies;
@@ -74,13 +71,13 @@ const partOf = async (
 ) => {
   const { tenant, list, assetId, at } = about;
   const where = equalTo("asset_id", assetId);
-  const found = await readList(views, tenant, list, { where, order: "desc", limit: PAGE_ROWS_MAX });
+  const found = await readList(views, tenant, list, { where, order: "desc", limit: PART_ROWS_MAX });
   return found.kind === "page" ? found.rows.map((each) => entryOf(list, each, at)) : [];
 };
 
 const coverageOf = async ({ views, rules, now }: CoverageDependencies, tenant: string, assetId: string) => {
-  const page: Page = { order: "asc", limit: PAGE_ROWS_MAX };
-  const found = await readCoverage(views, tenant, { ...page, where: equalTo("asset_id", assetId) });
+  const page: Page = { order: "asc", limit: PART_ROWS_MAX };
+  const found = await readCoverage(views, tenant, { ...page, anyOf: [equalTo("asset_id", assetId)] });
   return found.kind === "page" ? coverageEntries(views, tenant, found.rows, { rules, now: now() }) : [];
 };
 
@@ -107,21 +104,22 @@ const LIST: Operation = {
   summary: "The register of AI systems",
   description: `Every asset that an event names, the one with the newest event first, with its latest values by the time of the events. ${movesWithEvents("An asset")}`,
   scope: "events:read",
-  parameters: [...listFilterParameters(assetList), ...PAGE_PARAMETERS],
+  parameters: [...timedFilterParameters(assetList), ...LIST_PARAMETERS],
   answer: {
     status: 200,
     description: "One page.",
     schema: listOf(Type.Object(assetMembers)),
     example: { data: [EXAMPLE], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+    others: fileForms(COLUMNS, EXAMPLE),
   },
-  problems: ["invalid_request", "view_behind"],
+  problems: LIST_PROBLEMS,
 };
 
 const ONE: Operation = {
   id: "readAsset",
   tag: "Reading",
   summary: "One AI system",
-  description: `The asset with its models, the changes of its risk tier and the evidence for its obligations, up to ${PAGE_ROWS_MAX} each.`,
+  description: `The asset with its models, the changes of its risk tier and the evidence for its obligations, up to ${PART_ROWS_MAX} each.`,
   scope: "events:read",
   parameters: [pathParameter("asset_id", "credit_model"), MIN_SEQUENCE],
   answer: {

@@ -1,17 +1,34 @@
+import { setImmediate as otherWork } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { COVERAGE_EXAMPLES_MAX, KEPT_LEGAL_BASES_MAX } from "../../limits.ts";
+import { COVERAGE_EXAMPLES_MAX, KEPT_LEGAL_BASES_MAX, PART_ROWS_MAX } from "../../limits.ts";
 import { CANNOT_SHOW } from "../../obligations/duties.ts";
 import type { Rules } from "../../obligations/obligation.ts";
-import { COVERAGE_STATES, COVERAGE_WARNINGS, coverageEntries } from "../../projections/coverage/entries.ts";
-import { COVERAGE_FILTERS, COVERAGE_VIEWS, readCoverage } from "../../projections/coverage/page.ts";
-import type { Condition } from "../../views/conditions.ts";
+import {
+  COVERAGE_STATES,
+  COVERAGE_WARNINGS,
+  type CoverageEntry,
+  coverageEntries,
+} from "../../projections/coverage/entries.ts";
+import {
+  COVERAGE_FILTERS,
+  COVERAGE_VIEWS,
+  countCoverage,
+  readCoverage,
+} from "../../projections/coverage/page.ts";
+import { fileForms } from "../entry-file.ts";
 import type { Guard } from "../guard.ts";
-import { listFilterParameters, readListFilter } from "../list-filter.ts";
+import {
+  LIST_PARAMETERS,
+  LIST_PROBLEMS,
+  type ListDependencies,
+  type ListSource,
+  listAnswer,
+} from "../list-answer.ts";
+import { type ListFilter, listFilterParameters, readListFilter } from "../list-filter.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
-import { invalidCursor, PAGE_PARAMETERS, type ReadDependencies, reading, readPage } from "../reading.ts";
+import type { ReadDependencies } from "../reading.ts";
 import { listOf } from "../schemas.ts";
-import { successList } from "../success.ts";
 import { COVERAGE_EXAMPLE } from "./register-examples.ts";
 
 export interface CoverageDependencies extends ReadDependencies {
@@ -20,39 +37,41 @@ export interface CoverageDependencies extends ReadDependencies {
 
 export const coverageRoutes = ({
   guard,
-  views,
-  now,
-  rules,
-}: CoverageDependencies & { readonly guard: Guard }) => {
-  const list = reading(views, {
-    view: COVERAGE_VIEWS,
-    ask: (query) => ({ ...readPage(query), where: readListFilter(query, COVERAGE_FILTERS) }),
-    answer: async (page, call) => {
-      const { tenant } = call.principal;
-      const found = await readCoverage(views, tenant, page);
-      if (found.kind === "invalid_cursor") return invalidCursor(call);
-      const entries = await coverageEntries(views, tenant, found.rows, { rules, now: now() });
-      return successList({
-        context: call.context,
-        rowTexts: entries.map((entry) => JSON.stringify(entry)),
-        nextCursor: found.nextCursor,
-        beside: { cannot_show: cannotShow(page.where) },
-      });
-    },
-  });
+  ...dependencies
+}: CoverageDependencies & ListDependencies & { readonly guard: Guard }) => {
+  const list = listAnswer(dependencies, coverageSource(dependencies));
   return new Elysia({ prefix: "/v1" }).get("/coverage", guard("events:read", list), {
     detail: describe(LIST),
   });
 };
 
+const coverageSource = ({ views, rules, now }: CoverageDependencies): ListSource<ListFilter> => ({
+  name: "coverage",
+  views: COVERAGE_VIEWS,
+  columns: COLUMNS,
+  ask: (query) => readListFilter(query, COVERAGE_FILTERS),
+  page: async ({ anyOf }, tenant, page) => {
+    const found = await readCoverage(views, tenant, { ...page, anyOf });
+    if (found.kind === "invalid_cursor") return found;
+    const entries: CoverageEntry[] = [];
+    for (let start = 0; start < found.rows.length; start += PART_ROWS_MAX) {
+      // Each row looks for its evidence, and SQLite answers synchronously.
+      if (start > 0) await otherWork();
+      const part = found.rows.slice(start, start + PART_ROWS_MAX);
+      entries.push(...(await coverageEntries(views, tenant, part, { rules, now: now() })));
+    }
+    return { kind: "page", entries: entries.map((entry) => ({ ...entry })), nextCursor: found.nextCursor };
+  },
+  count: ({ anyOf }, tenant) => countCoverage(views, tenant, anyOf),
+  beside: ({ asked }) => ({ cannot_show: cannotShow(new Map(asked)) }),
+});
+
 /** Those that match the requested law and duty. They belong to no asset, so a filter by asset does not matter. */
-const cannotShow = (where: readonly Condition[]) =>
-  CANNOT_SHOW.filter(({ law, duty }) => {
-    const own: Readonly<Record<string, string>> = { law, duty };
-    return where.every(
-      (asked) => asked.kind !== "equals" || (own[asked.column] ?? asked.value) === asked.value,
-    );
-  });
+const cannotShow = (asked: ReadonlyMap<string, readonly string[]>) =>
+  CANNOT_SHOW.filter(
+    ({ law, duty }) =>
+      asked.get("law")?.includes(law) !== false && asked.get("duty")?.includes(duty) !== false,
+  );
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const orNull = (description: string, options: object = {}) =>
@@ -101,6 +120,8 @@ export const coverageSchema = Type.Object({
   }),
 });
 
+const COLUMNS = Object.keys(coverageSchema.properties);
+
 const CannotShow = Type.Array(
   Type.Object({ law: Type.String(), duty: Type.String(), clause: Type.String(), why: Type.String() }),
   {
@@ -115,7 +136,7 @@ const LIST: Operation = {
   summary: "Which obligations have evidence",
   description: `Per asset, law and duty: how often the obligation fell due and how often the log holds evidence that it was met. \`notice\` counts decisions, under each legal basis that the decision names, or its notice, or whatever else belongs to it, at most ${KEPT_LEGAL_BASES_MAX} of them and first those that this program knows. \`labeling\` counts outcomes by their hash: those that an event labels, of all that events give out. \`bias_audit\` counts decisions, in time where a bias audit was completed no more than a year before and had not ended by its \`valid_until\`, in dates of New York. \`lifecycle\` requires \`asset.created\` and a version. The log cannot show what was not sent to it; obligations that no count of events can show to be met are in \`cannot_show\`. Not legal advice: \`clause\` is where to check.`,
   scope: "events:read",
-  parameters: [...listFilterParameters(COVERAGE_FILTERS), ...PAGE_PARAMETERS],
+  parameters: [...listFilterParameters(COVERAGE_FILTERS), ...LIST_PARAMETERS],
   answer: {
     status: 200,
     description: "One page, in the order of asset, law and duty.",
@@ -126,6 +147,7 @@ const LIST: Operation = {
       cannot_show: CANNOT_SHOW,
       request_id: EXAMPLE_REQUEST_ID,
     },
+    others: fileForms(COLUMNS, COVERAGE_EXAMPLE),
   },
-  problems: ["invalid_request", "view_behind"],
+  problems: LIST_PROBLEMS,
 };

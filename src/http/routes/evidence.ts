@@ -3,12 +3,13 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { ActionRecorder } from "../../access/action.ts";
 import type { EvidenceAction, ExportAction } from "../../administration/system-events.ts";
-import { timeKey } from "../../event/formats.ts";
+import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import { createAnchor } from "../../evidence/anchor.ts";
 import { type BundleFormats, writeBundle } from "../../evidence/bundle.ts";
 import { type EvidenceFilter, filterMembers } from "../../evidence/evidence-filter.ts";
 import { EVIDENCE_VIEWS } from "../../evidence/sealed-state.ts";
 import { type SelectionResult, selectRecords } from "../../evidence/selection.ts";
+import { SUMMARY_LANGUAGES, type SummaryLanguage } from "../../evidence/summary-words.ts";
 import {
   EVIDENCE_BYTES_MAX,
   EVIDENCE_RECORDS_MAX,
@@ -24,16 +25,18 @@ import type { ViewStore } from "../../views/view-store.ts";
 import { CSV_START, csvRow } from "../csv.ts";
 import { fileTime, recordDownload, TOO_MANY_EXPORTS } from "../downloads.ts";
 import { eventCsvRow, eventCsvStart } from "../event-csv.ts";
+import { HASH, HASH_SCHEMA } from "../event-filter.ts";
 import { actorOf, type Call, type Guard, invalidKey } from "../guard.ts";
 import type { OpenStream, OpenStreams } from "../open-streams.ts";
 import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
-import { type ProblemCode, problem } from "../problem.ts";
+import { type ProblemCode, problem, type RequestError } from "../problem.ts";
 import { type Query, readQuery } from "../query.ts";
 import { haveSeenInTime, MIN_SEQUENCE, parameter, readMinSequence, sequenceWait } from "../reading.ts";
+import { combinations, several, severalParameter } from "../several.ts";
 import { storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
-import { readTimeRange, TIME_RANGE_PARAMETERS } from "../time-range.ts";
+import { readTimeRange, timeRangeParameters } from "../time-range.ts";
 
 interface Dependencies {
   readonly views: ViewStore;
@@ -55,28 +58,49 @@ export const evidenceRoutes = ({ guard, ...dependencies }: Dependencies & { read
 
 interface Asked {
   readonly filter: EvidenceFilter;
+  readonly language: SummaryLanguage;
   readonly waitMs: number;
   readonly minSequence: number | undefined;
 }
 
 const ask = (query: Query): Asked => {
+  const assetIds = several(query, "asset_id");
+  if (assetIds) combinations(query, [{ name: "asset_id", values: assetIds }]);
+  const decisionId = query.text("decision_id");
   const filter = {
-    assetId: query.text("asset_id"),
+    assetIds,
     correlationId: query.text("correlation_id"),
+    decisionId: decisionId === undefined ? undefined : canonicalEventId(decisionId),
+    subjectHash: query.checked("subject_hash", HASH.isValid, HASH.expects)?.toLowerCase(),
     ...readTimeRange(query),
   };
   const seconds = query.integer("wait", { min: 0, max: PROOF_WAIT_SECONDS_MAX });
   return {
     filter,
+    language: query.oneOf("lang", SUMMARY_LANGUAGES) ?? "en",
     waitMs: (seconds ?? EVIDENCE_WAIT_SECONDS_DEFAULT) * 1000,
     minSequence: readMinSequence(query),
   };
 };
 
-const EITHER_OR = {
-  path: "query:correlation_id",
-  code: "invalid_value",
-  message: "Send asset_id or correlation_id, not both: a case may be about several assets.",
+/** A case or a decision stands alone: it may be about several assets and persons. */
+const standsAlone = ({
+  assetIds,
+  correlationId,
+  decisionId,
+  subjectHash,
+}: EvidenceFilter): readonly RequestError[] => {
+  const others = [assetIds, subjectHash].filter((each) => each !== undefined).length;
+  const both = correlationId !== undefined && decisionId !== undefined;
+  const wrong = [
+    ...(correlationId !== undefined && (others > 0 || both) ? ["correlation_id"] : []),
+    ...(decisionId !== undefined && correlationId === undefined && others > 0 ? ["decision_id"] : []),
+  ];
+  return wrong.map((name) => ({
+    path: `query:${name}`,
+    code: "invalid_value",
+    message: `Send ${name} without asset_id, subject_hash and other names: it may be about several systems and persons.`,
+  }));
 };
 
 const getEvidence =
@@ -84,9 +108,9 @@ const getEvidence =
   async (call: Call): Promise<Response> => {
     const { request, context, principal } = call;
     const query = readQuery(request.url);
-    const { filter, waitMs, minSequence } = ask(query);
+    const { filter, language, waitMs, minSequence } = ask(query);
     const errors = [...query.errors()];
-    if (filter.assetId !== undefined && filter.correlationId !== undefined) errors.push(EITHER_OR);
+    errors.push(...standsAlone(filter));
     if (errors.length > 0) return problem(context, "invalid_request", { errors });
     if (!(await haveSeenInTime(dependencies.views, EVIDENCE_VIEWS, sequenceWait(minSequence))))
       return problem(context, "view_behind");
@@ -102,7 +126,7 @@ const getEvidence =
         waitMs,
         at: timeKey(dependencies.now().toISOString()),
       });
-      const answer = await answerTo(dependencies, { call, filter, selected, open });
+      const answer = await answerTo(dependencies, { call, filter, language, selected, open });
       isStreaming = answer.body !== null && answer.ok;
       return answer;
     } finally {
@@ -137,6 +161,7 @@ const answerTo = async (
   parts: {
     readonly call: Call;
     readonly filter: EvidenceFilter;
+    readonly language: SummaryLanguage;
     readonly selected: SelectionResult;
     readonly open: OpenStream;
   },
@@ -189,13 +214,14 @@ const bundleBody = (
   parts: {
     readonly call: Call;
     readonly filter: EvidenceFilter;
+    readonly language: SummaryLanguage;
     readonly selection: Parameters<typeof writeBundle>[1]["selection"];
     readonly generatedAt: Date;
     readonly open: OpenStream;
   },
 ): ReadableStream<Uint8Array<ArrayBuffer>> => {
   const { logger, serviceName, version } = dependencies;
-  const { call, filter, selection, generatedAt, open } = parts;
+  const { call, filter, language, selection, generatedAt, open } = parts;
   const { context, principal } = call;
   const { tenant } = principal;
   const anchor = createAnchor(dependencies, { by: actorOf(call), tenant });
@@ -206,6 +232,7 @@ const bundleBody = (
       filter,
       selection,
       serviceName,
+      language,
       generator: `prooftrail ${version}`,
       generatedAt,
       madeBy: principal.keyId,
@@ -234,8 +261,8 @@ const bundleBody = (
 const FILE_SUBJECT_CHARACTERS_MAX = 64;
 
 /** Names of assets and cases may contain any character; a file name may not. */
-const fileSubject = ({ assetId, correlationId }: EvidenceFilter): string =>
-  (assetId ?? correlationId ?? "all")
+const fileSubject = ({ assetIds, correlationId, decisionId, subjectHash }: EvidenceFilter): string =>
+  (correlationId ?? decisionId ?? subjectHash ?? assetIds?.join("-") ?? "all")
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
     .slice(0, FILE_SUBJECT_CHARACTERS_MAX);
 
@@ -244,7 +271,7 @@ const EVIDENCE: Operation = {
   tag: "Proof",
   summary: "An evidence bundle",
   description: [
-    "One ZIP that proves itself without a server: the records of an asset, of a case or of the whole tenant, each with its proof, the signed tree head that covers",
+    "One ZIP that proves itself without a server: the records of assets, of a case, of a decision, of a person or of the whole tenant, each with its proof, the signed tree head that covers",
     "all of them, the keys, the same events to read, the obligations with their state, a page for people, and a manifest that is itself in the log: making a bundle is an event",
     `of the system. \`prooftrail verify\` says whether it is valid, and names the first broken record. Files: ${BUNDLE_FILES.map((name) => `\`${name}\``).join(", ")}.`,
     "\n\nWithout asset, case and time it holds every record, so that gaps show as well; of an event that has expired it has the hash alone. With one of them it holds what the views show: of an event that is in the log more than once the first record.",
@@ -253,12 +280,26 @@ const EVIDENCE: Operation = {
   ].join(" "),
   scope: "events:read",
   parameters: [
-    parameter("asset_id", "Exactly this asset. Not together with correlation_id."),
+    severalParameter("asset_id", "Exactly this asset. Not together with correlation_id or decision_id."),
     parameter(
       "correlation_id",
       "The case of this group of events: all linked events, as `GET /v1/cases/{correlation_id}` finds it.",
     ),
-    ...TIME_RANGE_PARAMETERS,
+    parameter(
+      "decision_id",
+      "The events of this decision, as the timeline of `GET /v1/decisions/{decision_id}` has them.",
+    ),
+    parameter(
+      "subject_hash",
+      "A person: the events that name the person, and all events of the decisions about the person and of the person's objections. With asset_id only those of these assets.",
+      HASH_SCHEMA,
+    ),
+    ...timeRangeParameters("What counts is the own time of the events."),
+    parameter("lang", "The language of summary.html: English or Korean.", {
+      type: "string",
+      enum: [...SUMMARY_LANGUAGES],
+      default: "en",
+    }),
     parameter("wait", "Seconds to wait until all that is in the log is sealed.", {
       type: "integer",
       minimum: 0,

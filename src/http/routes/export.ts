@@ -1,33 +1,22 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { ActionRecorder } from "../../access/action.ts";
-import type { ExportAction } from "../../administration/system-events.ts";
 import type { EventConditions, StoredEvent } from "../../projections/events/queries.ts";
 import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import { walkEvents } from "../../projections/events/walk.ts";
-import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import { fileTime, recordDownload, TOO_MANY_EXPORTS } from "../downloads.ts";
+import { answerExport, type ExportDependencies, type FileFormat, TOO_MANY_EXPORTS } from "../downloads.ts";
 import { EVENT_CSV_COLUMNS, eventCsvRow, eventCsvStart } from "../event-csv.ts";
 import { EVENT_FILTER_PARAMETERS, readEventFilter } from "../event-filter.ts";
-import { type Call, type Guard, invalidKey } from "../guard.ts";
-import type { OpenStream, OpenStreams } from "../open-streams.ts";
+import type { Call, Guard } from "../guard.ts";
 import { describe, type Operation } from "../openapi.ts";
-import { pagedBody } from "../paged-body.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
 import { MIN_SEQUENCE, onceSeen, parameter, readMinSequence, sequenceWait } from "../reading.ts";
-import { requestUrl } from "../request-url.ts";
 import { STORED_EVENT_EXAMPLE, storedEventLine } from "../stored-event.ts";
-import { successStream } from "../success.ts";
 
-interface Dependencies {
+interface Dependencies extends ExportDependencies {
   readonly guard: Guard;
   readonly views: ViewStore;
-  readonly exports: OpenStreams;
-  readonly recorder: ActionRecorder<ExportAction>;
-  readonly logger: Logger;
-  readonly now: () => Date;
 }
 
 export const exportRoutes = (dependencies: Dependencies) =>
@@ -37,99 +26,54 @@ export const exportRoutes = (dependencies: Dependencies) =>
     { detail: describe(EXPORT) },
   );
 
-interface Format {
-  readonly mediaType: string;
-  readonly start: () => string;
-  readonly row: (stored: StoredEvent) => string;
-}
-
-const FORMATS: Readonly<Record<"ndjson" | "csv", Format>> = {
-  ndjson: { mediaType: "application/x-ndjson", start: () => "", row: storedEventLine },
-  csv: { mediaType: "text/csv; charset=utf-8", start: eventCsvStart, row: eventCsvRow },
+const FORMS: Readonly<
+  Record<FileFormat, { readonly start: () => string; readonly row: (stored: StoredEvent) => string }>
+> = {
+  ndjson: { start: () => "", row: storedEventLine },
+  csv: { start: eventCsvStart, row: eventCsvRow },
 };
 
-const LAST_SEQUENCE_HEADER = "x-prooftrail-last-sequence";
-
-const getExport = async (
-  { views, exports, recorder, now, logger }: Dependencies,
-  call: Call,
-): Promise<Response> => {
-  const { request, context, principal } = call;
-  const query = readQuery(request.url);
-  const name = query.choice("format", ["ndjson", "csv"], "ndjson");
+const getExport = async (dependencies: Dependencies, call: Call): Promise<Response> => {
+  const query = readQuery(call.request.url);
+  const format = query.choice("format", ["ndjson", "csv"], "ndjson");
   const conditions = readEventFilter(query);
-  const awaited = sequenceWait(readMinSequence(query));
+  const minSequence = readMinSequence(query);
   const errors = query.errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
+  if (errors.length > 0) return problem(call.context, "invalid_request", { errors });
+  return exportEvents(dependencies, call, { format, conditions, minSequence });
+};
+
+/** All events that match, in the order of the log. */
+export const exportEvents = async (
+  dependencies: ExportDependencies & { readonly views: ViewStore },
+  call: Call,
+  asked: {
+    readonly format: FileFormat;
+    readonly conditions: EventConditions;
+    readonly minSequence: number | undefined;
+  },
+): Promise<Response> => {
+  const { views } = dependencies;
+  const { format, conditions, minSequence } = asked;
   const view = EVENTS_VIEW;
+  const awaited = sequenceWait(minSequence);
   const end = await onceSeen({ views, projections: [view], awaited }, async () => {
     await call.madeViews.check([view]);
     return views.position(view);
   });
-  if (end === undefined) return problem(context, "view_behind");
-  const format = FORMATS[name];
-  const answer = {
-    requestId: context.requestId,
-    mediaType: format.mediaType,
-    headers: {
-      "content-disposition": `attachment; filename="prooftrail-${principal.tenant}-${fileTime(now())}.${name}"`,
-      [LAST_SEQUENCE_HEADER]: String(end),
-    },
-  };
-  if (request.method === "HEAD") return successStream({ ...answer, body: null });
-  // Checked after the wait for `min_sequence`: the log must not record an export that nobody gets.
-  if (!call.isStillAllowed()) return invalidKey(context);
-  const open = exports.open(principal);
-  if (!open) return problem(context, "overloaded", TOO_MANY_EXPORTS);
-  const unrecorded = await recordDownload(recorder, call, {
-    what: "export",
-    details: { format: name, filters: filtersAsked(request.url), last_sequence: end },
-  });
-  if (unrecorded) {
-    open.close();
-    return unrecorded;
-  }
-  return successStream({
-    ...answer,
-    body: exportBody({ views, logger }, { call, conditions, end, format, open }),
-  });
-};
-
-/** All parameters except those for format and wait. Unknown ones were refused before. */
-const filtersAsked = (url: string): Readonly<Record<string, string[]>> => {
-  const { searchParams } = requestUrl(url);
-  const names = new Set(searchParams.keys());
-  for (const name of ["format", "min_sequence"]) names.delete(name);
-  return Object.fromEntries(Array.from(names, (name) => [name, searchParams.getAll(name)]));
-};
-
-/** Any failure breaks the export off: one that ends properly is complete. */
-const exportBody = (
-  { views, logger }: Pick<Dependencies, "views" | "logger">,
-  parts: {
-    readonly call: Call;
-    readonly conditions: EventConditions;
-    readonly end: number;
-    readonly format: Format;
-    readonly open: OpenStream;
-  },
-): ReadableStream<Uint8Array<ArrayBuffer>> => {
-  const { call, conditions, end, format, open } = parts;
-  const { context, principal, isStillAllowed } = call;
-  const walk = walkEvents({ views, tenant: principal.tenant, conditions, after: 0 });
-  let start = format.start();
+  if (end === undefined) return problem(call.context, "view_behind");
+  const walk = walkEvents({ views, tenant: call.principal.tenant, conditions, after: 0 });
+  const form = FORMS[format];
+  let start = form.start();
   const next = async (): Promise<string | undefined> => {
     if (walk.position() >= end && start === "") return undefined;
-    if (!isStillAllowed()) throw new Error("the key has ended");
     const rows = await walk.next(end);
     let text = start;
-    for (const row of rows) text += format.row(row);
+    for (const row of rows) text += form.row(row);
     start = "";
     return text;
   };
-  const failed = (error: unknown): void =>
-    logger.warn("an export was broken off", { request_id: context.requestId, detail: String(error) });
-  return pagedBody({ next, closed: open.close, failed, keepOpen: context.keepOpen });
+  return answerExport(dependencies, call, { format, lastSequence: end, next });
 };
 
 const EXAMPLE = {
@@ -138,6 +82,12 @@ const EXAMPLE = {
   receivedAt: STORED_EVENT_EXAMPLE.received_at,
   eventText: JSON.stringify(STORED_EVENT_EXAMPLE.event),
 };
+
+/** In both forms, for documentation. */
+export const EVENT_FILE_FORMS = [
+  { mediaType: "text/csv", example: eventCsvStart() + eventCsvRow(EXAMPLE) },
+  { mediaType: "application/x-ndjson", example: storedEventLine(EXAMPLE) },
+];
 
 const EXPORT: Operation = {
   id: "exportEvents",
@@ -165,7 +115,7 @@ const EXPORT: Operation = {
     schema: Type.String(),
     example: storedEventLine(EXAMPLE),
     mediaType: "application/x-ndjson",
-    other: { mediaType: "text/csv", example: eventCsvStart() + eventCsvRow(EXAMPLE) },
+    others: EVENT_FILE_FORMS.filter(({ mediaType }) => mediaType === "text/csv"),
     headers: {
       "X-Prooftrail-Last-Sequence": {
         schema: { type: "integer", format: "int64", minimum: 0 },

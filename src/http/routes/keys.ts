@@ -1,27 +1,25 @@
 import { Elysia } from "elysia";
-import { CreateKeyRequest, RotateKeyRequest } from "../../access/key-record.ts";
+import { CreateKeyRequest, KeyView, RotateKeyRequest } from "../../access/key-record.ts";
 import type { KeyNotFound, KeyRefusal, Keys, KeysUndone } from "../../access/keys.ts";
 import { KEYS_PER_TENANT_MAX } from "../../limits.ts";
 import type { BodyReader } from "../body.ts";
+import type { ExportDependencies } from "../downloads.ts";
+import { fileForms } from "../entry-file.ts";
 import { actorOf, type Call, type Guard, insufficientScope } from "../guard.ts";
 import { readJson } from "../json-body.ts";
+import { answerKeptList, KEPT_PARAMETERS, readKeptForm } from "../list-answer.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import {
-  answerKeptList,
-  LIMIT_AND_CURSOR,
-  readLimitAndCursor,
-  readTenant,
-  tenantParameter,
-} from "../reading.ts";
+import { readTenant, tenantParameter } from "../reading.ts";
 import { refusedChange } from "../refused-change.ts";
 import type { RequestContext } from "../request-context.ts";
 import { KeyAnswer, KeyList, NewKeyAnswer, RotatedKeyAnswer } from "../schemas.ts";
 import { success } from "../success.ts";
+import { timeRangeParameters } from "../time-range.ts";
 import { withoutQuery } from "../without-query.ts";
 
-interface Dependencies {
+interface Dependencies extends ExportDependencies {
   readonly keys: Keys;
   readonly bodies: BodyReader;
 }
@@ -38,7 +36,7 @@ export const keyRoutes = ({ guard, ...dependencies }: Dependencies & { readonly 
     )
     .get(
       "/keys",
-      guard("keys:manage", (call) => getKeys(dependencies.keys, call)),
+      guard("keys:manage", (call) => getKeys(dependencies, call)),
       { detail: describe(LIST) },
     )
     .delete(
@@ -74,16 +72,22 @@ const postKey = async ({ keys, bodies }: Dependencies, call: Call): Promise<Resp
   });
 };
 
-const getKeys = (keys: Keys, call: Call): Response => {
+const getKeys = async (dependencies: Dependencies, call: Call): Promise<Response> => {
   const { request, context, principal } = call;
   const query = readQuery(request.url);
   const tenant = readTenant(query);
-  const page = readLimitAndCursor(query);
+  const form = readKeptForm(query);
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const answer = keys.list({ principal, ...(tenant !== undefined && { tenant }) });
+  const answer = dependencies.keys.list({ principal, ...(tenant !== undefined && { tenant }) });
   if (answer.kind !== "listed") return refused(context, answer);
-  return answerKeptList(call, answer.keys, { ...page, list: "keys", tenant });
+  return answerKeptList(dependencies, call, {
+    name: "keys",
+    columns: KEY_COLUMNS,
+    rows: answer.keys,
+    tenant,
+    form,
+  });
 };
 
 const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
@@ -115,6 +119,8 @@ const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | Ke
         changed: "this key",
         unavailable: "The keys could not be changed",
       });
+
+const KEY_COLUMNS = Object.keys(KeyView.properties);
 
 const EXAMPLE_KEY = {
   id: "k3Yb0Qz81mNd",
@@ -163,15 +169,17 @@ const LIST: Operation = {
   scope: "keys:manage",
   parameters: [
     tenantParameter("Only this tenant's keys. Any but the admin key may only name its own."),
-    ...LIMIT_AND_CURSOR,
+    ...timeRangeParameters("What counts is `created_at`."),
+    ...KEPT_PARAMETERS,
   ],
   answer: {
     status: 200,
     description: "Keys that this key manages.",
     schema: KeyList,
     example: { data: [EXAMPLE_KEY], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+    others: fileForms(KEY_COLUMNS, EXAMPLE_KEY),
   },
-  problems: ["invalid_request"],
+  problems: ["invalid_request", "overloaded", "log_unavailable"],
 };
 
 const REVOKE: Operation = {

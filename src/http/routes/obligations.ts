@@ -1,88 +1,77 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { timeKey, WHOLE_SECONDS } from "../../event/formats.ts";
+import { WHOLE_SECONDS } from "../../event/formats.ts";
 import { DEADLINES, deadlineOf } from "../../obligations/deadlines.ts";
 import type { ObligationStatus, Rules } from "../../obligations/obligation.ts";
 import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../obligations/state.ts";
 import { obligationEntry, obligationList } from "../../projections/cases/registers/obligations.ts";
-import { entryMembers } from "../../projections/list.ts";
+import { entryMembers, YES_OR_NO } from "../../projections/list.ts";
 import type { Condition } from "../../views/conditions.ts";
+import { fileForms } from "../entry-file.ts";
 import type { Guard } from "../guard.ts";
-import { listFilterParameters, readListFilter } from "../list-filter.ts";
+import { LIST_PARAMETERS, LIST_PROBLEMS, type ListDependencies, listAnswer } from "../list-answer.ts";
+import { readTimedFilter, type TimedFilter, timedFilterParameters } from "../list-filter.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import type { Query } from "../query.ts";
-import {
-  answerList,
-  PAGE_PARAMETERS,
-  parameter,
-  type ReadDependencies,
-  reading,
-  readPage,
-} from "../reading.ts";
+import { parameter } from "../reading.ts";
 import { listOf } from "../schemas.ts";
-import { readTimeRange, timeParameter } from "../time-range.ts";
+import { combinations, oneOf, several, severalParameter } from "../several.ts";
+import { tableSource } from "../table-source.ts";
 import { OBLIGATION_EXAMPLE } from "./register-examples.ts";
 
 export const obligationRoutes = ({
   guard,
-  views,
-  now,
-  rules,
-}: ReadDependencies & { readonly guard: Guard; readonly rules: Rules }) => {
-  const list = reading(views, {
-    view: obligationList.view,
-    ask: (query) => {
-      // In whole seconds: an obligation is in time until the end of its last second.
-      const at = timeKey(`${now().toISOString().slice(0, WHOLE_SECONDS)}Z`);
-      const due = readTimeRange(query, { from: "due_from", to: "due_to" });
-      const [from, to] = [due.from, due.to].map((time) => (time === undefined ? undefined : timeKey(time)));
-      const states = readStates(query);
-      const late = query.oneOf("recorded_late", ["true", "false"]);
-      const where = [
-        ...withLaw(readListFilter(query, obligationList)),
-        ...(late === undefined
-          ? []
-          : [{ kind: "equals", column: "recorded_late", value: late === "true" ? 1 : 0 } as const]),
-        ...(from === undefined && to === undefined
-          ? []
-          : [{ kind: "range", column: "due_at", from, to } as const]),
-      ];
-      return {
-        ...readPage(query),
-        at,
-        where,
-        ...(states && { anyOf: states.flatMap((state) => conditionsOf(state, at)) }),
-        // Part of the cursor. The time is not, because it moves on between two pages.
-        asked: [states ?? null, ...where],
-      };
-    },
-    answer: ({ at, ...asked }, call) =>
-      answerList(views, call, obligationList, { ...asked, entry: (row) => obligationEntry(row, rules, at) }),
+  ...dependencies
+}: ListDependencies & { readonly guard: Guard; readonly rules: Rules }) => {
+  const source = tableSource(dependencies, {
+    name: "obligations",
+    list: obligationList,
+    columns: COLUMNS,
+    // In whole seconds: an obligation is in time until the end of its last second.
+    entry: (row, at) => obligationEntry(row, dependencies.rules, at.slice(0, WHOLE_SECONDS)),
+    readFilter,
   });
-  return new Elysia({ prefix: "/v1" }).get("/obligations", guard("events:read", list), {
-    detail: describe(LIST),
-  });
+  return new Elysia({ prefix: "/v1" }).get(
+    "/obligations",
+    guard("events:read", listAnswer(dependencies, source)),
+    { detail: describe(LIST) },
+  );
 };
 
-/** In the order of the states, so that the order in which they are asked for changes nothing. */
-const readStates = (query: Query): readonly ObligationState[] | undefined => {
-  const isKnown = (name: string): boolean => OBLIGATION_STATES.some((state) => state === name);
-  const expects = `one of ${OBLIGATION_STATES.join(", ")}, or several of them separated by commas`;
-  const asked = query.checked("state", (sent) => sent.split(",").every(isKnown), expects)?.split(",");
-  return asked && OBLIGATION_STATES.filter((state) => asked.includes(state));
+const readFilter = (query: Query, now: string): TimedFilter => {
+  const at = now.slice(0, WHOLE_SECONDS);
+  const filter = readTimedFilter(query, obligationList);
+  const states = several(query, "state", oneOf(OBLIGATION_STATES))?.filter(isState);
+  const late = query.oneOf("recorded_late", YES_OR_NO);
+  const alternatives = states?.flatMap((state) => conditionsOf(state, at)) ?? [[]];
+  const values = filter.anyOf.flatMap(withLaw);
+  return {
+    ...filter,
+    range: [
+      ...filter.range,
+      ...(late === undefined
+        ? []
+        : [{ kind: "equals", column: "recorded_late", value: late === "true" ? 1 : 0 } as const]),
+    ],
+    anyOf: combinations(query, [
+      { name: "state", values: alternatives },
+      { name: "rule", values },
+    ]).map((conditions) => conditions.flat()),
+    asked: [...filter.asked, ["state", states ?? []]],
+  };
 };
+
+const isState = (name: string): name is ObligationState => OBLIGATION_STATES.some((state) => state === name);
 
 /** Adds the law of the requested rule, because the index begins with the law. If another law was requested, nothing can match. */
-const withLaw = (conditions: readonly Condition[]): readonly Condition[] => {
+const withLaw = (conditions: readonly Condition[]): readonly (readonly Condition[])[] => {
   const asked = new Map(
     conditions.map((each) => (each.kind === "equals" ? [each.column, each.value] : ["", ""])),
   );
   const law = deadlineOf(DEADLINES, String(asked.get("rule") ?? ""))?.law;
-  if (law === undefined || asked.get("law") === law) return conditions;
-  return [...conditions, asked.has("law") ? NO_TIME : { kind: "equals", column: "law", value: law }];
+  if (law === undefined || asked.get("law") === law) return [conditions];
+  return asked.has("law") ? [] : [[...conditions, { kind: "equals", column: "law", value: law }]];
 };
-
-const NO_TIME: Condition = { kind: "range", column: "due_at", from: "1", to: "0" };
 
 /** The alternatives for this state at a time. The state itself is not stored, because it changes without an event. */
 const conditionsOf = (state: ObligationState, now: string): readonly (readonly Condition[])[] => {
@@ -132,6 +121,8 @@ export const obligationSchema = Type.Object({
   ),
 });
 
+const COLUMNS = Object.keys(obligationSchema.properties);
+
 const LIST: Operation = {
   id: "listObligations",
   tag: "Registers",
@@ -140,28 +131,23 @@ const LIST: Operation = {
     "Computed from the events by their own times. Each names the events that started and met it, and says when the log received them. Not legal advice: `clause` is where to check.",
   scope: "events:read",
   parameters: [
-    {
-      ...parameter("state", "At the time of the question; several are separated by commas.", {
-        type: "array",
-        items: { type: "string", enum: [...OBLIGATION_STATES] },
-      }),
-      style: "form",
-      explode: false,
-    },
+    severalParameter("state", "At the time of the question.", {
+      type: "string",
+      enum: [...OBLIGATION_STATES],
+    }),
     parameter("recorded_late", "Only those that were, or were not, recorded late.", {
       type: "string",
-      enum: ["true", "false"],
+      enum: [...YES_OR_NO],
     }),
-    ...listFilterParameters(obligationList),
-    timeParameter("due_from", "Due at or after this time, RFC 3339 in UTC."),
-    timeParameter("due_to", "Due before this time, RFC 3339 in UTC."),
-    ...PAGE_PARAMETERS,
+    ...timedFilterParameters(obligationList),
+    ...LIST_PARAMETERS,
   ],
   answer: {
     status: 200,
     description: "One page, in the order in which they fall due.",
     schema: listOf(obligationSchema),
     example: { data: [OBLIGATION_EXAMPLE], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+    others: fileForms(COLUMNS, OBLIGATION_EXAMPLE),
   },
-  problems: ["invalid_request", "view_behind"],
+  problems: LIST_PROBLEMS,
 };

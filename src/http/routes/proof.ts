@@ -202,7 +202,7 @@ const PROOF: Operation = {
     description: "The proof.",
     schema: ProofAnswer,
     example: { data: EXAMPLE_PROOF, request_id: EXAMPLE_REQUEST_ID },
-    other: { mediaType: "text/plain", example: EXAMPLE_TLOG_PROOF },
+    others: [{ mediaType: "text/plain", example: EXAMPLE_TLOG_PROOF }],
   },
   problems: [
     "invalid_request",

@@ -30,6 +30,7 @@ export const DECISION_EXAMPLE = {
   obligations_open: 0,
   missing: [],
   pending: [],
+  late: false,
 };
 
 export const NOTICE_EXAMPLE = {

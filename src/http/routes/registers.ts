@@ -1,27 +1,22 @@
 /** Lists that show a table directly: the registers, and other lists of rows. */
 import { Elysia } from "elysia";
-import { timeKey } from "../../event/formats.ts";
 import { assessmentList, riskChangeList } from "../../projections/assessments/queries.ts";
 import { decisionList } from "../../projections/cases/registers/decisions.ts";
 import { humanReviewList } from "../../projections/cases/registers/human-reviews.ts";
 import { incidentList } from "../../projections/cases/registers/incidents.ts";
 import { noticeList } from "../../projections/cases/registers/notices.ts";
 import { objectionList } from "../../projections/cases/registers/objections.ts";
-import { entryOf, entrySchema, type List } from "../../projections/list.ts";
+import { entryMembers, entryOf, entrySchema, type List } from "../../projections/list.ts";
 import { modelList } from "../../projections/models/queries.ts";
 import { sourceGapList, sourceList } from "../../projections/sources/queries.ts";
+import { fileForms } from "../entry-file.ts";
 import type { Guard } from "../guard.ts";
-import { listFilterParameters, readListFilter } from "../list-filter.ts";
+import { LIST_PARAMETERS, LIST_PROBLEMS, type ListDependencies, listAnswer } from "../list-answer.ts";
+import { timedFilterParameters } from "../list-filter.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
-import {
-  answerList,
-  movesWithEvents,
-  PAGE_PARAMETERS,
-  type ReadDependencies,
-  reading,
-  readPage,
-} from "../reading.ts";
+import { movesWithEvents } from "../reading.ts";
 import { listOf } from "../schemas.ts";
+import { tableSource } from "../table-source.ts";
 import {
   ASSESSMENT_EXAMPLE,
   DECISION_EXAMPLE,
@@ -136,21 +131,19 @@ export const LISTS: readonly ListRoute[] = [
   },
 ];
 
-export const registerRoutes = ({ guard, views, now }: ReadDependencies & { readonly guard: Guard }) => {
+export const registerRoutes = ({ guard, ...dependencies }: ListDependencies & { readonly guard: Guard }) => {
   const app = new Elysia({ prefix: "/v1" });
   for (const route of LISTS) {
     const { list } = route;
-    const read = reading(views, {
-      view: list.view,
-      ask: (query) => ({
-        ...readPage(query),
-        at: timeKey(now().toISOString()),
-        where: readListFilter(query, list),
-      }),
-      answer: ({ at, ...asked }, call) =>
-        answerList(views, call, list, { ...asked, entry: (row) => entryOf(list, row, at) }),
+    const source = tableSource(dependencies, {
+      name: route.path.split("/").at(-1) ?? "",
+      list,
+      columns: Object.keys(entryMembers(list)),
+      entry: (row, at) => entryOf(list, row, at),
     });
-    app.get(route.path, guard("events:read", read), { detail: describe(operation(route)) });
+    app.get(route.path, guard("events:read", listAnswer(dependencies, source)), {
+      detail: describe(operation(route)),
+    });
   }
   return app;
 };
@@ -161,12 +154,13 @@ const operation = ({ id, list, example, summary, description }: ListRoute): Oper
   summary,
   description,
   scope: "events:read",
-  parameters: [...listFilterParameters(list), ...PAGE_PARAMETERS],
+  parameters: [...timedFilterParameters(list), ...LIST_PARAMETERS],
   answer: {
     status: 200,
     description: "One page.",
     schema: listOf(entrySchema(list)),
     example: { data: [example], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+    others: fileForms(Object.keys(entryMembers(list)), { ...example }),
   },
-  problems: ["invalid_request", "view_behind"],
+  problems: LIST_PROBLEMS,
 });

@@ -12,26 +12,23 @@ import type {
   RetentionUndone,
 } from "../../retention/retention.ts";
 import type { BodyReader } from "../body.ts";
+import type { ExportDependencies } from "../downloads.ts";
+import { fileForms } from "../entry-file.ts";
 import { actorOf, type Call, type Guard } from "../guard.ts";
 import { readJson } from "../json-body.ts";
+import { answerKeptList, KEPT_PARAMETERS, readKeptForm } from "../list-answer.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
-import {
-  answerKeptList,
-  LIMIT_AND_CURSOR,
-  pathParameter,
-  readLimitAndCursor,
-  readTenant,
-  tenantParameter,
-} from "../reading.ts";
+import { pathParameter, readTenant, tenantParameter } from "../reading.ts";
 import { refusedChange } from "../refused-change.ts";
 import type { RequestContext } from "../request-context.ts";
 import { dataOf, listOf } from "../schemas.ts";
 import { success } from "../success.ts";
+import { timeRangeParameters } from "../time-range.ts";
 import { withoutQuery } from "../without-query.ts";
 
-interface Dependencies {
+interface Dependencies extends ExportDependencies {
   readonly retention: Retention;
   readonly bodies: BodyReader;
 }
@@ -63,7 +60,7 @@ export const retentionRoutes = ({ guard, ...dependencies }: Dependencies & { rea
     )
     .get(
       "/holds",
-      guard(SCOPE, (call) => getHolds(dependencies.retention, call)),
+      guard(SCOPE, (call) => getHolds(dependencies, call)),
       { detail: describe(LIST) },
     )
     .delete(
@@ -128,16 +125,22 @@ const postHold = async ({ retention, bodies }: Dependencies, call: Call): Promis
   return success({ status: 201, requestId: context.requestId, data: answer.hold });
 };
 
-const getHolds = async (retention: Retention, call: Call): Promise<Response> => {
+const getHolds = async (dependencies: Dependencies, call: Call): Promise<Response> => {
   const { request, context, principal } = call;
   const query = readQuery(request.url);
   const tenant = readTenant(query);
-  const page = readLimitAndCursor(query);
+  const form = readKeptForm(query);
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const answer = await retention.holds({ principal, tenant });
+  const answer = await dependencies.retention.holds({ principal, tenant });
   if (answer.kind !== "holds") return refused(context, answer);
-  return answerKeptList(call, answer.holds, { ...page, list: "holds", tenant });
+  return answerKeptList(dependencies, call, {
+    name: "holds",
+    columns: HOLD_COLUMNS,
+    rows: answer.holds,
+    tenant,
+    form,
+  });
 };
 
 const deleteHold = async (retention: Retention, call: Call): Promise<Response> => {
@@ -202,6 +205,8 @@ const PolicyView = dataOf(
     ),
   }),
 );
+
+const HOLD_COLUMNS = Object.keys(HoldRecord.properties);
 
 const EXAMPLE_POLICY = {
   tenant: "acme",
@@ -277,14 +282,15 @@ const LIST: Operation = {
   summary: "List holds",
   description: "Oldest first, released ones included. The admin key sees every tenant's.",
   scope: SCOPE,
-  parameters: [TENANT, ...LIMIT_AND_CURSOR],
+  parameters: [TENANT, ...timeRangeParameters("What counts is `created_at`."), ...KEPT_PARAMETERS],
   answer: {
     status: 200,
     description: "One page.",
     schema: listOf(HoldRecord),
     example: { data: [EXAMPLE_HOLD], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+    others: fileForms(HOLD_COLUMNS, EXAMPLE_HOLD),
   },
-  problems: ["invalid_request", "log_unavailable"],
+  problems: ["invalid_request", "overloaded", "log_unavailable"],
 };
 
 const RELEASE: Operation = {

@@ -2,9 +2,18 @@ import { Elysia } from "elysia";
 import { SYSTEM_TENANT } from "../../access/tenant.ts";
 import { SYSTEM_EVENTS_TEXT } from "../../administration/system-events.ts";
 import { assetList, findAsset } from "../../projections/assets/queries.ts";
-import { type FoundEvent, findEvent, searchEvents } from "../../projections/events/queries.ts";
+import {
+  countEvents,
+  type EventConditions,
+  type EventFilter,
+  type EventPage,
+  type FoundEvent,
+  findEvent,
+  searchEvents,
+} from "../../projections/events/queries.ts";
 import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import type { ExportDependencies } from "../downloads.ts";
 import {
   EVENT_FILTER_PARAMETERS,
   readEventFilter,
@@ -12,31 +21,41 @@ import {
   TIMELINE_FILTER_PARAMETERS,
 } from "../event-filter.ts";
 import type { Call, Guard } from "../guard.ts";
+import { LIST_PARAMETERS, LIST_PROBLEMS, readListForm } from "../list-answer.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
-import type { Query } from "../query.ts";
+import { type Query, readQuery } from "../query.ts";
 import {
+  dropped,
   inOwnTurn,
   invalidCursor,
   MIN_SEQUENCE,
   notFound,
-  PAGE_PARAMETERS,
+  onceSeen,
   pathParameter,
   reading,
-  readPage,
+  readMinSequence,
+  sequenceWait,
 } from "../reading.ts";
 import { StoredEventAnswer, StoredEventList } from "../schemas.ts";
 import { STORED_EVENT_EXAMPLE, storedEventText } from "../stored-event.ts";
 import { successList, successText } from "../success.ts";
+import { EVENT_FILE_FORMS, exportEvents } from "./export.ts";
 
-export const searchRoutes = ({ guard, views }: { readonly guard: Guard; readonly views: ViewStore }) => {
+type Dependencies = ExportDependencies & { readonly views: ViewStore };
+
+export const searchRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) => {
+  const { views } = dependencies;
   const view = EVENTS_VIEW;
   return new Elysia({ prefix: "/v1" })
     .get(
       "/events",
-      guard(
-        "events:read",
-        reading(views, { view, ask: readSearch, answer: (asked, call) => getEvents(views, asked, call) }),
+      guard("events:read", (call) =>
+        listEvents(dependencies, call, {
+          views: [view],
+          ask: readEventFilter,
+          found: async (asked) => asked,
+        }),
       ),
       { detail: describe(LIST) },
     )
@@ -50,15 +69,14 @@ export const searchRoutes = ({ guard, views }: { readonly guard: Guard; readonly
     )
     .get(
       "/assets/:asset_id/timeline",
-      guard(
-        "events:read",
-        reading(views, {
-          view: [view, assetList.view],
-          ask: (query) => ({ ...readTimelineFilter(query), ...readPage(query) }),
-          answer: async (asked, call) => {
+      guard("events:read", (call) =>
+        listEvents(dependencies, call, {
+          views: [view, assetList.view],
+          ask: readTimelineFilter,
+          found: async (asked) => {
             const assetId = call.params.asset_id;
             const asset = assetId ? await findAsset(views, call.principal.tenant, assetId) : undefined;
-            return assetId && asset ? getEvents(views, { ...asked, assetId }, call) : notFound(call, "asset");
+            return assetId && asset ? { ...asked, assetId } : notFound(call, "asset");
           },
         }),
       ),
@@ -66,16 +84,63 @@ export const searchRoutes = ({ guard, views }: { readonly guard: Guard; readonly
     );
 };
 
-const readSearch = (query: Query) => ({ ...readEventFilter(query), ...readPage(query) });
+const listEvents = async (
+  dependencies: Dependencies,
+  call: Call,
+  list: {
+    readonly views: readonly string[];
+    readonly ask: (query: Query) => EventConditions;
+    /** What is to be searched for, or the answer that there is nothing. */
+    readonly found: (asked: EventConditions) => Promise<EventConditions | Response>;
+  },
+): Promise<Response> => {
+  const { views } = dependencies;
+  const query = readQuery(call.request.url);
+  const asked = list.ask(query);
+  const { format, isCounted, ...page } = readListForm(query);
+  const minSequence = readMinSequence(query);
+  const errors = query.errors();
+  if (errors.length > 0) return problem(call.context, "invalid_request", { errors });
+  const seeing = { views, projections: list.views, awaited: sequenceWait(minSequence) };
+  const search = async (): Promise<EventConditions | Response> => {
+    await call.madeViews.check(list.views);
+    return list.found(asked);
+  };
+  if (format !== "json") {
+    const conditions = await onceSeen(seeing, search);
+    if (conditions === undefined) return problem(call.context, "view_behind");
+    return conditions instanceof Response
+      ? conditions
+      : exportEvents(dependencies, call, { format, conditions, minSequence });
+  }
+  const response = await onceSeen(
+    seeing,
+    async () => {
+      const conditions = await search();
+      if (conditions instanceof Response) return conditions;
+      return inOwnTurn(() => getEvents(views, call, { ...conditions, ...page, isCounted }));
+    },
+    dropped,
+  );
+  return response ?? problem(call.context, "view_behind");
+};
 
-const getEvents = (views: ViewStore, asked: ReturnType<typeof readSearch>, call: Call): Promise<Response> =>
-  inOwnTurn(async () => {
-    const { context, principal } = call;
-    const found = await searchEvents(views, principal.tenant, asked);
-    if (found.kind === "invalid_cursor") return invalidCursor(call);
-    const { rows, nextCursor } = found;
-    return successList({ context, rowTexts: rows.map(storedEventText), nextCursor });
+const getEvents = async (
+  views: ViewStore,
+  call: Call,
+  { isCounted, ...asked }: EventFilter & EventPage & { readonly isCounted: boolean },
+): Promise<Response> => {
+  const { context, principal } = call;
+  const found = await searchEvents(views, principal.tenant, asked);
+  if (found.kind === "invalid_cursor") return invalidCursor(call);
+  const { rows, nextCursor } = found;
+  return successList({
+    context,
+    rowTexts: rows.map(storedEventText),
+    nextCursor,
+    beside: isCounted ? { count: await countEvents(views, principal.tenant, asked) } : {},
   });
+};
 
 const getEvent = async (views: ViewStore, call: Call): Promise<Response> => {
   const { context, principal, params } = call;
@@ -101,17 +166,19 @@ const LIST: Operation = {
   summary: "Search events",
   description: [
     "The tenant's events in the order in which the log received them, newest first unless asked otherwise. All filters must hold.",
+    " A file (`format`) is that of `GET /v1/export`, in the order of the log.",
     `\n\nA key of the tenant \`${SYSTEM_TENANT}\` finds what administrators did. ${SYSTEM_EVENTS_TEXT}`,
   ].join(""),
   scope: "events:read",
-  parameters: [...EVENT_FILTER_PARAMETERS, ...PAGE_PARAMETERS],
+  parameters: [...EVENT_FILTER_PARAMETERS, ...LIST_PARAMETERS],
   answer: {
     status: 200,
     description: "One page.",
     schema: StoredEventList,
     example: { data: [STORED_EVENT_EXAMPLE], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+    others: EVENT_FILE_FORMS,
   },
-  problems: ["invalid_request", "view_behind"],
+  problems: LIST_PROBLEMS,
 };
 
 const TIMELINE: Operation = {
@@ -120,8 +187,8 @@ const TIMELINE: Operation = {
   summary: "The events of one AI system",
   description:
     "All events of the asset in the order in which the log received them, newest first unless asked otherwise. All filters must hold.",
-  parameters: [pathParameter("asset_id", "credit_model"), ...TIMELINE_FILTER_PARAMETERS, ...PAGE_PARAMETERS],
-  problems: ["invalid_request", "not_found", "view_behind"],
+  parameters: [pathParameter("asset_id", "credit_model"), ...TIMELINE_FILTER_PARAMETERS, ...LIST_PARAMETERS],
+  problems: [...LIST_PROBLEMS, "not_found"],
 };
 
 const ONE: Operation = {

@@ -12,7 +12,9 @@ export const assetList: List = {
   view: ASSETS_VIEW,
   table: ASSETS,
   orderBy: ["last_at", "asset_id"],
+  time: "the time of its newest event",
   filters: ["risk_tier", "status"],
+  checked: ["asset_id"],
   values: { risk_tier: RISK_TIERS, status: ASSET_STATUSES },
   hidden: ["said"],
   json: {

@@ -1,4 +1,6 @@
 /** The rows of all tables that count evidence of duties as one list, in one order, page by page. */
+import { setImmediate as otherWork } from "node:timers/promises";
+import { CHECKED_ROWS_PER_READ, COUNT_EXACT_MAX } from "../../limits.ts";
 import { DUTY_NAMES } from "../../obligations/duties.ts";
 import type { Condition } from "../../views/conditions.ts";
 import { type Place, readCursor, writeCursor } from "../../views/cursor.ts";
@@ -8,7 +10,7 @@ import type { ViewStore } from "../../views/view-store.ts";
 import { ASSET_DUTIES, ASSETS_VIEW } from "../assets/tables.ts";
 import { COVERAGE } from "../cases/registers/coverage.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
-import { type List, listQuery, type Page } from "../list.ts";
+import { type Count, type List, listQuery, type Page } from "../list.ts";
 import { LABELING } from "../outcomes/tables.ts";
 import type { CoverageCount } from "./duty-counts.ts";
 
@@ -40,19 +42,59 @@ export type CoveragePage =
 export const readCoverage = async (
   views: ViewStore,
   tenant: string,
-  { where, order, limit, cursor }: Page & { readonly where: readonly Condition[] },
+  { anyOf, order, limit, cursor }: Page & { readonly anyOf: Alternatives },
 ): Promise<CoveragePage> => {
-  const scope = JSON.stringify([tenant, "coverage", where, order]);
+  const scope = JSON.stringify([tenant, "coverage", anyOf, order]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor" || !isPlace(start?.place)) return { kind: "invalid_cursor" };
   // Rows that one list leaves out come after more than `limit` rows, none of which is missing.
-  const parts = { where, order, after: start?.place, rowsMax: limit + 1 };
-  const found = await Promise.all(COVERAGE_LISTS.map((list) => views.select(listQuery(tenant, list, parts))));
-  const all = together(found.flat(), tenant, order);
+  const all = await countsAfter(views, tenant, { anyOf, order, after: start?.place, rowsMax: limit + 1 });
   const rows = all.slice(0, limit);
   const last = all.length > limit ? rows.at(-1) : undefined;
   const place = last && ORDER.map((name) => last[name]);
   return { kind: "page", rows, nextCursor: place ? writeCursor({ place, scope }) : null };
+};
+
+/** A row satisfies one of these. */
+type Alternatives = readonly (readonly Condition[])[];
+
+const countsAfter = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  parts: {
+    readonly anyOf: Alternatives;
+    readonly order: Page["order"];
+    readonly after: Place | undefined;
+    readonly rowsMax: number;
+  },
+): Promise<readonly CoverageCount[]> => {
+  const { anyOf, ...page } = parts;
+  const found: Row[] = [];
+  for (const where of anyOf) {
+    for (const list of COVERAGE_LISTS)
+      found.push(...(await views.select(listQuery(tenant, list, { ...page, where }))));
+    if (anyOf.length > 1) await otherWork();
+  }
+  return together(found, tenant, page.order);
+};
+
+/** Counts up to COUNT_EXACT_MAX. */
+export const countCoverage = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  anyOf: Alternatives,
+): Promise<Count> => {
+  const limit = CHECKED_ROWS_PER_READ;
+  let value = 0;
+  for (let after: Place | undefined; ; ) {
+    const rows = await countsAfter(views, tenant, { anyOf, order: "asc", after, rowsMax: limit + 1 });
+    value += Math.min(rows.length, limit);
+    if (value > COUNT_EXACT_MAX) return { value: COUNT_EXACT_MAX, exact: false };
+    const last = rows.length > limit ? rows[limit - 1] : undefined;
+    if (last === undefined) return { value, exact: true };
+    after = ORDER.map((name) => last[name]);
+    await otherWork();
+  }
 };
 
 /** Anybody may make a cursor, because it is not secret, even one with other content. */

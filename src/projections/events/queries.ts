@@ -1,20 +1,30 @@
 /** The queries of the view `events`. Each takes the tenant that asks. */
+import { setImmediate as otherWork } from "node:timers/promises";
 import { splitEventType } from "../../../streams/subjects.ts";
 import type { Tag } from "../../event/facts.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import type { SearchWords } from "../../event/search-text.ts";
-import { PAGE_BYTES_MAX, PAGE_ROWS_PER_READ, TAGS_MAX } from "../../limits.ts";
+import {
+  CHECKED_ROWS_PER_READ,
+  COUNT_EXACT_MAX,
+  PAGE_BYTES_MAX,
+  PAGE_ROWS_PER_READ,
+  TAGS_MAX,
+} from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Condition } from "../../views/conditions.ts";
 import { readCursor, writeCursor } from "../../views/cursor.ts";
 import { type ColumnOf, type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { type TenantQuery, tenantQuery } from "../../views/tenant-query.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import type { Count } from "../list.ts";
 import { type AskedFacts, askedLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
 
 /** With more tags than TAGS_MAX no event matches. */
 export interface EventConditions extends AskedFacts {
+  /** Beside all else, the event has the values of one of these. */
+  readonly anyOf?: readonly AskedFacts[] | undefined;
   /** All of these words occur in the event. */
   readonly text?: SearchWords | undefined;
   /** RFC 3339, UTC, any precision; inclusive. */
@@ -62,8 +72,12 @@ export const searchEvents = async (
   if (matchesNone(filter))
     // No page with this filter had a next one.
     return cursor === undefined ? { kind: "page", rows: [], nextCursor: null } : { kind: "invalid_cursor" };
-  const question = searchQuery(tenant, filter, { after: undefined, rowsMax: 1 });
-  const scope = JSON.stringify([question.sql, question.params]);
+  const scope = JSON.stringify(
+    alternativesOf(filter).map((each) => {
+      const { sql, params } = searchQuery(tenant, each, { after: undefined, rowsMax: 1 });
+      return [sql, params];
+    }),
+  );
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor") return start;
   const [after] = start?.place ?? [];
@@ -91,7 +105,7 @@ const readPage = async (
   for (;;) {
     // One row more than requested shows whether there is a next page.
     const rowsMax = Math.min(limit + 1 - rows.length, PAGE_ROWS_PER_READ);
-    const found = (await views.select(searchQuery(tenant, filter, { after, rowsMax }))).map(storedEvent);
+    const found = (await selectEvents(views, tenant, filter, { after, rowsMax })).map(storedEvent);
     for (const row of found) {
       bytes += Buffer.byteLength(row.eventText);
       if (rows.length === limit || (rows.length > 0 && bytes > PAGE_BYTES_MAX))
@@ -102,6 +116,62 @@ const readPage = async (
     after = rows.at(-1)?.sequence;
   }
 };
+
+/** Counts up to COUNT_EXACT_MAX. */
+export const countEvents = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  filter: EventFilter,
+): Promise<Count> => {
+  const rowsMax = CHECKED_ROWS_PER_READ;
+  let value = 0;
+  for (let after: Sequence | undefined; ; ) {
+    const rows = await selectEvents(views, tenant, filter, { after, rowsMax, columns: ["sequence"] });
+    value += rows.length;
+    if (value > COUNT_EXACT_MAX) return { value: COUNT_EXACT_MAX, exact: false };
+    const last = rows.at(-1);
+    if (rows.length < rowsMax || last === undefined) return { value, exact: true };
+    after = sequenceOf(last);
+    await otherWork();
+  }
+};
+
+/** The rows of all alternatives in the order of the log, each once: an event may have two of the legal bases that are asked for. */
+export const selectEvents = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  filter: EventFilter,
+  parts: SearchPage,
+): Promise<readonly Row[]> => {
+  const pages: (readonly Row[])[] = [];
+  for (const each of alternativesOf(filter)) {
+    // SQLite answers synchronously: without this pause nothing else would run until the last of many alternatives.
+    if (pages.length > 0) await otherWork();
+    pages.push(await views.select(searchQuery(tenant, each, parts)));
+  }
+  const [only = []] = pages;
+  if (pages.length <= 1) return only;
+  const bySequence = new Map(pages.flat().map((row) => [sequenceOf(row), row] as const));
+  const sorted = [...bySequence].sort(([one], [other]) =>
+    filter.order === "asc" ? one - other : other - one,
+  );
+  return sorted.slice(0, parts.rowsMax).map(([, row]) => row);
+};
+
+/** Without those that no event matches. */
+const alternativesOf = (filter: EventFilter): readonly EventFilter[] => {
+  const { anyOf, ...both } = filter;
+  if (anyOf === undefined) return matchesNone(filter) ? [] : [filter];
+  return anyOf.map((each) => ({ ...both, ...each })).filter((each) => !matchesNone(each));
+};
+
+interface SearchPage {
+  readonly after: Sequence | undefined;
+  readonly upTo?: Sequence | undefined;
+  readonly rowsMax: number;
+  /** Default: what a stored event has. */
+  readonly columns?: readonly (typeof STORED_EVENT_COLUMNS)[number][] | undefined;
+}
 
 export const findEvent = async (
   views: ViewStore,
@@ -115,24 +185,16 @@ export const findEvent = async (
     : { kind: "stored", ...storedEvent(row), requestId: rowText(row, "request_id") };
 };
 
-/** Separate from searchEvents so that a test can ask the database for its plan. */
+/** Of a filter without alternatives. Separate from selectEvents so that a test can ask the database for its plan. */
 export const searchQuery = (
   tenant: string,
   filter: EventFilter,
-  {
-    after,
-    upTo,
-    rowsMax,
-  }: {
-    readonly after: Sequence | undefined;
-    readonly upTo?: Sequence | undefined;
-    readonly rowsMax: number;
-  },
+  { after, upTo, rowsMax, columns = STORED_EVENT_COLUMNS }: SearchPage,
 ): TenantQuery =>
   tenantQuery({
     tenant,
     table: EVENTS,
-    columns: STORED_EVENT_COLUMNS,
+    columns,
     where: conditionsOf(filter),
     order: filter.order,
     after,
@@ -144,6 +206,8 @@ export const searchQuery = (
 
 /** No event has more tags than TAGS_MAX, a type of another group, or a time in a range that ends before it begins. */
 export const matchesNone = (filter: EventConditions): boolean => {
+  const { anyOf, ...both } = filter;
+  if (anyOf !== undefined) return anyOf.every((each) => matchesNone({ ...both, ...each }));
   const { eventType, eventGroup, from, to } = filter;
   const group = eventType === undefined ? eventGroup : splitEventType(eventType).group;
   const isOfOther = eventGroup !== undefined && eventGroup !== group;

@@ -3,7 +3,7 @@ import type { Sequence } from "../../log/outcome.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { inOneRevision } from "../in-one-revision.ts";
 import { WALK_PAGE_CHARACTERS, WALK_ROWS_PER_READ } from "../limits.ts";
-import { type EventConditions, type StoredEvent, searchQuery, storedEvent } from "./queries.ts";
+import { type EventConditions, type StoredEvent, selectEvents, storedEvent } from "./queries.ts";
 import { EVENTS_VIEW } from "./tables.ts";
 
 export interface Stretch {
@@ -35,8 +35,9 @@ export const rowsInStretch = (
     let characters = 0;
     while (rows.length < rowsMax) {
       const partMax = Math.min(rowsMax - rows.length, WALK_ROWS_PER_READ);
-      const query = searchQuery(tenant, { ...conditions, order: "asc" }, { after, upTo, rowsMax: partMax });
-      const part = (await views.select(query)).map(storedEvent);
+      const filter = { ...conditions, order: "asc" } as const;
+      const found = await selectEvents(views, tenant, filter, { after, upTo, rowsMax: partMax });
+      const part = found.map(storedEvent);
       for (const row of part) {
         characters += row.eventText.length;
         if (rows.length > 0 && characters > WALK_PAGE_CHARACTERS) return { rows, isWhole: false };

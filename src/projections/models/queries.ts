@@ -5,6 +5,7 @@ export const modelList: List = {
   view: "models",
   table: MODELS,
   orderBy: ["at", "asset_id", "version", "name"],
+  time: "the time of the first event about it",
   filters: ["asset_id", "state"],
   values: { state: MODEL_STATES },
   hidden: ["name", "at", "said"],

@@ -6,7 +6,9 @@ export const sourceList: List = {
   view: "sources",
   table: SOURCES,
   orderBy: ["last_at", "source_id"],
+  time: "the time of its newest event",
   filters: [],
+  checked: ["source_id"],
   hidden: ["said", "announced"],
   json: {
     heartbeat: Type.Object(
@@ -22,6 +24,7 @@ export const sourceGapList: List = {
   view: "sources",
   table: SOURCE_GAPS,
   orderBy: ["since", "source_id", "first_number"],
+  time: "when it was first noticed",
   filters: ["source_id"],
   times: ["since"],
 };

@@ -63,6 +63,12 @@ export interface Manifest {
   readonly tenant: string;
   readonly asset_id: string | null;
   readonly correlation_id: string | null;
+  /** Only where the bundle is about several assets; then `asset_id` is null. */
+  readonly asset_ids?: readonly string[];
+  /** Only where the bundle is about a decision. */
+  readonly decision_id?: string;
+  /** Only where the bundle is about a person. */
+  readonly subject_hash?: string;
   /** Bounds of the events' own times: at or after `from`, before `to`. */
   readonly from: string | null;
   readonly to: string | null;
@@ -96,6 +102,9 @@ export const formatManifest = (manifest: Manifest): string =>
       tenant: manifest.tenant,
       asset_id: manifest.asset_id,
       correlation_id: manifest.correlation_id,
+      asset_ids: manifest.asset_ids,
+      decision_id: manifest.decision_id,
+      subject_hash: manifest.subject_hash,
       from: manifest.from,
       to: manifest.to,
       made_by: manifest.made_by,
@@ -140,6 +149,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed();
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 1 && value.every(isText);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 const isHex = (value: unknown): boolean => isText(value) && /^[0-9a-f]{64}$/.test(value);
 
@@ -152,6 +162,8 @@ const isManifest = (value: unknown): value is Manifest => {
     [value.generator, value.generated_at, value.service, value.origin, value.tenant].every(isText) &&
     [value.made_by, value.request_id].every(isText) &&
     [value.asset_id, value.correlation_id, value.from, value.to].every(isTextOrNull) &&
+    (value.asset_ids === undefined || areTexts(value.asset_ids)) &&
+    [value.decision_id, value.subject_hash].every((each) => each === undefined || isText(each)) &&
     [value.checkpoint_size, value.records, value.withheld].every(isCount) &&
     isText(value.checkpoint_root) &&
     decodeBase64(value.checkpoint_root)?.length === ROOT_BYTES &&

@@ -50,6 +50,10 @@ export interface EvidenceFacts {
   readonly origin: string;
   readonly assetId: string | null;
   readonly correlationId: string | null;
+  /** Where the bundle is about several assets, about a decision, about a person. */
+  readonly assetIds?: readonly string[];
+  readonly decisionId?: string;
+  readonly subjectHash?: string;
   readonly from: string | null;
   readonly to: string | null;
   readonly generatedAt: string;

@@ -167,9 +167,14 @@ const takeRecord = (walk: Walk, text: string): Taken | Finding => {
   return taken;
 };
 
-/** The part of the filter that a record does not match. Whether it belongs to a case cannot be seen from the record alone. */
-const misfitOf = ({ asset_id: assetId, from, to }: Manifest, record: LogRecord): string | undefined => {
-  if (assetId !== null && eventIn(record.eventText)?.asset_id !== assetId)
+/** The part of the filter that a record does not match. Whether it belongs to a case, a decision or a person cannot be seen from the record alone. */
+const misfitOf = (
+  { asset_id: assetId, asset_ids: several, from, to }: Manifest,
+  record: LogRecord,
+): string | undefined => {
+  const assets = several ?? (assetId === null ? undefined : [assetId]);
+  const { asset_id: own } = eventIn(record.eventText) ?? {};
+  if (assets !== undefined && !assets.some((each) => each === own))
     return "it is about another asset than the bundle";
   return isWithinPeriod(record, { from, to })
     ? undefined

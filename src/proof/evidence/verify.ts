@@ -136,6 +136,9 @@ const factsOf = (manifest: Manifest) => ({
   origin: manifest.origin,
   assetId: manifest.asset_id,
   correlationId: manifest.correlation_id,
+  ...(manifest.asset_ids && { assetIds: manifest.asset_ids }),
+  ...(manifest.decision_id !== undefined && { decisionId: manifest.decision_id }),
+  ...(manifest.subject_hash !== undefined && { subjectHash: manifest.subject_hash }),
   from: manifest.from,
   to: manifest.to,
   generatedAt: manifest.generated_at,
@@ -308,9 +311,9 @@ const checkCounts = (manifest: Manifest, checkpoint: Checkpoint, counted: Counte
   const root = encodeBase64(checkpoint.root);
   if (manifest.checkpoint_size !== checkpoint.size || manifest.checkpoint_root !== root)
     differs("it speaks of another checkpoint");
-  const isUnfiltered = [manifest.asset_id, manifest.correlation_id, manifest.from, manifest.to].every(
-    (part) => part === null,
-  );
+  const { asset_id, asset_ids, correlation_id, decision_id, subject_hash, from, to } = manifest;
+  const parts = [asset_id, asset_ids, correlation_id, decision_id, subject_hash, from, to];
+  const isUnfiltered = parts.every((part) => (part ?? null) === null);
   if (manifest.complete_range !== isUnfiltered)
     differs("it cannot be complete and chosen by something at once, nor neither");
 };

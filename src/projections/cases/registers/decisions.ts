@@ -5,6 +5,7 @@ import { LINKED_BY } from "../../../cases/links.ts";
 import type { Objection } from "../../../cases/objection.ts";
 import type { Review } from "../../../cases/reviews.ts";
 import { shortened } from "../../../event/facts.ts";
+import { RISK_TIERS } from "../../../event/risk-tiers.ts";
 import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
 import { explainedBy } from "../../../obligations/answers.ts";
 import { lacksExplanation } from "../../../obligations/clocks.ts";
@@ -16,11 +17,12 @@ import {
   NULLABLE_TEXT,
   type Row,
   type RowOf,
+  rowInteger,
   rowText,
   type Table,
   TEXT,
 } from "../../../views/tables.ts";
-import type { List } from "../../list.ts";
+import { type List, YES_OR_NO } from "../../list.ts";
 import type { CaseView } from "../case-view.ts";
 import { CASES_VIEW } from "../tables.ts";
 import { decisionLaws } from "./decision-laws.ts";
@@ -64,6 +66,10 @@ export const DECISIONS = {
     reversed_recorded_at: NULLABLE_TEXT,
     objections: INTEGER,
     obligations_open: INTEGER,
+    /** How many were met late or can never be met any more. */
+    obligations_late: INTEGER,
+    /** When the first of those that are open falls due. */
+    open_due_at: NULLABLE_TEXT,
     /** JSON array of the steps that are not in the log, each with the time at which it falls due; null where it is missing at once. */
     steps: TEXT,
   },
@@ -78,20 +84,30 @@ export const DECISIONS = {
 } as const satisfies Table;
 
 /** Grouped by their decision. Most cases have none. */
-const openIn = (
+const byDecision = (
   obligations: readonly Obligation[],
 ): ReadonlyMap<string | undefined, readonly Obligation[]> | undefined =>
-  obligations.length === 0
-    ? undefined
-    : Map.groupBy(
-        obligations.filter(({ status }) => status === "open"),
-        ({ decisionId }) => decisionId,
-      );
+  obligations.length === 0 ? undefined : Map.groupBy(obligations, ({ decisionId }) => decisionId);
+
+const isOpen = ({ status }: Obligation): boolean => status === "open";
+const isLate = ({ status }: Obligation): boolean => status === "met_late" || status === "breached";
 
 const NONE: readonly Obligation[] = [];
 
+/** Steps of a decision that the log may not hold. */
+export const DECISION_STEPS = [
+  "decision",
+  "notice",
+  "explanation",
+  "objection",
+  "objection_resolution",
+  "human_review",
+  "human_review_trigger",
+] as const;
+export type DecisionStep = (typeof DECISION_STEPS)[number];
+
 /** A step that the log does not hold, and the time at which it falls due: null where it had to come before what is there, "" where no law sets a limit. */
-type Step = readonly [name: string, dueAt: string | null];
+type Step = readonly [name: DecisionStep, dueAt: string | null];
 
 const stepsOf = (decision: Decision, open: readonly Obligation[]): readonly Step[] => {
   const { made, objections, reviews } = decision;
@@ -149,7 +165,7 @@ const lackingExplanation = ({ objections, explanations }: Decision): readonly Ob
 const rowOf = (
   { tenant, is: { links } }: Pick<CaseView, "tenant" | "is">,
   decision: Decision,
-  open: readonly Obligation[],
+  obligations: readonly Obligation[],
 ): RowOf<typeof DECISIONS> | undefined => {
   const { id, made, explanations, reviews, reversals, objections, facts } = decision;
   const first = made ?? facts[0];
@@ -162,6 +178,7 @@ const rowOf = (
     subject ??= fact.subject;
     correlation ??= fact.links.correlation;
   }
+  const open = obligations.length === 0 ? obligations : obligations.filter(isOpen);
   const steps = stepsOf(decision, open);
   const laws = decisionLaws(decision);
   const notice = noticeBefore(decision);
@@ -198,6 +215,8 @@ const rowOf = (
     reversed_recorded_at: reversal?.recorded ?? null,
     objections: objections.length,
     obligations_open: open.length,
+    obligations_late: obligations.length === 0 ? 0 : obligations.filter(isLate).length,
+    open_due_at: open.length === 0 ? null : firstDue(open),
     steps: steps.length === 0 ? "[]" : JSON.stringify(steps),
   };
 };
@@ -206,9 +225,9 @@ export const decisionsRegister: Register = {
   table: DECISIONS,
   kind: "rows",
   rowsOf: (view) => {
-    const open = openIn(view.obligations);
+    const obligations = byDecision(view.obligations);
     return rowsOfEach(view, view.is.decisions, (_, decision) =>
-      rowOf(view, decision, open?.get(decision.id) ?? NONE),
+      rowOf(view, decision, obligations?.get(decision.id) ?? NONE),
     );
   },
 };
@@ -217,9 +236,12 @@ export const decisionList: List = {
   view: CASES_VIEW,
   table: DECISIONS,
   orderBy: ["at", "decision_id"],
+  time: "when it was made; of one that was never seen, when it was first referred to",
   filters: ["asset_id", "subject_hash", "outcome"],
+  checked: ["missing", "late", "risk_tier"],
+  values: { missing: DECISION_STEPS, late: YES_OR_NO, risk_tier: RISK_TIERS },
   shortened: { outcome: OUTCOME_CHARACTERS_MAX },
-  hidden: ["at", "month", "notice_event_id", "legal_bases", "steps"],
+  hidden: ["at", "month", "notice_event_id", "legal_bases", "steps", "obligations_late", "open_due_at"],
   about: {
     notice_linked_by: LINKED_BY_RULE,
     made_again:
@@ -240,6 +262,15 @@ export const decisionList: List = {
         description: "Steps that the log does not hold yet, and that are not due, or have no limit.",
       }),
       of: (row, now) => stepsIn(row, (dueAt) => !isDue(dueAt, now)),
+    },
+    late: {
+      schema: Type.Boolean({
+        description:
+          "Whether an obligation of it was met late, is overdue at the time of reading, or can never be met any more.",
+      }),
+      of: (row, now) =>
+        rowInteger(row, "obligations_late") > 0 ||
+        (row.open_due_at !== null && isDue(rowText(row, "open_due_at"), now)),
     },
   },
 };

@@ -3,7 +3,7 @@ import { LINKED_BY } from "../../../cases/links.ts";
 import type { Review } from "../../../cases/reviews.ts";
 import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import { elapsed } from "../../elapsed.ts";
-import type { List } from "../../list.ts";
+import { type List, YES_OR_NO } from "../../list.ts";
 import { CASES_VIEW } from "../tables.ts";
 import { LINKED_BY_RULE, type Register, rowsOfEach } from "./register.ts";
 
@@ -42,7 +42,8 @@ export const HUMAN_REVIEWS = {
   ],
 } as const satisfies Table;
 
-const STATES = ["open", "completed", "orphan"] as const;
+export const HUMAN_REVIEW_STATES = ["open", "completed", "orphan"] as const;
+export type HumanReviewState = (typeof HUMAN_REVIEW_STATES)[number];
 
 const rowOf = (
   tenant: string,
@@ -62,7 +63,7 @@ const rowOf = (
     asset_id: first.asset,
     subject_hash: triggered?.subject ?? completed?.subject ?? null,
     at: first.at,
-    state: (!triggered ? "orphan" : completed ? "completed" : "open") satisfies (typeof STATES)[number],
+    state: (!triggered ? "orphan" : completed ? "completed" : "open") satisfies HumanReviewState,
     triggered_at: triggered?.at ?? null,
     triggered_recorded_at: triggered?.recorded ?? null,
     triggered_by: triggered?.says.triggered_by ?? null,
@@ -106,8 +107,10 @@ export const humanReviewList: List = {
   view: CASES_VIEW,
   table: HUMAN_REVIEWS,
   orderBy: ["at", "review_id"],
+  time: "when it was triggered; of one that nothing triggered, when it was completed",
   filters: ["asset_id", "decision_id", "state"],
-  values: { state: STATES },
+  checked: ["subject_hash", "changed"],
+  values: { state: HUMAN_REVIEW_STATES, changed: YES_OR_NO },
   hidden: ["at"],
   words: { linked_by: LINKED_BY },
   flags: ["changed"],

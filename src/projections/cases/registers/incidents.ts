@@ -46,9 +46,10 @@ const INCIDENTS = {
   ],
 } as const satisfies Table;
 
-const STATES = ["detected", "reported", "mitigated", "orphan"] as const;
+export const INCIDENT_STATES = ["detected", "reported", "mitigated", "orphan"] as const;
+export type IncidentState = (typeof INCIDENT_STATES)[number];
 
-const stateOf = ({ detected, reports, mitigated }: Incident): (typeof STATES)[number] => {
+const stateOf = ({ detected, reports, mitigated }: Incident): IncidentState => {
   if (!detected) return "orphan";
   if (mitigated) return "mitigated";
   return reports.length > 0 ? "reported" : "detected";
@@ -112,8 +113,10 @@ export const incidentList: List = {
   view: CASES_VIEW,
   table: INCIDENTS,
   orderBy: ["at", "incident_id"],
+  time: "when it was detected; of one that was never detected, when it was first referred to",
   filters: ["asset_id", "state"],
-  values: { state: STATES },
+  checked: ["incident_class", "severity"],
+  values: { state: INCIDENT_STATES },
   hidden: ["at"],
   json: {
     affected_count: Type.Union([Type.Number(), Type.String()], {

@@ -66,9 +66,10 @@ export const noticesRegister: Register = {
   rowsOf: (view) => rowsOfEach(view, view.is.notices, rowOf),
 };
 
-const STATES = ["shown", "dismissed", "acknowledged", "orphan"] as const;
+export const NOTICE_STATES = ["shown", "dismissed", "acknowledged", "orphan"] as const;
+export type NoticeState = (typeof NOTICE_STATES)[number];
 
-const stateOf = ({ shown_at, dismissed_at, acknowledged_at }: Row): (typeof STATES)[number] => {
+const stateOf = ({ shown_at, dismissed_at, acknowledged_at }: Row): NoticeState => {
   if (shown_at === null) return "orphan";
   if (acknowledged_at !== null) return "acknowledged";
   return dismissed_at === null ? "shown" : "dismissed";
@@ -78,7 +79,10 @@ export const noticeList: List = {
   view: CASES_VIEW,
   table: NOTICES,
   orderBy: ["at", "notice_id"],
+  time: "when it was shown; of one that was never shown, when it was dismissed or acknowledged",
   filters: ["asset_id"],
+  checked: ["subject_hash", "decision_id", "state"],
+  values: { state: NOTICE_STATES },
   hidden: ["at"],
   about: {
     notice_id: "The event that showed it; of an `orphan` the event that dismissed or acknowledged it.",
@@ -96,7 +100,7 @@ export const noticeList: List = {
   derived: {
     state: {
       schema: Type.Union(
-        STATES.map((state) => Type.Literal(state)),
+        NOTICE_STATES.map((state) => Type.Literal(state)),
         { description: "`orphan` where nothing in the log shows it." },
       ),
       of: stateOf,

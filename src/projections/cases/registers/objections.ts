@@ -7,7 +7,7 @@ import type { Obligation } from "../../../obligations/obligation.ts";
 import { stateAt } from "../../../obligations/state.ts";
 import { INTEGER, NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../../views/tables.ts";
 import { elapsed } from "../../elapsed.ts";
-import type { List } from "../../list.ts";
+import { type List, YES_OR_NO } from "../../list.ts";
 import { CASES_VIEW } from "../tables.ts";
 import { LINKED_BY_RULE, type Register, rowsOfEach } from "./register.ts";
 
@@ -58,9 +58,10 @@ export const OBJECTIONS = {
   ],
 } as const satisfies Table;
 
-const STATES = ["orphan", "received", "acknowledged", "escalated", "resolved"] as const;
+export const OBJECTION_STATES = ["orphan", "received", "acknowledged", "escalated", "resolved"] as const;
+export type ObjectionState = (typeof OBJECTION_STATES)[number];
 
-const stateOf = ({ received, acknowledged, escalated, resolved }: Objection): (typeof STATES)[number] => {
+const stateOf = ({ received, acknowledged, escalated, resolved }: Objection): ObjectionState => {
   if (!received) return "orphan";
   if (resolved) return "resolved";
   if (escalated) return "escalated";
@@ -166,8 +167,10 @@ export const objectionList: List = {
   view: CASES_VIEW,
   table: OBJECTIONS,
   orderBy: ["at", "objection_id"],
+  time: "when it was received last; of one that was never received, when it was first referred to",
   filters: ["asset_id", "subject_hash", "decision_id", "state"],
-  values: { state: STATES },
+  checked: ["late", "objection_type"],
+  values: { state: OBJECTION_STATES, late: YES_OR_NO },
   hidden: ["at", "answered_late", "open_due_at"],
   words: { linked_by: LINKED_BY },
   about: {

@@ -109,7 +109,9 @@ export const obligationList: List = {
   view: CASES_VIEW,
   table: OBLIGATIONS,
   orderBy: ["due_at", "obligation_id"],
+  time: "when it falls due",
   filters: ["rule", "law", "asset_id", "decision_id"],
+  checked: ["subject_hash", "objection_id", "incident_id"],
   values: { rule: DEADLINE_IDS, law: DEADLINE_LAWS },
   flags: ["recorded_late"],
   about: {

@@ -1,0 +1,98 @@
+/** `prooftrail demo`: the service with the history of a made-up bank, to look at. */
+import type { CommandSpec, Input } from "../command.ts";
+import type { Context } from "../context.ts";
+import { markDemoFolder, openDemoFolder } from "../demo/demo-folder.ts";
+import { DEMO_TENANT, demoKey } from "../demo/demo-key.ts";
+import { printReady } from "../demo/print-ready.ts";
+import { EXIT } from "../exit-codes.ts";
+import { failure } from "../failure.ts";
+import { jsonOption } from "../shared-options.ts";
+
+export const DEMO: CommandSpec = {
+  name: "demo",
+  summary: "Run the service with three months of a made-up bank",
+  description: [
+    "The history is written before the service starts, in the tenant demo of a log of its own, with times of reception in the past. No request can do that: a real log says when it received an event.",
+    "The next start continues with the same data. Remove the folder for a history that ends today. NATS_URL, DATABASE_URL and other settings of your own service do not count here.",
+  ],
+  options: [
+    {
+      flag: "--port",
+      value: "number",
+      description: "port to listen on, 0 for a free one; else PORT, else 8080",
+    },
+    {
+      flag: "--data-dir",
+      value: "folder",
+      description: "folder of the demo; else ./demo-data",
+      isFile: true,
+    },
+    jsonOption("log lines as JSON, at a terminal too"),
+  ],
+  examples: [
+    { says: "a link to open", command: "prooftrail demo" },
+    { says: "beside a service of your own", command: "prooftrail demo --port 8090" },
+  ],
+  exitMeanings: [
+    [EXIT.ok, "stopped by a signal"],
+    [EXIT.failed, "it could not start, or not stop in time"],
+    [EXIT.usage, "a setting or an option that is not understood, or a folder that holds something else"],
+  ],
+  run: async (input, context) => {
+    context.keepFreedMemory();
+    // Imported only here, because they load the whole service.
+    const [{ readConfig }, { runService }, { writePast }, { demoHistory }, { WAIVER_REASON }] =
+      await Promise.all([
+        import("../../service/config.ts"),
+        import("../../service/run-service.ts"),
+        import("../../service/past-log.ts"),
+        import("../../demo/history.ts"),
+        import("../../demo/told-cases.ts"),
+      ]);
+    const dataDir = input.text("--data-dir") ?? "./demo-data";
+    const environment = settingsOf(input, context, dataDir);
+    const read = readConfig(environment);
+    if (read.kind === "invalid") throw failure("wrong_use", read.errors.join("\n"));
+    const today = context.now().toISOString().slice(0, "2026-11-29".length);
+    const { day, events: written } = await openDemoFolder(dataDir, today);
+    const { entries, waivedObligation } = demoHistory(day);
+    const events = written || entries.length;
+    if (written === 0) {
+      await context.err.write(`Writing ${events.toLocaleString("en-US")} events to ${dataDir} …\n`);
+      const past = await writePast({ config: read.config, tenant: DEMO_TENANT, events: entries });
+      if (past.kind === "refused") throw failure("failed", past.reason);
+      await markDemoFolder(dataDir, { day, events });
+    }
+    await runService({
+      environment,
+      isPretty: context.out.isTerminal && !input.isSet("--json"),
+      announce: async ({ url = "" }) => {
+        const waive = { obligation: waivedObligation, reason: WAIVER_REASON };
+        const { key, path } = await demoKey({ url, dataDir, waive, events });
+        await printReady(context.err, { url, key, keyPath: path, events, day, today });
+      },
+    });
+    // It ends the process itself.
+    return new Promise(() => {});
+  },
+};
+
+/** Settings that a demo may take from the environment. Any other could lead it to the broker or the database of a real service. */
+const TAKEN = ["HOST", "PORT", "LOG_LEVEL", "NATS_SERVER_BIN"] as const;
+
+const settingsOf = (input: Input, { environment }: Context, dataDir: string): Record<string, string> => {
+  const taken = TAKEN.flatMap((name) => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const port = input.text("--port");
+  return {
+    LOG_LEVEL: "warn",
+    ...Object.fromEntries(taken),
+    ...(port !== undefined && { PORT: port }),
+    DATA_DIR: dataDir,
+    // It is the first part of the origin in every tree head and bundle, so that none of them passes for a real one.
+    SERVICE_NAME: "prooftrail-demo",
+    EXTRA_EVENT_TYPES: "sdk.heartbeat",
+  };
+};

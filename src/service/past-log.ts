@@ -1,0 +1,98 @@
+/**
+ * Writes a log with times of reception in the past, for `prooftrail demo`. A running service cannot do that, whoever asks: this is a start of its own, of
+ * a broker and an intake without HTTP.
+ */
+import { auditSubject } from "../../streams/subjects.ts";
+import type { AuditEvent } from "../event/audit-event.ts";
+import { createEventValidator } from "../event/validate.ts";
+import { createIntake } from "../intake/intake.ts";
+import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
+import { createAppender } from "../jetstream/appender.ts";
+import { BrokerStartError } from "../jetstream/broker/supervise.ts";
+import { BrokerRefusedError } from "../jetstream/connection.ts";
+import { createLogReader } from "../jetstream/reader.ts";
+import { uuidV7 } from "../runtime/uuid.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { provideBroker } from "./broker-address.ts";
+import { contactBroker } from "./broker-contact.ts";
+import type { Config } from "./config.ts";
+import { DataFolderRefusedError, makeDataFolder } from "./data-folder.ts";
+import { NO_EARLIER_EVENTS } from "./earlier-events.ts";
+
+interface PastEvent {
+  readonly receivedAt: Date;
+  readonly event: AuditEvent;
+}
+
+/** Appended and synced together. The log therefore always holds a first part of the events, and a start after an interruption writes the rest. */
+const EVENTS_AT_ONCE = 500;
+
+interface Past {
+  readonly config: Config;
+  readonly tenant: string;
+  readonly events: readonly PastEvent[];
+}
+
+type PastWritten =
+  | { readonly kind: "written" }
+  /** There is no broker, or the folder cannot be used. The reason is for the operator. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** The log must hold nothing but a first part of these events. */
+export const writePast = async (past: Past): Promise<PastWritten> => {
+  try {
+    await write(past);
+    return { kind: "written" };
+  } catch (error) {
+    const isExpected =
+      error instanceof BrokerRefusedError ||
+      error instanceof BrokerStartError ||
+      error instanceof DataFolderRefusedError;
+    if (isExpected) return { kind: "refused", reason: error.message };
+    throw error;
+  }
+};
+
+const write = async (options: Past): Promise<void> => {
+  const { config, tenant, events } = options;
+  const logger = createLogger({ level: config.logLevel, pretty: false });
+  await makeDataFolder(config.dataDir);
+  await using stack = new AsyncDisposableStack();
+  const broker = stack.use(await provideBroker({ config, logger }));
+  const contact = stack.use(await contactBroker({ config, logger, broker, now: () => new Date() }));
+  const { connection } = contact;
+  const reader = await createLogReader(connection);
+  const accepted = createAcceptedCounter({ connection, logger });
+  stack.defer(() => accepted.close());
+  const dependencies = {
+    appender: createAppender({
+      connection,
+      logger,
+      elapsedMs: () => performance.now(),
+      onOutcomes: () => {},
+      onCommit: () => {},
+    }),
+    reader,
+    earlier: NO_EARLIER_EVENTS,
+    validate: createEventValidator(config.vocabulary),
+    subjectOf: (name: string, event: AuditEvent) => auditSubject(name, event.asset_id, event.event_type),
+    onAccepted: accepted.add,
+    onUnknownFields: () => {},
+  };
+  const append = async ({ receivedAt, event }: PastEvent): Promise<void> => {
+    const answer = await createIntake({ ...dependencies, now: () => receivedAt }).acceptOne({
+      tenant,
+      requestId: uuidV7(),
+      body: new TextEncoder().encode(JSON.stringify(event)),
+      idempotencyKey: undefined,
+      isResent: false,
+      admit: () => ({ kind: "allowed" }),
+      isStillAllowed: () => true,
+    });
+    if (answer.kind !== "accepted")
+      throw new Error(`${event.event_id} was not taken: ${JSON.stringify(answer)}`);
+  };
+  const written = await reader.lastSequence();
+  for (let from = written; from < events.length; from += EVENTS_AT_ONCE)
+    await Promise.all(events.slice(from, from + EVENTS_AT_ONCE).map(append));
+};

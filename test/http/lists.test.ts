@@ -1,0 +1,3 @@
+import { listsSuite } from "../suites/lists.ts";
+
+listsSuite(async () => ({}));
