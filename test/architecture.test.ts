@@ -136,8 +136,11 @@ test("no file is dead: the program reaches each one", () => {
   // Programs import it as `prooftrail-sdk`.
   reach("src/sdk/index.ts");
   reach("src/sdk/elysia.ts");
-  // It runs in the browser: src/service/browser-files.ts bundles it.
+  // They run in the browser: src/service/browser-files.ts bundles them.
   reach("src/sandbox-page/page.ts");
+  reach("src/verify-page/page.ts");
+  // In browsers it takes the place of primitives.ts (package.json, `browser`).
+  reach("src/proof/primitives-browser.ts");
   expect(sources.filter((path) => !reached.has(path))).toEqual([]);
 });
 
@@ -159,7 +162,7 @@ describe("finer rules", () => {
 
   test("the verifier of bundles depends only on the standards and the record's format, and on nothing of the server", () => {
     const standards =
-      /^src\/proof\/(evidence\/[\w-]+|base64|decimal|key-lines|restored-line|rfc6962|signed-note|tlog-checkpoint|tlog-proof)\.ts$|^src\/log\/record\.ts$/;
+      /^src\/proof\/(evidence\/[\w-]+|base64|decimal|hex|key-lines|primitives|restored-line|rfc6962|signed-note|tlog-checkpoint|tlog-proof)\.ts$|^src\/log\/record\.ts$/;
     const others = sources
       .filter((path) => path.startsWith("src/proof/evidence/"))
       .flatMap((path) =>

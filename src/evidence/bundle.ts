@@ -13,9 +13,9 @@ import {
   type ListedFile,
   MANIFEST_FILE,
   MANIFEST_FORMAT,
-  MANIFEST_VERSION,
   type Manifest,
   SYSTEM_KEY_FILE,
+  VERIFY_PAGE_FILE,
 } from "../proof/evidence/manifest.ts";
 import { formatRecordLine } from "../proof/evidence/record-line.ts";
 import { keyLines } from "../proof/key-lines.ts";
@@ -52,6 +52,8 @@ export interface BundleDependencies {
   readonly rules: Rules;
   readonly formats: BundleFormats;
   readonly anchor: Anchor;
+  /** Undefined if this runtime cannot make it; then the bundle has none. */
+  readonly verifyPage: string | undefined;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -60,7 +62,7 @@ export async function* writeBundle(
   dependencies: BundleDependencies,
   request: BundleRequest,
 ): AsyncGenerator<Bytes, void> {
-  const { checkpoints, formats, anchor } = dependencies;
+  const { checkpoints, formats, anchor, verifyPage } = dependencies;
   const { tenant, selection, serviceName, generatedAt } = request;
   const { head } = selection;
   const zip = createZipWriter();
@@ -90,6 +92,7 @@ export async function* writeBundle(
     summaryPage({ ...request, keys, timeline: records.timeline(), duties: duties.shown() }),
   ]);
   yield* list("VERIFY.md", [verifyText(request)]);
+  if (verifyPage !== undefined) yield* list(VERIFY_PAGE_FILE, [verifyPage]);
   const manifest = formatManifest(manifestOf(request, written));
   yield* zip.add(MANIFEST_FILE, [manifest]);
   const anchored = await anchor({
@@ -122,7 +125,7 @@ const manifestOf = (request: BundleRequest, files: Manifest["files"]): Manifest 
   const { assetIds = [] } = filter;
   return {
     format: MANIFEST_FORMAT,
-    version: MANIFEST_VERSION,
+    version: files.some(({ name }) => name === VERIFY_PAGE_FILE) ? 2 : 1,
     generator: request.generator,
     generated_at: request.generatedAt.toISOString(),
     service: serviceName,

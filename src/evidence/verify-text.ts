@@ -26,6 +26,11 @@ It also takes the folder into which the bundle was unpacked, and a ZIP that anot
 
 It ends with 0 for valid, 1 for invalid, with the first broken record named, and 2 where it could not decide, such as where the ZIP is cut off.
 
+## In a browser
+
+Open \`verify.html\` of this bundle, or better one that you got elsewhere, such as \`/verify\` of a service that you trust, and give it the bundle and
+\`log.key\`. It needs no network and sends nothing. Whoever made the bundle also made the page in it: what it says is worth as much as they are.
+
 ## What is in it
 
 | file | what it is |
@@ -35,6 +40,7 @@ It ends with 0 for valid, 1 for invalid, with the first broken record named, and
 | \`obligations.csv\` | obligations and their state when the bundle was made |
 | \`checkpoint\`, \`key\` | the signed tree head (C2SP tlog-checkpoint) and the keys that verify it (C2SP signed-note) |
 | \`summary.html\`, \`VERIFY.md\` | for people |
+| \`verify.html\` | the verifier as a page, for a browser without a network |
 | \`manifest.json\` | what was asked, and the SHA-256 of every file above, as it is (\`sha256\`) and as the service packed it (\`deflated_sha256\`, which means nothing in another ZIP) |
 | \`manifest.tlog-proof\`, \`system-key\` | that making this bundle is an event in the log \`${serviceName}/prooftrail-system\`, which names the manifest's SHA-256 (C2SP tlog-proof) |
 

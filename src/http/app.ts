@@ -64,6 +64,7 @@ import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { streamRoutes } from "./routes/stream.ts";
+import { type VerifyPage, verifyPageRoutes } from "./routes/verify-page.ts";
 import { vocabularyRoutes } from "./routes/vocabulary.ts";
 import { waiverRoutes } from "./routes/waivers.ts";
 import { createUntakenAnswers } from "./untaken-answers.ts";
@@ -99,6 +100,8 @@ interface HttpDependencies {
   readonly limiter: KeyLimiter;
   readonly bodies: BodyReader;
   readonly sandboxPage: SandboxPage;
+  /** Undefined if this runtime has no bundler. */
+  readonly verifyPage: VerifyPage | undefined;
   readonly sandbox: {
     readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
     readonly reader: Pick<LogReader, "read" | "lastSequence">;
@@ -240,6 +243,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(retentionRoutes(guarded))
       .use(restoreRoutes(guarded))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
+      .use(verifyPageRoutes(dependencies.verifyPage))
       .use(sandboxRoutes({ ...dependencies.sandbox, vocabulary }))
       .use(operationRoutes({ readiness, registry: metrics.registry })),
   );

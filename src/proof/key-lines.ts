@@ -1,5 +1,5 @@
 /** The public keys of a log as a file, one line each; and the short name of one. */
-import { createHash } from "node:crypto";
+import { sha256Hex } from "./hex.ts";
 import { createVerifier, formatVerifierKey, openNote } from "./signed-note.ts";
 
 /** One text for each set of keys and head: first the keys that signed the head, in the order of their signatures, then the others by fingerprint. */
@@ -22,4 +22,4 @@ const FINGERPRINT_DIGITS = 16;
 
 /** SHA-256 of a public key in hex, shortened: a name for people and subjects. */
 export const fingerprintOf = (publicKey: Uint8Array): string =>
-  createHash("sha256").update(publicKey).digest("hex").slice(0, FINGERPRINT_DIGITS);
+  sha256Hex(publicKey).slice(0, FINGERPRINT_DIGITS);

@@ -4,7 +4,7 @@
  *
  * Sizes and indexes are whole numbers to 2^53 - 1. JavaScript's bit operators cut to 32 bits, so halving is division here.
  */
-import { createHash, hash as sha256 } from "node:crypto";
+import { createSha256, encodeBase64, sha256, sha256Base64 } from "./primitives.ts";
 
 /** 32 bytes. */
 export type Hash = Uint8Array;
@@ -29,23 +29,19 @@ const nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
 nodeInput[0] = NODE_PREFIX;
 
 export const leafHash = (data: Uint8Array): Hash =>
-  data.length > LEAF_COPIED_BYTES_MAX
-    ? new Uint8Array(longLeaf(data).digest())
-    : digest(behindLeafPrefix(data));
+  data.length > LEAF_COPIED_BYTES_MAX ? new Uint8Array(longLeaf(data)) : digest(behindLeafPrefix(data));
 
 /** `leafHash` in base64, for callers that only write it down: without the two arrays that hold its bytes. */
 export const leafHashBase64 = (data: Uint8Array): string =>
-  data.length > LEAF_COPIED_BYTES_MAX
-    ? longLeaf(data).digest("base64")
-    : sha256("sha256", behindLeafPrefix(data), "base64");
+  data.length > LEAF_COPIED_BYTES_MAX ? encodeBase64(longLeaf(data)) : sha256Base64(behindLeafPrefix(data));
 
 /** The same for callers that assemble a leaf anyway: `input` leaves its first byte free for the prefix, and nothing is copied. */
 export const leafHashBase64InPlace = (input: Uint8Array): string => {
   input[0] = LEAF_PREFIX;
-  return sha256("sha256", input, "base64");
+  return sha256Base64(input);
 };
 
-const longLeaf = (data: Uint8Array) => createHash("sha256").update(leafPrefix).update(data);
+const longLeaf = (data: Uint8Array): Uint8Array => createSha256().update(leafPrefix).update(data).digest();
 
 const behindLeafPrefix = (data: Uint8Array): Uint8Array => {
   leafInput.set(data, 1);
@@ -71,14 +67,14 @@ export const perfectRoot = (hashes: Uint8Array): Hash => {
     for (let pair = 0; pair < count / 2; pair++) {
       const at = pair * 2 * HASH_BYTES;
       nodeInput.set(level.subarray(at, at + 2 * HASH_BYTES), 1);
-      level.set(sha256("sha256", nodeInput, "buffer"), pair * HASH_BYTES);
+      level.set(sha256(nodeInput), pair * HASH_BYTES);
     }
   }
   return level.slice(0, HASH_BYTES);
 };
 
 /** A Uint8Array and not the Buffer that comes back, whose `slice` shares memory; costs 0.02 µs. */
-const digest = (input: Uint8Array): Hash => new Uint8Array(sha256("sha256", input, "buffer"));
+const digest = (input: Uint8Array): Hash => new Uint8Array(sha256(input));
 
 /** RFC 9162 §2.1.1: the hash of an empty list is the hash of an empty string. */
 export const EMPTY_ROOT: Hash = digest(new Uint8Array(0));

@@ -1,6 +1,6 @@
 /** A signed tree head as it is stored: what it says, without a check of who signed it. Readers verify it, and so does the sealer. */
 import type { Hash } from "./rfc6962.ts";
-import { parseCheckpoint } from "./tlog-checkpoint.ts";
+import { checkpointIn } from "./tlog-checkpoint.ts";
 
 export interface SealedHead {
   /** The whole checkpoint, a signed note. */
@@ -11,11 +11,8 @@ export interface SealedHead {
   readonly extensions?: readonly string[];
 }
 
-/** A note's signatures come after the last empty line (C2SP signed-note). */
-const SIGNATURES = "\n\n";
-
 export const sealedHead = (note: string): SealedHead | undefined => {
-  const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf(SIGNATURES) + 1));
+  const checkpoint = checkpointIn(note);
   if (checkpoint === undefined) return undefined;
   const { size, root, extensions } = checkpoint;
   return { note, size, root, ...(extensions && { extensions }) };

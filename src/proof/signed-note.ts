@@ -2,8 +2,8 @@
  * C2SP signed-note: a text with Ed25519 signatures (type 0x01, RFC 8032) below it, and keys as texts in the form of Go's
  * golang.org/x/mod/sumdb/note. Not here: what the text says, and where keys are kept.
  */
-import { createHash, createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { createSha256, ed25519Check, ed25519Key } from "./primitives.ts";
 
 export const SEED_BYTES = 32;
 const PUBLIC_KEY_BYTES = 32;
@@ -12,10 +12,6 @@ const KEY_ID_BYTES = 4;
 const ED25519_TYPE = 0x01;
 /** signed-note, Format: 16 must be accepted, a verifier may refuse more. Go's limit, so that both accept the same notes. */
 export const NOTE_SIGNATURES_MAX = 100;
-
-/** RFC 8410 §7 and §4: what DER (PKCS #8, SPKI) puts before a seed and before a public key. */
-const SEED_DER = Uint8Array.of(48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32);
-const PUBLIC_KEY_DER = Uint8Array.of(48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0);
 
 export interface Verifier {
   readonly name: string;
@@ -44,37 +40,37 @@ export interface SigningKey {
  */
 export const createSigningKey = (seed: Uint8Array): SigningKey => {
   if (seed.length !== SEED_BYTES) throw new RangeError("a seed has 32 bytes");
-  const privateKey = createPrivateKey({ key: concat(SEED_DER, seed), format: "der", type: "pkcs8" });
-  const spki = createPublicKey(privateKey).export({ format: "der", type: "spki" });
-  const publicKey = new Uint8Array(spki.subarray(-PUBLIC_KEY_BYTES));
+  const { publicKey, sign } = ed25519Key(seed);
   return {
     publicKey,
     signerNamed: (name) => ({
       name,
       keyId: keyIdOf(name, publicKey),
       publicKey,
-      sign: (message) => new Uint8Array(sign(null, message, privateKey)),
+      sign,
     }),
   };
 };
 
 export const createVerifier = ({ name, publicKey }: Pick<Verifier, "name" | "publicKey">): Verifier => {
   if (publicKey.length !== PUBLIC_KEY_BYTES) throw new RangeError("a public key has 32 bytes");
-  const key = createPublicKey({ key: concat(PUBLIC_KEY_DER, publicKey), format: "der", type: "spki" });
+  const check = ed25519Check(publicKey);
   return {
     name,
     keyId: keyIdOf(name, publicKey),
     publicKey,
-    verify: (message, signature) =>
-      signature.length === SIGNATURE_BYTES && verify(null, message, key, signature),
+    verify: (message, signature) => signature.length === SIGNATURE_BYTES && check(message, signature),
   };
 };
 
 /** The first four bytes of SHA-256(name, newline, type, public key), as a number (signed-note, Signatures). */
 const keyIdOf = (name: string, publicKey: Uint8Array): number => {
   if (!isKeyName(name)) throw new RangeError(`${JSON.stringify(name)} cannot name a key`);
-  const digest = createHash("sha256").update(`${name}\n`).update(typed(publicKey)).digest();
-  return digest.readUInt32BE(0);
+  const digest = createSha256()
+    .update(utf8.encode(`${name}\n`))
+    .update(typed(publicKey))
+    .digest();
+  return new DataView(digest.buffer, digest.byteOffset).getUint32(0);
 };
 
 /** Not empty, no Unicode space, no plus (signed-note, Format); and nothing that could not stand in a note. */

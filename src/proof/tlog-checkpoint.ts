@@ -33,6 +33,10 @@ export const parseCheckpoint = (text: string): Checkpoint | undefined => {
   return { origin, size, root, ...(extensions.length === 0 ? {} : { extensions }) };
 };
 
+/** What a signed note says, without a check of who signed it. */
+export const checkpointIn = (note: string): Checkpoint | undefined =>
+  parseCheckpoint(note.slice(0, note.lastIndexOf("\n\n") + 1));
+
 export type CheckpointFailure = NoteFailure | "wrong_origin";
 
 export type OpenedCheckpoint =

@@ -3,9 +3,15 @@ import { runtimeName } from "./listen.ts";
 /** Deno has no bundler in its runtime. */
 export const canBundle = runtimeName === "Bun";
 
-/** A module and its imports as one script for browsers, made by Bun's bundler. Undefined if there is no bundler. */
-export const bundleForBrowser = async (path: string): Promise<string | undefined> => {
+/**
+ * A module and its imports as one script for browsers, made by Bun's bundler: a module, or (`iife`) a script that declares nothing outside itself.
+ * Undefined if there is no bundler.
+ */
+export const bundleForBrowser = async (
+  path: string,
+  format: "esm" | "iife" = "esm",
+): Promise<string | undefined> => {
   if (!canBundle) return undefined;
-  const built = await Bun.build({ entrypoints: [path], target: "browser", minify: true });
+  const built = await Bun.build({ entrypoints: [path], target: "browser", format, minify: true });
   return await built.outputs[0]?.text();
 };

@@ -1,5 +1,5 @@
 /**
- * The files for browsers: Swagger UI from its package with the few lines of our own that start it, and the page at /sandbox. They are read
+ * The files for browsers: Swagger UI from its package with the few lines of our own that start it, the page at /sandbox, and the page that verifies. They are read
  * and made from the source at the start. The executable has no folders to read from; it contains the files as they were when it was built.
  */
 import { readFile } from "node:fs/promises";
@@ -7,12 +7,19 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Asset, DocsAssets } from "../http/routes/docs.ts";
 import type { SandboxPage } from "../http/routes/sandbox-page.ts";
+import type { VerifyPage } from "../http/routes/verify-page.ts";
 import { bundleForBrowser } from "../runtime/bundle.ts";
 import { type BrowserFiles, embeddedFiles } from "./embedded-files.ts";
+import { selfContained } from "./self-contained-page.ts";
 
-export const loadBrowserFiles = async (): Promise<{ docsAssets: DocsAssets; sandboxPage: SandboxPage }> => {
-  const { docs, sandbox } = embeddedFiles ?? (await readBrowserFiles());
-  return { docsAssets: new Map(Object.entries(docs).map(toAsset)), sandboxPage: sandbox };
+export const loadBrowserFiles = async (): Promise<{
+  docsAssets: DocsAssets;
+  sandboxPage: SandboxPage;
+  verifyPage: VerifyPage | undefined;
+}> => {
+  const { docs, sandbox, verify } = embeddedFiles ?? (await readBrowserFiles());
+  const docsAssets = new Map(Object.entries(docs).map(toAsset));
+  return { docsAssets, sandboxPage: sandbox, verifyPage: verify };
 };
 
 const toAsset = ([name, text]: readonly [string, string]): [string, Asset] => {
@@ -20,7 +27,7 @@ const toAsset = ([name, text]: readonly [string, string]): [string, Asset] => {
   return [name, { mediaType: `${mediaType}; charset=utf-8`, bytes: new TextEncoder().encode(text) }];
 };
 
-/** From the source. Bundling the sandbox's script takes about 20 ms. */
+/** From the source. Bundling a script takes about 20 ms. */
 export const readBrowserFiles = async (): Promise<BrowserFiles> => {
   const { resolve } = createRequire(import.meta.url);
   const ours = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -36,5 +43,10 @@ export const readBrowserFiles = async (): Promise<BrowserFiles> => {
       script: await bundleForBrowser(ours("../sandbox-page/page.ts")),
       style: await read(ours("../sandbox-page/page.css")),
     },
+    verify: selfContained({
+      page: await read(ours("../verify-page/page.html")),
+      style: await read(ours("../verify-page/page.css")),
+      script: await bundleForBrowser(ours("../verify-page/page.ts"), "iife"),
+    }),
   };
 };

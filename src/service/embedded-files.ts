@@ -1,10 +1,12 @@
 import type { SandboxPage } from "../http/routes/sandbox-page.ts";
+import type { VerifyPage } from "../http/routes/verify-page.ts";
 
 /** The files for browsers, as texts, so that they can be part of a program. */
 export interface BrowserFiles {
   /** The files of the documentation page by name. */
   readonly docs: Readonly<Record<string, string>>;
   readonly sandbox: SandboxPage;
+  readonly verify: VerifyPage | undefined;
 }
 
 /** Undefined from source. In the executable, src/packaging/executable.ts replaces this module by one with the files. */

@@ -1,4 +1,4 @@
-/** What the verifier prints for people. Pure. */
+/** What the verifier says to people: as text here, and row by row for the page. Pure. */
 import type { EvidenceFacts, Finding, Verdict } from "../proof/evidence/verdict.ts";
 import { printable } from "../terminal/printable.ts";
 import { wrappedLines } from "../terminal/text-width.ts";
@@ -52,9 +52,10 @@ const inSnakeCase = (value: unknown): unknown => {
   );
 };
 
-const validText = (path: string, facts: EvidenceFacts): string => {
+/** What a valid bundle shows, row by row. */
+export const factRows = (facts: EvidenceFacts): readonly (readonly [name: string, value: string])[] => {
   const { records, withheld, checkpointSize } = facts;
-  const rows: readonly (readonly [string, string])[] = [
+  return [
     ["tenant", facts.tenant],
     ["about", aboutText(facts)],
     ["period", `${facts.from ?? "the beginning"} to ${facts.to ?? "the end"}`],
@@ -71,18 +72,27 @@ const validText = (path: string, facts: EvidenceFacts): string => {
       "checkpoint",
       `${checkpointSize} ${checkpointSize === 1 ? "record" : "records"}, root ${facts.checkpointRoot}`,
     ],
-    ["signed by", facts.keys.map((key) => key.split("+").slice(0, 2).join("+")).join(", ")],
+    ["signed by", facts.keys.map(shortKey).join(", ")],
     ["made", `${facts.generatedAt} for the API key ${facts.madeBy}`],
     ["anchored", `${facts.anchor.at}, leaf ${facts.anchor.leafIndex} of ${facts.anchor.origin}`],
     ["your checkpoint", HELD[facts.heldCheckpoint]],
   ];
+};
+
+/** Name and key id. */
+export const shortKey = (key: string): string => key.split("+").slice(0, 2).join("+");
+
+export const NOT_PINNED = "The key is not pinned: it came from the bundle itself.";
+
+const validText = (path: string, facts: EvidenceFacts): string => {
+  const rows = factRows(facts);
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
   const table = rows
     .map(([name, value]) => `  ${name.padEnd(width)}${folded(printable(value), width + 2)}\n`)
     .join("");
   const pinned = facts.isKeyPinned
     ? ""
-    : `\n${folded("The key is not pinned: it came from the bundle itself. Compare each line with GET /v1/log/key, or give that with --key:", 0)}\n${facts.keys
+    : `\n${folded(`${NOT_PINNED} Compare each line with GET /v1/log/key, or give that with --key:`, 0)}\n${facts.keys
         .map((key) => `  ${printable(key)}\n`)
         .join("")}`;
   const notes = facts.notes.map((note) => `\n${folded(`Note: ${printable(note)}`, 0)}\n`).join("");
@@ -107,15 +117,18 @@ const aboutText = (facts: EvidenceFacts): string => {
   return parts.length === 0 ? "the whole tenant" : parts.join("; ");
 };
 
-const invalidText = (path: string, finding: Finding): string => {
-  const { code, detail, file, line, leafIndex, sequence, eventId } = finding;
-  const place = [
+const invalidText = (path: string, finding: Finding): string =>
+  `INVALID  ${path}\n\n${folded(printable(findingText(finding)), 0)}\n`;
+
+/** Where it is broken, and why. */
+export const findingText = ({ code, detail, ...place }: Finding): string => {
+  const { file, line, leafIndex, sequence, eventId } = place;
+  const where = [
     file,
     line === undefined ? undefined : `line ${line}`,
     leafIndex === undefined ? undefined : `leaf ${leafIndex}`,
     sequence === undefined ? undefined : `sequence ${sequence}`,
     eventId,
   ].filter((part) => part !== undefined);
-  const where = place.length === 0 ? "" : `${place.join(", ")}: `;
-  return `INVALID  ${path}\n\n${folded(printable(`${where}${detail} (${code})`), 0)}\n`;
+  return `${where.length === 0 ? "" : `${where.join(", ")}: `}${detail} (${code})`;
 };

@@ -557,11 +557,25 @@ describe("a bundle that another program packed", () => {
   });
 });
 
+const isPage = ({ name }: PackedFile): boolean => name === "verify.html";
+const withoutPage = (): PackedFile[] => whole.filter((file) => !isPage(file));
+
+test("a bundle of the first version, as 0.1.0 made them, is valid", async () => {
+  const files = resigned(withoutPage(), { manifest: { version: 1 } });
+  expect(manifestOf(files)).toMatchObject({ version: 1, files: { length: LISTED_FILES.length - 1 } });
+  expect(await verify(pack(files))).toMatchObject({ kind: "valid", facts: { records: COUNT } });
+});
+
 describe("a ZIP that lacks files of the bundle, or holds others, is invalid", () => {
   const notes = { name: "notes.txt", content: new Uint8Array(1) };
   const content: Readonly<Record<string, () => readonly [Uint8Array, object]>> = {
     "a file too many": () => [pack([...whole, notes]), { code: "other_files", file: "notes.txt" }],
     "a file too few": () => [pack(whole.toSpliced(2, 1)), { code: "other_files", file: "events.csv" }],
+    "no page that verifies": () => [pack(withoutPage()), { code: "other_files", file: "verify.html" }],
+    "a page in a bundle of the first version": () => [
+      pack([...resigned(withoutPage(), { manifest: { version: 1 } }), ...whole.filter(isPage)]),
+      { code: "other_files", file: "verify.html" },
+    ],
     "a name in capitals": () => [
       pack(whole.map((file) => (file.name === "key" ? { ...file, name: "KEY" } : file))),
       { code: "other_files", file: "key" },

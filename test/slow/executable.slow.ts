@@ -44,6 +44,8 @@ test("one file serves API, documentation and sandbox, and has every command, wit
       expect([path, asset.status, asset.text.length > 0]).toEqual([path, 200, true]);
     }
   }
+  const verifyPage = await service.call("/verify");
+  expect([verifyPage.status, verifyPage.text.includes("createObjectURL")]).toEqual([200, true]);
   const swagger = await service.call("/docs/assets/swagger-ui-bundle.js");
   const original = join(root, "node_modules/swagger-ui-dist/swagger-ui-bundle.js");
   expect(swagger.text === readFileSync(original, "utf8")).toBe(true);
@@ -63,6 +65,7 @@ test("one file serves API, documentation and sandbox, and has every command, wit
   expect(run("events", "get", "evt_first", "--json").stdout).toContain('"event_id":"evt_first"');
   expect(run("evidence", "--output", "bundle.zip")).toMatchObject({ status: 0 });
   expect(run("verify", "bundle.zip").stdout).toStartWith("VALID");
+  expect(readFileSync(join(home, "bundle.zip")).includes("verify.html")).toBe(true);
   expect(run("views", "verify", "events").stdout).toContain("equal at");
   const diagnosis = run("doctor");
   expect([diagnosis.status, diagnosis.stdout]).toEqual([0, expect.stringContaining("All is well.")]);

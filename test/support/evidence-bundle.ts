@@ -6,7 +6,7 @@ import {
   BUNDLE_FILES,
   type BundleFile,
   formatManifest,
-  LISTED_FILES,
+  listedFilesOf,
   type Manifest,
   methodOf,
   parseManifest,
@@ -114,7 +114,8 @@ export const withManifest = (
   files: readonly PackedFile[],
   { files: given, ...members }: Partial<Manifest> = {},
 ): PackedFile[] => {
-  const digests = LISTED_FILES.map((name) => {
+  const { version } = { ...manifestOf(files), ...members };
+  const digests = listedFilesOf(version).map((name) => {
     const file = files.find((each) => each.name === name);
     if (file === undefined) throw new Error(`there is no ${name}`);
     const { bytes: packed } = packedOf(file);

@@ -37,6 +37,7 @@ import { combinations, several, severalParameter } from "../several.ts";
 import { storedEventLine } from "../stored-event.ts";
 import { successStream } from "../success.ts";
 import { readTimeRange, timeRangeParameters } from "../time-range.ts";
+import type { VerifyPage } from "./verify-page.ts";
 
 interface Dependencies {
   readonly views: ViewStore;
@@ -47,6 +48,7 @@ interface Dependencies {
   readonly recorder: ActionRecorder<ExportAction | EvidenceAction>;
   readonly serviceName: string;
   readonly version: string;
+  readonly verifyPage: VerifyPage | undefined;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -226,7 +228,7 @@ const bundleBody = (
   const { tenant } = principal;
   const anchor = createAnchor(dependencies, { by: actorOf(call), tenant });
   const bundle = writeBundle(
-    { ...dependencies, formats, anchor },
+    { ...dependencies, formats, anchor, verifyPage: dependencies.verifyPage?.html },
     {
       tenant,
       filter,

@@ -13,7 +13,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let rest: Uint8Array = new Uint8Array(0);
   for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const bytes = rest.length === 0 ? chunk : joined(rest, chunk);
     let from = 0;
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
       yield text(decoder, bytes.subarray(from, end));
@@ -24,6 +24,13 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   }
   if (rest.length > 0) throw new MalformedLineError("the last line does not end");
 }
+
+const joined = (rest: Uint8Array, chunk: Uint8Array): Uint8Array => {
+  const bytes = new Uint8Array(rest.length + chunk.length);
+  bytes.set(rest);
+  bytes.set(chunk, rest.length);
+  return bytes;
+};
 
 const text = (decoder: TextDecoder, bytes: Uint8Array): string => {
   try {

@@ -2,7 +2,8 @@
 import { decodeBase64 } from "../base64.ts";
 
 export const MANIFEST_FORMAT = "prooftrail-evidence";
-export const MANIFEST_VERSION = 1;
+/** 2 has `verify.html`, which 1 has not; the verifier of version 0.1.0 knows only 1. */
+export type ManifestVersion = 1 | 2;
 
 /** All files in the order in which the service writes them. The manifest names the files before it; its proof covers the manifest. */
 export const LISTED_FILES = [
@@ -14,8 +15,15 @@ export const LISTED_FILES = [
   "key",
   "summary.html",
   "VERIFY.md",
+  "verify.html",
 ] as const;
 export type ListedFile = (typeof LISTED_FILES)[number];
+
+/** The page that verifies a bundle in a browser, from disk. */
+export const VERIFY_PAGE_FILE = "verify.html";
+
+export const listedFilesOf = (version: ManifestVersion): readonly ListedFile[] =>
+  LISTED_FILES.filter((name) => version > 1 || name !== VERIFY_PAGE_FILE);
 
 export const MANIFEST_FILE = "manifest.json";
 export const ANCHOR_FILE = "manifest.tlog-proof";
@@ -54,7 +62,7 @@ export interface RecordPlace {
 /** Members in the order in which they are written. */
 export interface Manifest {
   readonly format: typeof MANIFEST_FORMAT;
-  readonly version: typeof MANIFEST_VERSION;
+  readonly version: ManifestVersion;
   readonly generator: string;
   readonly generated_at: string;
   readonly service: string;
@@ -158,7 +166,7 @@ const isManifest = (value: unknown): value is Manifest => {
   const { files } = value;
   return (
     value.format === MANIFEST_FORMAT &&
-    value.version === MANIFEST_VERSION &&
+    (value.version === 1 || value.version === 2) &&
     [value.generator, value.generated_at, value.service, value.origin, value.tenant].every(isText) &&
     [value.made_by, value.request_id].every(isText) &&
     [value.asset_id, value.correlation_id, value.from, value.to].every(isTextOrNull) &&
@@ -170,13 +178,15 @@ const isManifest = (value: unknown): value is Manifest => {
     typeof value.complete_range === "boolean" &&
     [value.first, value.last].every(isPlace) &&
     Array.isArray(files) &&
-    files.length === LISTED_FILES.length &&
-    LISTED_FILES.every((name, index) => isDigestOf(name, files[index]))
+    areDigestsOf(listedFilesOf(value.version), files)
   );
 };
 
 const isPlace = (value: unknown): boolean =>
   isObject(value) && isCount(value.leaf_index) && isCount(value.sequence);
+
+const areDigestsOf = (names: readonly ListedFile[], values: readonly unknown[]): boolean =>
+  values.length === names.length && names.every((name, index) => isDigestOf(name, values[index]));
 
 const isDigestOf = (name: ListedFile, value: unknown): boolean =>
   isObject(value) &&

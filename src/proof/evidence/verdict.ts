@@ -30,6 +30,10 @@ export type FindingCode =
   | "manifest_differs"
   /** The system's log has no event that a bundle with this manifest was made. */
   | "not_anchored"
+  /** A proof of one event is none, or its `leaf_hash` is not that of its record. */
+  | "proof_malformed"
+  /** The log holds another record than the one that was acknowledged. */
+  | "receipt_differs"
   /** The bundle's checkpoint contradicts the auditor's own. */
   | "contradicts_checkpoint";
 

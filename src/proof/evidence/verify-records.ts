@@ -16,6 +16,7 @@ import { DamagedFileError } from "./bundle-files.ts";
 import { linesOf, MalformedLineError } from "./lines.ts";
 import type { Manifest, RecordPlace } from "./manifest.ts";
 import { eventLineOf, parseRecordLine, type RecordLine } from "./record-line.ts";
+import { NOT_IN_LOG } from "./trusted-keys.ts";
 import type { Finding, FindingCode } from "./verdict.ts";
 
 const RECORDS = "records.ndjson";
@@ -180,9 +181,6 @@ const misfitOf = (
     ? undefined
     : "its event gives itself a time that is not in the bundle's period";
 };
-
-const NOT_IN_LOG =
-  "the log that the checkpoint covers does not hold it at this place: the record, its place or its proof was altered";
 
 const remember = (walk: Walk, { line, record }: Taken, hash: Hash): void => {
   const place = { leaf_index: line.leafIndex, sequence: line.sequence };

@@ -2,9 +2,10 @@
  * Checks an evidence bundle without a server and without trust in its maker. In this order: all files are there, and no others; key and checkpoint; every record is in the log and in its place; the files that the manifest names; the manifest is in the system's log; the auditor's own
  * checkpoint. Records come before digests, so that a problem is reported with its record instead of its file.
  */
-import { createHash } from "node:crypto";
 import { encodeBase64 } from "../base64.ts";
+import { encodeHex, sha256Hex } from "../hex.ts";
 import { keyLines } from "../key-lines.ts";
+import { createSha256 } from "../primitives.ts";
 import { restorationNotes } from "../restored-line.ts";
 import { createVerifier, formatVerifierKey, parseVerifierKey, type Verifier } from "../signed-note.ts";
 import { type Checkpoint, openCheckpoint } from "../tlog-checkpoint.ts";
@@ -16,11 +17,14 @@ import {
   type BundleFile,
   type FileDigest,
   type ListedFile,
+  listedFilesOf,
   MANIFEST_FILE,
   type Manifest,
   parseManifest,
   SYSTEM_KEY_FILE,
+  VERIFY_PAGE_FILE,
 } from "./manifest.ts";
+import { CHECKPOINT_FAILURES, readTrustedKeys } from "./trusted-keys.ts";
 import type { EvidenceFacts, Finding, FindingCode, Verdict } from "./verdict.ts";
 import { systemOrigin, verifyAnchor } from "./verify-anchor.ts";
 import { type CountedRecords, verifyRecords } from "./verify-records.ts";
@@ -72,6 +76,7 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
   const text = (file: BundleFile): Promise<string> => smallText(bundle, file);
   const manifestText = await text(MANIFEST_FILE);
   const manifest = parseManifest(manifestText) ?? fail("manifest_malformed", MALFORMED, MANIFEST_FILE);
+  checkPage(bundle, manifest);
   if (tenant !== undefined && manifest.tenant !== tenant)
     fail("other_tenant", `it is a bundle of the tenant ${manifest.tenant}`, MANIFEST_FILE);
   const keys = trustedKeys(question.keys, await text("key"), manifest.origin);
@@ -89,7 +94,7 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
     createVerifier({ name: systemOrigin(manifest), publicKey });
   const anchored = verifyAnchor({
     manifest,
-    manifestSha256: createHash("sha256").update(manifestText).digest("hex"),
+    manifestSha256: sha256Hex(new TextEncoder().encode(manifestText)),
     proof: await text(ANCHOR_FILE),
     verifiers: keys.verifiers.map(ofSystem),
     bundled: keys.bundled.map(ofSystem),
@@ -155,9 +160,19 @@ const checkNames = ({ names, besides }: BundleFiles): void => {
     unusable(
       `It is no evidence bundle: none of its files is there, such as ${MANIFEST_FILE}.${listed(" There are", [...names, ...besides])}`,
     );
-  for (const name of BUNDLE_FILES) if (!names.includes(name)) fail("other_files", "it is not there", name);
-  for (const name of names)
-    if (!BUNDLE_FILES.some((own) => own === name)) fail("other_files", "it does not belong here", name);
+  for (const name of BUNDLE_FILES)
+    if (name !== VERIFY_PAGE_FILE && !names.includes(name)) fail("other_files", NOT_THERE, name);
+  for (const name of names) if (!BUNDLE_FILES.some((own) => own === name)) fail("other_files", FOREIGN, name);
+};
+
+const NOT_THERE = "it is not there";
+const FOREIGN = "it does not belong here";
+
+/** Whether there must be a page is said by the manifest. */
+const checkPage = ({ names }: BundleFiles, { version }: Manifest): void => {
+  const isThere = names.includes(VERIFY_PAGE_FILE);
+  const isListed = listedFilesOf(version).includes(VERIFY_PAGE_FILE);
+  if (isThere !== isListed) fail("other_files", isListed ? NOT_THERE : FOREIGN, VERIFY_PAGE_FILE);
 };
 
 const notesBeside = ({ besides }: BundleFiles): readonly string[] =>
@@ -174,10 +189,12 @@ const NAMES_MAX = 10;
 const SMALL_FILE_BYTES_MAX = 1024 * 1024;
 
 const smallText = async (bundle: BundleFiles, name: BundleFile): Promise<string> => {
-  const chunks: Uint8Array[] = [];
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let text = "";
   try {
-    for await (const chunk of upTo(SMALL_FILE_BYTES_MAX, bundle.chunks(name))) chunks.push(chunk);
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+    for await (const chunk of upTo(SMALL_FILE_BYTES_MAX, bundle.chunks(name)))
+      text += decoder.decode(chunk, { stream: true });
+    return text + decoder.decode();
   } catch (error) {
     if (error instanceof DamagedFileError) return fail("damaged_file", error.message, name);
     if (error instanceof TypeError) return fail("damaged_file", "it is not text in UTF-8", name);
@@ -231,16 +248,9 @@ const trustedKeys = (
   const own =
     readKeys(bundled, origin) ?? fail("key_malformed", `it holds no keys of the log ${origin}`, "key");
   if (given === undefined) return { verifiers: own, bundled: own, isPinned: false };
-  const pinned = given
-    .split(/\r?\n/)
-    .filter((line) => line.trim() !== "")
-    .map(
-      (line) =>
-        parseVerifierKey(line.trim()) ??
-        unusable("A line of the trusted keys is not an Ed25519 verifier key."),
-    );
-  if (pinned.length === 0) unusable("There is no key in the file of trusted keys.");
-  const ofLog = pinned.filter(({ name }) => name === origin);
+  const pinned = readTrustedKeys(given);
+  if (pinned.kind === "unusable") return unusable(pinned.detail);
+  const ofLog = pinned.verifiers.filter(({ name }) => name === origin);
   if (ofLog.length === 0)
     fail(
       "unknown_key",
@@ -253,13 +263,6 @@ const trustedKeys = (
 const unusable = (detail: string): never => {
   throw new UnusableQuestionError(detail);
 };
-
-const CHECKPOINT_FAILURES = {
-  malformed: ["checkpoint_malformed", "it is not a signed tree head"],
-  wrong_origin: ["checkpoint_malformed", "it is the tree head of another log than the manifest names"],
-  unknown_key: ["unknown_key", "it is signed by none of the trusted keys"],
-  bad_signature: ["bad_signature", "its signature is wrong: it was altered"],
-} as const;
 
 const openHead = (
   note: string,
@@ -282,7 +285,7 @@ const checkFile = async (
   manifest: Manifest,
   { name, bytes, sha256 }: FileDigest,
 ): Promise<void> => {
-  const found = createHash("sha256");
+  const found = createSha256();
   let length = 0;
   try {
     for await (const chunk of listedChunks(bundle, manifest, name)) {
@@ -293,7 +296,7 @@ const checkFile = async (
     if (error instanceof DamagedFileError) fail("damaged_file", error.message, name);
     throw error;
   }
-  if (length !== bytes || found.digest("hex") !== sha256)
+  if (length !== bytes || encodeHex(found.digest()) !== sha256)
     fail("damaged_file", "it is not the file that the manifest names", name);
 };
 

@@ -3,9 +3,7 @@
  * nothing. What makes two readers see different files is refused: entries that overlap or leave bytes between them, two entries with one name, two
  * names of one entry, and paths that lead out of the folder.
  */
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { createInflateRaw } from "node:zlib";
+import { inflated } from "../primitives.ts";
 import { type BundleFiles, DamagedFileError } from "./bundle-files.ts";
 
 /** A file, or anything else whose bytes can be read by offset. */
@@ -247,7 +245,7 @@ const checkPlaces = (entries: readonly Entry[], directoryFrom: number): void => 
 async function* contentOf(source: BundleSource, entry: Entry | undefined): AsyncGenerator<Uint8Array> {
   if (entry === undefined) throw new DamagedFileError("it is not there");
   const packed = packedChunks(source, entry);
-  yield* entry.method === DEFLATED ? inflated(packed) : packed;
+  yield* entry.method === DEFLATED ? unpacked(packed) : packed;
 }
 
 async function* packedChunks(
@@ -259,13 +257,21 @@ async function* packedChunks(
     yield await source.read(place, Math.min(to, place + CHUNK_BYTES));
 }
 
-async function* inflated(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const inflate = createInflateRaw();
-  // A failure here also fails the reading below.
-  pipeline(Readable.from(packed), inflate).catch(() => {});
+async function* unpacked(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // A disk that cannot be read says nothing about the bundle.
+  const failures: unknown[] = [];
+  const read = async function* () {
+    try {
+      yield* packed;
+    } catch (error) {
+      failures.push(error);
+      throw error;
+    }
+  };
   try {
-    for await (const chunk of inflate) yield chunk;
+    yield* inflated(read());
   } catch {
+    if (failures.length > 0) throw failures[0];
     throw new DamagedFileError("it cannot be unpacked");
   }
 }

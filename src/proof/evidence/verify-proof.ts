@@ -1,0 +1,273 @@
+/**
+ * Checks the proof of one event, as `GET /v1/events/{id}/proof` gives it (JSON or C2SP tlog-proof), and the receipt that the answer to the event
+ * was. Neither contains the key of the log: without a key that the reader trusts, only what is wrong can be said.
+ */
+import { decodeRecord, encodeRecord } from "../../log/record.ts";
+import { decodeBase64, encodeBase64 } from "../base64.ts";
+import { type Hash, isHash, leafHash, verifyInclusion } from "../rfc6962.ts";
+import { formatVerifierKey } from "../signed-note.ts";
+import { type Checkpoint, type CheckpointFailure, checkpointIn, openCheckpoint } from "../tlog-checkpoint.ts";
+import { parseTlogProof } from "../tlog-proof.ts";
+import { CHECKPOINT_FAILURES, NOT_IN_LOG, readTrustedKeys } from "./trusted-keys.ts";
+import type { Finding, FindingCode } from "./verdict.ts";
+
+export interface ProofQuestion {
+  /** JSON or tlog-proof. */
+  readonly proof: string;
+  /** Trusted verifier keys, one per line, as `GET /v1/log/key` returns them. */
+  readonly keys?: string | undefined;
+  /** The tenant in whose log the record must be. */
+  readonly tenant?: string | undefined;
+  /** The answer 202 to the event, or to a batch with `?receipts=true`. */
+  readonly receipt?: string | undefined;
+  /** The event as it was sent. */
+  readonly event?: string | undefined;
+}
+
+export interface ProofFacts {
+  readonly tenant: string;
+  readonly origin: string;
+  readonly eventId: string;
+  readonly receivedAt: string;
+  /** The event as it was sent. */
+  readonly eventText: string;
+  readonly leafIndex: number;
+  /** Base64. */
+  readonly leafHash: string;
+  readonly checkpointSize: number;
+  /** Base64. */
+  readonly checkpointRoot: string;
+  /** The given keys that signed the checkpoint. */
+  readonly keys: readonly string[];
+  readonly receipt: "none" | "same";
+}
+
+export type ProofVerdict =
+  | { readonly kind: "valid"; readonly facts: ProofFacts }
+  | { readonly kind: "invalid"; readonly finding: Finding }
+  | { readonly kind: "undecided"; readonly detail: string };
+
+/** Never throws. */
+export const verifyProof = (question: ProofQuestion): ProofVerdict => {
+  try {
+    return { kind: "valid", facts: checked(question) };
+  } catch (error) {
+    if (error instanceof EndedError) return error.verdict;
+    throw error;
+  }
+};
+
+/** A receipt without a proof is never valid: it can be of another event, but what the log holds it cannot say. Never throws. */
+export const verifyReceipt = (question: Omit<ProofQuestion, "proof" | "keys">): ProofVerdict => {
+  try {
+    return undecided(comparedToEvent(question));
+  } catch (error) {
+    if (error instanceof EndedError) return error.verdict;
+    throw error;
+  }
+};
+
+/** Used only inside this file: the first thing that is wrong or missing ends the verification. */
+class EndedError extends Error {
+  override readonly name = "EndedError";
+  readonly verdict: ProofVerdict;
+  constructor(verdict: ProofVerdict) {
+    super(verdict.kind);
+    this.verdict = verdict;
+  }
+}
+
+const end = (verdict: ProofVerdict): never => {
+  throw new EndedError(verdict);
+};
+const undecided = (detail: string): ProofVerdict => ({ kind: "undecided", detail });
+const fail = (code: FindingCode, detail: string, place: Partial<Finding> = {}): never =>
+  end({ kind: "invalid", finding: { code, detail, ...place } });
+
+const checked = (question: ProofQuestion): ProofFacts => {
+  const proof = readProof(question.proof) ?? fail("proof_malformed", "it is not the proof of an event");
+  const { payload, leafIndex } = proof;
+  const leaf = leafHash(payload);
+  const leafText = encodeBase64(leaf);
+  if (proof.leafHash !== undefined && proof.leafHash !== leafText)
+    fail("proof_malformed", "its leaf_hash is not the hash of its record", { leafIndex });
+  const record = decodeRecord(payload) ?? fail("record_malformed", "the leaf is not a record", { leafIndex });
+  const eventId = eventIdIn(record.eventText);
+  const place = { leafIndex, eventId };
+  const checkpoint = checkpointIn(proof.checkpoint) ?? failedHead("malformed");
+  const { origin, size, root } = checkpoint;
+  if (!verifyInclusion({ leaf, index: leafIndex, size, proof: proof.hashes, root }))
+    fail("not_in_log", NOT_IN_LOG, place);
+  const { tenant = record.tenant } = question;
+  if (record.tenant !== tenant || !origin.endsWith(`/${tenant}`))
+    fail("other_tenant", `it is a record of the tenant ${record.tenant} in the log ${origin}`, place);
+  if (question.event !== undefined && question.event.trim() !== record.eventText)
+    fail("event_differs", "its event is not the one that was given, byte for byte", place);
+  const { receivedAt, eventText } = record;
+  const { sequence } = proof;
+  if (question.receipt !== undefined)
+    compareWithReceipt(question.receipt, { ...place, leafHash: leafText, receivedAt, sequence });
+  return {
+    tenant,
+    origin,
+    eventId,
+    receivedAt,
+    eventText,
+    leafIndex,
+    leafHash: leafText,
+    checkpointSize: size,
+    checkpointRoot: encodeBase64(root),
+    keys: signers(proof.checkpoint, checkpoint, question.keys),
+    receipt: question.receipt === undefined ? "none" : "same",
+  };
+};
+
+interface ReadProof {
+  readonly payload: Uint8Array;
+  readonly leafIndex: number;
+  readonly hashes: readonly Hash[];
+  /** A signed note. */
+  readonly checkpoint: string;
+  /** Only JSON names these. No proof covers the sequence. */
+  readonly sequence?: unknown;
+  readonly leafHash?: unknown;
+}
+
+const readProof = (text: string): ReadProof | undefined => {
+  const file = parseTlogProof(text);
+  if (file?.extra) {
+    const { extra, index, hashes, checkpoint } = file;
+    return { payload: extra, leafIndex: index, hashes, checkpoint };
+  }
+  const { leaf_index: leafIndex, leaf, leaf_hash, inclusion_proof, checkpoint, sequence } = dataIn(text);
+  const payload = bytesIn(leaf);
+  if (typeof leafIndex !== "number" || typeof checkpoint !== "string" || payload === undefined)
+    return undefined;
+  if (!Array.isArray(inclusion_proof)) return undefined;
+  const hashes = inclusion_proof.map(bytesIn).filter(isHash);
+  if (hashes.length < inclusion_proof.length) return undefined;
+  return { payload, leafIndex, hashes, checkpoint, sequence, leafHash: leaf_hash };
+};
+
+/** The `data` of an answer, or the object itself. */
+const dataIn = (text: string): Readonly<Record<string, unknown>> => {
+  try {
+    const body = Object(JSON.parse(text));
+    return Object(body.data ?? body);
+  } catch {
+    return {};
+  }
+};
+
+const bytesIn = (value: unknown): Uint8Array | undefined =>
+  typeof value === "string" ? decodeBase64(value) : undefined;
+
+const eventIdIn = (eventText: string): string => {
+  const { event_id } = dataIn(eventText);
+  return typeof event_id === "string" ? event_id : "";
+};
+
+const failedHead = (reason: CheckpointFailure): never => {
+  const [code, detail] = CHECKPOINT_FAILURES[reason];
+  return fail(code, detail, { file: "checkpoint" });
+};
+
+/** The given keys that signed the checkpoint. */
+const signers = (
+  note: string,
+  { origin, size }: Checkpoint,
+  given: string | undefined,
+): readonly string[] => {
+  if (given === undefined)
+    return end(
+      undecided(
+        `The record is in the tree of ${size} records that the checkpoint names. Whether the log ${origin} signed that checkpoint, its key says: give the answer of GET /v1/log/key.`,
+      ),
+    );
+  const trusted = readTrustedKeys(given);
+  if (trusted.kind === "unusable") return end(undecided(trusted.detail));
+  const verifiers = trusted.verifiers.filter(({ name }) => name === origin);
+  const opened = openCheckpoint(note, { origin, verifiers });
+  return opened.kind === "failed" ? failedHead(opened.reason) : opened.verifiers.map(formatVerifierKey);
+};
+
+interface Receipt {
+  readonly event_id: string;
+  readonly sequence: number;
+  readonly received_at: string;
+  readonly leaf_hash: string;
+  readonly duplicate: unknown;
+}
+
+/** Of an answer 202: that of one event, or those of a batch. */
+const receiptsIn = (text: string): readonly Receipt[] => {
+  const data = dataIn(text);
+  return (Array.isArray(data.receipts) ? data.receipts.map(Object) : [data]).filter(isReceipt);
+};
+
+const isReceipt = (value: Partial<Receipt>): value is Receipt =>
+  [value.event_id, value.received_at, value.leaf_hash].every((part) => typeof part === "string") &&
+  Number.isSafeInteger(value.sequence);
+
+const receiptOf = (text: string, eventId: string): Receipt =>
+  receiptsIn(text).find((receipt) => receipt.event_id === eventId) ??
+  end(undecided(`There is no receipt of the event ${eventId} in what was given.`));
+
+const compareWithReceipt = (
+  text: string,
+  proven: Pick<ProofFacts, "eventId" | "leafIndex" | "leafHash" | "receivedAt"> & Pick<ReadProof, "sequence">,
+): void => {
+  const { eventId, leafIndex, leafHash: leaf, receivedAt, sequence } = proven;
+  const receipt = receiptOf(text, eventId);
+  if (receipt.leaf_hash === leaf) return;
+  // An event that was sent under two identities is in the log twice.
+  const isOther = sequence === undefined ? receipt.received_at !== receivedAt : receipt.sequence !== sequence;
+  if (isOther) end(undecided(`The proof is of another record of this event. ${proofOf(receipt)}`));
+  fail("receipt_differs", "the log holds another record than the one that was acknowledged", {
+    leafIndex,
+    eventId,
+  });
+};
+
+const proofOf = ({ event_id, sequence }: Receipt): string =>
+  `Whether the log holds the record of this receipt, the answer of GET /v1/events/${event_id}/proof?sequence=${sequence} says: give that as well.`;
+
+/** What can be said. */
+const comparedToEvent = ({
+  receipt: text = "",
+  event,
+  tenant,
+}: Omit<ProofQuestion, "proof" | "keys">): string => {
+  if (event === undefined) {
+    const [receipt, ...others] = receiptsIn(text);
+    if (receipt === undefined) return "It is no receipt: the answer 202 to an event has a leaf_hash.";
+    return others.length === 0
+      ? proofOf(receipt)
+      : "Give the event or the proof of one of these receipts as well.";
+  }
+  const eventText = event.trim();
+  const receipt = receiptOf(text, eventIdIn(eventText));
+  const requestId = requestIdIn(text);
+  if (tenant === undefined || requestId === undefined || receipt.duplicate === true) {
+    const missing =
+      tenant === undefined
+        ? "Say whose event it is."
+        : "The answer to an event that was sent again has another request id.";
+    return `The event cannot be compared with its receipt. ${missing} ${proofOf(receipt)}`;
+  }
+  const record = encodeRecord({ tenant, receivedAt: receipt.received_at, requestId, eventText });
+  if (encodeBase64(leafHash(new TextEncoder().encode(record))) !== receipt.leaf_hash)
+    fail("receipt_differs", `it is not the receipt of this event of the tenant ${tenant}, byte for byte`, {
+      eventId: receipt.event_id,
+    });
+  return `The receipt is of this event, byte for byte. ${proofOf(receipt)}`;
+};
+
+const requestIdIn = (text: string): string | undefined => {
+  try {
+    const { request_id } = Object(JSON.parse(text));
+    return typeof request_id === "string" ? request_id : undefined;
+  } catch {
+    return undefined;
+  }
+};
