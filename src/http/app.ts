@@ -45,6 +45,7 @@ import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { caseRoutes } from "./routes/cases.ts";
 import { classificationRoutes } from "./routes/classification.ts";
+import { type ConsoleFiles, consoleRoutes } from "./routes/console.ts";
 import { coverageRoutes } from "./routes/coverage.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
@@ -92,6 +93,7 @@ interface HttpDependencies {
   readonly vocabulary: EventVocabulary;
   readonly readiness: Readiness;
   readonly docsAssets: DocsAssets;
+  readonly consoleFiles: () => Promise<ConsoleFiles | undefined>;
   readonly version: string;
   /** Proxies whose X-Forwarded-For is believed; 0 for none. */
   readonly trustedHops: number;
@@ -243,6 +245,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(retentionRoutes(guarded))
       .use(restoreRoutes(guarded))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
+      .use(consoleRoutes(dependencies.consoleFiles))
       .use(verifyPageRoutes(dependencies.verifyPage))
       .use(sandboxRoutes({ ...dependencies.sandbox, vocabulary }))
       .use(operationRoutes({ readiness, registry: metrics.registry })),

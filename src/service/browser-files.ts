@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import type { ConsoleFiles } from "../http/routes/console.ts";
 import type { Asset, DocsAssets } from "../http/routes/docs.ts";
 import type { SandboxPage } from "../http/routes/sandbox-page.ts";
 import type { VerifyPage } from "../http/routes/verify-page.ts";
@@ -16,10 +17,15 @@ export const loadBrowserFiles = async (): Promise<{
   docsAssets: DocsAssets;
   sandboxPage: SandboxPage;
   verifyPage: VerifyPage | undefined;
+  consoleFiles: () => Promise<ConsoleFiles | undefined>;
 }> => {
-  const { docs, sandbox, verify } = embeddedFiles ?? (await readBrowserFiles());
-  const docsAssets = new Map(Object.entries(docs).map(toAsset));
-  return { docsAssets, sandboxPage: sandbox, verifyPage: verify };
+  const { docs, sandbox, verify } = embeddedFiles ?? (await readPages());
+  return {
+    docsAssets: new Map(Object.entries(docs).map(toAsset)),
+    sandboxPage: sandbox,
+    verifyPage: verify,
+    consoleFiles: async () => (embeddedFiles ? embeddedFiles.console : readConsole()),
+  };
 };
 
 const toAsset = ([name, text]: readonly [string, string]): [string, Asset] => {
@@ -27,11 +33,25 @@ const toAsset = ([name, text]: readonly [string, string]): [string, Asset] => {
   return [name, { mediaType: `${mediaType}; charset=utf-8`, bytes: new TextEncoder().encode(text) }];
 };
 
-/** From the source. Bundling a script takes about 20 ms. */
-export const readBrowserFiles = async (): Promise<BrowserFiles> => {
+const ours = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const read = (path: string): Promise<string> => readFile(path, "utf8");
+
+/** From the source. */
+export const readBrowserFiles = async (): Promise<BrowserFiles> => ({
+  ...(await readPages()),
+  console: await readConsole(),
+});
+
+/** The console from the source. */
+export const readConsole = async (): Promise<ConsoleFiles | undefined> => {
+  const script = await bundleForBrowser(ours("../console/main.tsx"));
+  const styles = ["../console/tokens.css", "../console/console.css"].map((path) => read(ours(path)));
+  return script === undefined ? undefined : { script, style: (await Promise.all(styles)).join("") };
+};
+
+/** Bundling a script takes about 20 ms. */
+const readPages = async (): Promise<Omit<BrowserFiles, "console">> => {
   const { resolve } = createRequire(import.meta.url);
-  const ours = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-  const read = (path: string): Promise<string> => readFile(path, "utf8");
   return {
     docs: {
       "swagger-ui-bundle.js": await read(resolve("swagger-ui-dist/swagger-ui-bundle.js")),

@@ -241,7 +241,6 @@ describe("401 and 403", () => {
 
 describe("404 and 405", () => {
   test.each([
-    "/",
     "/v2/events",
     "/v1/event",
     "/v1/events/x/y",
