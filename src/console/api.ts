@@ -1,7 +1,7 @@
 /** Questions to the service. An answer is data, or the reason why there is none. */
 import { useEffect, useState } from "preact/hooks";
 import { apiAddress, type Parameters } from "./place.ts";
-import { signedOut } from "./session.ts";
+import { csrfToken, signedOut } from "./session.ts";
 
 export interface Failure {
   readonly kind: "failed";
@@ -45,14 +45,24 @@ export const problemOf = async (response: Response): Promise<Failure> => {
   };
 };
 
+/** A change. The token says that the request comes from this page. */
+export const change = <Body>(path: string, body: object): Promise<Answer<Body>> =>
+  answerTo(apiAddress(path), {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-csrf-token": csrfToken() },
+    body: JSON.stringify(body),
+  });
+
 /** The caller names the form of the answer; the service's own document of it is /docs/json. */
-export const ask = async <Body>(
+export const ask = <Body>(
   path: string,
   parameters: Parameters = {},
   signal?: AbortSignal,
-): Promise<Answer<Body>> => {
+): Promise<Answer<Body>> => answerTo(apiAddress(path, parameters), { ...(signal && { signal }) });
+
+const answerTo = async <Body>(address: string, request: RequestInit): Promise<Answer<Body>> => {
   try {
-    const response = await fetch(apiAddress(path, parameters), { ...(signal && { signal }) });
+    const response = await fetch(address, request);
     if (response.status === 401) signedOut();
     if (!response.ok) return await problemOf(response);
     const isJson = response.headers.get("content-type")?.includes("json");

@@ -29,7 +29,7 @@ const format =
 
 export const dayOf = format({ day: "numeric", month: "short" });
 export const dateOf = format({ day: "numeric", month: "short", year: "numeric" });
-export const weekdayOf = format({ weekday: "short", day: "numeric" });
+export const longDateOf = format({ day: "numeric", month: "long", year: "numeric" });
 export const timeOf = format({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 export const fullTimeOf = format({
   day: "numeric",

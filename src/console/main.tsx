@@ -15,6 +15,7 @@ import { DecisionsScreen } from "./screens/decisions.tsx";
 import { EventScreen } from "./screens/event.tsx";
 import { EventsScreen } from "./screens/events.tsx";
 import { IncidentScreen } from "./screens/incident.tsx";
+import { LetterScreen } from "./screens/letter.tsx";
 import { ObligationsScreen } from "./screens/obligations.tsx";
 import { OverviewScreen } from "./screens/overview.tsx";
 import { isRegister, RegisterScreen } from "./screens/register.tsx";
@@ -37,6 +38,8 @@ const ScreenOf = ({ screen }: { readonly screen: Screen }) => {
       return <DecisionsScreen />;
     case "decision":
       return <DecisionScreen />;
+    case "letter":
+      return <LetterScreen />;
     case "obligations":
       return <ObligationsScreen />;
     case "coverage":

@@ -6,6 +6,7 @@ export const SCREENS = [
   "event",
   "decisions",
   "decision",
+  "letter",
   "obligations",
   "coverage",
   "systems",

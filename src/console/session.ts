@@ -56,9 +56,14 @@ export const signIn = async (key: string, options: { readonly isOnce: boolean })
   return "signed_in";
 };
 
+export const csrfToken = (): string =>
+  session.value instanceof Object ? (session.value.csrf_token ?? "") : "";
+
+export const may = (scope: string): boolean =>
+  session.value instanceof Object && session.value.scopes.includes(scope);
+
 export const signOut = async (): Promise<void> => {
-  const token = session.value instanceof Object ? session.value.csrf_token : undefined;
-  await fetch(apiAddress("v1/session"), { method: "DELETE", headers: { "x-csrf-token": token ?? "" } });
+  await fetch(apiAddress("v1/session"), { method: "DELETE", headers: { "x-csrf-token": csrfToken() } });
   session.value = "nobody";
   go(addressOf("sign-in"));
 };

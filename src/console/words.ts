@@ -270,9 +270,36 @@ const WORDS = {
   clock_stopped: ["{a} → {b}", "{a} → {b}"],
   extended_n: ["extended {n}×", "{n}회 연장"],
   waived_because: ["waived by {w}: {r}", "{w} 면제: {r}"],
+  waive: ["Waive", "면제"],
+  waive_reason: [
+    "Why it will not be met; this is written to the log",
+    "이행하지 않는 이유 (로그에 기록됩니다)",
+  ],
   ruleset: ["rules of {v}", "규칙 {v}"],
   bundle: ["Make evidence bundle", "증거 자료 만들기"],
   print: ["Print", "인쇄"],
+
+  // The letter to the person.
+  letter: ["Letter to the person", "당사자에게 보내는 통지"],
+  letter_head: ["A decision about you", "귀하에 관한 결정 안내"],
+  letter_what: [
+    "On {t} an automated system, {s}, made a decision about you. The result: {o}.",
+    "{t} 자동화된 시스템({s})이 귀하에 관하여 결정을 하였습니다. 결과: {o}.",
+  ],
+  letter_why: ["Why", "결정 이유"],
+  letter_no_reason: [
+    "The decision was recorded without a reason. You may ask for one.",
+    "결정 이유가 기록되어 있지 않습니다. 이유에 대한 설명을 요구할 수 있습니다.",
+  ],
+  letter_explained: ["The decision was explained to you on {t}.", "{t} 이 결정에 대해 설명해 드렸습니다."],
+  letter_rights: ["What you can do", "귀하의 권리"],
+  letter_how: [
+    "You may ask for an explanation, say what speaks against the decision, object to it, and ask that a person looks at it again.",
+    "귀하는 결정에 대한 설명을 요구하고, 의견을 제출하며, 이의를 제기하고, 사람에 의한 재검토를 요구할 수 있습니다.",
+  ],
+  letter_to: ["Turn to: {c}.", "문의처: {c}."],
+  letter_id: ["Please name this decision: {id}.", "결정 번호 {id}을(를) 알려 주십시오."],
+  letter_laws: ["Rules that apply: {l}.", "적용 법령: {l}."],
 
   // Obligations, coverage, registers.
   why: ["Why", "이유"],

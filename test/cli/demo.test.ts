@@ -67,6 +67,17 @@ test("its link opens the console once", async () => {
   expect((await signIn()).status).toBe(401);
 });
 
+test("the built program serves the console", async () => {
+  const origin = urlIn(demo);
+  const page = await (await fetch(origin)).text();
+  const script = /src="\.\/(console\/[^"]+\.js)"/.exec(page)?.[1];
+  const answer = await fetch(`${origin}/${script}`);
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([
+    200,
+    "text/javascript; charset=utf-8",
+  ]);
+});
+
 test("every proof names the demo as its origin", async () => {
   const note = await createCaller(urlIn(demo), keyText())("/v1/log/checkpoint");
   expect(note.text).toStartWith("prooftrail-demo/demo\n");

@@ -1,9 +1,16 @@
-/** Every screen of the console, over the history of the demo: what axe-core finds, by keyboard, light and dark, wide and narrow. */
+/** Screens of the console over the history of the demo: what axe-core finds, and the keyboard. test/slow/console.slow.ts has all screens. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SCREENS } from "../../src/console/screen-names.ts";
 import { CONSOLE_PATHS } from "../../src/http/routes/console.ts";
-import { noBrowserReason, screenshotPath } from "../support/browser.ts";
-import { expectAccessible, openConsole, openScreen, settled, signIn } from "../support/console.ts";
+import { noBrowserReason } from "../support/browser.ts";
+import {
+  expectGoodScreens,
+  openConsole,
+  openScreen,
+  screenAddress,
+  settled,
+  signIn,
+} from "../support/console.ts";
 import { type DemoService, startDemoService } from "../support/demo-service.ts";
 
 let demo: DemoService;
@@ -14,17 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => demo[Symbol.asyncDispose]());
 
-/** What a screen needs to show something. */
-const PARAMETERS: Readonly<Record<string, string>> = {
-  event: "id=evt_nordbank_00100",
-  decision: "id=dec-overdue",
-  system: "id=consumer-credit-eu",
-  coverage: `cell=${encodeURIComponent('["consumer-credit-eu","gdpr_art_22","objection"]')}`,
-  incident: "id=inc-leaked-context",
-};
-
-const addressOf = (screen: string): string => `${root}${screen}?${PARAMETERS[screen] ?? ""}`;
-
 test("the service has a path for each screen, and for nothing else", () => {
   expect(SCREENS.map((screen) => `/${screen}`).toSorted()).toEqual([...CONSOLE_PATHS].toSorted());
 });
@@ -32,34 +28,20 @@ test("the service has a path for each screen, and for nothing else", () => {
 describe.skipIf(noBrowserReason !== undefined)(
   `the screens${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
   () => {
-    const shown = SCREENS.filter((screen) => screen !== "sign-in");
     test.each([
       [1280, "light", "en"],
-      [1280, "dark", "en"],
-      [390, "light", "en"],
       [390, "dark", "ko"],
     ] as const)(
       "at %p pixels, %s, in %s: nothing for axe-core, nothing too wide, no complaint",
-      async (width, scheme, lang) => {
-        await using opened = await openConsole({ root, width });
-        const { page, browser, complaints } = opened;
-        await page.emulateMedia({ colorScheme: scheme });
-        await page.getByLabel("API key").waitFor();
-        await expectAccessible(page, "sign-in");
-        await signIn(page, demo.key);
-        await page.evaluate(`localStorage.setItem("prooftrail-language", "${lang}")`);
-        for (const screen of shown) {
-          await openScreen(page, addressOf(screen));
-          expect([screen, await page.locator(".failed").count()]).toEqual([screen, 0]);
-          expect([screen, await page.locator("h1").count()]).toEqual([screen, 1]);
-          expect(await page.evaluate("document.documentElement.lang")).toBe(lang);
-          await expectAccessible(page, screen);
-          const path = await screenshotPath(`console-${screen || "overview"}-${width}-${scheme}-${lang}.png`);
-          if (path) await page.screenshot({ path, fullPage: true });
-        }
-        expect(browser.foreignRequests).toEqual([]);
-        expect(complaints).toEqual([]);
-      },
+      (width, scheme, lang) =>
+        expectGoodScreens({
+          root,
+          key: demo.key,
+          width,
+          scheme,
+          lang,
+          screens: ["", "decision", "coverage", "event"],
+        }),
     );
 
     test("everything that can be used is reached by Tab, and shows that it is", async () => {
@@ -67,7 +49,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       const { page } = opened;
       await signIn(page, demo.key);
       for (const screen of ["", "decisions", "decision", "coverage"]) {
-        await openScreen(page, addressOf(screen));
+        await openScreen(page, screenAddress(root, screen));
         const usable = await page.evaluate<number>(USABLE);
         const reached = new Set<string>();
         for (;;) {
@@ -85,7 +67,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       await using opened = await openConsole({ root, width: 1280 });
       const { page } = opened;
       await signIn(page, demo.key);
-      await openScreen(page, addressOf("coverage"));
+      await openScreen(page, screenAddress(root, "coverage"));
       await page.keyboard.press("Tab");
       await page.keyboard.press("Enter");
       expect(await page.evaluate("document.activeElement.id")).toBe("content");

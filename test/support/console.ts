@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
-import { startBrowser, type TestBrowser } from "./browser.ts";
+import { screenshotPath, startBrowser, type TestBrowser } from "./browser.ts";
 import { until } from "./until.ts";
 
 export interface OpenConsole extends AsyncDisposable {
@@ -67,4 +67,47 @@ export const expectAccessible = async (page: Page, name: string): Promise<void> 
   expect([name, said]).toEqual([name, []]);
   const excess = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
   expect([name, excess]).toEqual([name, 0]);
+};
+
+/** What a screen needs to show something. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  event: "id=evt_nordbank_00100",
+  decision: "id=dec-overdue",
+  letter: "id=dec-overdue",
+  system: "id=consumer-credit-eu",
+  coverage: `cell=${encodeURIComponent('["consumer-credit-eu","gdpr_art_22","objection"]')}`,
+  incident: "id=inc-leaked-context",
+};
+
+export const screenAddress = (root: string, screen: string): string =>
+  `${root}${screen}?${PARAMETERS[screen] ?? ""}`;
+
+/** The page of signing in, and these screens over the history of the demo. */
+export const expectGoodScreens = async (asked: {
+  readonly root: string;
+  readonly key: string;
+  readonly width: number;
+  readonly scheme: "light" | "dark";
+  readonly lang: "en" | "ko";
+  readonly screens: readonly string[];
+}): Promise<void> => {
+  const { root, key, width, scheme, lang, screens } = asked;
+  await using opened = await openConsole({ root, width });
+  const { page, browser, complaints } = opened;
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.getByLabel("API key").waitFor();
+  await expectAccessible(page, "sign-in");
+  await signIn(page, key);
+  await page.evaluate(`localStorage.setItem("prooftrail-language", "${lang}")`);
+  for (const screen of screens) {
+    await openScreen(page, screenAddress(root, screen));
+    expect([screen, await page.locator(".failed").count()]).toEqual([screen, 0]);
+    expect([screen, await page.locator("h1").count()]).toEqual([screen, 1]);
+    expect(await page.evaluate("document.documentElement.lang")).toBe(lang);
+    await expectAccessible(page, screen);
+    const path = await screenshotPath(`console-${screen || "overview"}-${width}-${scheme}-${lang}.png`);
+    if (path) await page.screenshot({ path, fullPage: true });
+  }
+  expect(browser.foreignRequests).toEqual([]);
+  expect(complaints).toEqual([]);
 };

@@ -1,8 +1,11 @@
 /** How much of an obligation's time is used up, and what it rests on. */
+import { useState } from "preact/hooks";
 import type { Obligation } from "../answers.ts";
+import { change } from "../api.ts";
 import { labelOf, zoneOfRule } from "../labels.ts";
 import { dateOf, dayOf, zoneOf } from "../language.ts";
 import { addressOf } from "../place.ts";
+import { may } from "../session.ts";
 import { say } from "../words.ts";
 import { State } from "./said.tsx";
 
@@ -15,7 +18,14 @@ const usedUp = ({ started_at, due_at, stopped_at }: Obligation): number => {
   return Math.round(Math.min(1, Math.max(0, (end - start) / (due - start))) * ALL);
 };
 
-export const Clock = ({ obligation }: { readonly obligation: Obligation }) => {
+export const Clock = ({
+  obligation,
+  onChange,
+}: {
+  readonly obligation: Obligation;
+  /** Called when the reader has changed it. */
+  readonly onChange: () => void;
+}) => {
   const { rule, state, clause, started_by, due_at, duty, ruleset_version } = obligation;
   const zone = zoneOfRule(rule);
   const used = usedUp(obligation);
@@ -42,7 +52,50 @@ export const Clock = ({ obligation }: { readonly obligation: Obligation }) => {
         {obligation.extensions > 0 && ` · ${say("extended_n", { n: obligation.extensions })}`}
       </small>
       <Stopped obligation={obligation} />
+      {WAIVABLE.includes(state) && may("obligations:waive") && (
+        <WaiveForm obligation={obligation} onChange={onChange} />
+      )}
     </div>
+  );
+};
+
+const WAIVABLE: readonly string[] = ["open", "extended", "due_soon", "overdue", "breached"];
+
+/** A waiver is an event with a reason. The obligation stays in every list, as waived. */
+const WaiveForm = ({
+  obligation: { obligation_id },
+  onChange,
+}: {
+  readonly obligation: Obligation;
+  readonly onChange: () => void;
+}) => {
+  const [refusal, setRefusal] = useState<string>();
+  const waive = async (reason: string): Promise<void> => {
+    const answer = await change(`v1/obligations/${encodeURIComponent(obligation_id)}/waive`, { reason });
+    if (answer.kind === "answered") onChange();
+    else setRefusal(answer.detail || say("offline"));
+  };
+  return (
+    <details class="waive">
+      <summary>{say("waive")}</summary>
+      <form
+        onSubmit={(submit) => {
+          submit.preventDefault();
+          waive(String(new FormData(submit.currentTarget).get("reason") ?? ""));
+        }}
+      >
+        <label>
+          {say("waive_reason")}
+          <input name="reason" required autocomplete="off" />
+        </label>
+        <button type="submit">{say("waive")}</button>
+        {refusal && (
+          <p role="alert" class="refusal">
+            {refusal}
+          </p>
+        )}
+      </form>
+    </details>
   );
 };
 

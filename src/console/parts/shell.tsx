@@ -31,6 +31,7 @@ const REGISTERS: readonly Link[] = [
 const LIST_OF: Readonly<Partial<Record<Screen, Screen>>> = {
   event: "events",
   decision: "decisions",
+  letter: "decisions",
   system: "systems",
   incident: "incidents",
 };

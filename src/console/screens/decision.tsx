@@ -21,6 +21,9 @@ export const DecisionScreen = () => {
             <a class="button" href={apiAddress("v1/evidence", { decision_id: id })} download="">
               {say("bundle")}
             </a>
+            <a class="button plain" href={addressOf("letter", { id })}>
+              {say("letter")}
+            </a>
             <button type="button" class="plain" onClick={() => print()}>
               {say("print")}
             </button>
@@ -30,7 +33,7 @@ export const DecisionScreen = () => {
               <Timeline dossier={data} />
               <NotLinked entries={data.unlinked} />
             </div>
-            <Obligations obligations={data.obligations} />
+            <Obligations obligations={data.obligations} onChange={dossier.again} />
           </div>
         </>
       )}
@@ -185,12 +188,18 @@ const dueIn = ({ rule, due_at }: Obligation) => {
   return { t: dateOf(due_at, zone), z: zoneOf(zone) };
 };
 
-const Obligations = ({ obligations }: { readonly obligations: readonly Obligation[] }) => (
+const Obligations = ({
+  obligations,
+  onChange,
+}: {
+  readonly obligations: readonly Obligation[];
+  readonly onChange: () => void;
+}) => (
   <section>
     <h2>{say("obligations")}</h2>
     {obligations.length === 0 && <p class="quiet">{say("no_obligations")}</p>}
     {obligations.map((obligation) => (
-      <Clock key={obligation.obligation_id} obligation={obligation} />
+      <Clock key={obligation.obligation_id} obligation={obligation} onChange={onChange} />
     ))}
   </section>
 );

@@ -99,7 +99,9 @@ const Clocks = ({ id, assetId }: { readonly id: string; readonly assetId: string
         {({ data }) => {
           const clocks = data.filter(({ incident_id }) => incident_id === id);
           if (clocks.length === 0) return <p class="quiet">{say("no_obligations")}</p>;
-          return clocks.map((obligation) => <Clock key={obligation.obligation_id} obligation={obligation} />);
+          return clocks.map((obligation) => (
+            <Clock key={obligation.obligation_id} obligation={obligation} onChange={list.again} />
+          ));
         }}
       </Answered>
     </section>

@@ -22,6 +22,7 @@ export const CONSOLE_PATHS = [
   "/event",
   "/decisions",
   "/decision",
+  "/letter",
   "/obligations",
   "/coverage",
   "/systems",
@@ -115,7 +116,7 @@ const servedFile = (text: string, mediaType: string): ServedFile => {
 };
 
 const NOT_BUILT =
-  "The console is not part of this program: run the service on Bun or as the built program. The API is described at /docs.";
+  "The console is not part of this program: run `bun run build:pages` once, or the service on Bun. The API is described at /docs.";
 
 /** Nothing from another origin, and nothing inline. */
 const PAGE_HEADERS = {
