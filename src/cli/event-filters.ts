@@ -15,8 +15,12 @@ const RISK_TIERS = ["low", "limited", "high", "prohibited"] as const;
 
 /** The filters of a live stream. */
 export const STREAM_FILTER_OPTIONS: readonly OptionSpec[] = [
-  filter("asset_id", "id", "exactly this AI system"),
-  filter("event_type", "type", "exactly this type, or a group such as 'decision.*'"),
+  filter("asset_id", "id", "exactly this AI system, or several separated by commas"),
+  filter(
+    "event_type",
+    "type",
+    "exactly this type, or a group such as 'decision.*'; several separated by commas",
+  ),
   { ...filter("risk_tier", "tier", "exactly this tier"), choices: RISK_TIERS },
 ];
 

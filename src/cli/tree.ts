@@ -9,7 +9,9 @@ import { EVENTS } from "./commands/events.ts";
 import { EVIDENCE } from "./commands/evidence.ts";
 import { EXPORT } from "./commands/export.ts";
 import { KEYS } from "./commands/keys.ts";
+import { REGISTER_COMMANDS } from "./commands/registers.ts";
 import { RESTORE } from "./commands/restore.ts";
+import { RETENTION } from "./commands/retention.ts";
 import { SEND } from "./commands/send.ts";
 import { SERVE } from "./commands/serve.ts";
 import { VERIFY } from "./commands/verify.ts";
@@ -33,6 +35,8 @@ export const ROOT: CommandGroup = {
     KEYS,
     SEND,
     EVENTS,
+    ...REGISTER_COMMANDS,
+    RETENTION,
     CLASSIFY,
     EXPORT,
     EVIDENCE,

@@ -1,0 +1,55 @@
+/** `prooftrail retention`: how long events are shown, by tier and law, and why. */
+import type { CommandSpec, OptionSpec } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { asRecord, asRecords, type JsonRecord, shown } from "../json.ts";
+import { printAnswer, tableColumns } from "../output.ts";
+import { queryFrom } from "../query.ts";
+import { openApi } from "../service-command.ts";
+import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
+import { detailLines } from "../table.ts";
+import { createWrappedTable, type WrappedColumn } from "../wrapped-table.ts";
+
+const TENANT: OptionSpec = { flag: "--tenant", value: "name", description: "of this tenant" };
+
+const COLUMNS: readonly WrappedColumn<JsonRecord>[] = [
+  { title: "TIER", value: (row) => shown(row.risk_tier) },
+  { title: "LAW", value: (row) => shown(row.legal_basis) || "any" },
+  { title: "DAYS", value: (row) => shown(row.days) || "kept", isRight: true },
+  { title: "WHY", value: (row) => reasonText(row.reason) },
+];
+
+const reasonText = (reason: unknown): string => {
+  const { text, clause } = asRecord(reason) ?? {};
+  return clause === null || clause === undefined ? shown(text) : `${shown(text)} (${shown(clause)})`;
+};
+
+export const RETENTION: CommandSpec = {
+  name: "retention",
+  summary: "How long events are shown, by tier and law, and why",
+  options: [TENANT, ...SERVICE_OPTIONS, jsonOption()],
+  examples: [{ says: "of one tenant", command: "prooftrail retention --tenant acme" }],
+  run: async (input, context) => {
+    const api = await openApi(input, context);
+    const answer = await api.ask({ path: "/v1/retention", query: queryFrom(input, [TENANT]) });
+    const data = asRecord(asRecord(answer.value)?.data) ?? {};
+    const width = tableColumns(context.out);
+    await printAnswer(context, input, {
+      json: answer.text,
+      text: () =>
+        [
+          detailLines(
+            [
+              ["tenant", shown(data.tenant)],
+              ["policy", shown(data.policy)],
+              ["set at", shown(data.updated_at) || undefined],
+              ["set by", shown(data.updated_by) || undefined],
+            ],
+            width,
+          ),
+          "\n",
+          createWrappedTable<JsonRecord>(COLUMNS, width).lines(asRecords(data.ages)),
+        ].join(""),
+    });
+    return EXIT.ok;
+  },
+};
