@@ -25,6 +25,7 @@ const WORDS = {
   assessments: ["Assessments", "영향평가"],
   risk_changes: ["Changes of risk", "위험 등급 변경"],
   more: ["More", "기타"],
+  verify: ["Verify evidence", "증거 검증"],
   api: ["API", "API"],
   sandbox: ["Sandbox", "샌드박스"],
   sign_out: ["Sign out", "로그아웃"],

@@ -4,7 +4,7 @@ import { createHash, createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { KNOWN_PERSON } from "../../src/demo/journal.ts";
-import { noBrowserReason } from "../support/browser.ts";
+import { NAMED_HOST, noBrowserReason } from "../support/browser.ts";
 import { expectAccessible, openConsole, openScreen, settled, signIn } from "../support/console.ts";
 import { type DemoService, startDemoService } from "../support/demo-service.ts";
 import { event, startTestService } from "../support/service.ts";
@@ -74,6 +74,18 @@ describe.skipIf(noBrowserReason !== undefined)(
       await page.getByLabel("API key").waitFor();
       await page.goBack();
       await page.getByLabel("API key").waitFor();
+    });
+
+    test("over plain HTTP from another machine it says that the browser keeps no session", async () => {
+      const elsewhere = root.replace("127.0.0.1", NAMED_HOST);
+      await using opened = await openConsole({ root: elsewhere, width: 1280 });
+      const { page } = opened;
+      await page.getByLabel("API key").fill(demo.key);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page
+        .getByRole("alert")
+        .getByText(/over HTTPS/)
+        .waitFor();
     });
 
     test("a hostile next address leads to the overview", async () => {

@@ -52,10 +52,17 @@ export const System = ({ id }: { readonly id: string | null | undefined }) =>
     </a>
   ) : null;
 
+const SHORT_ID = 20;
+
 /** An id in full unless it is very long; then its ends, and all of it one hover away. */
 export const Id = ({ id }: { readonly id: string }) => {
   const shown = id.length > 48 ? `${id.slice(0, 30)}…${id.slice(-10)}` : id;
-  return <code title={id}>{shown}</code>;
+  // A short one is not cut at its hyphens.
+  return (
+    <code title={id} class={shown.length <= SHORT_ID ? "short" : undefined}>
+      {shown}
+    </code>
+  );
 };
 
 /** "Automated decision made: denied". */

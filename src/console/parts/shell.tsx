@@ -113,6 +113,9 @@ const NavigationLinks = ({
       <h2>{say("more")}</h2>
       <ul>
         <li>
+          <a href="./verify">{say("verify")}</a>
+        </li>
+        <li>
           <a href="./docs">{say("api")}</a>
         </li>
         <li>

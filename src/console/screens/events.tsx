@@ -1,5 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import type { StoredEvent } from "../answers.ts";
+import type { Activity, StoredEvent } from "../answers.ts";
+import { type List, useAnswer } from "../api.ts";
+import { EventChart } from "../parts/event-chart.tsx";
 import { apiFilters, type Filter, filtersAsked } from "../parts/filters.tsx";
 import { type Column, ListScreen, type ListSpec, Table } from "../parts/list.tsx";
 import { EventLink, Id, Label, Person, System, Time } from "../parts/said.tsx";
@@ -66,10 +68,30 @@ const SPEC: ListSpec<StoredEvent> = {
   columns: COLUMNS,
   rowId: ({ sequence }) => String(sequence),
   filledBy: ["decision.automated_decision_made", "transparency.notice_shown"],
-  above: () => <Live />,
+  above: () => (
+    <>
+      <Live />
+      <Histogram />
+    </>
+  ),
 };
 
 export const EventsScreen = () => <ListScreen spec={SPEC} />;
+
+/** Filters that the counts by day have as well. With another one the chart would show other events than the list. */
+const COUNTED: readonly string[] = ["event_type", "asset_id", "from", "to"];
+
+const Histogram = () => {
+  const asked = apiFilters(FILTERS);
+  const isCounted = Object.keys(asked).every((name) => COUNTED.includes(name));
+  const { event_type, asset_id, to } = asked;
+  const activity = useAnswer<List<Activity>>("v1/activity", {
+    ...{ event_type, asset_id, to },
+    group_by: "start,event_group",
+  });
+  if (!isCounted || activity.answer.kind !== "answered") return null;
+  return <EventChart rows={activity.answer.body.data} to={to} filters={{ event_type, asset_id }} />;
+};
 
 const Live = () => {
   const asked = filtersAsked(FILTERS);

@@ -38,10 +38,11 @@ export const OverviewScreen = () => {
   const isEmpty = newest.answer.kind === "answered" && newest.answer.body.data.length === 0;
   if (isEmpty) return <EmptyOverview />;
   const isAnswered = overdue.answer.kind === "answered" && soon.answer.kind === "answered";
+  const isLoading = [overdue, soon, breached].some(({ answer }) => answer.kind === "loading");
   return (
     <>
       <h1>{isAnswered ? headline(overdue, soon) : say("overview")}</h1>
-      <p class="lede">
+      <p class={isLoading ? "lede loading" : "lede"}>
         <Balance /> {rowsOf(breached).length > 0 && <BreachedLink amount={amountOf(breached)} />}
       </p>
       <div class="cols">
@@ -80,7 +81,8 @@ const BreachedLink = ({ amount }: { readonly amount: string }) => (
 
 const Balance = () => {
   const { answer } = useAnswer<One<Reconciliation>>("v1/reconciliation");
-  if (answer.kind !== "answered") return null;
+  if (answer.kind === "loading") return <span class="loading">{say("loading")}</span>;
+  if (answer.kind === "failed") return null;
   const { is_balanced: isBalanced } = answer.body.data;
   if (isBalanced === null) return say("balance_unknown");
   return isBalanced ? say("balanced") : <strong class="alarm">{say("not_balanced")}</strong>;

@@ -124,7 +124,6 @@ const PAGE_HEADERS = {
   "cache-control": "no-store",
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "cross-origin-opener-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
 };
