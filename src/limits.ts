@@ -76,7 +76,7 @@ export const COUNTS_AGE_MS_MAX = 5 * 366 * 24 * 60 * 60 * SECOND_MS;
 export const COUNTS_BYTES_MAX = 1024 * MIB;
 /** One message of them, with about 150 bytes of each of its tenants. No broker takes more than a record. */
 export const COUNTS_MESSAGE_BYTES_MAX = EVENT_BYTES_MAX;
-/** How often the counts are stored, and how long that may take before it is tried again. */
+/** How often the counts are stored, and how long that may take before it is retried. */
 export const COUNTS_FLUSH_MS = 1 * SECOND_MS;
 export const COUNTS_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Days whose counts are read in parallel. */
@@ -198,7 +198,7 @@ export const ACTIVITY_ROWS_MAX = 10_000;
 /** How long transitions of duties are kept on their stream, and in how many bytes. */
 export const OBLIGATIONS_AGE_MS_MAX = 400 * 24 * 60 * 60 * SECOND_MS;
 export const OBLIGATIONS_BYTES_MAX = 1024 * MIB;
-/** Legal bases that the register of assets shows of one asset; and under which one decision counts: notices are for all decisions of a case, and 60 of these with 200 notices that each named others were 768,000 counts at every further event, 4 s and 1.5 GB (measured). */
+/** Legal bases that the register of assets shows of one asset, and under which one decision counts: its events may name any number. */
 export const KEPT_LEGAL_BASES_MAX = 64;
 /** What views keep of a text in metadata, in UTF-16 units, and of a decision's outcome, which stands in an index beside the longest ids: 2704 bytes at most (PostgreSQL, B-tree). */
 export const KEPT_TEXT_CHARACTERS_MAX = 500;

@@ -31,6 +31,7 @@ const reference = [
   ["Metadata keys", "metadata-keys"],
   ["Obligations and legal bases", "obligations"],
   ["Scopes and administrative events", "keys"],
+  ["Health reasons", "health"],
   ["Metrics", "metrics"],
   ["Streams and subjects", "subjects"],
   ["Command line", "command-line"],
@@ -41,6 +42,14 @@ const items = (folder: string, pages: readonly (readonly [text: string, name: st
 
 export default {
   title: "Prooftrail",
+  // Tables use the width that there is, and long code breaks instead of hiding the last column.
+  head: [
+    [
+      "style",
+      {},
+      ".VPDoc.has-aside .content-container { max-width: 820px } .vp-doc table { display: table; width: 100%; overflow-wrap: anywhere } .vp-doc th, .vp-doc td { padding: 6px 10px } .vp-doc th { overflow-wrap: normal }",
+    ],
+  ],
   description: "The audit log for AI systems that can prove itself",
   srcExclude: ["generator/**"],
   outDir: "../dist/docs",

@@ -2,6 +2,7 @@
 import { commandLinePage } from "./command-line-page.ts";
 import { errorsPage } from "./errors-page.ts";
 import { eventFieldsPage, eventTypesPage } from "./event-pages.ts";
+import { healthPage } from "./health-page.ts";
 import { keysPage } from "./keys-page.ts";
 import { limitsPage } from "./limits-page.ts";
 import { metadataPage } from "./metadata-page.ts";
@@ -20,6 +21,7 @@ export const referencePages = (): Readonly<Record<string, string>> => ({
   "metadata-keys.md": metadataPage(),
   "obligations.md": obligationsPage(),
   "keys.md": keysPage(),
+  "health.md": healthPage(),
   "metrics.md": metricsPage(),
   "subjects.md": subjectsPage(),
   "command-line.md": commandLinePage(),

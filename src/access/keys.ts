@@ -320,7 +320,7 @@ const replace = async (
   // Somebody else revoked or rotated the key meanwhile. Nobody got the successor's secret; it is revoked all the same.
   const ended = await revoke(dependencies, { by, id: successor.id });
   if (ended.kind === "revoked" || replaced.kind === "unavailable") return replaced;
-  // Not tried again: each try would leave another such key.
+  // Not retried: each try would leave another such key.
   return {
     kind: "unavailable",
     detail: `the key ${successor.id}, whose secret nobody was given, still works: revoke it`,

@@ -31,7 +31,7 @@ export interface Fact {
   readonly bySubject?: true;
   /** The name under which it stands in a register, where it continues something and nothing is found that it could mean. Absent: its own id. */
   readonly standsAs?: string;
-  /** From `metadata`, as text; `affected_count` as JSON. */
+  /** From `metadata`, as text; what may be a number (AS_JSON) as JSON. */
   readonly says: Readonly<Partial<Record<Said, string>>>;
 }
 
@@ -121,11 +121,14 @@ const saidIn = (metadata: JsonObject): Fact["says"] => {
     const text = known && valueText(metadata[key]);
     if (!known || text === undefined || (ranks[known.name] ?? Number.POSITIVE_INFINITY) < known.rank)
       continue;
-    says[known.name] = known.name === "affected_count" ? numberOrText(metadata[key], text) : shortened(text);
+    says[known.name] = AS_JSON.includes(known.name) ? numberOrText(metadata[key], text) : shortened(text);
     ranks[known.name] = known.rank;
   }
   return says;
 };
+
+/** What may be a number or a text. */
+const AS_JSON: readonly Said[] = ["affected_count", "severity"];
 
 /** As JSON, so that a number stays a number and a text a text. */
 const numberOrText = (value: unknown, text: string): string =>

@@ -19,9 +19,9 @@ export const ADVICE: Readonly<Record<string, string>> = {
   event_id_conflict: "Events are never changed: send what is new under a new event_id.",
   changed_meanwhile: "Ask again.",
   obligation_state_conflict: "Read the obligation: its state says what is left to do.",
-  event_expired: "The record is in the log for ever; views no longer show it.",
+  event_expired: "The record stays in the log forever; views no longer show it.",
   case_shared: "Ask for each decision, or for all events of the correlation_id.",
-  case_expired: "The records are in the log for ever; views no longer show the case.",
+  case_expired: "The records stay in the log forever; views no longer show the case.",
   payload_too_large: "Make the event smaller, or send fewer at once.",
   evidence_too_large:
     "Ask in parts: --asset-id, --correlation-id, --decision-id, --subject-hash, or shorter times with --from and --to.",

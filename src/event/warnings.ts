@@ -65,7 +65,7 @@ const LONG_AGO: Warning = {
   path: "/timestamp",
   code: "timestamp_long_ago",
   message:
-    "Kept as sent, but it is more than 30 days before the event was received. Obligations run from this time, and show that it was recorded late.",
+    "Kept as sent, but it is more than 30 days before the event was received. Obligations count from this time; `…_recorded_at` shows when the log received it.",
 };
 
 const ASCII_WITHOUT_BLANKS = /^[!-~]*$/;

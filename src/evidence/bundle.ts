@@ -156,7 +156,7 @@ const placeOf = (record: SelectedRecord | undefined): Manifest["first"] => {
   return { leaf_index: record.leafIndex, sequence: record.sequence };
 };
 
-/** A bundle that would not verify is not handed out: something was altered, or the view `tree` must be made again. */
+/** A bundle that would not verify is not handed out: something was altered, or the view `tree` must be rebuilt. */
 class UnprovableRecordError extends Error {
   override readonly name = "UnprovableRecordError";
 }

@@ -70,7 +70,7 @@ export const untilSealed = async (
 
 /**
  * Reads everything at once, so that all of it is as of one record. Undefined if the views differ in position until the deadline, because one of them
- * is being made again.
+ * is being rebuilt.
  */
 const untilLevel = async (
   { views, rules }: SealedStateDependencies,

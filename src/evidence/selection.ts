@@ -50,7 +50,7 @@ export type SelectionResult =
   | { readonly kind: "too_large"; readonly detail: string }
   /** Some records of the log are not in the views yet, or not under a signed head. */
   | { readonly kind: "not_sealed" }
-  /** View and log contradict each other: an alarm, or the view is being made again. */
+  /** View and log contradict each other: an alarm, or the view is being rebuilt. */
   | { readonly kind: "not_in_tree" };
 
 export const selectRecords = async (
@@ -161,8 +161,9 @@ const recordsOfFound = async (
       (end === undefined || at < end) &&
       assetIds?.includes(asset) !== false,
   );
-  const isWhole =
-    decisionId !== undefined || (found.case !== undefined && found.case.events <= found.facts.length);
+  // A borrowed notice is no event of the case's own names.
+  const known = found.facts.filter(({ bySubject }) => !bySubject);
+  const isWhole = decisionId !== undefined || (found.case !== undefined && found.case.events <= known.length);
   const named: Chosen = isWhole
     ? { kind: "chosen", sequences: [], withheld: NONE }
     : await matchingRecords(dependencies, tenant, filter, last);

@@ -10,7 +10,8 @@ export const verifyText = ({
 
 ## With the verifier
 
-One file, no network, no account, no trust in the server. Node 20.15 or newer, Bun or Deno run it:
+One file, no network, no account, no trust in the server. Ask whoever sent the bundle for it, or make it from the repository of Prooftrail
+(\`bun run build:verifier\`). Node 20.15 or newer, Bun or Deno run it:
 
     node prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip
     bun prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip
@@ -18,7 +19,7 @@ One file, no network, no account, no trust in the server. Node 20.15 or newer, B
 
 It also takes the folder into which the bundle was unpacked, and a ZIP that another program made of these files: only their content counts.
 
-\`log.key\` is the answer of \`GET /v1/log/key\` for the tenant ${tenant}, got by a way that you trust: from an earlier visit, from a colleague, in print. Without
+\`log.key\` is the answer of \`GET /v1/log/key\` for the tenant ${tenant}, obtained through a channel that you trust: from an earlier visit, from a colleague, in print. Without
 \`--key\` the key inside the bundle is used, and the verifier says so: then whoever made the bundle may have made the key.
 
 \`--checkpoint file\` holds the bundle against a checkpoint that you have kept (\`GET /v1/log/checkpoint\`). Of another size, it needs
@@ -56,7 +57,7 @@ Open \`verify.html\` of this bundle, or better one that you got elsewhere, such 
 4. Leaf indexes and sequences rise from line to line. Where \`complete_range\` is true there are as many lines as the checkpoint's size, and their leaf indexes are
    0, 1, 2 and so on: then every record is here.
 5. \`manifest.tlog-proof\`: the base64 behind \`extra\` is a record; check it as a tlog-proof of the log \`${serviceName}/prooftrail-system\`, with the same
-   public key: of the lines of \`system-key\` only those count that are the same as a line of your key behind the second \`+\`. The record is an event
+   public key: of the lines of \`system-key\` only those count whose part after the second \`+\` also occurs in your key. The record is an event
    \`system.evidence_made\`, and its \`manifest_sha256\` is that of \`manifest.json\`. Where its checkpoint has several signatures, each says all of it by itself
    (C2SP signed-note): one that somebody has left out takes nothing from the others.
 

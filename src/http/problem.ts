@@ -108,7 +108,7 @@ export const PROBLEMS = {
   event_expired: {
     status: 410,
     title: "The event has expired",
-    when: "The tenant's retention has removed the event from the views. Its record is in the log for ever: `sequence` is its position, `expired_at` the time when it expired.",
+    when: "The tenant's retention has removed the event from the views. Its record stays in the log forever: `sequence` is its position, `expired_at` the time when it expired.",
   },
   case_shared: {
     status: 409,
@@ -118,7 +118,7 @@ export const PROBLEMS = {
   case_expired: {
     status: 410,
     title: "The case has expired",
-    when: "The tenant's retention has removed all events of the case, or all events that are kept of the decision, and with them its rows in the registers. The records are in the log for ever.",
+    when: "The tenant's retention has removed all events of the case, or all events that are kept of the decision, and with them its rows in the registers. The records stay in the log forever.",
   },
   payload_too_large: {
     status: 413,

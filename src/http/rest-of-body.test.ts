@@ -3,7 +3,7 @@ import { closesAfterAnswer, createRestDiscarder } from "./rest-of-body.ts";
 
 const PIECE = new Uint8Array(100);
 
-/** A request whose body never ends: it gives `pieces`, or pieces for ever, and then nothing more comes. */
+/** A request whose body never ends: it gives `pieces`, or pieces forever, and then nothing more comes. */
 const endless = (headers: Record<string, string>, pieces = Number.POSITIVE_INFINITY) => {
   const seen = { pieces: 0, isCancelled: false };
   const body = new ReadableStream<Uint8Array>(

@@ -49,7 +49,7 @@ const replayOf = (message: StoredMessage | undefined, sent: SentAgain): Replay =
   const { tenant, eventId, eventText } = sent;
   const record = message && decodeRecord(message.payload);
   if (!(message && record) || record.tenant !== tenant) return UNREADABLE;
-  // If the log was replaced by another one, any event may be at this sequence. That is no reason to refuse this event for ever.
+  // If the log was replaced by another one, any event may be at this sequence. That is no reason to refuse this event forever.
   const isOther = eventId !== undefined && record.eventText !== eventText;
   if (isOther && eventIdOf(message.payload, tenant) !== eventId) return UNREADABLE;
   if (!sameContent(record.eventText, eventText)) return { kind: "different" };

@@ -1,5 +1,5 @@
 /**
- * One connection to the broker. It reconnects for ever, and always knows whether it is connected. nats.js drops what is published while it
+ * One connection to the broker. It reconnects forever, and always knows whether it is connected. nats.js drops what is published while it
  * is not (measured), so a publisher must ask first.
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -82,7 +82,7 @@ export const connectToBroker = async (options: ConnectOptions): Promise<BrokerCo
     name: options.name,
     timeout: CONNECT_MS_MAX,
     maxReconnectAttempts: -1,
-    // Otherwise the second refused password closes the connection for ever, and half a second of a wrong configuration is enough for that
+    // Otherwise the second refused password closes the connection forever, and half a second of a wrong configuration is enough for that
     // (measured).
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_WAIT_MS,

@@ -179,7 +179,7 @@ const createKeyMemory = ({ logger, elapsedMs }: Pick<KeyWatchDependencies, "logg
     take: (watch: Watch, entry: KvEntry): void => {
       const value = heldValue(entry);
       if (value.kind === "nothing" && value.isForeign) {
-        logger.warn("a value of the key bucket is not one of ours and is passed over", { key_id: entry.key });
+        logger.warn("a value of the key bucket is not one of ours and is skipped", { key_id: entry.key });
       }
       hold(watch.values, entry.key, value);
       hold(values, entry.key, value);
@@ -262,7 +262,7 @@ const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortS
     const last = await ask();
     if (last !== undefined) {
       const isSilent = seen === seenBefore && watch.revision === seen && seen < (watch.expected ?? 0);
-      // The bucket is behind what was seen: it was purged or made again, and its revisions start again.
+      // The bucket is behind what was seen: it was purged or created anew, and its revisions start again.
       const isForgotten = last.revision < seen || isAnother(last, watch);
       if (isSilent || isForgotten) {
         const detail = isSilent ? "the watch fell silent" : "the bucket lost its newest values";
@@ -279,7 +279,7 @@ const checkRepeatedly = async (following: Following, watch: Watch, ended: AbortS
 };
 
 /**
- * A bucket that was made again may have reached the same revision, but its value was stored at another time. The client computes one of the
+ * A bucket that was created anew may have reached the same revision, but its value was stored at another time. The client computes one of the
  * two times from nanoseconds that no double can hold, so it may be a millisecond off.
  */
 const isAnother = (last: LastValue, { revision, storedMs }: Watch): boolean =>

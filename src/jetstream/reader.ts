@@ -1,5 +1,4 @@
 /** Reads the log: single messages by sequence, and all messages in order from any sequence on. */
-import { setTimeout as delay } from "node:timers/promises";
 import { createInbox, type JetStreamManager, type Msg, type MsgHdrs } from "nats";
 import pLimit from "p-limit";
 import {
@@ -25,10 +24,16 @@ const LEADER_CHECK_MS = 1_000;
 
 type Stream = "AUDIT" | "SANDBOX" | "CHECKPOINTS";
 
+export interface FollowedLog extends LogReader {
+  /** There is a new message, as far as this process knows: whoever rests at the end of the stream asks at once. */
+  wake(): void;
+}
+
 export const createLogReader = async (
   connection: BrokerConnection,
   stream: Stream = "AUDIT",
-): Promise<LogReader> => {
+): Promise<FollowedLog> => {
+  const rests = createRests();
   const manager = await connection.nats.jetstreamManager({ checkAPI: false });
   const inTurn = pLimit(LOG_READS_AT_ONCE);
   return {
@@ -39,14 +44,37 @@ export const createLogReader = async (
         manager.streams.info(stream).then(({ state }) => state.last_seq),
       ),
     follow: ({ bytesMax = PROJECTION_BYTES_PER_COMMIT_MAX, ...options }) =>
-      follow({ ...options, bytesMax, connection, manager, stream }),
+      follow({ ...options, bytesMax, connection, manager, stream, rests }),
+    wake: rests.end,
   };
 };
 
 const UNREADABLE = "The event log could not be read";
 
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  delay(milliseconds, undefined, { signal }).catch(() => undefined);
+/** Of everybody who follows by one reader: all end together, and too early an end is one question more. */
+const createRests = () => {
+  const resting = new Set<() => void>();
+  let ended = 0;
+  return {
+    /** Changes with every end. */
+    count: (): number => ended,
+    /** Does not begin if there was an end since `count`, as while a question was on its way. */
+    rest: (milliseconds: number, count = ended): Promise<void> => {
+      if (count !== ended) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      resting.add(resolve);
+      const timer = setTimeout(resolve, milliseconds);
+      return promise.finally(() => {
+        clearTimeout(timer);
+        resting.delete(resolve);
+      });
+    },
+    end: (): void => {
+      ended++;
+      for (const resolve of resting) resolve();
+    },
+  };
+};
 
 const readMessage = async (
   manager: JetStreamManager,
@@ -71,6 +99,7 @@ interface FollowOptions {
   readonly messagesMax: number;
   readonly bytesMax: number;
   readonly signal: AbortSignal;
+  readonly rests: ReturnType<typeof createRests>;
 }
 
 /**
@@ -79,16 +108,24 @@ interface FollowOptions {
  * processed. At the end of the stream the reader asks again and again, for a client cannot wait for a message without a consumer.
  */
 async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMessage[]> {
-  const { connection, from, signal } = options;
+  const { connection, from, signal, rests } = options;
   const asking = openAsking(options);
-  const end = (): void => asking.close("ended");
+  const end = (): void => {
+    asking.close("ended");
+    rests.end();
+  };
   signal.addEventListener("abort", end, { once: true });
   using _listener = connection.onChange(() => asking.close("lost"));
   const leader = createLeaderCheck(options);
   let next = from;
   let unanswered = 0;
   let restMs = REST_MS_MIN;
-  let asked = asking.ask(next);
+  let count = rests.count();
+  const ask = (): Promise<Answer> => {
+    count = rests.count();
+    return asking.ask(next);
+  };
+  let asked = ask();
   try {
     while (!signal.aborted) {
       const { kind, messages, hasMore } = await asked;
@@ -96,8 +133,8 @@ async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMe
       if (kind === "lost" || (kind === "unknown" && ++unanswered >= UNKNOWN.asksMax))
         throw new LogUnavailableError(UNANSWERED);
       if (kind === "unknown") {
-        await pause(UNKNOWN.pauseMs, signal);
-        asked = asking.ask(next);
+        await rests.rest(UNKNOWN.pauseMs);
+        asked = ask();
         continue;
       }
       unanswered = 0;
@@ -105,18 +142,18 @@ async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMe
       const found = whole.length > 0 ? whole : await leader.messagesFrom(next);
       const last = found.at(-1);
       if (last === undefined) {
-        await pause(restMs, signal);
+        await rests.rest(restMs, count);
         restMs = Math.min(restMs * 2, REST_MS_MAX);
-        asked = asking.ask(next);
+        asked = ask();
         continue;
       }
       next = last.sequence + 1;
       restMs = REST_MS_MIN;
       // Before these messages are processed, so that the broker sends the next ones meanwhile.
       const isAsked = hasMore && !signal.aborted;
-      if (isAsked) asked = asking.ask(next);
+      if (isAsked) asked = ask();
       yield found;
-      if (!isAsked) asked = asking.ask(next);
+      if (!isAsked) asked = ask();
     }
   } finally {
     signal.removeEventListener("abort", end);

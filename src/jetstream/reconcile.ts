@@ -2,7 +2,7 @@
  * Makes the broker agree with streams/: missing streams are made, settings that may be updated are updated, any other difference is refused
  * and shown. Runs at the start and after every reconnect, because a memory stream disappears with its broker.
  *
- * A stream on disk that existed before and is missing is not made again. At its start nats-server 2.15.1 leaves out a stream that it cannot
+ * A stream on disk that existed before and is missing is not created again. At its start nats-server 2.15.1 leaves out a stream that it cannot
  * recover, for example on a full disk. If making it then fails for the same reason, the server deletes the files of the old one (measured:
  * a log with all its records). So the first stream, which is the log, stores the names of the streams that were made.
  */
@@ -19,7 +19,7 @@ import { bytesReserved, RETIRED_STREAMS } from "../../streams/topology.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 
-/** A setting that is not as it must be. */
+/** A setting with a wrong value. */
 export interface StreamDifference {
   readonly stream: string;
   readonly setting: keyof StreamSettings;

@@ -90,7 +90,7 @@ const createMemory = (logger: Logger) => {
       if (value) values.set(subject, value);
       else {
         values.delete(subject);
-        logger.warn("a value of the retention bucket is not one of ours and is passed over", {
+        logger.warn("a value of the retention bucket is not one of ours and is skipped", {
           sequence: seq,
         });
       }
@@ -134,7 +134,7 @@ const catchUp = async (
 ): Promise<StoredRetention> => {
   const newest = await readMessage(connection, { last_by_subj: ALL });
   const end = newest?.seq ?? 0;
-  // The stream is behind what was seen: it was made again, and its revisions start again.
+  // The stream is behind what was seen: it was created anew, and its revisions start again.
   if (end < memory.revision()) memory.forget();
   while (memory.revision() < end) {
     const next = await readMessage(connection, { seq: memory.revision() + 1, next_by_subj: ALL });

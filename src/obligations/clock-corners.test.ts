@@ -305,7 +305,7 @@ describe("an answer counts from the time of the request, and the first of two an
     expect(second["PIPA-EXPL"]).toMatchObject({ status: "met", stoppedBy: { id: "r" } });
   });
 
-  test("a refusal of automation is answered when the decision is made again, not by what was said before", () => {
+  test("a refusal of automation is answered when the decision is taken again, not by what was said before", () => {
     const reversed = says("v", "decision.decision_reversed", "2026-12-01T10:00:00Z");
     const found = duties(asked("automated_decision_refusal"), resolved("2026-09-10T10:00:00Z"), reversed);
     expect(found["PIPA-REFUSE"]).toMatchObject({ status: "met_late", stoppedBy: { id: "v" } });

@@ -145,7 +145,7 @@ describe("what starts and stops a clock", () => {
     expect(found(denied, upheld)?.status).toBe("open");
   });
 
-  test("a refusal is met only if the decision is reversed or made again by a person and the result is told", () => {
+  test("a refusal is met only if the decision is reversed or taken again by a person and the result is told", () => {
     const asked = objection("automated_decision_refusal");
     const told = resolved(5, { resolution: "upheld" });
     const reversed = fact(`v decision.decision_reversed ${at(4)}`, { decision_id: "d1" });

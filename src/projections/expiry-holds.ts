@@ -78,7 +78,7 @@ export const casesOnHold = async (
   if (seen === undefined) return () => [];
   const cases: (readonly [string, ReadonlySet<string>])[] = [];
   for (const id of correlationIds) cases.push([id, await namesOfCase(dependencies.views, tenant, id)]);
-  // A view of cases that is being made again knows less than there is.
+  // A view of cases that is being rebuilt knows less than there is.
   if (!(await haveSeen(dependencies, seen))) throw new OutdatedError(MADE_AGAIN);
   return (names) => cases.filter(([, members]) => names.some((name) => members.has(name))).map(([id]) => id);
 };
@@ -122,4 +122,4 @@ export const haveSeen = async (
 /** The view of cases decides what belongs to a hold. */
 const VIEWS_NEEDED = [EVENTS_VIEW, CASES_VIEW] as const;
 
-export const MADE_AGAIN = "the view of cases is made again";
+export const MADE_AGAIN = "the view of cases is rebuilt";

@@ -169,7 +169,7 @@ const renewWithCases = async (
   let [isRevised, areLeft] = [false, false];
   const revisionOf = async (isLastTry: boolean): Promise<RowChanges> => {
     const gone = await casesExpiring(views, { tenant, names, expiring, rules, readHolds });
-    // A view that is being made again may know only a part of a case.
+    // A view that is being rebuilt may know only a part of a case.
     if (!(await haveSeen(dependencies, begin.target))) throw new OutdatedError(MADE_AGAIN);
     isRevised = gone.writes.length > 0;
     if (!isRevised) return NOTHING;

@@ -1,5 +1,5 @@
 /**
- * Most projections count each event once. The broker recognizes a repeated event for ten minutes only; the view `events` knows all events for ever,
+ * Most projections count each event once. The broker recognizes a repeated event for ten minutes only; the view `events` knows all events forever,
  * and runs before all others (runner.ts). So its rows decide whether a record is the first of its event.
  */
 import type { EventFacts } from "../event/facts.ts";

@@ -1,7 +1,7 @@
 import { VIEW_REVISIONS, type ViewStore } from "../views/view-store.ts";
 
 /**
- * The result of `ask` for views that have reached the requested position; undefined if they have not. A view that was made again may replace the old
+ * The result of `ask` for views that have reached the requested position; undefined if they have not. A view that was rebuilt may replace the old
  * one from some records further back, between the check of its position and the read of its rows, and may have caught up by the next check: then it
  * is asked again.
  */

@@ -50,7 +50,7 @@ export const EVOLVE_RECORDS_PER_STEP = 2000;
 export const EVOLVE_BYTES_PER_STEP = 2 * MIB;
 export const EVOLVE_MS_PER_TURN = 4;
 /** Events about the asset and the person of a decision that are searched for those that no rule links, and the cases that are asked about them. */
-export const BESIDE_EVENTS_MAX = 2000;
+export const BESIDE_EVENTS_MAX = 1000;
 export const BESIDE_EVENTS_PER_PAGE = 200;
 export const BESIDE_CASES_MAX = 50;
 /** How often duties are checked, how many are announced at a time, and how long an announcer pauses after another one was faster. */

@@ -63,7 +63,7 @@ export interface Evolution {
   readonly rejected?: readonly Rejection[];
 }
 
-/** Increase `version` with every change of the tables or of the content of rows: the view is then made again from the log. */
+/** Increase `version` with every change of the tables or of the content of rows: the view is then rebuilt from the log. */
 export interface Rule<Taken> extends ViewDefinition {
   /** Tables of the view whose rows are not made from the log. */
   readonly besideLog?: readonly Table[];

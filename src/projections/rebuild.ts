@@ -85,7 +85,7 @@ const makeAndReplace = async (making: Making): Promise<Rebuilt> => {
     ...making,
     onProgress: (progress) => void deadLetters.push(...progress.deadLetters),
   });
-  // If the leader is made again meanwhile it may lack rows for a while, and records would be skipped.
+  // If the leader is rebuilt meanwhile it may lack rows for a while, and records would be skipped.
   const revision = await leadersRevision(making);
   let position: Sequence = 0;
   let isExpiredAlike = false;
@@ -94,7 +94,7 @@ const makeAndReplace = async (making: Making): Promise<Rebuilt> => {
     if (caughtUp.kind === "given_up") return caughtUp;
     position = caughtUp.position;
     if ((await leadersRevision(making)) !== revision)
-      return givenUp(`the view of ${leader} was made again meanwhile`);
+      return givenUp(`the view of ${leader} was rebuilt meanwhile`);
     if (!isExpiredAlike) {
       // Before the replacement: the next expiry pass may have other rules, and would leave what is already gone from the live view. It reads all
       // rows, so the log is caught up with once more.

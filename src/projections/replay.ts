@@ -40,7 +40,7 @@ export const replayLetter = async (
     const affected = asked === leader ? projections.filter((each) => isTold(each, letters)) : [asked];
     const leading = await views.position(leader.name);
     const [position = 0, ...others] = await Promise.all(affected.map(({ name }) => views.position(name)));
-    // While the leader is being made again, its rows do not say yet which records are first ones.
+    // While the leader is being rebuilt, its rows do not say yet which records are first ones.
     if (leading < position || others.some((each) => each !== position)) continue;
     const { writes, deadLetters, expected } = await evolveGroup({
       projections: affected,
@@ -96,7 +96,7 @@ const REPEATED: Replayed = {
   kind: "refused",
   code: "repeated_event",
   detail:
-    "the event was sent more than once and another record stands for it; make the views again with `views rebuild`, events first",
+    "the event was sent more than once and another record stands for it; rebuild the views with `views rebuild`, events first",
 };
 
 const letterKey = (projection: string, sequence: number) => ({ projection, sequence });

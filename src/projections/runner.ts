@@ -267,7 +267,7 @@ const warnOf = (logger: Logger, { projection, sequence, code, detail }: DeadLett
 const ALARM_TEXT: Readonly<Record<RunnerAlarm, string>> = {
   hole: "the log did not give the next sequence, reading again",
   ahead_of_log: "the view has seen more than the log holds, the log was replaced or restored",
-  other_log: "the view has seen another record there, the log was replaced or restored: make the views again",
+  other_log: "the view has seen another record there, the log was replaced or restored: rebuild the views",
 };
 
 /** Ends early, without an error, when the signal is aborted. */

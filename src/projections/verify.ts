@@ -64,9 +64,7 @@ export const verifyView = async (
     if (verified) return verified;
     await delay(BEHIND_REST_MS, undefined, { signal });
   }
-  throw new Error(
-    `${projection.name} was made again meanwhile, and does not catch up: is a projector running?`,
-  );
+  throw new Error(`${projection.name} was rebuilt meanwhile, and does not catch up: is a projector running?`);
 };
 
 interface Making extends VerifyDependencies {
@@ -92,10 +90,10 @@ const makeNearly = async (making: Making): Promise<void> => {
 /** Reads the log into the scratch store up to a position. Throws the reason of an aborted signal, or why the log cannot provide that much. */
 const makeTo = async (making: Making, end: Sequence): Promise<void> => {
   const { log, live, scratch, projection, onProgress, signal } = making;
-  // Otherwise it would wait for ever. Asked after the view: what the view has seen was in the log by then.
+  // Otherwise it would wait forever. Asked after the view: what the view has seen was in the log by then.
   const last = await log.lastSequence();
   if (end > last) throw new Error(`it has ${seenBeyond(end, last)}`);
-  // If the leader is made again meanwhile it may lack rows for a while, and rows that follow from them would be missing here.
+  // If the leader is rebuilt meanwhile it may lack rows for a while, and rows that follow from them would be missing here.
   if (projection.asksForEvents) await standsAt(live, EVENTS_VIEW, end, signal);
   const read = createLaneReading({ ...making, views: besideLive(making), onProgress: () => {} });
   for (;;) {
@@ -122,12 +120,12 @@ const standsAt = async (
 ): Promise<void> => {
   for (let tries = 0; (await views.position(name)) < sequence; tries++) {
     if (tries >= BEHIND_TRIES_MAX)
-      throw new Error(`${name}, whose rows it asks for, is being made again: ask when it has caught up`);
+      throw new Error(`${name}, whose rows it asks for, is being rebuilt: ask when it has caught up`);
     await delay(BEHIND_REST_MS, undefined, { signal });
   }
 };
 
-/** A view that was made again meanwhile may be further back than what it is compared with, until its projector has caught up. */
+/** A view that was rebuilt meanwhile may be further back than what it is compared with, until its projector has caught up. */
 const BEHIND_TRIES_MAX = 100;
 const BEHIND_REST_MS = 100;
 

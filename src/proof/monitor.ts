@@ -241,7 +241,7 @@ const createWatch = (dependencies: MonitorDependencies) => {
       return false;
     },
     hasHeads: (): boolean => tenants.values().some(({ heads }) => heads.length > 0),
-    /** Too many tiles wait for the view, which is far behind: it may be being made again. */
+    /** Too many tiles wait for the view, which is far behind: it may be being rebuilt. */
     isAhead: (): boolean => sumOf(({ tiles }) => tiles.length) * TILE_WIDTH > VIEW_LAG_RECORDS_MAX,
     take: (messages: readonly StoredMessage[]): void => {
       for (const { sequence, subject, payload } of messages) {

@@ -1,5 +1,5 @@
 /**
- * One tenant's tree, made again from its records and compared with what was signed and with what the view keeps. It shares no code with the view
+ * One tenant's tree, rebuilt from its records and compared with what was signed and with what the view keeps. It shares no code with the view
  * except the hashes of RFC 6962, so that a fault there is not repeated here.
  */
 import {
@@ -43,7 +43,7 @@ export type HeadCheck =
     }
   /** The log was not read that far. `leaves`: all leaves behind the last signed size. */
   | { readonly kind: "ahead"; readonly leaves: readonly ReadLeaf[] }
-  /** The tree has grown past this head: it was checked before, or its records were passed over. */
+  /** The tree has grown past this head: it was checked before, or its records were skipped. */
   | { readonly kind: "passed" };
 
 export interface RecomputedTree {

@@ -24,7 +24,7 @@ export type SealOutcome =
     }
   /** The last tree head covers everything, and all of our keys have signed it. */
   | { readonly kind: "current" }
-  /** The view is being made again and is not that far yet. */
+  /** The view is being rebuilt and is not that far yet. */
   | { readonly kind: "view_behind" }
   /** Another sealer was faster. */
   | { readonly kind: "overtaken" }

@@ -82,7 +82,7 @@ export const createSealer = (
     await eachOf(signed, publish);
   };
 
-  /** Trees that are being made again may have other sizes, and end before the place that was seen. */
+  /** Trees that are being rebuilt may have other sizes, and end before the place that was seen. */
   const forget = (): void => {
     pending.clear();
     seen = 0;
@@ -123,4 +123,4 @@ const HEADS_GONE =
   "tree heads that were signed are gone from the stream CHECKPOINTS: the next one extends them, but only who kept them can hold the log against them";
 
 const OTHER_LOG =
-  "no tree head is signed: the view tree has seen what the log does not hold, it was replaced or restored: make the views again";
+  "no tree head is signed: the view tree has seen what the log does not hold, it was replaced or restored: rebuild the views";

@@ -126,7 +126,7 @@ test.each([
   expect(await retention.setPolicy({ by: actor(principal), request: policy })).toMatchObject({ kind });
 });
 
-test("a release is tried again after a conflict, and given up after three in a row", async () => {
+test("a release is retried after a conflict, and given up after three in a row", async () => {
   const { retention, setConflicts } = createMemory();
   const placed = await retention.placeHold({ by: actor(principal), request });
   const id = placed.kind === "hold" ? placed.hold.id : "";
@@ -163,7 +163,7 @@ test("policies that reach one front end at the same time are recorded one after 
   expect(recorder.recorded.map(({ result }) => result)).toEqual(days.map(() => "written"));
 });
 
-test("a policy is tried again after a conflict, and given up after three in a row", async () => {
+test("a policy is retried after a conflict, and given up after three in a row", async () => {
   const { retention, setConflicts } = createMemory();
   const request = { maximum_days: 400 };
   setConflicts(3);

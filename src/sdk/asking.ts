@@ -65,7 +65,7 @@ export class Asking {
   /**
    * A refusal by something in between may be about this event or about every event. The first such event is set aside. If the next one is refused
    * too, and so is a request without events, then every request is refused (some proxies replace each refusal of the service by their own), and the
-   * event is tried again at the next flush. If the request without events is answered, the event gets another attempt at once, because the cause may
+   * event is retried at the next flush. If the request without events is answered, the event gets another attempt at once, because the cause may
    * just have been removed.
    */
   async #askWhetherAll(delivery: Delivery, taken: Taken): Promise<Delivery> {

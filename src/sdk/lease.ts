@@ -77,7 +77,7 @@ type Life =
 
 /**
  * The life of a process, or of a thread given as `<pid>/task/<thread>`, by field 22 of proc_pid_stat(5). The second field is a name in parentheses
- * and may contain anything. The third is Z for a process that has ended and that its parent has not waited for. That may last for ever: a program
+ * and may contain anything. The third is Z for a process that has ended and that its parent has not waited for. That may last forever: a program
  * that is the first process of its container does not wait for processes that it did not start.
  */
 const lifeOf = (task: number | string): Life => {

@@ -126,7 +126,7 @@ export const createReports = (callbacks: Callbacks): Reports => {
     problem("dropped", `${what} dropped (${reason}): ${path ? `${path}: ` : ""}${message}`);
   };
 
-  /** Otherwise a callback that captures an event which is dropped too, as in a full outbox, would be called for ever. */
+  /** Otherwise a callback that captures an event which is dropped too, as in a full outbox, would be called forever. */
   let isTelling = false;
   const tellDropped = (dropped: DroppedEvent): void => {
     if (isTelling) return;

@@ -19,7 +19,14 @@ const told = (
     stop,
     [Symbol.asyncDispose]: stop,
   };
-  return banner({ service, config: read.config, version: "0.0.0", startedMs: 1, isTerminal });
+  return banner({
+    service,
+    config: read.config,
+    version: "0.0.0",
+    startedMs: 1,
+    isTerminal,
+    now: new Date(0),
+  });
 };
 
 test("the banner mentions an earlier admin key only if there was one", () => {

@@ -13,8 +13,9 @@ export const banner = (options: {
   startedMs: number;
   /** Whether only a person sees it. What a container prints is kept by whoever collects its logs. */
   isTerminal: boolean;
+  now: Date;
 }): string => {
-  const { service, config, version, startedMs, isTerminal } = options;
+  const { service, config, version, startedMs, isTerminal, now } = options;
   const { url, broker, consumerUrlFile, adminKey } = service;
   const lines = [
     `Prooftrail ${version}, ready in ${(startedMs / 1000).toFixed(1)} s`,
@@ -27,7 +28,7 @@ export const banner = (options: {
     row("roles", config.roles.join(", ")),
     ...(config.roles.includes("sealer") ? [row("signs with", describeSigningKey(config))] : []),
     row("admin key", describeAdminKey(adminKey, config, isTerminal)),
-    ...(hasApi(config) && url !== undefined ? firstEvent(url, keyText(adminKey)) : []),
+    ...(hasApi(config) && url !== undefined ? firstEvent(url, keyText(adminKey), now) : []),
   ];
   return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
 };
@@ -79,12 +80,13 @@ const keyText = (adminKey: AdminKeySetup): string => {
 const copyOf = (adminKey: AdminKeySetup): string | undefined =>
   adminKey.kind === "made" || adminKey.kind === "kept" ? adminKey.path : undefined;
 
-const firstEvent = (url: string, key: string): readonly string[] => [
+/** With the time of the start: an old one would be answered with a warning. */
+const firstEvent = (url: string, key: string, now: Date): readonly string[] => [
   "",
   "Send a first event:",
   "",
   `curl ${url}/v1/events \\`,
   `  -H "Authorization: Bearer ${key}" \\`,
   `  -H 'Content-Type: application/json' \\`,
-  `  -d '{"event_id":"evt_hello","timestamp":"2026-11-20T10:00:00Z","asset_id":"my_model","event_type":"asset.created"}'`,
+  `  -d '{"event_id":"evt_hello","timestamp":"${now.toISOString()}","asset_id":"my_model","event_type":"asset.created"}'`,
 ];

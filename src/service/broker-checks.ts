@@ -1,5 +1,5 @@
 /**
- * What `prooftrail doctor` reports about the broker: whether it runs, syncs, keeps the streams as they must be, and gives the service its
+ * What `prooftrail doctor` reports about the broker: whether it runs, syncs, has the streams configured right, and gives the service its
  * rights.
  */
 

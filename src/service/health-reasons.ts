@@ -20,7 +20,7 @@ export const HEALTH_REASONS = {
   },
   broker_disconnected: {
     summary: "The broker is not connected.",
-    advice: "See that the broker runs and can be reached; the connection is tried again by itself.",
+    advice: "See that the broker runs and can be reached; Prooftrail reconnects on its own.",
     severity: "critical",
   },
   no_quorum: {
@@ -92,7 +92,7 @@ export const HEALTH_REASONS = {
   },
   views_ahead: {
     summary: "The views have seen more than the log holds: it lost its end or is another one.",
-    advice: "Bring the log back, or make the views again where it is to go on as it is.",
+    advice: "Bring the log back, or rebuild the views to continue with this log.",
     severity: "critical",
   },
   views_behind: {
@@ -133,7 +133,7 @@ export const HEALTH_REASONS = {
   },
   counts_not_kept: {
     summary: "The counts of acknowledged events are not stored: hours cannot be reconciled.",
-    advice: "See that the stream ACCEPTED has a leader and room.",
+    advice: "See that the stream COUNTS has a leader and room.",
     severity: "warning",
   },
 } as const satisfies Readonly<Record<string, Kind>>;

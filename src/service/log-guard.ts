@@ -43,7 +43,7 @@ export const guardLog = (dependencies: {
     problem = describe(differencesIn(differences, keeping));
     refusal = differencesIn(differences, refusing);
     if (problem === before) return;
-    if (problem === undefined) logger.info("the log is kept as it must be again");
+    if (problem === undefined) logger.info("the log is configured correctly again");
     else logger.error("the log could lose what it acknowledges, nothing is taken", { detail: problem });
   };
   const run: LogGuard["run"] = async (signal) => {

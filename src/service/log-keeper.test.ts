@@ -6,11 +6,13 @@ import { keepStoring } from "./log-keeper.ts";
 
 test("an instance is not ready only while its stall is recent, because without requests nothing else could end the stall", () => {
   let stall: { lastedMs: number; agoMs: number } | undefined;
+  let isClustered = false;
   using keeper = keepStoring({
     stream: "The event log",
     stall: () => stall,
     msMax: LOG_STALL_MS_MAX,
     ownBroker: undefined,
+    isClustered: () => isClustered,
     logger: silentLogger,
   });
   expect(keeper.problem()).toBeUndefined();
@@ -18,6 +20,10 @@ test("an instance is not ready only while its stall is recent, because without r
   expect(keeper.problem()).toBeUndefined();
   stall = { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 };
   expect(keeper.problem()).toContain("has stored nothing for 8 s");
+  // What is right for a broker alone would end the last copy of a cluster's log.
+  expect(keeper.problem()).toContain("SIGKILL");
+  isClustered = true;
+  expect(keeper.problem()).not.toContain("SIGKILL");
   stall = { lastedMs: LOG_STALL_MS_MAX, agoMs: LOG_STALL_AGE_MS_MAX };
   expect(keeper.problem()).toBeUndefined();
 });
@@ -35,6 +41,7 @@ const keeping = (state: {
       seen.looks++;
       return state.stall;
     },
+    isClustered: () => false,
     isAwaited: () => state.isAwaited ?? false,
     refusal: () => state.refusal,
     msMax: LOG_STALL_MS_MAX,

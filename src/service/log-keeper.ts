@@ -14,8 +14,11 @@ export interface LogKeeper extends Disposable {
   problem(): string | undefined;
 }
 
-const RESTART_FULL =
-  "If the disk of its broker was full, free space and restart that broker: in a cluster one at a time, and only while the others run.";
+const RESTART_IN_CLUSTER =
+  "If the disk of its broker was full, free space and restart that broker, one at a time and only while the others run.";
+const RESTART_ALONE =
+  "If its disk was full, free space, end the broker with SIGKILL and start it: ended in order it can leave a hole in the log.";
+const RESTARTED = "If its disk is full, free space: then its broker is restarted automatically.";
 
 export const keepStoring = (dependencies: {
   /** Name of the stream for people: `The event log`. */
@@ -29,10 +32,12 @@ export const keepStoring = (dependencies: {
   /** A row of failures that lasts this long is a stall. */
   readonly msMax: number;
   readonly ownBroker: OwnBroker | undefined;
+  /** The last broker of a cluster must not be ended: it holds a copy of the log. */
+  readonly isClustered: () => boolean;
   readonly logger: Logger;
 }): LogKeeper => {
   const { stream, stall, isAwaited = () => false, refusal = () => undefined } = dependencies;
-  const { msMax, ownBroker, logger } = dependencies;
+  const { msMax, ownBroker, isClustered, logger } = dependencies;
   const lastedMs = (): number => stall()?.lastedMs ?? 0;
   const problem = (): string | undefined => {
     const ms = lastedMs();
@@ -43,7 +48,8 @@ export const keepStoring = (dependencies: {
     const seen = `${stream} is connected but has stored nothing for ${Math.round(ms / 1000)} s.`;
     const setting = refusal();
     if (setting !== undefined) return `${seen} Its settings may be why: ${setting}. Change that back.`;
-    return `${seen} ${ownBroker === undefined ? RESTART_FULL : "If its disk is full, free space: then its broker is restarted by itself."}`;
+    if (ownBroker !== undefined) return `${seen} ${RESTARTED}`;
+    return `${seen} ${isClustered() ? RESTART_IN_CLUSTER : RESTART_ALONE}`;
   };
   let isSaid = false;
   let isReviving = false;

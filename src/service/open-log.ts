@@ -56,7 +56,10 @@ export const openLog = async (options: {
     connection,
     logger,
     elapsedMs: () => performance.now(),
-    onOutcomes: metrics.countOutcomes,
+    onOutcomes: (outcomes: Parameters<typeof metrics.countOutcomes>[0]) => {
+      metrics.countOutcomes(outcomes);
+      reader.wake();
+    },
     onCommit: (records: number) => metrics.commitRecords.observe(records),
   };
   const misconfigured = (): string | undefined =>
@@ -70,7 +73,8 @@ export const openLog = async (options: {
   });
   /** For the record that accepts a log that lost its end. */
   const restoringAppender = createAppender({ ...appending, closedBecause: misconfigured });
-  const shared = { ownBroker: broker.own, logger };
+  const isClustered = (): boolean => connection.nats.info?.cluster !== undefined;
+  const shared = { ownBroker: broker.own, isClustered, logger };
   const { stall, isAwaited } = appender;
   const { refusal } = logGuard;
   const logKeeper = stack.use(

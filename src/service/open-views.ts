@@ -54,4 +54,4 @@ const openAll = async (views: ViewStore, projections: readonly Projection[], log
 };
 
 const MADE_AGAIN =
-  "a view is made again from the log: its rows are of another version of Prooftrail, or follow other rules of obligations";
+  "a view is rebuilt from the log: its rows are of another version of Prooftrail, or follow other rules of obligations";

@@ -68,7 +68,7 @@ const run = async (
   // On standard error, so that standard output holds nothing but log lines.
   const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true;
   const startedMs = performance.now() - startedAt;
-  process.stderr.write(banner({ service, config, version, startedMs, isTerminal }));
+  process.stderr.write(banner({ service, config, version, startedMs, isTerminal, now: new Date() }));
 };
 
 const stopInTime = async (service: Service, logger: Logger): Promise<void> => {

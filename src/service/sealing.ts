@@ -68,7 +68,7 @@ export const startSealing = (dependencies: {
   const onFailed = (error: unknown): void =>
     logger.warn("tree heads were not signed, trying again", { detail: String(error) });
   let levelAt = now().getTime();
-  /** At most since all of it was sealed when somebody last asked: trees that are made again begin with old records. */
+  /** At most since all of it was sealed when somebody last asked: trees that are rebuilt begin with old records. */
   const unsealedMs = async (): Promise<number> => {
     const end = await log.lastSequence();
     const through = sealer.sealedThrough();

@@ -12,7 +12,7 @@ import { AWAY_RETRY_MS, BROKER_MEMORY_HEADROOM } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 export interface StreamsState {
-  /** Why the streams are not as they must be; undefined if they are. */
+  /** Why the streams are misconfigured; undefined if they are. */
   problem(): string | undefined;
   /** Reconciles after each reconnect from now on. */
   watch(connection: Pick<BrokerConnection, "isConnected" | "onChange">): Disposable;
@@ -73,7 +73,7 @@ const unavailable = (error: unknown): Reconciliation => ({
   detail: error instanceof Error ? error.message : String(error),
 });
 
-/** Undefined if the streams are as they must be. */
+/** Undefined if the streams are right. */
 const describe = (result: Reconciliation): string | undefined => {
   switch (result.kind) {
     case "agreed":
@@ -97,7 +97,7 @@ const describe = (result: Reconciliation): string | undefined => {
 
 const mustNotChange = (differences: readonly StreamDifference[]): string => {
   const lines = differences.map((difference) => `  ${differenceText(difference)}`);
-  return `The broker holds streams that Prooftrail must not change by itself:\n${lines.join("\n")}`;
+  return `The broker has streams that Prooftrail must not change on its own:\n${lines.join("\n")}`;
 };
 
 /** Advice about streams that were made once and are missing. */

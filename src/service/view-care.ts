@@ -95,7 +95,7 @@ export const adviceAbout = (error: unknown): string => {
   if (lacksRight(error)) return MAKE_TABLES;
   return isAway(error)
     ? `${REACH_DATABASE} Events are taken meanwhile, and nothing is lost.`
-    : "Check DATABASE_URL or the file; the views can be made again from the log.";
+    : "Check DATABASE_URL or the file; the views can be rebuilt from the log.";
 };
 
 export const openViewCare = async (config: Config): Promise<OpenedViewCare> => {

@@ -29,7 +29,7 @@ export const connectViews = (place: Place, logger?: Pick<Logger, "warn">): ViewS
           detail,
         }),
       onLeftover: (detail) =>
-        logger?.warn("what a view was made of before cannot be removed from its file; it is tried again", {
+        logger?.warn("what a view was made of before cannot be removed from its file; it is retried", {
           detail,
         }),
     });

@@ -1,6 +1,6 @@
 /**
  * Writes whole lines, in order, to a file descriptor. What cannot be written is dropped: a program must not end or hang because nobody
- * reads its output or the disk is full. Pino's own destination retries for ever and blocks the process (sonic-boom 4.2.1).
+ * reads its output or the disk is full. Pino's own destination retries forever and blocks the process (sonic-boom 4.2.1).
  */
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";

@@ -1,5 +1,5 @@
 /**
- * One connection to PostgreSQL that is made again after it was lost, and transactions that neither overlap nor outlive it.
+ * One connection to PostgreSQL that reconnects after it was lost, and transactions that neither overlap nor outlive it.
  *
  * The package has a pool and transactions of its own. They are not used: if a connection breaks inside a transaction, version 3.4 keeps writing to
  * it, which ends the process (its issue 1208), or after reconnecting continues outside the transaction (1155). Here each client of the package has
@@ -154,7 +154,7 @@ const openSession = (url: string): Session => {
     client.end({ timeout: 0 }).catch(() => undefined);
   };
   const loseAfter = (ms: number) => setTimeout(() => lose(new ViewsUnavailableError(TOO_LATE)), ms);
-  // Tested first, because the package retries for ever if a connection is accepted and closed at once.
+  // Tested first, because the package retries forever if a connection is accepted and closed at once.
   const opening = loseAfter(CONNECT_SECONDS_MAX * 1000);
   inTurn(() => prepareSession(client, url))
     .catch((error: unknown) => lose(withoutValues(error)))

@@ -124,7 +124,7 @@ test("keys stay known while another connection moves pages out of the WAL", asyn
   expect(things.load(keyOf("absent 1"), keyOf("newer"))).toEqual({ found: ["newer"], lookups: 1 });
 });
 
-test("nothing is known of tables that are made again, nor of keys that were still being read then", async () => {
+test("nothing is known of tables that are rebuilt, nor of keys that were still being read then", async () => {
   using things = createThings();
   await things.learn();
   things.keys.forget();

@@ -29,7 +29,7 @@ export const createLeftoverDropper = ({
   onFailed,
 }: Pick<Transactions, "between"> & {
   readonly path: string;
-  /** It is tried again, and reported once. */
+  /** It is retried, and reported once. */
   readonly onFailed: (detail: string) => void;
 }): LeftoverDropper => {
   const ending = new AbortController();

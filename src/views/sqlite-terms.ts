@@ -73,7 +73,7 @@ const terms: { bytes: Uint8Array; start: number; end: number; of: TenantTerms } 
 const BYTES_TOGETHER = 1024 * 1024;
 
 const tenants = new Map<string, TenantTerms>();
-/** Some hundred bytes each. Beyond this number all are forgotten and made again. */
+/** Some hundred bytes each. Beyond this number all are forgotten and built anew. */
 const TENANTS_MAX = 100;
 
 const termsOfTenant = (tenant: string): TenantTerms => {

@@ -59,7 +59,7 @@ export const createSqliteViews = ({
   readonly path: string;
   /** The thread that empties the WAL could not start, or ended, and why. It is started again. */
   readonly onMoverEnded?: (detail: string) => void;
-  /** Why the old tables of a view cannot be dropped now. It is tried again. */
+  /** Why the old tables of a view cannot be dropped now. It is retried. */
   readonly onLeftover?: (detail: string) => void;
 }): ViewStore => {
   const { writer, reader } = connect(path);

@@ -1,4 +1,4 @@
-/** The database of the views was not reached, or cannot answer now. The outcome is unknown: the same call may be made again. */
+/** The database of the views was not reached, or cannot answer now. The outcome is unknown: the same call may be repeated. */
 export class ViewsUnavailableError extends Error {
   override readonly name: string = "ViewsUnavailableError";
   /** For the client. The driver's message names servers and users, and is only for the logger. */

@@ -7,7 +7,7 @@ import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "./tables.ts"
 import type { TenantQuery } from "./tenant-query.ts";
 import type { Label, NamedTime, TextIndex } from "./text-index.ts";
 
-/** What the store must know about a projection. Another `version` means other rows: the view is made again from nothing. */
+/** What the store must know about a projection. Another `version` means other rows: the view is rebuilt from nothing. */
 export interface ViewDefinition {
   readonly name: string;
   readonly version: number;
@@ -135,7 +135,7 @@ export type RevisionResult =
 
 export type WhichRows = "at" | "at_or_before";
 
-/** Calls reject if the database fails (disk full, file gone); the same call may then be made again. */
+/** Calls reject if the database fails (disk full, file gone); the same call may then be repeated. */
 export interface ViewStore extends AsyncDisposable {
   /** Makes the tables, or makes them again, empty, if they are of another version. */
   open(view: ViewDefinition): Promise<"made" | "kept" | "made_again">;

@@ -10,7 +10,7 @@ const CONSUMER_IDLE_MS_MAX = 60_000;
 
 /**
  * Each group has its own consumer, so another one reads on if one delivers nothing: a consumer lives on one replica, and one that is behind does not say so.
- * The ordered consumer of nats.js 2.29.3 waits for ever then, and half a minute if a consumer could not be made at once (37 s were measured).
+ * The ordered consumer of nats.js 2.29.3 waits forever then, and half a minute if a consumer could not be made at once (37 s were measured).
  */
 export async function* readStream(
   consumerUrl: string,

@@ -567,7 +567,7 @@ describe("the machine of the service", () => {
     });
     const rebuilt = await cli(["views", "rebuild", "assets"], { environment });
     expect(rebuilt.out).toBe(
-      `assets was made again up to ${data.last_sequence}, with 0 dead letters, and took its place.\n`,
+      `assets was rebuilt up to ${data.last_sequence}, with 0 dead letters, and took its place.\n`,
     );
     const verified = await cli(["views", "verify", "assets", "--json"], { environment });
     expect(JSON.parse(verified.out).data.views).toMatchObject([

@@ -235,6 +235,19 @@ test("a nameless notice counts in the register and in coverage, in any order of 
   expect(notices).toMatchObject([{ in_time: 1, unmet: 0 }]);
 });
 
+test("a case shows a notice once that belongs to several of its decisions", async () => {
+  const about = { asset_id: "twice", subject_hash: hashOf("9") };
+  const { json } = await readAfter("/v1/cases/twice", [
+    notice("evt_twice", about),
+    ...["twice_1", "twice_2"].map((decision_id) =>
+      event({ ...about, event_id: `evt_${decision_id}`, correlation_id: "twice", metadata: { decision_id } }),
+    ),
+  ]);
+  expect(json.data).toMatchObject({ notice_shown: true, events: 2 });
+  expect(json.data.timeline).toHaveLength(3);
+  expect(linkedBy(json.data.timeline)).toMatchObject({ evt_twice: "subject" });
+});
+
 test("a step is pending until it is due, and missing from then on", async () => {
   const received = (decision_id: string, timestamp: string) => [
     notice(`evt_n_${decision_id}`, { metadata: { decision_id }, timestamp: "2026-01-01T00:00:00Z" }),
@@ -334,20 +347,20 @@ test.each([
   ["20", "20"],
   ["about 20", "about 20"],
   [9007199254740993n, "9007199254740993"],
-])("affected_count %p of an incident comes back as %p", async (sent, shown) => {
+])("affected_count and severity %p of an incident come back as %p", async (sent, shown) => {
   const id = `evt_affected_${typeof sent}_${String(sent).replaceAll(/[ .]/g, "_")}`;
   const body = JSON.stringify(
     event({
       event_id: id,
       asset_id: id,
       event_type: "incident.detected",
-      metadata: { affected_count: "HERE" },
+      metadata: { affected_count: "HERE", severity: "HERE" },
     }),
-  ).replace('"HERE"', typeof sent === "bigint" ? String(sent) : JSON.stringify(sent));
+  ).replaceAll('"HERE"', typeof sent === "bigint" ? String(sent) : JSON.stringify(sent));
   const { json } = await service.call("/v1/events", { body });
   const path = `/v1/registers/incidents?asset_id=${encodeURIComponent(id)}`;
   const register = await service.call(`${path}&min_sequence=${json.data.sequence}`);
-  expect(register.json.data).toMatchObject([{ affected_count: shown }]);
+  expect(register.json.data).toMatchObject([{ affected_count: shown, severity: shown }]);
 });
 
 test.each(["upheld", "Confirmed", "AFFIRMED", "unchanged"])(

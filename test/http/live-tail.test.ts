@@ -99,7 +99,7 @@ test("a rebuild of the view during a read breaks the stream off, so that there i
     // The rows were queried, and were gone by then.
     if (++asked === 2) view.position = 0;
   };
-  await expect(next()).rejects.toThrow("made again");
+  await expect(next()).rejects.toThrow("rebuilt");
 });
 
 test("waiting streams share one query for the position, and no query runs while none waits", async () => {

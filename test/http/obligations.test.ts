@@ -209,7 +209,7 @@ describe("a waiver", () => {
     expect((await service.call(`${PATH}/waive`, { key: other, body: { reason } })).status).toBe(404);
   });
 
-  test("stands after the views were made again from the log", async () => {
+  test("stands after the views were rebuilt from the log", async () => {
     const DATA_DIR = await mkdtemp(join(tmpdir(), "prooftrail-waivers-"));
     let running = await startTestService({ DATA_DIR });
     try {

@@ -666,7 +666,7 @@ describe("streams", () => {
   });
 
   test.each(["AUDIT", "COUNTS"])(
-    "if the broker lost the existing stream %s, it is not made again, and its files stay",
+    "if the broker lost the existing stream %s, it is not created anew, and its files stay",
     async (name) => {
       await using broker = await startTestBroker();
       await reconcile(broker);

@@ -52,7 +52,7 @@ test("a copy of the folder, taken at one moment of a running service, starts as 
   expect(copy.output).not.toContain("do not agree");
 });
 
-test("after an older log copy is restored beside newer views, nothing is taken, and new records are sealed once the views are made again", async () => {
+test("after an older log copy is restored beside newer views, nothing is taken, and new records are sealed once the views are rebuilt", async () => {
   await using folder = await dataFolder();
   await using elsewhere = await dataFolder();
   const broker = join(folder.path, "broker/store");

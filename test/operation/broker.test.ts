@@ -322,7 +322,7 @@ describe("the embedded broker", () => {
     );
     const start = startBroker({ binary, directory: data, logger: silentLogger });
     await expect(start).rejects.toThrow(
-      `nats-server.log:\n[2] [INF] Starting nats-server\n${refused}\nHave all of ${await realpath(data)} belong to the user that runs the service.`,
+      `nats-server.log:\n[2] [INF] Starting nats-server\n${refused}\nHave all of ${join(await realpath(directory.path), "data")} belong to the user that runs the service.`,
     );
   });
 });

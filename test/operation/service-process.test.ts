@@ -723,7 +723,7 @@ test("after a restart of the broker all its streams are right again, even the on
       .length;
   expect(made()).toBe(1);
   process.kill(brokerPid(folder.path), "SIGKILL");
-  await until("the sandbox stream is made again", () => made() === 2);
+  await until("the sandbox stream is created anew", () => made() === 2);
   await until("the service is ready", async () => (await service.call("/health/ready")).status === 200);
 });
 
@@ -738,7 +738,7 @@ test("a start that has to make a view again, for example after other rules of ob
   ] as const) {
     await using service = await spawnService({ dataDir: folder.path, environment });
     await service.untilReady();
-    const lines = service.output.split("\n").filter((line) => line.includes("a view is made again"));
+    const lines = service.output.split("\n").filter((line) => line.includes("a view is rebuilt"));
     const projections = lines.map((line) => JSON.parse(line).projection);
     expect([environment, projections]).toEqual([environment, [...made]]);
     service.kill("SIGTERM");

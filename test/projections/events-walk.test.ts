@@ -142,7 +142,7 @@ test("a page searches a bounded stretch of the log", async () => {
   expect(await walkTo(at.views, last)).toEqual([[7], [], [], [last]]);
 });
 
-test("a view that was made again meanwhile is noticed: its missing rows do not count as the end", async () => {
+test("a view that was rebuilt meanwhile is noticed: its missing rows do not count as the end", async () => {
   await using at = await viewAt(10, [given(7)]);
   const walk = walkEvents({ views: at.views, tenant: "acme", conditions: all, after: 0 });
   at.direct.exec("DELETE FROM events; UPDATE views SET position = 0");

@@ -36,7 +36,7 @@ const takeOpened = async (views: readonly ViewDefinition[]): Promise<ViewDatabas
     connect: () => createPostgresViews({ url: database.url }),
     [Symbol.asyncDispose]: async () => {
       await database.run(emptyBut(opened.tables));
-      // The tables of views that were rebuilt or made again are different ones.
+      // The tables of views that were replaced or rebuilt are different ones.
       if ((await shapeOf(database)) === opened.shape) kept.push(opened);
       else await database[Symbol.asyncDispose]();
     },

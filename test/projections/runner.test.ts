@@ -381,7 +381,7 @@ test("a runner of an older version leaves a newer version's view alone, and says
   expect(await sequencesIn(newerViews)).toEqual(range(1, 5));
 });
 
-test("a failing database is tried again", async () => {
+test("a failing database is retried", async () => {
   await using at = await setUp();
   let failures = 3;
   const failing =
@@ -602,7 +602,7 @@ test("while a new view catches up, the leading view gets its turns, and does not
   expect(beyond).toEqual([]);
 });
 
-test("if the leading view is made again, no view moves beyond it", async () => {
+test("if the leading view is rebuilt, no view moves beyond it", async () => {
   await using at = await setUp();
   const log = createArrayLog(events(1, 2500));
   const counts = counting("counts");

@@ -122,7 +122,7 @@ const ownTests = (): void => {
    * 3. The server ends the connection of that commit: the commit rejects, and nothing of it is stored.
    * 4. The same commit succeeds the second time.
    */
-  test("a commit whose connection breaks leaves nothing and can be made again", async () => {
+  test("a commit whose connection breaks leaves nothing and can be repeated", async () => {
     await using at = await setUp();
     const { store } = at;
     await store.commit(commitOf(0, 1, [insert(note("before"))]));
@@ -168,7 +168,7 @@ const ownTests = (): void => {
     expect(await late.open(VIEW)).toBe("kept");
   });
 
-  test("a row that is too large for an index is refused for good, and not tried again for ever", async () => {
+  test("a row that is too large for an index is refused for good, and not tried again forever", async () => {
     await using at = await setUp();
     // Random, because PostgreSQL compresses repetitions.
     const key = Array.from({ length: 4000 }, () => String.fromCharCode(33 + Math.random() * 90)).join("");
@@ -198,7 +198,7 @@ const ownTests = (): void => {
     for (const text of texts) expect(text).not.toContain(SECRET);
   });
 
-  test("the tables of every projection can be made, dropped and made again", async () => {
+  test("the tables of every projection can be made, dropped and rebuilt", async () => {
     await using at = await setUp();
     for (const view of PROJECTIONS) {
       expect(await at.store.open(view)).toBe("made");
@@ -406,7 +406,7 @@ const ownTests = (): void => {
     expect(await rejection(store.snapshot(VIEW, async () => 1))).toContain("lost");
   });
 
-  test("a view of an earlier version is made again while it is searched, and neither waits for the other's lock", async () => {
+  test("a view of an earlier version is rebuilt while it is searched, and neither waits for the other's lock", async () => {
     const { createDatabase, run: runAs } = await testPostgres();
     await using database = await createDatabase();
     await using store = createPostgresViews({ url: database.url });

@@ -41,7 +41,7 @@ test("a commit that waits for another process's lock on the file can be given up
   expect(await store.position("notes")).toBe(0);
 });
 
-describe("a view that is made again in SQLite", () => {
+describe("a view that is rebuilt in SQLite", () => {
   const THINGS = {
     name: "things",
     columns: { tenant: TEXT, sequence: INTEGER, colour: TEXT },

@@ -366,7 +366,7 @@ test("a refused tree is sealed when its fault is mended, even without a new reco
   expect(notes).toHaveLength(1);
 });
 
-test("trees that have seen another log are not signed, and are read from the start once they are made again", async () => {
+test("trees that have seen another log are not signed, and are read from the start once they are rebuilt", async () => {
   let isOfLog = false;
   let grown: readonly GrownTree[] = [{ tenant: "restored", size: 3, lastSequence: 9 }];
   const sealer = createSealer({

@@ -46,7 +46,7 @@ test.skipIf(!(await canMountDisk()))(
 );
 
 test.skipIf(!(await canMountDisk()))(
-  "on a nearly full disk a view is made again in the room of the old one, and leftovers of a killed start make room",
+  "on a nearly full disk a view is rebuilt in the room of the old one, and leftovers of a killed start make room",
   async () => {
     const printed = await onSmallDisk("small-disk-remake-program.ts", NARROW_DISK_MIB);
     expect(printed).toEqual(["made_again", "committed", "kept", "committed"]);

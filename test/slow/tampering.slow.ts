@@ -279,7 +279,7 @@ test("if log and tree are altered together, the signed heads still reveal it", a
   await rewriteLog(dataDir, (messages) =>
     changed(messages, (payload) => payload.replace("credit_model", "credit_modem")),
   );
-  // The tree is made again from the altered log.
+  // The tree is rebuilt from the altered log.
   await inViews(dataDir, "UPDATE views SET version = 0 WHERE name = 'tree'");
   await using service = await started(dataDir);
   const line = await alarm(service, "root_differs");

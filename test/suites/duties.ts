@@ -362,7 +362,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-06-01T00:00:00Z")).toContain("PIPA-EXPL late overdue");
     });
 
-    test("if the operator sets other limits, duties follow them as soon as cases are made again", async () => {
+    test("if the operator sets other limits, duties follow them as soon as cases are rebuilt", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -393,7 +393,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-04-28T00:00:00Z")).toEqual(["HR-CLOSE late overdue"]);
     });
 
-    test("if a new version of the program has another limit, duties follow it as soon as cases are made again", async () => {
+    test("if a new version of the program has another limit, duties follow it as soon as cases are rebuilt", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -696,7 +696,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
     });
 
     test.each([false, true])(
-      "nothing is published if cases are made again during the look; begun before: %p",
+      "nothing is published if cases are rebuilt during the look; begun before: %p",
       async (isBegun) => {
         await using at = await setUp(create);
         await at.at("2026-04-18T09:00:00Z");
@@ -767,7 +767,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-05-11T14:59:01Z")).toEqual([]);
     });
 
-    test("if cases were made again, duties that fall due wait for their case", async () => {
+    test("if cases were rebuilt, duties that fall due wait for their case", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", {
@@ -783,7 +783,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
     });
 
     test.each([0, 1])(
-      "if cases are made again during a look, the look announces nothing from rows that lack later records, %i records in",
+      "if cases are rebuilt during a look, the look announces nothing from rows that lack later records, %i records in",
       async (records) => {
         await using at = await setUp(create);
         await at.at("2026-04-18T09:00:00Z");
@@ -961,7 +961,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       ]);
     });
 
-    test("if all views are made again and a duty returns to an earlier state, its announcements have new ids", async () => {
+    test("if all views are rebuilt and a duty returns to an earlier state, its announcements have new ids", async () => {
       const [decided, explained] = ["decision.automated_decision_made", "decision.explanation_provided"];
       const [denied, law] = [
         { outcome: "denied" },
@@ -990,7 +990,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(ids.filter((id) => opened.includes(id))).toEqual([]);
     });
 
-    test("if all views are made again, a duty that is still open falls due in time", async () => {
+    test("if all views are rebuilt, a duty that is still open falls due in time", async () => {
       await using at = await setUp(create);
       at.wasTold();
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
@@ -1000,7 +1000,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
     });
 
-    test("if all views are made again, a duty that begins between the start and the first look is announced", async () => {
+    test("if all views are rebuilt, a duty that begins between the start and the first look is announced", async () => {
       await using at = await setUp(create);
       at.wasTold();
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
@@ -1017,7 +1017,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       ]);
     });
 
-    test("if all views are made again, a duty that begins while the stream of duties does not answer is announced", async () => {
+    test("if all views are rebuilt, a duty that begins while the stream of duties does not answer is announced", async () => {
       await using at = await setUp(create);
       at.wasTold();
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
@@ -1053,7 +1053,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.views.load(TOLD_VERSION, [TOLD_FROM_KEY, TOLD_FROM_LOG_KEY])).toEqual([]);
     });
 
-    test("if the log lost its end and cases were made again, new duties are announced from there on, and older ones fall due in time", async () => {
+    test("if the log lost its end and cases were rebuilt, new duties are announced from there on, and older ones fall due in time", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T08:00:00Z");
       await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
@@ -1071,7 +1071,7 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(late).toHaveLength(2);
     });
 
-    test("if all views are made again by several announcers, one killed at once, an old duty is announced only when it changes", async () => {
+    test("if all views are rebuilt by several announcers, one killed at once, an old duty is announced only when it changes", async () => {
       await using at = await setUp(create);
       const duties = ["1", "2"].map((id) => ({ ...received, objection_id: `o${id}`, decision_id: `d${id}` }));
       at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", duties);

@@ -2,7 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
 import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
+import { PERSON_NOTICES } from "../../src/projections/cases/person-notices.ts";
 import { findCase, isCaseExpired } from "../../src/projections/cases/queries.ts";
+import { DECISIONS } from "../../src/projections/cases/registers/decisions.ts";
+import { NOTICES } from "../../src/projections/cases/registers/notices.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
 import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
@@ -217,6 +220,40 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
       scene.release();
       await scene.expire();
       expect(await registersOf(scene.views)).toMatchObject(EMPTY);
+    });
+
+    describe("a notice without a name", () => {
+      const shown = event("nameless", {
+        event_type: "transparency.notice_shown",
+        subject_hash: SUBJECT,
+        timestamp: "2026-11-20T08:00:00Z",
+      });
+      const made = about("made", "decision.automated_decision_made", { outcome: "denied" });
+      const noticeAt = async (views: ViewStore) =>
+        (await rowsOf(views, DECISIONS)).map((row) => row.notice_at);
+
+      test("stays with the decision after its own event has expired, and nothing of the person stays after both", async () => {
+        const kept = about("made", "decision.automated_decision_made", { outcome: "denied" }, LAW);
+        await using scene = await sceneOf([shown, kept]);
+        expect(await noticeAt(scene.views)).toEqual(["2026-11-20T08:00:00"]);
+        expect(await scene.expire()).toEqual({ kind: "finished", expired: 1 });
+        expect(await rowsOf(scene.views, NOTICES)).toEqual([]);
+        expect(await noticeAt(scene.views)).toEqual(["2026-11-20T08:00:00"]);
+        expect(await scene.differences()).toEqual([]);
+        scene.setNow(6 * YEAR_MS);
+        expect(await scene.expire()).toEqual({ kind: "finished", expired: 1 });
+        expect(await rowsOf(scene.views, PERSON_NOTICES)).toEqual([]);
+        expect(JSON.stringify(await rowsOf(scene.views, CASE_NODES))).not.toContain("sha256");
+        expect(await scene.differences()).toEqual([]);
+      });
+
+      test("is on hold with the case of the decision that it belongs to", async () => {
+        await using scene = await sceneOf([shown, made]);
+        scene.hold({ correlation_id: "c1" });
+        expect(await scene.expire()).toEqual({ kind: "finished", expired: 0 });
+        scene.release();
+        expect(await scene.expire()).toEqual({ kind: "finished", expired: 2 });
+      });
     });
 
     test.each([{ asset_id: "credit_model" }, { correlation_id: "c1" }])(

@@ -448,7 +448,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(hour).toMatchObject({ stored: 4, projected: 2, repeated: 2, state: "balanced" });
     });
 
-    test("a view that is made again beside expired events counts them as before", async () => {
+    test("a view that is rebuilt beside expired events counts them as before", async () => {
       const members = { correlation_id: "c1", outcome_hash: `sha256:${"a".repeat(64)}` };
       await using scene = await sceneOf([
         ...many(3, members),
@@ -652,7 +652,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await differences()).toEqual(["events different", "events different"]);
     });
 
-    test("while the view of cases is made again, members of a case are unknown, and nothing expires", async () => {
+    test("while the view of cases is rebuilt, members of a case are unknown, and nothing expires", async () => {
       await using scene = await sceneOf([
         event("made", { correlation_id: "c1", metadata: { decision_id: "d1" } }),
         event("held", { metadata: { decision_id: "d1" } }),

@@ -146,7 +146,7 @@ const longestEvents = ([from, count]: readonly [from: number, count: number]): r
 
 export const viewCareSuite = (database: string, create: CreateDatabase): void => {
   describe(`verifying, rebuilding and replaying views in ${database}`, () => {
-    test("a snapshot sees one state of a view while the view is made again, and others can read meanwhile", async () => {
+    test("a snapshot sees one state of a view while the view is rebuilt, and others can read meanwhile", async () => {
       await using seen = await allSeen(create);
       const { log, views } = seen;
       const tries: string[] = [];
@@ -306,7 +306,7 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
     });
 
     test.each(["events", "cases", "activity", "sources"])(
-      "%s is made again while events arrive, and nothing is lost or counted twice",
+      "%s is rebuilt while events arrive, and nothing is lost or counted twice",
       async (name) => {
         await using made = await create();
         await using views = made.connect();

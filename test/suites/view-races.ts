@@ -131,7 +131,7 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       expect((await verified(at.log, at.views, "ledger")).differences).toEqual([]);
     });
 
-    test("a dead letter whose event was sent again stays if the ledger saw it before, until the views are made again", async () => {
+    test("a dead letter whose event was sent again stays if the ledger saw it before, until the views are rebuilt", async () => {
       await using at = await sentAgain("events");
       expect(await at.replay("events")).toMatchObject({ kind: "refused", code: "repeated_event" });
       expect(await at.letters("events")).toBe(1);
@@ -141,7 +141,7 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
         expect((await verified(at.log, at.views, name)).differences).toEqual([]);
     });
 
-    test("a dead letter stays while the leading view is made again, because that view cannot tell which came first", async () => {
+    test("a dead letter stays while the leading view is rebuilt, because that view cannot tell which came first", async () => {
       await using at = await scene(failingAt(2, "assets"));
       await at.views.drop("events");
       await at.views.open(named("events"));

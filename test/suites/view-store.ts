@@ -26,7 +26,7 @@ export interface ViewDatabase extends AsyncDisposable {
   connect(): ViewStore;
 }
 
-/** `opened`: views that may be open in it already, without rows. It is the same array each time, so that they are not made again for each test. */
+/** `opened`: views that may be open in it already, without rows. It is the same array each time, so that they are not rebuilt for each test. */
 export type CreateDatabase = (opened?: readonly ViewDefinition[]) => Promise<ViewDatabase> | ViewDatabase;
 
 const THINGS = {

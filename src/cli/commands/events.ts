@@ -129,7 +129,7 @@ const tail: CommandSpec = {
   name: "tail",
   summary: "Follow events as they are stored, until Ctrl-C",
   description: [
-    "Each event once, in the order of the log. A connection that breaks is made again by itself, without gap or repeat.",
+    "Each event once, in the order of the log. A broken connection is reopened, without gap or repeat.",
   ],
   options: [
     ...TAIL_PARAMETERS,

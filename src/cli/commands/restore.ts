@@ -10,7 +10,7 @@ const accept: CommandSpec = {
   name: "accept",
   summary: "Accept a log that lost its end, and go on with it",
   description: [
-    "With HEADS_COPY set, a log that does not reach the signed heads there is neither signed nor written. This records for ever that the rest is lost, and every later head of these logs says so. It needs the admin key.",
+    "With HEADS_COPY set, a log that does not reach the signed heads there is neither signed nor written. This records forever that the rest is lost, and every later head of these logs says so. It needs the admin key.",
   ],
   options: [
     {

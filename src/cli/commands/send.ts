@@ -25,7 +25,7 @@ export const SEND: CommandSpec = {
   name: "send",
   summary: "Send events from a file or a pipe",
   description: [
-    "A file with one JSON object, or NDJSON: one event per line. An event that is sent again under the same event_id is stored once: within ten minutes always, later with --resent. What cannot be taken now is tried again; what is refused is reported with its line.",
+    "A file with one JSON object, or NDJSON: one event per line. An event that is sent again under the same event_id is stored once: within ten minutes always, later with --resent. What cannot be taken now is retried; what is refused is reported with its line.",
     "With --resume an import that was stopped for any reason continues after the last confirmed batch.",
   ],
   arguments: [

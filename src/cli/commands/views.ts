@@ -151,7 +151,7 @@ const rebuild: CommandSpec = {
     await context.out.write(
       input.isSet("--json")
         ? document({ view: name, position, dead_letters: deadLetters.length })
-        : `${name} was made again up to ${position}, with ${deadLetters.length} dead letters, and took its place.\n`,
+        : `${name} was rebuilt up to ${position}, with ${deadLetters.length} dead letters, and took its place.\n`,
     );
     return EXIT.ok;
   }),

@@ -17,6 +17,7 @@ import { LINKED_BY_RULE } from "../../projections/cases/registers/register.ts";
 import { CASES_VIEW } from "../../projections/cases/tables.ts";
 import { findBeside } from "../../projections/cases/unlinked.ts";
 import { EVENTS_VIEW } from "../../projections/events/tables.ts";
+import { BESIDE_EVENTS_MAX } from "../../projections/limits.ts";
 import { entryMembers, entrySchema } from "../../projections/list.ts";
 import { rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
@@ -67,7 +68,9 @@ const readCase = ({ views, now, rules }: Dependencies) =>
         if (found.isShared) return problem(call.context, "case_shared");
         if (await isCaseExpired(views, tenant, value, found)) return problem(call.context, "case_expired");
         const { facts, links } = found.is;
-        const linked = facts.map((fact) => ({ fact, linkedBy: linkOf(fact, links)?.by }));
+        // Several decisions about one person have the same nameless notice.
+        const once = new Map(facts.map((fact) => [fact.id, fact]));
+        const linked = [...once.values()].map((fact) => ({ fact, linkedBy: linkOf(fact, links)?.by }));
         return answerWithTimeline(views, call, linked, {
           ...caseEntry(found, rules, at),
           correlation_id: value,
@@ -228,7 +231,7 @@ const DecisionAnswer = dataOf(
   Type.Object({
     ...entryMembers(decisionList),
     unlinked: UnlinkedEvents(
-      "Events that no rule links to a decision: of the same asset and person, or under a correlation of which this decision is one of several.",
+      `Events that no rule links to a decision: of the same asset and person, among the newest ${BESIDE_EVENTS_MAX} about both, or under a correlation of which this decision is one of several.`,
     ),
     ...parts,
   }),

@@ -161,7 +161,7 @@ const beyondHead = (name: string, size: number) => ({
   message: `The newest signed tree head has ${size} leaves: send at most that.`,
 });
 
-/** The head is signed, but the view lacks its leaves: it is being made again from the log. */
+/** The head is signed, but the view lacks its leaves: it is being rebuilt from the log. */
 export const treeBehind = ({ context }: Call): Response =>
   problem(context, "view_behind", {
     detail: "The view `tree` is being rebuilt and has not reached this size yet.",

@@ -99,7 +99,7 @@ const postAccept = async (
 const ADMIN_ALONE = "Only the admin key may accept a restored log: the scope keys:manage is not enough.";
 
 const VIEWS_FIRST =
-  "What the log still holds is told from the view `tree`, which is not level with the log. If it is ahead, make the views again first; if it is behind, ask again in a moment.";
+  "What the log still holds is told from the view `tree`, which is not level with the log. If it is ahead, rebuild the views first; if it is behind, ask again in a moment.";
 
 const SequenceKnown = Type.Integer({ description: "The last record that heads in HEADS_COPY covered." });
 

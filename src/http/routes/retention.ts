@@ -227,7 +227,7 @@ const EXAMPLE_HOLD = {
 };
 const TENANT = tenantParameter("Whose. Any but the admin key may only name its own.");
 const WHAT_GOES =
-  "Only rows of the views expire: what the log holds stays as it is, for ever. `GET /v1/events/{event_id}` then answers 410, and says where in the log the record stands.";
+  "Only rows of the views expire: what the log holds stays as it is, forever. `GET /v1/events/{event_id}` then answers 410, and says where in the log the record stands.";
 const policyAnswer = {
   status: 200,
   description: "The policy, and what it comes to.",

@@ -13,7 +13,7 @@ export interface BrokerFiles {
   readonly credentials: string;
   /** URL for the `consumer` user, for people: `nats sub --server "$(cat consumer.url)" 'audit.>'`. */
   readonly consumerUrl: string;
-  /** The port of the last run, tried again at the next start. */
+  /** The port of the last run, retried at the next start. */
   readonly port: string;
   /** Names the folder in memory of the last run, so that the next run can remove it. */
   readonly staging: string;

@@ -71,7 +71,7 @@ export const announce = async (
   await begin(dependencies, cases, pastEnd);
   const position = await views.position(ANNOUNCEMENTS.name);
   dependencies.onPosition(position);
-  // A view of cases that is being made again does not have all duties yet.
+  // A view of cases that is being rebuilt does not have all duties yet.
   if (cases.end < position) return goBack(dependencies, cases, position);
   const changed = await tellChanged(dependencies, cases, position, signal);
   if (changed !== "told") return changed;

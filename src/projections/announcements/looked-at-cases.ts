@@ -4,7 +4,7 @@ import { type Row, rowInteger } from "../../views/tables.ts";
 import { type Expectation, VIEW_REVISIONS, VIEWS, type ViewStore } from "../../views/view-store.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
 
-/** The revision of the view, which stays the same until the view is made again. */
+/** The revision of the view, which stays the same until the view is rebuilt. */
 export interface Cases {
   /** The version of the program and the deadlines that made it. */
   readonly version: number;
@@ -15,7 +15,7 @@ export interface Cases {
 const CASES_KEY = { name: CASES_VIEW };
 
 export const lookAtCases = async (views: ViewStore): Promise<Cases> => {
-  // Read before the others: if cases are made again later, the revision shows it.
+  // Read before the others: if cases are rebuilt later, the revision shows it.
   const row = await revisionOfCases(views);
   const [view] = await views.load(VIEWS, [CASES_KEY]);
   return {

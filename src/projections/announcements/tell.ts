@@ -16,7 +16,7 @@ export type Announced =
   | "told"
   /** Another announcer has recorded it, or has published meanwhile. */
   | "superseded"
-  /** Cases were made again meanwhile, or took a dead letter, or another announcer has begun to tell of the same: what was read is not to be relied on, and is looked at anew. */
+  /** Cases were rebuilt meanwhile, or took a dead letter, or another announcer has begun to tell of the same: what was read is not to be relied on, and is looked at anew. */
   | "outdated";
 
 export interface TellDependencies {

@@ -8,7 +8,7 @@ import type { ViewStore } from "../../views/view-store.ts";
 import { searchQuery } from "../events/queries.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
 import { type CaseView, caseView } from "./case-view.ts";
-import { componentOf, factsOf, isHub, type Node, nodeFrom, nodeName } from "./nodes.ts";
+import { componentOf, eventNode, factsOf, isHub, type Node, nodeFrom, nodeName } from "./nodes.ts";
 import { CASE_NODES } from "./tables.ts";
 
 export interface FoundCase extends CaseView {
@@ -72,7 +72,7 @@ export const isCaseExpired = async (
   return shown.length === 0;
 };
 
-/** The names by which an event belongs to the case of a correlation, even if it is not among the facts that are kept. */
+/** The names by which an event belongs to the case of a correlation, even if it is not among the facts that are kept; those of its nameless notices too. */
 export const namesOfCase = async (
   views: Pick<ViewStore, "load">,
   tenant: string,
@@ -80,7 +80,10 @@ export const namesOfCase = async (
 ): Promise<ReadonlySet<string>> => {
   const start = nodeName("correlation", correlationId);
   const rows = await loadNodes(views, tenant, [start]);
-  return new Set(componentOf(start, (name) => nodeFrom(rows.get(name))));
+  const node = (name: string): Node => nodeFrom(rows.get(name));
+  const names = componentOf(start, node);
+  const notices = names.flatMap((name) => node(name).borrowed.map(({ id }) => eventNode(id)));
+  return new Set([...names, ...notices]);
 };
 
 /** The rows of these nodes and of all nodes that can be reached from them. Each round loads one step further, for all of them together. */

@@ -32,7 +32,7 @@ export const CASE_NODES = {
 } as const satisfies Table;
 
 /**
- * What retention did with the view: one row, changed with every case that expires. A view that was made again knows of none, so all cases are looked
+ * What retention did with the view: one row, changed with every case that expires. A view that was rebuilt knows of none, so all cases are looked
  * at right after.
  */
 export const CASE_EXPIRY = {

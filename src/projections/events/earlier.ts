@@ -26,7 +26,7 @@ export const findEarlier = async (search: {
   while (await waitForPosition({ ...wait, timeoutMs: deadline - performance.now() })) {
     const rows = await identitiesOf(views, tenant, eventIds);
     const found = new Map(rows.map((row) => [rowText(row, "event_id"), sequenceOf(row)]));
-    // A view that was made again may replace this one from up to 1000 records behind: what it lacks then means nothing.
+    // A view that was rebuilt may replace this one from up to 1000 records behind: what it lacks then means nothing.
     if (found.size === eventIds.length || (await views.position(wait.projection)) >= upTo) return found;
   }
   return undefined;

@@ -20,7 +20,7 @@ export interface StretchRead {
 
 /**
  * In the order of the log, no more than `rowsMax`, and no more than WALK_PAGE_CHARACTERS unless one event alone has more: behind many small events large ones
- * may stand. Undefined where the view has not reached the end of the stretch, as one that is made again.
+ * may stand. Undefined where the view has not reached the end of the stretch, as one that is rebuilt.
  */
 export const rowsInStretch = (
   views: Pick<ViewStore, "select" | "position" | "load">,

@@ -4,7 +4,7 @@ import type { TextIndex } from "../../views/text-index.ts";
 export const EVENTS_VIEW = "events";
 
 /**
- * One row per event, for ever. The identity of an expired event stays, so that a repeat is never taken for a first one: its `sequence` is then
+ * One row per event, forever. The identity of an expired event stays, so that a repeat is never taken for a first one: its `sequence` is then
  * negative, everything that says something about it is empty, and `received_at` tells reconciliation in which hour it came. Searches with filters
  * read EVENT_WORDS, which contains the labels of each event (labels.ts), so nothing of the event is stored here twice.
  */
@@ -42,7 +42,7 @@ export const EVENTS = {
 } as const satisfies Table;
 
 /**
- * The process that lets events expire now, and when that was last done: one row. A view that was made again does not know of any, so it is done right
+ * The process that lets events expire now, and when that was last done: one row. A view that was rebuilt does not know of any, so it is done right
  * after.
  */
 export const EXPIRY_RUNS = {

@@ -17,7 +17,7 @@ export interface EventWalk {
   position(): Sequence;
 }
 
-/** The view was made again from nothing while it was read: what was read may have gaps. */
+/** The view was rebuilt from nothing while it was read: what was read may have gaps. */
 export class ViewRemadeError extends Error {
   override readonly name = "ViewRemadeError";
 }
@@ -34,7 +34,7 @@ export const walkEvents = (walk: {
   let rowsMax = WALK_ROWS_FIRST;
   const readUpTo = async (upTo: Sequence): Promise<StretchRead> => {
     const found = await rowsInStretch(views, tenant, { conditions, after: position, upTo, rowsMax });
-    if (found === undefined) throw new ViewRemadeError("the view of events is being made again");
+    if (found === undefined) throw new ViewRemadeError("the view of events is being rebuilt");
     return found;
   };
   return {

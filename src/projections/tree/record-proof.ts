@@ -22,7 +22,7 @@ export type ProofResult =
   | { readonly kind: "proven"; readonly proof: RecordProof }
   /** The record is in the log, but no signed tree head covers it yet. */
   | { readonly kind: "not_sealed" }
-  /** The view is behind what was signed: it is being made again, or its database has lost its last commits. */
+  /** The view is behind what was signed: it is being rebuilt, or its database has lost its last commits. */
   | { readonly kind: "tree_behind" }
   /** Log, tree and signed head contradict each other: an alarm. */
   | { readonly kind: "not_in_tree" };

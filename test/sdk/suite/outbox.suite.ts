@@ -71,7 +71,7 @@ const killHolders = async (directory: string): Promise<void> => {
     try {
       const text = await readFile(join(directory, name), "utf8");
       const lease = JSON.stringify({ ...JSON.parse(text), started: "0" });
-      // An outbox that is dropped meanwhile is not made again.
+      // An outbox that is dropped meanwhile is not created anew.
       await writeFile(join(directory, name), lease.padEnd(text.length), { flag: "r+" });
     } catch (error) {
       assert.match(String(error), /ENOENT/);

@@ -138,7 +138,7 @@ test("an event that is retried waits longer each time", async () => {
   const first = await waitMs();
   for (const attempts of [2, 3]) {
     await sender.flush(1);
-    await until("it was tried again", () => made.attempts === attempts);
+    await until("it was retried", () => made.attempts === attempts);
     await waitMs();
   }
   const third = await waitMs();

@@ -15,6 +15,7 @@ const INCIDENTS = {
     incident_id: TEXT,
     asset_id: TEXT,
     incident_class: NULLABLE_TEXT,
+    /** JSON: a number or a text, as the event says it. */
     severity: NULLABLE_TEXT,
     at: TEXT,
     /** `detected`, `reported`, `mitigated`, or `orphan` if it was never detected. */
@@ -109,6 +110,11 @@ export const incidentsRegister: Register = {
   },
 };
 
+const numberOrText = (name: string) =>
+  Type.Union([Type.Number(), Type.String()], {
+    description: `\`metadata.${name}\` as the event says it: a number, or a text.`,
+  });
+
 export const incidentList: List = {
   view: CASES_VIEW,
   table: INCIDENTS,
@@ -118,11 +124,7 @@ export const incidentList: List = {
   checked: ["incident_class", "severity"],
   values: { state: INCIDENT_STATES },
   hidden: ["at"],
-  json: {
-    affected_count: Type.Union([Type.Number(), Type.String()], {
-      description: "`metadata.affected_count` as the event says it: a number, or a text.",
-    }),
-  },
+  json: { severity: numberOrText("severity"), affected_count: numberOrText("affected_count") },
   about: {
     incident_id:
       "As the events name it, or the `event_id` of the one that opened it. `event:` and an `event_id` where its name, or another one that says more of its place, stands beside more than 64 others, which makes it say nothing.",

@@ -10,7 +10,7 @@ import { type Register, rowsOfEach } from "./register.ts";
  * The transparency register (DOMAIN 3.5). Nearly every decision has a notice, so a row contains only what its own events say: nothing that changes
  * when the decision arrives, and no state, which follows from the times.
  */
-const NOTICES = {
+export const NOTICES = {
   name: "notices",
   columns: {
     tenant: TEXT,
