@@ -52,7 +52,8 @@ export interface TimelineEntry {
   readonly sequence: number;
   readonly received_at: Time;
   readonly linked_by: string;
-  readonly event: AuditEvent;
+  /** Null if it has expired. */
+  readonly event: AuditEvent | null;
 }
 
 export interface Unlinked {

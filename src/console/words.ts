@@ -253,6 +253,8 @@ const WORDS = {
   decision_never: ["A decision that no event announces", "결정 이벤트가 없는 결정"],
   decision_lede: ["Decision {id} of {system}, {time}.", "{system}의 결정 {id}, {time}."],
   happened: ["What happened", "경과"],
+  expired: ["Event at {n}, expired", "{n}번 이벤트 (보존 기간 만료)"],
+  more_events: ["There may be more events: find all", "이벤트가 더 있을 수 있습니다: 모두 찾기"],
   linked: ["Linked {how}.", "{how}됨."],
   missing_step: ["{step}: missing", "{step}: 누락"],
   pending_step: ["{step}: not due yet", "{step}: 기한 전"],

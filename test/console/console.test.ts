@@ -382,6 +382,22 @@ describe.skipIf(noBrowserReason !== undefined)(
       expect(complaints).toEqual([]);
     });
 
+    test("a decision with more events than an answer has says so", async () => {
+      const key = await demo.service.makeKey("many", ["events:read", "events:write"]);
+      const metadata = { decision_id: "dec_many" };
+      const events = Array.from({ length: 300 }, (_, index) =>
+        event({ event_type: "decision.explanation_provided", event_id: `evt_many_${index}`, metadata }),
+      );
+      const sent = await demo.service.call("/v1/events/batch", { key, body: { events } });
+      await demo.service.call(`/v1/decisions/dec_many?min_sequence=${sent.json.data.sequence}`, { key });
+      await using opened = await openConsole({ root, width: 1280 });
+      const { page } = opened;
+      await signIn(page, key);
+      await openScreen(page, `${root}decision?id=dec_many`);
+      await page.getByRole("link", { name: /There may be more events/ }).click();
+      await page.getByText("300 in all").waitFor();
+    });
+
     test("an empty tenant is shown what would fill each list", async () => {
       await using opened = await openConsole({ root, width: 390 });
       const { page } = opened;

@@ -98,6 +98,9 @@ const CLOSERS: Readonly<Record<string, { readonly type: string; readonly rules: 
   human_review_trigger: { type: "decision.human_review_triggered", rules: [] },
 };
 
+/** CASE_FACTS_MAX of the service: from here on there may be more events than the answer has. */
+const KEPT_PER_NAME = 256;
+
 const Timeline = ({ dossier }: { readonly dossier: Dossier }) => {
   const { timeline, missing, pending, obligations } = dossier;
   return (
@@ -107,6 +110,11 @@ const Timeline = ({ dossier }: { readonly dossier: Dossier }) => {
         {timeline.map((entry) => (
           <Entry key={entry.sequence} entry={entry} />
         ))}
+        {timeline.length >= KEPT_PER_NAME && (
+          <li>
+            <a href={addressOf("events", { q: dossier.decision_id })}>{say("more_events")}</a>
+          </li>
+        )}
         {missing.map((step) => (
           <Step key={step} step={step} isDue={true} obligations={obligations} />
         ))}
@@ -129,8 +137,12 @@ const SAID = [
   "model",
 ];
 
-const Entry = ({ entry: { at, received_at, linked_by, event } }: { readonly entry: TimelineEntry }) => {
-  const { metadata = {} } = event;
+const Entry = ({
+  entry: { at, received_at, linked_by, sequence, event },
+}: {
+  readonly entry: TimelineEntry;
+}) => {
+  const { metadata = {} } = event ?? {};
   const said = SAID.flatMap((name) => {
     const value = metadata[name];
     if (typeof value !== "string") return [];
@@ -144,9 +156,7 @@ const Entry = ({ entry: { at, received_at, linked_by, event } }: { readonly entr
           {say("received")} <Time at={received_at} />
         </small>
       </div>
-      <strong>
-        <EventLink event={event} />
-      </strong>
+      <strong>{event === null ? say("expired", { n: sequence }) : <EventLink event={event} />}</strong>
       <p dir="auto">{said.join(" · ")}</p>
       <small>{say("linked", { how: labelOf("linked_by", linked_by) })}</small>
     </li>

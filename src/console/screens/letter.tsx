@@ -30,8 +30,8 @@ export const LetterScreen = () => {
 
 /** What the decision's own event says. */
 const saidBy = ({ timeline }: Dossier, name: string): string | undefined => {
-  const made = timeline.find(({ event }) => event.event_type === "decision.automated_decision_made");
-  const value = made?.event.metadata?.[name];
+  const made = timeline.find(({ event }) => event?.event_type === "decision.automated_decision_made");
+  const value = made?.event?.metadata?.[name];
   return typeof value === "string" ? value : undefined;
 };
 
@@ -41,7 +41,7 @@ const Letter = ({ dossier }: { readonly dossier: Dossier }) => {
   const row = system.answer.kind === "answered" ? system.answer.body.data : {};
   const contact = [row.oversight_person, row.owner].filter((name) => typeof name === "string").join(", ");
   const reason = saidBy(dossier, "reason");
-  const laws = [...new Set(timeline.flatMap(({ event }) => event.legal_bases ?? []))];
+  const laws = [...new Set(timeline.flatMap(({ event }) => event?.legal_bases ?? []))];
   return (
     <article class="letter">
       <h1>{say("letter_head")}</h1>
