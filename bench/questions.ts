@@ -268,7 +268,7 @@ export const activityQuestions = ({ views, tenant }: Asked, assets: readonly str
             groupBy: group === "start" ? ["start"] : ["start", group],
             from: "2026-01-01",
             to: new Date(Date.UTC(2026, 0, 1 + days)).toISOString().slice(0, 10),
-            assetId: isOfAsset ? assets[chance.below(assets.length)] : undefined,
+            ...(isOfAsset && { assetIds: [assets[chance.below(assets.length)] ?? ""] }),
             rowsMax: 10_000,
           }),
       })),

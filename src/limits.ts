@@ -271,6 +271,9 @@ export const VIEW_LAG_RECORDS_MAX = 50_000;
 /** Records that a view may lack without counting as one that is being made: some tenths of a second. */
 export const VIEW_MADE_RECORDS_MIN = 1000;
 
+/** How long a browser's session lasts after its last sign of life, and at most. */
+export const SESSION_IDLE_MS_MAX = 60 * 60 * 1000;
+export const SESSION_MS_MAX = 12 * 60 * 60 * 1000;
 /** Name of an API key, in characters. */
 export const KEY_NAME_CHARACTERS_MAX = 128;
 /** The highest rate of one key per second: far above what one broker takes, so that it refuses a typo and no plan. */

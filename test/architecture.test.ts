@@ -11,7 +11,7 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 const filesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name))
     .sort();
 
@@ -122,7 +122,7 @@ test("no file imports itself through other files, not even through types", () =>
 test("no file is dead: the program reaches each one", () => {
   const reached = new Set<string>();
   const reach = (path: string): void => {
-    if (reached.has(path) || !path.endsWith(".ts")) return;
+    if (reached.has(path) || !/\.tsx?$/.test(path)) return;
     reached.add(path);
     for (const specifier of importsOf(path)) if (specifier.startsWith(".")) reach(targetOf(path, specifier));
   };
@@ -131,6 +131,7 @@ test("no file is dead: the program reaches each one", () => {
   reach("src/verifier/main.ts");
   reach("src/packaging/executable.ts");
   reach("src/packaging/sdk-package.ts");
+  reach("src/packaging/pages.ts");
   // The SDK's package includes its declaration; nothing runs it.
   reach("src/packaging/sdk-event.ts");
   // Programs import it as `prooftrail-sdk`.
@@ -139,6 +140,7 @@ test("no file is dead: the program reaches each one", () => {
   // They run in the browser: src/service/browser-files.ts bundles them.
   reach("src/sandbox-page/page.ts");
   reach("src/verify-page/page.ts");
+  reach("src/console/main.tsx");
   // In browsers it takes the place of primitives.ts (package.json, `browser`).
   reach("src/proof/primitives-browser.ts");
   expect(sources.filter((path) => !reached.has(path))).toEqual([]);

@@ -6,6 +6,7 @@ const howTo = [
   ["Send from TypeScript", "send-from-typescript"],
   ["Send by HTTP", "send-by-http"],
   ["Connect a client that exists already", "existing-client"],
+  ["Look at everything in the console", "console"],
   ["Read and search", "read-and-search"],
   ["Answer an auditor's ten questions", "answer-an-auditor"],
   ["Hand over and verify evidence", "evidence"],

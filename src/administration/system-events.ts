@@ -48,6 +48,15 @@ const EVIDENCE_ACTIONS = {
 
 export type EvidenceAction = ActionOf<typeof EVIDENCE_ACTIONS>;
 
+const SESSION_ACTIONS = {
+  "system.session_started": {
+    summary: "Somebody signed in to the console with a key.",
+    details: Type.Object({ key_id: KeyView.properties.created_by }),
+  },
+} as const satisfies Readonly<Record<string, ActionKind>>;
+
+export type SessionAction = ActionOf<typeof SESSION_ACTIONS>;
+
 const RESTORE_ACTIONS = {
   "system.restored": {
     summary:
@@ -101,6 +110,7 @@ export const ACTIONS = {
   ...RETENTION_ACTIONS,
   ...EXPORT_ACTIONS,
   ...EVIDENCE_ACTIONS,
+  ...SESSION_ACTIONS,
   ...RESTORE_ACTIONS,
   ...WAIVER_ACTIONS,
 } as const;

@@ -8,6 +8,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   invalid_request: "Correct what is named and ask again; --help says what each option takes.",
   missing_api_key: "Set PROOFTRAIL_API_KEY, or name a file with --key-file.",
   invalid_api_key: "Check the key, or have a new one made: prooftrail keys create",
+  session_ended: "Sign in again.",
+  csrf_token_required: "Send the csrf_token of GET /v1/session in X-CSRF-Token.",
   insufficient_scope:
     "Use a key that has the scope, or have one made: prooftrail keys create --scope …; for another tenant use the admin key.",
   not_found: "Check the name and the tenant: a key sees only its own tenant.",

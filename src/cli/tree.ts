@@ -2,6 +2,7 @@
 import type { CommandGroup } from "./command.ts";
 import { CLASSIFY } from "./commands/classify.ts";
 import { completionCommand } from "./commands/completion.ts";
+import { CONSOLE } from "./commands/console.ts";
 import { DEMO } from "./commands/demo.ts";
 import { DOCTOR } from "./commands/doctor.ts";
 import { EVENTS } from "./commands/events.ts";
@@ -30,6 +31,7 @@ export const ROOT: CommandGroup = {
   commands: [
     SERVE,
     DEMO,
+    CONSOLE,
     KEYS,
     SEND,
     EVENTS,

@@ -1,13 +1,19 @@
 /** The entry of all requests: opens each request, routes it, answers what no route takes, and writes its log line. */
 import { type AnyElysia, Elysia } from "elysia";
 import type { ActionRecorder } from "../access/action.ts";
+import type { RandomBytes } from "../access/api-key.ts";
 import { clientAddress } from "../access/client-address.ts";
 import type { ClientRateLimiter } from "../access/client-rate-limit.ts";
 import type { KeyLimiter } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { Keys } from "../access/keys.ts";
 import { potBounds } from "../access/shared-pot.ts";
-import type { EvidenceAction, ExportAction, WaiverAction } from "../administration/system-events.ts";
+import type {
+  EvidenceAction,
+  ExportAction,
+  SessionAction,
+  WaiverAction,
+} from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import type { Intake } from "../intake/intake.ts";
 import {
@@ -39,6 +45,7 @@ import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { caseRoutes } from "./routes/cases.ts";
 import { classificationRoutes } from "./routes/classification.ts";
+import { type ConsoleFiles, consoleRoutes } from "./routes/console.ts";
 import { coverageRoutes } from "./routes/coverage.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
@@ -56,6 +63,7 @@ import { retentionRoutes } from "./routes/retention.ts";
 import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
+import { sessionRoutes } from "./routes/session.ts";
 import { streamRoutes } from "./routes/stream.ts";
 import { type VerifyPage, verifyPageRoutes } from "./routes/verify-page.ts";
 import { vocabularyRoutes } from "./routes/vocabulary.ts";
@@ -80,11 +88,12 @@ interface HttpDependencies {
   readonly retention: Retention;
   readonly acceptRestore: AcceptRestore;
   readonly isLogBehind: () => boolean;
-  readonly recorder: ActionRecorder<ExportAction | EvidenceAction | WaiverAction>;
+  readonly recorder: ActionRecorder<ExportAction | EvidenceAction | SessionAction | WaiverAction>;
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
   readonly vocabulary: EventVocabulary;
   readonly readiness: Readiness;
   readonly docsAssets: DocsAssets;
+  readonly consoleFiles: () => Promise<ConsoleFiles | undefined>;
   readonly version: string;
   /** Proxies whose X-Forwarded-For is believed; 0 for none. */
   readonly trustedHops: number;
@@ -102,6 +111,7 @@ interface HttpDependencies {
     readonly bodies: BodyReader;
   };
   readonly now: () => Date;
+  readonly randomBytes: RandomBytes;
   /** A UUIDv7. */
   readonly newRequestId: () => string;
 }
@@ -231,9 +241,11 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(classificationRoutes(guarded))
       .use(vocabularyRoutes(guarded))
       .use(keyRoutes(guarded))
+      .use(sessionRoutes(guarded))
       .use(retentionRoutes(guarded))
       .use(restoreRoutes(guarded))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
+      .use(consoleRoutes(dependencies.consoleFiles))
       .use(verifyPageRoutes(dependencies.verifyPage))
       .use(sandboxRoutes({ ...dependencies.sandbox, vocabulary }))
       .use(operationRoutes({ readiness, registry: metrics.registry })),

@@ -81,10 +81,20 @@ const EVENT_TYPES = {
 const kindOf = (type: string): Pick<AskedFacts, "eventType" | "eventGroup"> =>
   GROUP.test(type) ? { eventGroup: type.slice(0, -2) } : { eventType: type };
 
-/** One type or one group. */
-export const readEventType = (query: Query): Pick<AskedFacts, "eventType" | "eventGroup"> => {
-  const type = query.checked("event_type", EVENT_TYPES.isValid, EVENT_TYPES.expects);
-  return type === undefined ? {} : kindOf(type);
+/** Types or groups, for counts, which are kept by either. */
+export const readEventTypes = (
+  query: Query,
+): { readonly eventTypes?: readonly string[]; readonly eventGroups?: readonly string[] } => {
+  const asked = several(query, "event_type", EVENT_TYPES);
+  if (asked === undefined) return {};
+  const [groups = [], types = []] = [true, false].map((isGroup) =>
+    asked.filter((text) => GROUP.test(text) === isGroup),
+  );
+  if (groups.length > 0 && types.length > 0)
+    query.refuse("event_type", "event_type has types and groups: send one kind of them.");
+  return types.length > 0
+    ? { eventTypes: types }
+    : { eventGroups: groups.map((group) => group.slice(0, -2)) };
 };
 
 export const readEventFilter = (query: Query): EventConditions => readFilter(query, ["asset_id"]);
@@ -114,16 +124,14 @@ const TAG_PREFIX = "tag.";
 
 const ASSET = severalParameter("asset_id", "Exactly this asset.");
 
-const EVENT_TYPE = {
-  description:
-    "Exactly this type, or a group: `decision.*`. The six legacy types, and those of one word that the operator adds (EXTRA_EVENT_TYPES), are the group `legacy.*`. A type that no event has finds nothing.",
-  schema: { type: "string", pattern: `${GROUP.source}|${TYPE.source}` },
-};
-
-export const EVENT_TYPE_PARAMETER = parameter("event_type", EVENT_TYPE.description, EVENT_TYPE.schema);
+export const EVENT_TYPE_PARAMETER = severalParameter(
+  "event_type",
+  "Exactly this type, or a group: `decision.*`. The six legacy types, and those of one word that the operator adds (EXTRA_EVENT_TYPES), are the group `legacy.*`. A type that no event has finds nothing.",
+  { type: "string", pattern: `${GROUP.source}|${TYPE.source}` },
+);
 
 const KIND_PARAMETERS: readonly Parameter[] = [
-  severalParameter("event_type", EVENT_TYPE.description, EVENT_TYPE.schema),
+  EVENT_TYPE_PARAMETER,
   severalParameter("risk_tier", "Exactly this tier.", { type: "string", enum: [...RISK_TIERS] }),
 ];
 

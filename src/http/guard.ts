@@ -13,9 +13,11 @@ import type { KeyLimiter } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { RateDecision } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
+import { isOver, openSession, type Session } from "../access/session.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import { problem, rateLimited } from "./problem.ts";
 import { contextOf, type RequestContext } from "./request-context.ts";
+import { CSRF_HEADER, sessionCookieOf } from "./session-cookie.ts";
 
 /** What a handler is given. */
 export interface Call {
@@ -30,6 +32,8 @@ export interface Call {
    */
   readonly isStillAllowed: () => boolean;
   readonly madeViews: Pick<MadeViews, "check">;
+  /** Absent if the request has an `Authorization` header. */
+  readonly session?: Session;
 }
 
 /** The actor of the call, for the log. */
@@ -77,9 +81,18 @@ export const createGuard = (dependencies: {
     const isLost = (authorization: string | null): boolean =>
       keyStore.admin() === undefined ||
       authenticateIn({ authorization, keys: keyStore.lost, now: now() }).kind === "principal";
+    /** The header says who asks; a cookie counts only without one, because browsers add it by themselves. */
+    const sessionOf = (request: Request): Session | "ended" | undefined => {
+      if (request.headers.has("authorization")) return undefined;
+      const sealed = sessionCookieOf(request.headers);
+      if (sealed === undefined) return undefined;
+      return openSession(sealed, keyStore, now()) ?? openSession(sealed, keyStore.lost, now()) ?? "ended";
+    };
     return ({ request, params }) => {
       const context = contextOf(request);
-      const authorization = request.headers.get("authorization");
+      const session = sessionOf(request);
+      if (session === "ended") return problem(context, "session_ended", { headers: CHALLENGE });
+      const authorization = session ? `Bearer ${session.apiKey}` : request.headers.get("authorization");
       const authentication = authenticate(authorization, now());
       if (authentication.kind === "invalid" && isLost(authorization)) return keysLost(context);
       if (authentication.kind !== "principal") return unauthenticated(context, authentication.kind);
@@ -87,14 +100,21 @@ export const createGuard = (dependencies: {
       context.principal = principal;
       const permission = permissionOf(principal);
       if (permission.kind !== "ok") return insufficientScope(context, permission.scope);
+      // A classification, the one POST of any key, changes nothing.
+      if (session && scope !== ANY_SCOPE && !hasToken(request, session))
+        return problem(context, "csrf_token_required");
       if (isLogBehind() && !READS.has(request.method) && !options?.whileBehind)
         return problem(context, "log_behind");
       const isStillAllowed = (): boolean => {
         const again = authenticate(authorization, now());
+        if (session && isOver(session, now())) return false;
         return again.kind === "principal" && permissionOf(again.principal).kind === "ok";
       };
       const rate = limiter.take(principal, "requests", 1);
-      const call = { request, context, principal, params, isStillAllowed, madeViews };
+      const call = {
+        ...{ request, context, principal, params, isStillAllowed, madeViews },
+        ...(session && { session }),
+      };
       return rate instanceof Promise ? rate.then((decision) => answer(decision, call)) : answer(rate, call);
     };
   };
@@ -119,6 +139,9 @@ const handled = (
 };
 
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+const hasToken = ({ method, headers }: Request, { csrfToken }: Session): boolean =>
+  READS.has(method) || headers.get(CSRF_HEADER) === csrfToken;
 
 /** Cancels the unused body, which holds memory or a place among the open streams. */
 const refusedInstead = (given: Response, { context }: Call): Response => {

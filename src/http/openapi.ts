@@ -74,11 +74,12 @@ const ALWAYS: readonly ProblemCode[] = ["internal_error"];
 const WITH_KEY: readonly ProblemCode[] = [
   "missing_api_key",
   "invalid_api_key",
+  "session_ended",
   "rate_limited",
   // The views' database may be away, and with the broker's store the keys themselves may be gone.
   "not_ready",
 ];
-const WITH_SCOPE: readonly ProblemCode[] = ["insufficient_scope"];
+const WITH_SCOPE: readonly ProblemCode[] = ["insufficient_scope", "csrf_token_required"];
 const WITH_BODY: readonly ProblemCode[] = [
   "payload_too_large",
   "request_timeout",

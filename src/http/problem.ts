@@ -43,12 +43,22 @@ export const PROBLEMS = {
   missing_api_key: {
     status: 401,
     title: "An API key is required",
-    when: "There is no `Authorization: Bearer <key>` header.",
+    when: "There is no `Authorization: Bearer <key>` header, and no session.",
   },
   invalid_api_key: {
     status: 401,
     title: "The API key is not valid",
     when: "The key is misspelt, unknown, revoked or expired, or there is more than one `Authorization` header.",
+  },
+  session_ended: {
+    status: 401,
+    title: "The session has ended",
+    when: "The cookie of the session is not valid: it was idle for too long, reached its limit, its key was revoked, or it was not made here. Sign in again.",
+  },
+  csrf_token_required: {
+    status: 403,
+    title: "The session's token is missing",
+    when: "A write with a session needs the header `X-CSRF-Token` with the `csrf_token` of `GET /v1/session`. Nothing was done.",
   },
   insufficient_scope: {
     status: 403,

@@ -65,7 +65,7 @@ export type ListAnswer =
 
 export interface ListQuestion {
   readonly where: readonly Condition[];
-  /** Beside `where`, a row satisfies one of these. */
+  /** Beside `where`, a row satisfies one of these, and none satisfies two. */
   readonly anyOf?: readonly (readonly Condition[])[] | undefined;
   /** What no index serves. */
   readonly passes?: ((row: Row) => boolean) | undefined;
@@ -88,7 +88,12 @@ export const readList = async (
     readRows(views, tenant, list, question, { order, after, rowsMax });
   const { passes } = question;
   const { rows, next } = passes
-    ? await checkedRows(list, read, { after: start?.place, limit, passes })
+    ? await checkedRows(list, read, {
+        after: start?.place,
+        limit,
+        passes,
+        alternatives: question.anyOf?.length ?? 1,
+      })
     : await plainRows(list, read, { after: start?.place, limit });
   return { kind: "page", rows, nextCursor: next ? writeCursor({ place: next, scope }) : null };
 };
@@ -106,21 +111,25 @@ export const countList = async (
   list: List,
   question: ListQuestion,
 ): Promise<Count> => {
-  const { passes } = question;
+  const { passes, anyOf = [[]] } = question;
   const columns = passes ? undefined : list.orderBy;
+  const rowsMax = CHECKED_ROWS_PER_READ;
   let value = 0;
   let looked = 0;
-  for (let after: Place | undefined; ; ) {
-    const rowsMax = CHECKED_ROWS_PER_READ;
-    const rows = await readRows(views, tenant, list, question, { order: "asc", after, rowsMax, columns });
-    value += passes ? rows.filter(passes).length : rows.length;
-    looked += rows.length;
-    if (value > COUNT_EXACT_MAX) return { value: COUNT_EXACT_MAX, exact: false };
-    if (rows.length < rowsMax) return { value, exact: true };
-    if (looked >= CHECKED_ROWS_MAX) return { value, exact: false };
-    after = placeOf(list, rows.at(-1));
-    await otherWork();
-  }
+  // One after the other, because no row satisfies two.
+  for (const either of anyOf)
+    for (let after: Place | undefined; ; ) {
+      if (looked >= CHECKED_ROWS_MAX) return { value, exact: false };
+      const one = { ...question, anyOf: [either] };
+      const rows = await readRows(views, tenant, list, one, { order: "asc", after, rowsMax, columns });
+      value += passes ? rows.filter(passes).length : rows.length;
+      looked += rows.length;
+      if (value > COUNT_EXACT_MAX) return { value: COUNT_EXACT_MAX, exact: false };
+      await otherWork();
+      if (rows.length < rowsMax) break;
+      after = placeOf(list, rows.at(-1));
+    }
+  return { value, exact: true };
 };
 
 type ReadRows = (after: Place | undefined, rowsMax: number) => Promise<readonly Row[]>;
@@ -149,11 +158,14 @@ const checkedRows = async (
     readonly after: Place | undefined;
     readonly limit: number;
     readonly passes: (row: Row) => boolean;
+    /** So many rows are read for each that is looked at. */
+    readonly alternatives: number;
   },
 ): Promise<Rows> => {
   const rows: Row[] = [];
   let { after } = asked;
-  for (let looked = 0; looked < CHECKED_ROWS_MAX; looked += CHECKED_ROWS_PER_READ) {
+  const step = CHECKED_ROWS_PER_READ * Math.max(1, asked.alternatives);
+  for (let taken = 0; taken < CHECKED_ROWS_MAX; taken += step) {
     const found = await read(after, CHECKED_ROWS_PER_READ);
     for (const row of found) {
       if (!asked.passes(row)) continue;

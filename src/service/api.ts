@@ -101,6 +101,7 @@ export const createApi = async (parts: {
     bodies: stack.use(createTenantBodies()),
     limiter: createLimiter(rateCounter, config.tenantRateLimit),
     now,
+    randomBytes,
   });
 };
 

@@ -1,14 +1,17 @@
 /**
  * The files for browsers: Swagger UI from its package with the few lines of our own that start it, the page at /sandbox, and the page that verifies. They are read
- * and made from the source at the start. The executable has no folders to read from; it contains the files as they were when it was built.
+ * and made from the source at the start, the console at its first request. The executable has no folders to read from; it contains the files as they
+ * were when it was built. Deno has no bundler, and takes what `bun run build:pages` made.
  */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { missingAs } from "../files/durable-file.ts";
+import type { ConsoleFiles } from "../http/routes/console.ts";
 import type { Asset, DocsAssets } from "../http/routes/docs.ts";
 import type { SandboxPage } from "../http/routes/sandbox-page.ts";
 import type { VerifyPage } from "../http/routes/verify-page.ts";
-import { bundleForBrowser } from "../runtime/bundle.ts";
+import { bundleForBrowser, canBundle } from "../runtime/bundle.ts";
 import { type BrowserFiles, embeddedFiles } from "./embedded-files.ts";
 import { selfContained } from "./self-contained-page.ts";
 
@@ -16,10 +19,16 @@ export const loadBrowserFiles = async (): Promise<{
   docsAssets: DocsAssets;
   sandboxPage: SandboxPage;
   verifyPage: VerifyPage | undefined;
+  consoleFiles: () => Promise<ConsoleFiles | undefined>;
 }> => {
-  const { docs, sandbox, verify } = embeddedFiles ?? (await readBrowserFiles());
-  const docsAssets = new Map(Object.entries(docs).map(toAsset));
-  return { docsAssets, sandboxPage: sandbox, verifyPage: verify };
+  const built = embeddedFiles ?? (canBundle ? undefined : await readBuiltFiles());
+  const { docs, sandbox, verify } = built ?? (await readPages());
+  return {
+    docsAssets: new Map(Object.entries(docs).map(toAsset)),
+    sandboxPage: sandbox,
+    verifyPage: verify,
+    consoleFiles: async () => (built ? built.console : readConsole()),
+  };
 };
 
 const toAsset = ([name, text]: readonly [string, string]): [string, Asset] => {
@@ -27,11 +36,33 @@ const toAsset = ([name, text]: readonly [string, string]): [string, Asset] => {
   return [name, { mediaType: `${mediaType}; charset=utf-8`, bytes: new TextEncoder().encode(text) }];
 };
 
-/** From the source. Bundling a script takes about 20 ms. */
-export const readBrowserFiles = async (): Promise<BrowserFiles> => {
+/** What `bun run build:pages` makes, for a runtime without a bundler. */
+export const BUILT_FILES = "dist/pages.json";
+
+const readBuiltFiles = async (): Promise<BrowserFiles | undefined> => {
+  const text = await readFile(ours(`../../${BUILT_FILES}`), "utf8").catch(missingAs(undefined));
+  return text === undefined ? undefined : JSON.parse(text);
+};
+
+const ours = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const read = (path: string): Promise<string> => readFile(path, "utf8");
+
+/** From the source. */
+export const readBrowserFiles = async (): Promise<BrowserFiles> => ({
+  ...(await readPages()),
+  console: await readConsole(),
+});
+
+/** The console from the source. */
+export const readConsole = async (): Promise<ConsoleFiles | undefined> => {
+  const script = await bundleForBrowser(ours("../console/main.tsx"));
+  const styles = ["../console/tokens.css", "../console/console.css"].map((path) => read(ours(path)));
+  return script === undefined ? undefined : { script, style: (await Promise.all(styles)).join("") };
+};
+
+/** Bundling a script takes about 20 ms. */
+const readPages = async (): Promise<Omit<BrowserFiles, "console">> => {
   const { resolve } = createRequire(import.meta.url);
-  const ours = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-  const read = (path: string): Promise<string> => readFile(path, "utf8");
   return {
     docs: {
       "swagger-ui-bundle.js": await read(resolve("swagger-ui-dist/swagger-ui-bundle.js")),

@@ -1,3 +1,4 @@
+import type { ConsoleFiles } from "../http/routes/console.ts";
 import type { SandboxPage } from "../http/routes/sandbox-page.ts";
 import type { VerifyPage } from "../http/routes/verify-page.ts";
 
@@ -6,6 +7,7 @@ export interface BrowserFiles {
   /** The files of the documentation page by name. */
   readonly docs: Readonly<Record<string, string>>;
   readonly sandbox: SandboxPage;
+  readonly console: ConsoleFiles | undefined;
   readonly verify: VerifyPage | undefined;
 }
 

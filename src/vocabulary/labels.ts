@@ -86,6 +86,7 @@ const EVENT_TYPES: Labels<EventType | keyof typeof SYSTEM_EVENTS> = {
   "system.hold_released": label("Hold released", "삭제 보류 해제"),
   "system.export_taken": label("Export started", "내보내기 시작"),
   "system.evidence_made": label("Evidence bundle made", "증거 자료 생성"),
+  "system.session_started": label("Signed in to the console", "콘솔 로그인"),
   "system.restored": label("Restored log accepted", "복원된 로그 승인"),
   "system.obligation_waived": label("Obligation waived", "의무 면제"),
   "system.obligation_unwaived": label("Waiver taken back", "의무 면제 철회"),

@@ -41,6 +41,7 @@ test("the list of commands is complete", () => {
   expect(commands.map(({ path }) => path.join(" "))).toEqual([
     "serve",
     "demo",
+    "console",
     "keys create",
     "keys list",
     "keys revoke",

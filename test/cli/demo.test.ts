@@ -33,7 +33,8 @@ const isReady = ({ child, err }: RunningCli): boolean => {
   if (child.exitCode !== null) throw new Error(`the demo ended with ${child.exitCode}: ${err}`);
   return err.includes("Ctrl-C stops it");
 };
-const urlIn = ({ err }: RunningCli): string => /open\s+(http:\S+)/.exec(err)?.[1] ?? "";
+const linkIn = ({ err }: RunningCli): string => /open\s+(http:\S+)/.exec(err)?.[1] ?? "";
+const urlIn = (running: RunningCli): string => new URL(linkIn(running)).origin;
 const path = (): string => join(folder.path, "nordbank");
 const keyText = (): string => readFileSync(join(path(), "demo.key"), "utf8").trim();
 const ask = async (question: string) => (await createCaller(urlIn(demo), keyText())(question)).json;
@@ -54,6 +55,27 @@ test("it prints one address, and where the key of the tenant demo is; only its o
   expect(demo.err).toContain(join(path(), "demo.key"));
   expect(demo.err).not.toContain(keyText());
   expect(statSync(join(path(), "demo.key")).mode & 0o777).toBe(0o600);
+});
+
+test("its link opens the console once", async () => {
+  const { origin, pathname, hash } = new URL(linkIn(demo));
+  expect(pathname).toBe("/sign-in");
+  const key = hash.replace("#once=", "");
+  const signIn = () => createCaller(origin, key)("/v1/session?once=true", { method: "POST" });
+  const first = await signIn();
+  expect([first.status, first.json.data.tenant]).toEqual([201, "demo"]);
+  expect((await signIn()).status).toBe(401);
+});
+
+test("the built program serves the console", async () => {
+  const origin = urlIn(demo);
+  const page = await (await fetch(origin)).text();
+  const script = /src="\.\/(console\/[^"]+\.js)"/.exec(page)?.[1];
+  const answer = await fetch(`${origin}/${script}`);
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([
+    200,
+    "text/javascript; charset=utf-8",
+  ]);
 });
 
 test("every proof names the demo as its origin", async () => {

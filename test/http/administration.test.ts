@@ -163,6 +163,13 @@ const CALLS: {
       }),
     };
   },
+  "system.session_started": async () => {
+    const { id, api_key: key } = await makeKey();
+    return {
+      carryOut: () => service.call("/v1/session", { method: "POST", key }),
+      details: () => ({ key_id: id }),
+    };
+  },
   "system.obligation_waived": async () => {
     const { key, id, case_name } = await makeObligation();
     const reason = "The case was settled";
@@ -215,6 +222,7 @@ describe("each action", () => {
     // The admin key reads no tenant but its own, so some use another key.
     const byKey: readonly string[] = [
       "system.export_taken",
+      "system.session_started",
       "system.obligation_waived",
       "system.obligation_unwaived",
     ];
@@ -354,7 +362,7 @@ describe("when the log does not take the event", () => {
     await without("AUDIT", async () => {
       const { status, json, headers } = await carryOut();
       expect([status, json.code, headers.get("retry-after")]).toEqual([503, "log_unavailable", "1"]);
-      expect(json.detail).toMatch(/the log did not take the record of (it|this export)/i);
+      expect(json.detail).toMatch(/the log did not take the record of (it|this export|this sign-in)/i);
       expect(await installation()).toBe(state);
     });
     expect(await countTold()).toBe(before);
@@ -397,8 +405,8 @@ describe("when the log does not take the event", () => {
 });
 
 describe("an action that fails after its event was stored", () => {
-  // An export is not kept, and the event of a waiver is the waiver itself.
-  const kept = TYPES.filter((type) => !/^system\.(export_taken|obligation_)/.test(type));
+  // An export and a session are not kept, and the event of a waiver is the waiver itself.
+  const kept = TYPES.filter((type) => !/^system\.(export_taken|session_started|obligation_)/.test(type));
   test.each(kept)("%s gets a failure event with the same correlation_id", async (type) => {
     const { carryOut } = await CALLS[type]();
     const before = await countTold();

@@ -143,6 +143,7 @@ describe("the OpenAPI document", () => {
     ).toEqual([
       "delete /v1/holds/{id}",
       "delete /v1/keys/{id}",
+      "delete /v1/session",
       "get /health/live",
       "get /health/ready",
       "get /metrics",
@@ -180,6 +181,7 @@ describe("the OpenAPI document", () => {
       "get /v1/sandbox/assets",
       "get /v1/sandbox/events",
       "get /v1/sandbox/ping",
+      "get /v1/session",
       "get /v1/sources",
       "get /v1/sources/gaps",
       "get /v1/vocabulary",
@@ -194,6 +196,7 @@ describe("the OpenAPI document", () => {
       "post /v1/restore/accept",
       "post /v1/sandbox/classify",
       "post /v1/sandbox/events",
+      "post /v1/session",
       "put /v1/retention",
     ]);
   });

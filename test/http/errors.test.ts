@@ -217,6 +217,20 @@ describe("401 and 403", () => {
     expectProblem(await service.call("/v1/events", { key }), "invalid_api_key");
   });
 
+  test("a session: one that has ended, and a write without its token", async () => {
+    const ended = { cookie: "prooftrail-loopback=k3Yb0Qz81mNd.x" };
+    const answer = await service.call("/v1/events", { key: null, headers: ended });
+    expectProblem(answer, "session_ended");
+    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    const { headers } = await service.call("/v1/session", {
+      method: "POST",
+      headers: { origin: service.url },
+    });
+    const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
+    const written = await service.call("/v1/events", { key: null, headers: { cookie }, body: event() });
+    expectProblem(written, "csrf_token_required");
+  });
+
   test("a key without the scope gets an answer with the missing scope", async () => {
     const key = await service.makeKey("readers", ["events:read"]);
     const answer = await service.call("/v1/events", { key, body: event() });
@@ -227,7 +241,6 @@ describe("401 and 403", () => {
 
 describe("404 and 405", () => {
   test.each([
-    "/",
     "/v2/events",
     "/v1/event",
     "/v1/events/x/y",

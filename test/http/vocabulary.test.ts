@@ -54,6 +54,7 @@ test("any key reads it: types with their groups, rules with law, duty and articl
     en: "Answer the objection",
     ko: "이의 제기에 답변",
     law: "gdpr_art_22",
+    zone: "Europe/Brussels",
     duty: "objection",
     clause: "GDPR art. 12(3)",
   });

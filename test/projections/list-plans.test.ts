@@ -160,7 +160,14 @@ test("activity is summed from one range of an index; an asset's activity from on
   for (const bucket of ["hour", "day"] as const) {
     for (const groupBy of [["start"], ["asset_id"], ["start", "event_group"], ["event_type"]] as const) {
       const ask = (assetId: string | undefined) =>
-        planOf(activityQuery("acme", { ...range, bucket, assetId, groupBy }));
+        planOf(
+          activityQuery("acme", {
+            ...range,
+            bucket,
+            assetIds: assetId === undefined ? undefined : [assetId],
+            groupBy,
+          }),
+        );
       expect(ask(undefined)).toStartWith(`SEARCH main USING PRIMARY KEY ${days}`);
       const ofAsset = ask("a");
       expect(ofAsset).toStartWith("SEARCH main USING PRIMARY KEY (tenant=? AND start=? AND asset_id=?");

@@ -51,9 +51,15 @@ const anyQuestion: fc.Arbitrary<ActivityQuestion> = fc
     from: anyHour,
     to: anyHour,
     isWhole: fc.boolean(),
-    assetId: fc.option(fc.constantFrom(...ASSETS), { nil: undefined }),
-    eventType: fc.option(fc.constantFrom(...TYPES.map(([type]) => type)), { nil: undefined }),
-    eventGroup: fc.option(fc.constantFrom("decision", "legacy"), { nil: undefined }),
+    assetIds: fc.option(fc.subarray(ASSETS, { minLength: 1 }), { nil: undefined }),
+    eventTypes: fc.option(
+      fc.subarray(
+        TYPES.map(([type]) => type),
+        { minLength: 1 },
+      ),
+      { nil: undefined },
+    ),
+    eventGroups: fc.option(fc.subarray(["decision", "legacy"], { minLength: 1 }), { nil: undefined }),
     rowsMax: fc.constantFrom(1, 3, 10, 1000),
   })
   .map(({ isWhole, ...question }) => {
@@ -63,14 +69,14 @@ const anyQuestion: fc.Arbitrary<ActivityQuestion> = fc
   });
 
 const answerTo = (question: ActivityQuestion, events: readonly Counted[]) => {
-  const { bucket, groupBy, from, to, assetId, eventType, eventGroup, rowsMax } = question;
+  const { bucket, groupBy, from, to, assetIds, eventTypes, eventGroups, rowsMax } = question;
   const groups = new Map<string, number>();
   for (const event of events) {
     const counted = { ...event, start: bucket === "hour" ? event.start : event.start.slice(0, 10) };
     if (counted.start < from || counted.start >= to) continue;
-    if ((assetId ?? event.asset_id) !== event.asset_id) continue;
-    if ((eventType ?? event.event_type) !== event.event_type) continue;
-    if ((eventGroup ?? event.event_group) !== event.event_group) continue;
+    if (assetIds?.includes(event.asset_id) === false) continue;
+    if (eventTypes?.includes(event.event_type) === false) continue;
+    if (eventGroups?.includes(event.event_group) === false) continue;
     const name = JSON.stringify(groupBy.map((group) => counted[group]));
     groups.set(name, (groups.get(name) ?? 0) + 1);
   }
@@ -120,7 +126,7 @@ export const activitySuite = (name: string, create: () => Promise<ViewDatabase> 
             }));
             expect(found).toEqual(answerTo(question, events));
           }
-          expect(await readActivity(views, "globex", { ...ALL, assetId: "a" })).toEqual([]);
+          expect(await readActivity(views, "globex", { ...ALL, assetIds: ["a"] })).toEqual([]);
           expect(await readActivity(views, "globex", ALL)).toEqual([]);
         },
       ),

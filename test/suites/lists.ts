@@ -354,6 +354,20 @@ export const listsSuite = (
     expect(page.json.data).toHaveLength(1000);
   });
 
+  test("activity takes several assets, and several types or groups", async () => {
+    const sum = async (query: string): Promise<number> => {
+      const { json } = await get("/v1/activity", `from=2020-01-01T00:00:00Z&${query}`);
+      return json.data.reduce((total: number, { events }: { readonly events: number }) => total + events, 0);
+    };
+    const assets = ["asset_11_0", "asset_11_1"];
+    const each = await Promise.all(assets.map((asset_id) => sum(parameters({ asset_id }))));
+    expect(each.every((count) => count > 0)).toBe(true);
+    expect(await sum(parameters({ asset_id: assets.join(",") }))).toBe((each[0] ?? 0) + (each[1] ?? 0));
+    const groups = await sum("event_type=decision.*,objection.*");
+    expect(groups).toBe((await sum("event_type=decision.*")) + (await sum("event_type=objection.*")));
+    expect((await service.call("/v1/activity?event_type=decision.*,objection.received")).status).toBe(400);
+  });
+
   test("an export of a list is an event of the system, with its list and its filters", async () => {
     const key = await service.makeKey("looking");
     sequence = await send(key, [event({ event_id: "evt_seen" })]);

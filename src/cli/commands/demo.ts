@@ -1,5 +1,7 @@
 /** `prooftrail demo`: the service with the history of a made-up bank, to look at. */
+import { SCOPES } from "../../access/scopes.ts";
 import type { CommandSpec, Input } from "../command.ts";
+import { consoleLink } from "../console-link.ts";
 import type { Context } from "../context.ts";
 import { markDemoFolder, openDemoFolder } from "../demo/demo-folder.ts";
 import { DEMO_TENANT, demoKey } from "../demo/demo-key.ts";
@@ -68,8 +70,9 @@ export const DEMO: CommandSpec = {
       isPretty: context.out.isTerminal && !input.isSet("--json"),
       announce: async ({ url = "" }) => {
         const waive = { obligation: waivedObligation, reason: WAIVER_REASON };
-        const { key, path } = await demoKey({ url, dataDir, waive, events });
-        await printReady(context.err, { url, key, keyPath: path, events, day, today });
+        const { api, path } = await demoKey({ url, dataDir, waive, events });
+        const { link } = await consoleLink(api, { url, scopes: SCOPES, now: context.now() });
+        await printReady(context.err, { link, keyPath: path, events, day, today });
       },
     });
     // It ends the process itself.

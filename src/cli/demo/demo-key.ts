@@ -18,15 +18,16 @@ export const demoKey = async (options: {
   readonly waive: { readonly obligation: string; readonly reason: string };
   /** How many events the log holds. */
   readonly events: number;
-}): Promise<{ readonly key: string; readonly path: string }> => {
+}): Promise<{ readonly api: Api; readonly path: string }> => {
   const { url, dataDir, waive, events } = options;
   const path = join(dataDir, "demo.key");
   const address = { url, isLoopback: true, source: "the demo" };
   const apiFor = (text: string, source: string): Api => createApi(address, { text, source });
   const kept = await readFile(path, "utf8").catch(missingAs(undefined));
   if (kept !== undefined) {
-    await untilRead(apiFor(kept.trim(), path), events);
-    return { key: kept.trim(), path };
+    const api = apiFor(kept.trim(), path);
+    await untilRead(api, events);
+    return { api, path };
   }
   const adminPath = join(dataDir, "admin.key");
   const admin = apiFor((await readFile(adminPath, "utf8")).trim(), adminPath);
@@ -49,7 +50,7 @@ export const demoKey = async (options: {
       `The obligation ${obligation} was not waived: ${await tried.response.text()}`,
     );
   await writeDurably(path, `${key}\n`);
-  return { key, path };
+  return { api, path };
 };
 
 /** Views that are being made answer 503 until they are whole, and there is no tree head before the first seal. */

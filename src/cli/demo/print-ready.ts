@@ -5,16 +5,15 @@ import type { Writer } from "../context.ts";
 export const printReady = (
   err: Writer,
   ready: {
-    readonly url: string;
-    /** Of the tenant `demo`, with every scope. */
-    readonly key: string;
+    /** Opens the console, once. */
+    readonly link: string;
     readonly keyPath: string;
     readonly events: number;
     readonly day: string;
     readonly today: string;
   },
 ): Promise<void> => {
-  const { url, keyPath, events, day, today } = ready;
+  const { link, keyPath, events, day, today } = ready;
   const older =
     day === today
       ? ""
@@ -22,7 +21,7 @@ export const printReady = (
   return err.write(`
   Nordbank is ready: ${events.toLocaleString("en-US")} events of a bank that does not exist, in the tenant demo.
 
-  open          ${url}
+  open          ${link}
   key           in ${keyPath}
   a person      ${KNOWN_PERSON}, in the log as the SHA-256 hash of that text
 

@@ -4,13 +4,14 @@ import { timeKey } from "../../event/formats.ts";
 import { ACTIVITY_ROWS_MAX } from "../../limits.ts";
 import { DAY_MS, FIRST_INSTANT, instantOf } from "../../obligations/calendar.ts";
 import { ACTIVITY_GROUPS, type ActivityGroup, readActivity } from "../../projections/activity/queries.ts";
-import { EVENT_TYPE_PARAMETER, readEventType } from "../event-filter.ts";
+import { EVENT_TYPE_PARAMETER, readEventTypes } from "../event-filter.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
 import { MIN_SEQUENCE, parameter, type ReadDependencies, reading } from "../reading.ts";
 import { listOf } from "../schemas.ts";
+import { several, severalParameter } from "../several.ts";
 import { successList } from "../success.ts";
 import { readTimeRange, timeParameter } from "../time-range.ts";
 
@@ -69,8 +70,8 @@ const ask = (query: Query, now: Date) => {
     groupBy: groupsIn(groups ?? "start"),
     from: from.slice(0, characters),
     to: isWhole(to, bucket) ? to.slice(0, characters) : `${to.slice(0, characters)}~`,
-    assetId: query.text("asset_id"),
-    ...readEventType(query),
+    assetIds: several(query, "asset_id"),
+    ...readEventTypes(query),
   };
 };
 
@@ -98,7 +99,7 @@ const READ: Operation = {
     }),
     timeParameter("from", "From the bucket with this time on, RFC 3339 in UTC."),
     timeParameter("to", "Up to this time, RFC 3339 in UTC. Absent: a day from now."),
-    parameter("asset_id", "Exactly this asset."),
+    severalParameter("asset_id", "Exactly this asset."),
     EVENT_TYPE_PARAMETER,
     MIN_SEQUENCE,
   ],

@@ -192,7 +192,7 @@ const answerTile = async (views: ViewStore, call: Call): Promise<Response> => {
 const tileHeaders = ({ context }: Call) => ({
   "content-type": "application/octet-stream",
   "cache-control": "private, max-age=31536000, immutable",
-  vary: "authorization",
+  vary: "authorization, cookie",
   "x-request-id": context.requestId,
 });
 

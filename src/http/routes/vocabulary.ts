@@ -39,8 +39,8 @@ const vocabularyOf = ({ vocabulary, rules: { deadlines } }: Dependencies) => ({
   ),
   rules: Object.fromEntries(
     DEADLINE_IDS.map((id) => {
-      const clause = deadlineOf(deadlines, id)?.clause ?? null;
-      return [id, { ...LABELS.rules[id], ...dutyOf(deadlines, id), clause }];
+      const { clause = null, zone = null } = deadlineOf(deadlines, id) ?? {};
+      return [id, { ...LABELS.rules[id], ...dutyOf(deadlines, id), clause, zone }];
     }),
   ),
 });
@@ -71,6 +71,7 @@ const DESCRIBED = {
       law: Type.String(),
       duty: Type.String(),
       clause: Type.Union([Type.String(), Type.Null()]),
+      zone: Type.Union([Type.String(), Type.Null()], { description: "The time zone in which its days end." }),
     }),
     "`rule` of an obligation; `law` and `duty` are those under which coverage counts it.",
   ),

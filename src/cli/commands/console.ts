@@ -1,0 +1,56 @@
+/** `prooftrail console`: a link that opens the console signed in. */
+import { SCOPES, type Scope } from "../../access/scopes.ts";
+import type { CommandSpec } from "../command.ts";
+import { consoleLink } from "../console-link.ts";
+import { EXIT } from "../exit-codes.ts";
+import { printAnswer } from "../output.ts";
+import { readAddress } from "../service-address.ts";
+import { openApi } from "../service-command.ts";
+import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
+
+const SCOPES_DEFAULT: readonly Scope[] = ["events:read"];
+
+export const CONSOLE: CommandSpec = {
+  name: "console",
+  summary: "Print a link that opens the console, signed in",
+  description: [
+    "The link works once. It makes a key for the console, which ends after twelve hours, and needs a key with keys:manage for that. Whoever opens the link first is signed in: send it to nobody else.",
+  ],
+  options: [
+    {
+      flag: "--tenant",
+      value: "name",
+      description: "tenant to look at; else that of the key used",
+    },
+    {
+      flag: "--scope",
+      value: "scope",
+      description: "what the reader may do; only reading unless told",
+      choices: SCOPES,
+      isRepeatable: true,
+    },
+    ...SERVICE_OPTIONS,
+    jsonOption(),
+  ],
+  examples: [
+    { says: "a link to the console of this machine", command: "prooftrail console" },
+    { says: "of another tenant", command: "prooftrail console --tenant acme" },
+  ],
+  run: async (input, context) => {
+    const asked = input.texts("--scope");
+    const scopes = SCOPES.filter((scope) => asked.includes(scope));
+    const api = await openApi(input, context);
+    const made = await consoleLink(api, {
+      url: readAddress(input, context.environment).url,
+      tenant: input.text("--tenant"),
+      scopes: scopes.length === 0 ? SCOPES_DEFAULT : scopes,
+      now: context.now(),
+      signal: context.interruption(),
+    });
+    await printAnswer(context, input, {
+      json: JSON.stringify({ data: { link: made.link, tenant: made.tenant, expires_at: made.expiresAt } }),
+      text: () => `${made.link}\n`,
+    });
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,94 @@
+/** Questions to the service. An answer is data, or the reason why there is none. */
+import { useEffect, useState } from "preact/hooks";
+import { apiAddress, type Parameters } from "./place.ts";
+import { csrfToken, signedOut } from "./session.ts";
+
+export interface Failure {
+  readonly kind: "failed";
+  /** The code of the problem, or `offline` if no answer came. */
+  readonly code: string;
+  readonly detail: string;
+  readonly requestId?: string;
+}
+
+export type Answer<Body> = { readonly kind: "answered"; readonly body: Body } | Failure;
+
+export type Loading = { readonly kind: "loading" };
+
+export interface One<Data> {
+  readonly data: Data;
+}
+
+export interface List<Row> {
+  readonly data: readonly Row[];
+  readonly next_cursor: string | null;
+  /** With `count=true`. Not exact: at least so many. */
+  readonly count?: { readonly value: number; readonly exact: boolean };
+}
+
+export const OFFLINE: Failure = { kind: "failed", code: "offline", detail: "" };
+
+export const problemOf = async (response: Response): Promise<Failure> => {
+  const body: unknown = await response.json().catch(() => undefined);
+  const text = (name: string): string | undefined => {
+    const value = typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined;
+    return typeof value === "string" ? value : undefined;
+  };
+  const requestId = text("request_id");
+  const errors: unknown = Object(body).errors;
+  const messages = Array.isArray(errors) ? errors.map((error) => String(Object(error).message)) : [];
+  return {
+    kind: "failed",
+    code: text("code") ?? String(response.status),
+    detail: messages.length > 0 ? messages.join(" ") : (text("detail") ?? response.statusText),
+    ...(requestId !== undefined && { requestId }),
+  };
+};
+
+/** A change. The token says that the request comes from this page. */
+export const change = <Body>(path: string, body: object): Promise<Answer<Body>> =>
+  answerTo(apiAddress(path), {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-csrf-token": csrfToken() },
+    body: JSON.stringify(body),
+  });
+
+/** The caller names the form of the answer; the service's own document of it is /docs/json. */
+export const ask = <Body>(
+  path: string,
+  parameters: Parameters = {},
+  signal?: AbortSignal,
+): Promise<Answer<Body>> => answerTo(apiAddress(path, parameters), { ...(signal && { signal }) });
+
+const answerTo = async <Body>(address: string, request: RequestInit): Promise<Answer<Body>> => {
+  try {
+    const response = await fetch(address, request);
+    if (response.status === 401) signedOut();
+    if (!response.ok) return await problemOf(response);
+    const isJson = response.headers.get("content-type")?.includes("json");
+    return { kind: "answered", body: isJson ? await response.json() : await response.text() };
+  } catch {
+    return OFFLINE;
+  }
+};
+
+export interface Asked<Body> {
+  readonly answer: Answer<Body> | Loading;
+  readonly again: () => void;
+}
+
+/** The answer to a question that a screen shows. What was shown stays until a new answer comes, unless the question is another one. */
+export const useAnswer = <Body>(path: string, parameters: Parameters = {}): Asked<Body> => {
+  const address = apiAddress(path, parameters);
+  const [tries, setTries] = useState(0);
+  const [shown, setShown] = useState<{ address: string; answer: Answer<Body> }>();
+  useEffect(() => {
+    const controller = new AbortController();
+    ask<Body>(path, parameters, controller.signal).then((answer) => {
+      if (!controller.signal.aborted) setShown({ address, answer });
+    });
+    return () => controller.abort();
+  }, [address, tries]);
+  const answer = shown?.address === address ? shown.answer : { kind: "loading" as const };
+  return { answer, again: () => setTries(tries + 1) };
+};

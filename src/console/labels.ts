@@ -1,0 +1,56 @@
+/** The words for names in answers, from `GET /v1/vocabulary`. A name without a label is shown as it is. */
+import { signal } from "@preact/signals";
+import { ask, type One } from "./api.ts";
+import { language } from "./language.ts";
+
+interface Label {
+  readonly en: string;
+  readonly ko: string;
+}
+
+interface RuleLabel extends Label {
+  /** The zone in which the clock runs. */
+  readonly zone?: string | null;
+}
+
+type Vocabulary = Readonly<Record<string, Readonly<Record<string, RuleLabel>>>>;
+
+const vocabulary = signal<Vocabulary>({});
+
+export const readLabels = async (): Promise<void> => {
+  const answer = await ask<One<Vocabulary>>("v1/vocabulary");
+  if (answer.kind === "answered") vocabulary.value = answer.body.data;
+};
+
+export type LabelKind =
+  | "event_groups"
+  | "event_types"
+  | "risk_tiers"
+  | "laws"
+  | "rules"
+  | "duties"
+  | "obligation_states"
+  | "coverage_states"
+  | "objection_states"
+  | "human_review_states"
+  | "incident_states"
+  | "notice_states"
+  | "assessment_states"
+  | "asset_statuses"
+  | "model_states"
+  | "steps"
+  | "linked_by"
+  | "objection_types"
+  | "incident_classes";
+
+/** Own members only: an id may be called `constructor`. */
+const find = (kind: LabelKind, name: string): RuleLabel | undefined => {
+  const labels = vocabulary.value[kind];
+  return labels !== undefined && Object.hasOwn(labels, name) ? labels[name] : undefined;
+};
+
+export const labelOf = (kind: LabelKind, name: string): string => find(kind, name)?.[language.value] ?? name;
+
+export const namesOf = (kind: LabelKind): readonly string[] => Object.keys(vocabulary.value[kind] ?? {});
+
+export const zoneOfRule = (rule: string): string => find("rules", rule)?.zone ?? "UTC";

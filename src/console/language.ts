@@ -1,0 +1,59 @@
+/** The language of the console, and how it writes times and numbers: in the reader's zone, unless a clock runs in another one. */
+import { signal } from "@preact/signals";
+
+export type Language = "en" | "ko";
+
+const KEPT_UNDER = "prooftrail-language";
+
+const kept = (): Language => {
+  const named = localStorage.getItem(KEPT_UNDER) ?? navigator.language;
+  return named.startsWith("ko") ? "ko" : "en";
+};
+
+export const language = signal<Language>(kept());
+
+export const setLanguage = (to: Language): void => {
+  localStorage.setItem(KEPT_UNDER, to);
+  language.value = to;
+};
+
+/** English as Europeans write dates, because an American 11/12 is another day. */
+const locale = (): string => (language.value === "ko" ? "ko-KR" : "en-GB");
+
+const format =
+  (options: Intl.DateTimeFormatOptions) =>
+  (time: string, zone?: string): string =>
+    new Intl.DateTimeFormat(locale(), { ...options, ...(zone !== undefined && { timeZone: zone }) }).format(
+      new Date(time),
+    );
+
+export const dayOf = format({ day: "numeric", month: "short" });
+export const dateOf = format({ day: "numeric", month: "short", year: "numeric" });
+export const longDateOf = format({ day: "numeric", month: "long", year: "numeric" });
+export const timeOf = format({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+export const fullTimeOf = format({
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  timeZoneName: "short",
+});
+export const zoneOf = (zone: string): string => zone.split("/").at(-1)?.replaceAll("_", " ") ?? zone;
+
+export const numberOf = (value: number): string => new Intl.NumberFormat(locale()).format(value);
+
+const STEPS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** "in 6 days", "2 hours ago". */
+export const fromNow = (time: string, now = Date.now()): string => {
+  const difference = Date.parse(time) - now;
+  const [unit, ms] = STEPS.find(([, length]) => Math.abs(difference) >= length) ?? ["second", 1000];
+  const relative = new Intl.RelativeTimeFormat(locale(), { numeric: "always" });
+  return relative.format(Math.trunc(difference / ms), unit);
+};

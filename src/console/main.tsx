@@ -1,0 +1,104 @@
+/** The console: what the address names, for whoever is signed in. */
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { OFFLINE } from "./api.ts";
+import { readLabels } from "./labels.ts";
+import { language } from "./language.ts";
+import { Failed, Loading } from "./parts/page-states.tsx";
+import { Shell } from "./parts/shell.tsx";
+import { followLinks, go, place, safeNext } from "./place.ts";
+import type { Screen } from "./screen-names.ts";
+import { CoverageScreen } from "./screens/coverage.tsx";
+import { DecisionScreen } from "./screens/decision.tsx";
+import { DecisionsScreen } from "./screens/decisions.tsx";
+import { EventScreen } from "./screens/event.tsx";
+import { EventsScreen } from "./screens/events.tsx";
+import { IncidentScreen } from "./screens/incident.tsx";
+import { LetterScreen } from "./screens/letter.tsx";
+import { ObligationsScreen } from "./screens/obligations.tsx";
+import { OverviewScreen } from "./screens/overview.tsx";
+import { isRegister, RegisterScreen } from "./screens/register.tsx";
+import { hasLinkKey, SignInScreen } from "./screens/sign-in.tsx";
+import { SystemScreen } from "./screens/system.tsx";
+import { keepSession, readSession, session } from "./session.ts";
+import { readSystems } from "./systems.ts";
+import { say, type Word } from "./words.ts";
+
+const ScreenOf = ({ screen }: { readonly screen: Screen }) => {
+  if (isRegister(screen)) return <RegisterScreen name={screen} />;
+  switch (screen) {
+    case "":
+      return <OverviewScreen />;
+    case "events":
+      return <EventsScreen />;
+    case "event":
+      return <EventScreen />;
+    case "decisions":
+      return <DecisionsScreen />;
+    case "decision":
+      return <DecisionScreen />;
+    case "letter":
+      return <LetterScreen />;
+    case "obligations":
+      return <ObligationsScreen />;
+    case "coverage":
+      return <CoverageScreen />;
+    case "system":
+      return <SystemScreen />;
+    case "incident":
+      return <IncidentScreen />;
+    case "sign-in":
+      return null;
+  }
+};
+
+const TITLES: Readonly<Partial<Record<Screen, Word>>> = { "": "overview", "sign-in": "sign_in" };
+
+const isWord = (name: string): name is Exclude<Screen, "" | "sign-in" | "risk-changes"> =>
+  name !== "" && name !== "sign-in" && name !== "risk-changes";
+
+const titleOf = (screen: Screen): string => {
+  const word = TITLES[screen] ?? (isWord(screen) ? screen : "risk_changes");
+  const id = place.value.parameters.get("id");
+  return [id, say(word), "Prooftrail"].filter((part) => part !== null).join(" · ");
+};
+
+const Console = () => {
+  const { screen } = place.value;
+  const who = session.value;
+  const isSignedIn = who instanceof Object;
+  useEffect(() => {
+    if (!isSignedIn) return;
+    readLabels();
+    readSystems();
+    // Who is signed in has nothing to do on this page.
+    if (place.value.screen === "sign-in")
+      go(safeNext(place.value.parameters.get("next")), { replaces: true });
+  }, [isSignedIn]);
+  if (who === "nobody") return <SignInScreen />;
+  if (who === "offline")
+    return (
+      <main class="door">
+        <h1>Prooftrail</h1>
+        <Failed failure={OFFLINE} again={readSession} />
+      </main>
+    );
+  if (who === undefined) return <Loading />;
+  return (
+    <Shell who={who}>
+      {screen === undefined ? <h1>{say("no_screen")}</h1> : <ScreenOf key={screen} screen={screen} />}
+    </Shell>
+  );
+};
+
+effect(() => {
+  document.documentElement.lang = language.value;
+  document.title = titleOf(place.value.screen ?? "");
+});
+followLinks();
+keepSession();
+if (hasLinkKey) session.value = "nobody";
+else readSession();
+const root = document.getElementById("console");
+if (root) render(<Console />, root);

@@ -1,0 +1,24 @@
+/** The screens, by their path below the console's root. All are one level deep (place.ts). */
+export const SCREENS = [
+  "",
+  "sign-in",
+  "events",
+  "event",
+  "decisions",
+  "decision",
+  "letter",
+  "obligations",
+  "coverage",
+  "systems",
+  "system",
+  "models",
+  "notices",
+  "objections",
+  "reviews",
+  "incidents",
+  "incident",
+  "assessments",
+  "risk-changes",
+] as const;
+
+export type Screen = (typeof SCREENS)[number];

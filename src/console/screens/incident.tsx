@@ -1,0 +1,109 @@
+import type { Obligation, Row } from "../answers.ts";
+import { type List, useAnswer } from "../api.ts";
+import { labelOf } from "../labels.ts";
+import { Clock } from "../parts/clock.tsx";
+import { Answered, Failed } from "../parts/page-states.tsx";
+import { Id, State, System, Time } from "../parts/said.tsx";
+import { addressOf, place } from "../place.ts";
+import { say, type Word } from "../words.ts";
+
+/** No route reads one incident; a tenant has few. */
+const ROWS_MAX = "200";
+
+export const IncidentScreen = () => {
+  const id = place.value.parameters.get("id") ?? "";
+  const list = useAnswer<List<Row>>("v1/registers/incidents", { limit: ROWS_MAX });
+  return (
+    <Answered asked={list}>
+      {({ data }) => {
+        const row = data.find(({ incident_id }) => incident_id === id);
+        if (row === undefined) return <Failed failure={{ kind: "failed", code: "not_found", detail: id }} />;
+        return <Incident id={id} row={row} />;
+      }}
+    </Answered>
+  );
+};
+
+const textOf = (row: Row, name: string): string | undefined => {
+  const value = row[name];
+  return value === null || value === undefined ? undefined : String(value);
+};
+
+const Incident = ({ id, row }: { readonly id: string; readonly row: Row }) => {
+  const assetId = textOf(row, "asset_id");
+  const incidentClass = textOf(row, "incident_class");
+  return (
+    <>
+      <h1>{incidentClass === undefined ? say("incident") : labelOf("incident_classes", incidentClass)}</h1>
+      <p class="lede">
+        <Id id={id} /> · <System id={assetId} /> ·{" "}
+        <State kind="incident_states" name={textOf(row, "state") ?? ""} />
+      </p>
+      <div class="cols">
+        <div>
+          <Reports row={row} />
+          <p>
+            <a href={addressOf("events", { q: id })}>{say("events")}</a>
+          </p>
+        </div>
+        <Clocks id={id} assetId={assetId} />
+      </div>
+    </>
+  );
+};
+
+const TIMES: readonly (readonly [name: string, title: Word])[] = [
+  ["detected_at", "detected"],
+  ["aware_at", "aware"],
+  ["report_due_at", "report_due"],
+  ["initial_report_at", "initial_report"],
+  ["complete_report_at", "complete_report"],
+  ["mitigated_at", "mitigated"],
+];
+const TEXTS: readonly (readonly [name: string, title: Word])[] = [
+  ["severity", "severity"],
+  ["authority", "authority"],
+  ["affected_count", "affected"],
+  ["root_cause", "cause"],
+];
+
+const Reports = ({ row }: { readonly row: Row }) => (
+  <section>
+    <h2>{say("happened")}</h2>
+    <dl class="facts">
+      {TIMES.map(([name, title]) => (
+        <div key={name}>
+          <dt>{say(title)}</dt>
+          <dd>{textOf(row, name) === undefined ? say("not_yet") : <Time at={textOf(row, name)} />}</dd>
+        </div>
+      ))}
+      {TEXTS.map(([name, title]) => {
+        const value = textOf(row, name);
+        return value === undefined ? null : (
+          <div key={name}>
+            <dt>{say(title)}</dt>
+            <dd dir="auto">{value}</dd>
+          </div>
+        );
+      })}
+    </dl>
+  </section>
+);
+
+const Clocks = ({ id, assetId }: { readonly id: string; readonly assetId: string | undefined }) => {
+  const list = useAnswer<List<Obligation>>("v1/obligations", { asset_id: assetId, limit: ROWS_MAX });
+  return (
+    <section>
+      <h2>{say("clocks")}</h2>
+      <Answered asked={list}>
+        {({ data }) => {
+          const clocks = data.filter(({ incident_id }) => incident_id === id);
+          if (clocks.length === 0) return <p class="quiet">{say("no_obligations")}</p>;
+          return clocks.map((obligation) => (
+            <Clock key={obligation.obligation_id} obligation={obligation} onChange={list.again} />
+          ));
+        }}
+      </Answered>
+    </section>
+  );
+};

@@ -1,0 +1,66 @@
+import { useEffect, useState } from "preact/hooks";
+import { Brand, LanguageButton } from "../parts/shell.tsx";
+import { type SignInResult, signIn } from "../session.ts";
+import { say } from "../words.ts";
+
+type Refusal = Exclude<SignInResult, "signed_in">;
+
+/** The key of a link stands behind `#`, which browsers send to nobody. It leaves the address before anything else happens. */
+const takeLinkKey = (): string | undefined => {
+  const key = /^#once=([!-~]+)$/.exec(location.hash)?.[1];
+  if (key !== undefined) history.replaceState(null, "", location.pathname + location.search);
+  return key;
+};
+const linkKey = takeLinkKey();
+
+/** A link counts even if somebody is signed in already: it may be for another tenant. */
+export const hasLinkKey = linkKey !== undefined;
+
+export const SignInScreen = () => {
+  const [refusal, setRefusal] = useState<Refusal>();
+  const [isBusy, setBusy] = useState(linkKey !== undefined);
+  const enter = async (key: string, isOnce: boolean): Promise<void> => {
+    setBusy(true);
+    setRefusal(undefined);
+    const result = await signIn(key, { isOnce });
+    setBusy(false);
+    if (result !== "signed_in") setRefusal(result);
+  };
+  useEffect(() => {
+    if (linkKey !== undefined) enter(linkKey, true);
+  }, []);
+  return (
+    <main class="door" id="content">
+      <Brand />
+      <h1>{say("sign_in")}</h1>
+      <p class="lede">{isBusy && linkKey !== undefined ? say("sign_in_link") : say("sign_in_lede")}</p>
+      {refusal && (
+        <p role="alert" class="refusal">
+          {say(refusal)}
+        </p>
+      )}
+      <KeyForm isBusy={isBusy} enter={(key) => enter(key, false)} />
+      <p class="quiet">{say("no_key_yet")}</p>
+      <pre>prooftrail console</pre>
+      <LanguageButton />
+    </main>
+  );
+};
+
+const KeyForm = ({ isBusy, enter }: { readonly isBusy: boolean; readonly enter: (key: string) => void }) => (
+  <form
+    onSubmit={(submit) => {
+      submit.preventDefault();
+      const key = String(new FormData(submit.currentTarget).get("key") ?? "").trim();
+      if (key !== "") enter(key);
+    }}
+  >
+    <label>
+      {say("api_key")}
+      <input name="key" type="password" autocomplete="off" required spellcheck={false} />
+    </label>
+    <button type="submit" disabled={isBusy}>
+      {say("sign_in")}
+    </button>
+  </form>
+);

@@ -1,0 +1,106 @@
+/** Screens of the console over the history of the demo: what axe-core finds, and the keyboard. test/slow/console.slow.ts has all screens. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SCREENS } from "../../src/console/screen-names.ts";
+import { CONSOLE_PATHS } from "../../src/http/routes/console.ts";
+import { noBrowserReason } from "../support/browser.ts";
+import {
+  expectGoodScreens,
+  openConsole,
+  openScreen,
+  screenAddress,
+  settled,
+  signIn,
+} from "../support/console.ts";
+import { type DemoService, startDemoService } from "../support/demo-service.ts";
+
+let demo: DemoService;
+let root: string;
+beforeAll(async () => {
+  demo = await startDemoService();
+  root = `${demo.service.url}/`;
+});
+afterAll(() => demo[Symbol.asyncDispose]());
+
+test("the service has a path for each screen, and for nothing else", () => {
+  expect(SCREENS.map((screen) => `/${screen}`).toSorted()).toEqual([...CONSOLE_PATHS].toSorted());
+});
+
+describe.skipIf(noBrowserReason !== undefined)(
+  `the screens${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
+  () => {
+    test.each([
+      [1280, "light", "en"],
+      [390, "dark", "ko"],
+    ] as const)(
+      "at %p pixels, %s, in %s: nothing for axe-core, nothing too wide, no complaint",
+      (width, scheme, lang) =>
+        expectGoodScreens({
+          root,
+          key: demo.key,
+          width,
+          scheme,
+          lang,
+          screens: ["", "decision", "coverage", "event"],
+        }),
+    );
+
+    test("everything that can be used is reached by Tab, and shows that it is", async () => {
+      await using opened = await openConsole({ root, width: 1280 });
+      const { page } = opened;
+      await signIn(page, demo.key);
+      for (const screen of ["", "decisions", "decision", "coverage"]) {
+        await openScreen(page, screenAddress(root, screen));
+        const usable = await page.evaluate<number>(USABLE);
+        const reached = new Set<string>();
+        for (;;) {
+          await page.keyboard.press("Tab");
+          const [place, isSeen, html] = await page.evaluate<[string, boolean, string]>(FOCUSED);
+          if (place === "") break;
+          expect([screen, html, isSeen]).toEqual([screen, html, true]);
+          reached.add(place);
+        }
+        expect([screen, reached.size]).toEqual([screen, usable]);
+      }
+    });
+
+    test("the first Tab offers to skip the navigation, and a slash goes to the search", async () => {
+      await using opened = await openConsole({ root, width: 1280 });
+      const { page } = opened;
+      await signIn(page, demo.key);
+      await openScreen(page, screenAddress(root, "coverage"));
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      expect(await page.evaluate("document.activeElement.id")).toBe("content");
+      await page.keyboard.press("/");
+      await page.keyboard.type("dec-overdue");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/events\?q=dec-overdue$/);
+      await settled(page);
+      expect(await page.locator("tbody tr").count()).toBeGreaterThan(0);
+    });
+
+    test("on a phone the navigation is in a menu, which closes when a screen is chosen", async () => {
+      await using opened = await openConsole({ root, width: 390 });
+      const { page } = opened;
+      await signIn(page, demo.key);
+      await settled(page);
+      await page.getByText("Menu").click();
+      await page.locator(".menu").getByRole("link", { name: "Decisions" }).click();
+      await page.getByRole("heading", { name: "Decisions", level: 1 }).waitFor();
+      await page.locator(".menu[open]").waitFor({ state: "detached" });
+    });
+  },
+);
+
+/** How many elements Tab should reach. */
+const USABLE = `[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")]
+  .filter((element) => element.checkVisibility({ visibilityProperty: true }) && !element.disabled).length`;
+
+/** The element with the focus, and whether its focus is visible. */
+const FOCUSED = `(() => {
+  const element = document.activeElement;
+  if (element === document.body) return ["", true, ""];
+  element.dataset.reached ??= String(Math.random());
+  const { outlineStyle, outlineWidth } = getComputedStyle(element);
+  return [element.dataset.reached, outlineStyle !== "none" && outlineWidth !== "0px", element.outerHTML.slice(0, 120)];
+})()`;
