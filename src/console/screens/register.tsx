@@ -71,6 +71,22 @@ const PERSON: Column<Row> = {
   cell: (row) => <Person hash={text(row, "subject_hash")} />,
 };
 
+/** Leads to the decision that it is about, or to its events where no decision is known. */
+const OBJECTION: Column<Row> = {
+  id: "objection_id",
+  title: "objections",
+  cell: (row) => {
+    const [id = "", decision] = [text(row, "objection_id"), text(row, "decision_id")];
+    const address =
+      decision === undefined ? addressOf("events", { q: id }) : addressOf("decision", { id: decision });
+    return (
+      <a href={address}>
+        <Id id={id} />
+      </a>
+    );
+  },
+};
+
 const BY_SYSTEM: Filter = { name: "asset_id", title: "system", kind: "system" };
 const BY_PERSON: Filter = { name: "subject_hash", title: "person", kind: "person" };
 const BY_TIME: readonly Filter[] = [
@@ -150,9 +166,9 @@ export const REGISTERS = {
     ],
     columns: [
       time("received_at", "received"),
-      plain("objection_id", "objections"),
+      OBJECTION,
       state("objection_states"),
-      named("objection_type", "type", "objection_types"),
+      named("objection_type", "type", "objection_types", WIDE),
       SYSTEM,
       PERSON,
       thing("decision_id", "decision", "decision", WIDE),
