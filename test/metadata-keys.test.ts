@@ -18,9 +18,9 @@ const READ = [
   /\bconst (?:SAID|DESCRIBED|FORMS|CLAUSE_NAMES|MODEL_NAMES|DECISION_NAMES|SUBJECT_HASH_IN_METADATA)\b[^=]*= ([^;]*);/g,
 ];
 const LITERAL = /"([a-z][a-z_.]*)"/g;
-/** Literals that are no keys: event types and examples in the table of forms, a type, a member of a value. */
+/** Literals that are no keys: event types and examples in the table of forms, a type, a member of a value, a fact. */
 const NO_KEY =
-  /\.(?!conversation|response|request)|^(?:ai_basic_law_kr|number|occurred|decision|objection|incident|assessment|contact)$/;
+  /\.(?!conversation|response|request)|^(?:ai_basic_law_kr|number|occurred|decision|objection|incident|assessment|contact|detected)$/;
 
 test("every key of metadata that the code reads is in the table", () => {
   const read = sources.flatMap((source) =>

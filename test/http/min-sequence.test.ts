@@ -46,6 +46,7 @@ describe("min_sequence", () => {
       "/v1/sandbox/assets",
       "/v1/sandbox/events",
       "/v1/sandbox/ping",
+      "/v1/session",
       "/v1/vocabulary",
     ]);
   });
