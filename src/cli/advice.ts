@@ -31,7 +31,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   internal_error:
     "Give the request_id to the operator of the service. If you were making a key, check first whether it exists: prooftrail keys list",
   log_behind:
-    "See what prooftrail doctor says where the service runs: the log was restored from an older copy.",
+    "See what prooftrail doctor says where the service runs: the log was restored from an older copy, or a file in HEADS_COPY is damaged.",
   log_not_behind: "Nothing has to be done.",
   log_unavailable: "Ask again; prooftrail doctor, where the service runs, says what is wrong.",
   not_sealed: "Ask again in a moment, or with a longer --wait.",

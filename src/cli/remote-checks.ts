@@ -62,7 +62,7 @@ const readyCheck = async (address: ServiceAddress, response: Response): Promise<
     name,
     state: "failed",
     detail: `${url} is not ready: ${detail}`,
-    advice: "Wait a moment and look again; the log of the service says more.",
+    advice: "Do what it says there; the log of the service says more.",
   };
 };
 

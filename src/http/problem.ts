@@ -152,8 +152,8 @@ export const PROBLEMS = {
   },
   log_behind: {
     status: 503,
-    title: "The event log has lost its end",
-    when: "The log lacks records that its views have seen or that signed heads in HEADS_COPY cover, for example after an older copy was put back. Nothing is stored until its operator has brought it back or accepted the loss; `/health/ready` says more.",
+    title: "The event log may have lost its end",
+    when: "The log lacks records that its views have seen or that signed heads in HEADS_COPY cover, for example after an older copy was put back, or a file there is damaged, so that this is not known. Nothing is stored until its operator has brought back what is missing or accepted the loss; `/health/ready` says more.",
     retryAfterSeconds: 60,
   },
   log_unavailable: {

@@ -108,6 +108,7 @@ export const createAcceptedCounter = ({
       group.revision += 1;
     },
     read: (tenant, hours) => readCounts(connection, tenant, hours),
+    begin: () => readBegin(connection),
     tenants: async (hour) => {
       const found = await readDay(connection, countsSubject(dayOf(hour), "*", "*"));
       const at = hourOfDay(hour);
@@ -147,6 +148,15 @@ const groupOf = (tenant: string): number => {
 };
 
 const UNREADABLE = "The counts could not be read";
+
+const readBegin = (connection: BrokerConnection): Promise<string> =>
+  answered(connection, UNREADABLE, async () => {
+    const options = { timeout: COUNTS_REQUEST_MS_MAX };
+    const answer = await connection.nats.request("$JS.API.STREAM.INFO.COUNTS", undefined, options);
+    const { created, error }: { created?: string; error?: ApiError } = answer.json();
+    if (created === undefined) throw new Error(describeApiError(error ?? {}));
+    return new Date(created).toISOString();
+  });
 
 const readCounts = async (
   connection: BrokerConnection,

@@ -5,7 +5,7 @@ import { API_KEY_ID_PATTERN } from "../access/api-key.ts";
 import { ADMIN_KEY_ID, Instant } from "../access/key-record.ts";
 import { TenantSchema } from "../access/tenant.ts";
 import { HOLD_REASON_CHARACTERS_MAX, IDENTIFIER_CHARACTERS_MAX, RETENTION_DAYS_MAX } from "../limits.ts";
-import { requestText } from "../request/text.ts";
+import { reasonText, requestText } from "../request/text.ts";
 
 const KeyId = Type.Union([Type.String({ pattern: API_KEY_ID_PATTERN }), Type.Literal(ADMIN_KEY_ID)], {
   description: "Id of the key, or `admin`.",
@@ -68,20 +68,17 @@ const CorrelationId = requestText({
   description: "Everything of this case: as `GET /v1/cases/{correlation_id}` puts it together.",
   "x-expects": IDENTIFIER_EXPECTED,
 });
-const HoldReason = requestText({
-  minLength: 1,
+const HOLD_REASON = {
   maxLength: HOLD_REASON_CHARACTERS_MAX,
-  pattern: "^[^\\u0000]*$",
   description: "For people: why nothing may go.",
-  "x-expects": `a text of 1 to ${HOLD_REASON_CHARACTERS_MAX} characters, none of them U+0000`,
-});
+};
 
 export const HoldRequest = Type.Object(
   {
     tenant: Type.Optional(TenantSchema),
     asset_id: Type.Optional(AssetId),
     correlation_id: Type.Optional(CorrelationId),
-    reason: HoldReason,
+    reason: reasonText(HOLD_REASON),
   },
   {
     additionalProperties: false,
@@ -95,7 +92,8 @@ export const HoldRecord = Type.Object({
   tenant: TenantSchema,
   asset_id: Type.Optional(AssetId),
   correlation_id: Type.Optional(CorrelationId),
-  reason: HoldReason,
+  /** Holds of earlier versions have any text: they must not be lost for that. */
+  reason: Type.String({ description: HOLD_REASON.description }),
   created_at: Instant("When the hold was placed."),
   created_by: KeyId,
   released_at: Type.Optional(Instant("When it was released. Absent: it holds.")),

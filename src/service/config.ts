@@ -303,9 +303,7 @@ const contradictions = (given: Readonly<Record<string, string | undefined>>): re
   const replicas = given.STREAM_REPLICAS ?? DEFAULTS.STREAM_REPLICAS;
   const errors: string[] = [];
   if (given.HEADS_COPY !== undefined && isWithin(given.DATA_DIR ?? DEFAULTS.DATA_DIR, given.HEADS_COPY))
-    errors.push(
-      "HEADS_COPY must be outside DATA_DIR: a copy of DATA_DIR that is put back would bring its own heads along.",
-    );
+    errors.push(COPY_WITHIN);
   if (natsUrl !== undefined) return errors;
   if (provisionUrl !== undefined)
     errors.push(
@@ -318,7 +316,10 @@ const contradictions = (given: Readonly<Record<string, string | undefined>>): re
   return errors;
 };
 
-const isWithin = (folder: string, path: string): boolean => {
+export const COPY_WITHIN =
+  "HEADS_COPY must be outside DATA_DIR: a copy of DATA_DIR that is put back would bring its own heads along.";
+
+export const isWithin = (folder: string, path: string): boolean => {
   const [first] = relative(folder, path).split(sep);
   return first !== ".." && !isAbsolute(relative(folder, path));
 };

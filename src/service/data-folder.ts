@@ -1,9 +1,9 @@
 /** The folder of DATA_DIR. */
-import { access, constants, mkdir } from "node:fs/promises";
+import { access, constants, mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { missingAs } from "../files/durable-file.ts";
 import { type BrokerFiles, brokerFiles } from "../jetstream/broker/broker-files.ts";
-import type { Config } from "./config.ts";
+import { COPY_WITHIN, type Config, isWithin } from "./config.ts";
 
 /** DATA_DIR cannot be used. The message is for the operator. */
 export class DataFolderRefusedError extends Error {
@@ -24,16 +24,22 @@ export const makeDataFolder = async (path: string): Promise<void> => {
 };
 
 /** A folder that is not mounted looks like one without heads, so it is never made here. Throws DataFolderRefusedError. */
-export const checkHeadsCopy = async (path: string | undefined): Promise<void> => {
+export const checkHeadsCopy = async ({
+  dataDir,
+  headsCopy: path,
+}: Pick<Config, "dataDir" | "headsCopy">): Promise<void> => {
   if (path === undefined) return;
   try {
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    // A link may lead into it.
+    if (!isWithin(await realpath(dataDir), await realpath(path))) return;
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     throw new DataFolderRefusedError(
       `HEADS_COPY ${path} cannot be used: ${detail}. Mount it or make it, so that this user may read and write it.`,
     );
   }
+  throw new DataFolderRefusedError(COPY_WITHIN);
 };
 
 /** What our own broker keeps there. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KnownHead } from "../proof/known-heads.ts";
@@ -60,13 +60,46 @@ test("of two sealers the one that signed less does not take back what is known",
   }
 });
 
-test("a file whose writer died is ignored: nothing in it was published", async () => {
+test("a file that is damaged or cut off keeps the folder from being read or written until it is back or gone", async () => {
   using folder = newFolder();
   const writer = openHeadsFolder(folder.path);
   await writer.add(group(1, { acme: "n1" }));
-  writeFileSync(join(folder.path, "heads-000000000002.json"), '{"is_whole":true,"heads":{"ac');
-  await writer.add(group(2, { acme: "n3" }));
-  expect((await openHeadsFolder(folder.path).read()).heads.get("acme")).toEqual(head("n3"));
+  await writer.add(group(2, { acme: "n2" }));
+  const newest = join(folder.path, "heads-000000000002.json");
+  const whole = readFileSync(newest, "utf8");
+  for (const damaged of ["", whole.slice(0, -9), "{}", whole.replace('"sequence":2', '"sequence":1')]) {
+    writeFileSync(newest, damaged);
+    const reader = openHeadsFolder(folder.path);
+    await expect(reader.read()).rejects.toThrow(newest);
+    await expect(reader.add(group(3, { acme: "n3" }))).rejects.toThrow(newest);
+  }
+  const reader = openHeadsFolder(folder.path);
+  await expect(reader.read()).rejects.toThrow(newest);
+  writeFileSync(newest, whole);
+  expect((await reader.read()).end?.sequence).toBe(2);
+  rmSync(newest);
+  expect((await openHeadsFolder(folder.path).read()).end?.sequence).toBe(1);
+});
+
+test("a damaged file does not matter once a later one has everything", async () => {
+  using folder = newFolder();
+  const writer = openHeadsFolder(folder.path);
+  await writer.add(group(1, { acme: "n1" }));
+  await writer.replace({ ...group(1, { acme: "n0" }), before: "all of them" });
+  writeFileSync(join(folder.path, "heads-000000000001.json"), "{");
+  expect((await openHeadsFolder(folder.path).read()).heads.get("acme")).toEqual(head("n0"));
+});
+
+test("a folder that never had a file is empty, and one that was emptied later is not", async () => {
+  using folder = newFolder();
+  const writer = openHeadsFolder(folder.path);
+  await writer.read();
+  expect(writer.isEmpty()).toBe(true);
+  await writer.add(group(1, { acme: "n1" }));
+  expect(readdirSync(folder.path)).toEqual(["heads-000000000001.json"]);
+  rmSync(join(folder.path, "heads-000000000001.json"));
+  await writer.read();
+  expect(writer.isEmpty()).toBe(false);
 });
 
 test("a folder that cannot be used is a problem until it can be used again", async () => {

@@ -1,23 +1,39 @@
 /**
  * The folder HEADS_COPY: what is known of the log outside it. Each group of heads is a new file, written once and never renamed or appended to,
- * so that a mount of object storage will do. Several processes may write to it, and read each other's files.
+ * so that a mount of object storage will do. Several processes may write to it, and read each other's files. A file that is damaged may hide that
+ * the log lost its end, so nothing is read then.
  */
-import { readdir, readFile, rm } from "node:fs/promises";
+import { hash, randomUUID } from "node:crypto";
+import { link, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { isTaken, missingAs, syncFolder, writeDurably } from "../files/durable-file.ts";
 import type { KnownEnd, KnownHead, KnownHeads } from "../proof/known-heads.ts";
 import { sealedHead } from "../proof/sealed-head.ts";
 
 export interface HeadsFolder {
-  /** Rejects if the folder cannot be read. */
+  /** Rejects if the folder cannot be read, with DamagedHeadsError if one of its files is damaged. */
   read(): Promise<KnownHeads>;
   /** Resolves once they are on disk. */
   add(added: { readonly end: KnownEnd; readonly heads: ReadonlyMap<string, KnownHead> }): Promise<void>;
   /** From now on only these count. What was known before is kept in a file of its own, whose text is `before`. */
   replace(replacement: KnownHeads & { readonly before: string }): Promise<void>;
-  /** Why the folder could not be read or written the last time; undefined if it could. */
+  /** Why the folder could not be read or written the last time; undefined if it could. Damaged files are no matter of this. */
   problem(): string | undefined;
+  /** Whether it never had a file, as far as this process has seen. */
+  isEmpty(): boolean;
 }
+
+/** What the heads in this file say is not known. */
+export class DamagedHeadsError extends Error {
+  override readonly name = "DamagedHeadsError";
+  constructor(path: string) {
+    super(`${path} in HEADS_COPY is damaged or cut off, so whether the log has the heads in it is not known`);
+  }
+}
+
+/** A file that another process is writing, on a file system without hard links, is whole by then. */
+const WRITTEN_MS_MAX = 1_000;
 
 /** When there are more files than this, one with everything takes their place. */
 const FILES_MAX = 64;
@@ -25,7 +41,7 @@ const FILES_MAX = 64;
 const NAME = /^heads-(\d{12})\.json$/;
 const nameOf = (number: number): string => `heads-${String(number).padStart(12, "0")}.json`;
 
-/** The text of a file. */
+/** The text of a file, but for its last line: the SHA-256 of this in hex. */
 export const headsText = ({ end, heads }: KnownHeads, isWhole: boolean): string =>
   `${JSON.stringify({ is_whole: isWhole, end, heads: Object.fromEntries(heads) })}\n`;
 
@@ -58,68 +74,60 @@ export const openHeadsFolder = (path: string): HeadsFolder => {
       if (sizeOf(head) >= sizeOf(known.heads.get(tenant))) known.heads.set(tenant, head);
     }
   };
-  /** Returns the numbers of all files, and whether one is incomplete: it is being written, or its writer died before it published anything. */
-  const readNew = async (): Promise<{ numbers: readonly number[]; isIncomplete: boolean }> => {
+  /** Those seen before that were not whole: they are not waited for again. */
+  const damaged = new Set<number>();
+  /** Returns the numbers of all files. */
+  const readNew = async (): Promise<readonly number[]> => {
     const numbers = (await readdir(path))
-      .flatMap((name) => Number(NAME.exec(name)?.[1] ?? []))
+      .flatMap((name) => NAME.exec(name)?.[1] ?? [])
+      .map(Number)
       .sort(ascending);
-    let isIncomplete = false;
+    const contents = new Map<number, Content | undefined>();
     for (const number of numbers) {
       if (taken.has(number) || number < wholeFrom) continue;
       const text = await readFile(join(path, nameOf(number)), "utf8").catch(missingAs(undefined));
-      const content = text === undefined ? undefined : contentOf(text);
-      if (content) take(number, content);
-      else isIncomplete = true;
+      // Another process has just written one with everything, and removed the others.
+      if (text === undefined) return readNew();
+      contents.set(number, contentOf(text));
     }
-    return { numbers, isIncomplete };
-  };
-  const write = async (number: number, content: KnownHeads, isWhole: boolean): Promise<boolean> => {
-    try {
-      await writeDurably(join(path, nameOf(number)), headsText(content, isWhole), "wx");
-    } catch (error) {
-      // Another process was faster. Its file is read before the next attempt.
-      if (isTaken(error)) return false;
-      throw error;
+    const from = numbers.findLast((number) => contents.get(number)?.is_whole) ?? 0;
+    for (const [number, content] of contents) {
+      if (content || number < from) continue;
+      if (damaged.has(number)) throw new DamagedHeadsError(join(path, nameOf(number)));
+      damaged.add(number);
+      await delay(WRITTEN_MS_MAX);
+      return readNew();
     }
-    await syncFolder(path);
-    return true;
+    for (const [number, content] of contents) if (content) take(number, content);
+    return numbers;
   };
+  const write = createWriter(path);
   /** Above what was ever read, too: the folder may have been emptied since. */
   const next = (numbers: readonly number[]): number => Math.max(numbers.at(-1) ?? 0, latest) + 1;
 
   const compact = async (): Promise<void> => {
-    const { numbers, isIncomplete } = await readNew();
-    if (numbers.length <= FILES_MAX || isIncomplete) return;
+    const numbers = await readNew();
+    if (numbers.length <= FILES_MAX) return;
     const number = next(numbers);
     if (!(await write(number, known, true))) return;
     for (const each of numbers) await rm(join(path, nameOf(each)), { force: true });
     await readNew();
   };
   const add: HeadsFolder["add"] = async (added) => {
-    const { numbers } = await readNew();
+    const numbers = await readNew();
     const isEmptied = numbers.length === 0 && latest > 0;
     const content = isEmptied ? { end: added.end, heads: new Map([...known.heads, ...added.heads]) } : added;
     if (!(await write(next(numbers), content, isEmptied))) return add(added);
     await compact();
   };
   const replace: HeadsFolder["replace"] = async (replacement) => {
-    const { numbers } = await readNew();
+    const numbers = await readNew();
     const number = next(numbers);
     await writeDurably(join(path, `given-up-${number}.json`), replacement.before);
     if (!(await write(number, replacement, true))) return replace(replacement);
     await readNew();
   };
-  const problems: { read?: string; written?: string } = {};
-  const noted = async <Result>(kind: keyof typeof problems, work: Promise<Result>): Promise<Result> => {
-    try {
-      const result = await work;
-      delete problems[kind];
-      return result;
-    } catch (error) {
-      problems[kind] = error instanceof Error ? error.message : String(error);
-      throw error;
-    }
-  };
+  const { noted, problem } = noteProblems();
   const read = async (): Promise<KnownHeads> => {
     await readNew();
     return known;
@@ -128,7 +136,56 @@ export const openHeadsFolder = (path: string): HeadsFolder => {
     read: () => noted("read", read()),
     add: (added) => noted("written", add(added)),
     replace: (replacement) => noted("written", replace(replacement)),
-    problem: () => problems.read ?? problems.written,
+    problem,
+    isEmpty: () => latest === 0,
+  };
+};
+
+const noteProblems = () => {
+  const problems: { read?: string; written?: string } = {};
+  const noted = async <Result>(kind: keyof typeof problems, work: Promise<Result>): Promise<Result> => {
+    try {
+      const result = await work;
+      delete problems[kind];
+      return result;
+    } catch (error) {
+      if (!(error instanceof DamagedHeadsError))
+        problems[kind] = error instanceof Error ? error.message : String(error);
+      throw error;
+    }
+  };
+  return { noted, problem: () => problems.read ?? problems.written };
+};
+
+/** Returns false if there is such a file. */
+const createWriter = (path: string) => {
+  let canLink = true;
+  /** A writer that dies leaves no file cut off: each gets its name once it is whole. Mounts of object storage have no links, and do that themselves. */
+  const writeWhole = async (file: string, text: string): Promise<void> => {
+    if (!canLink) return writeDurably(file, text, "wx");
+    const unnamed = join(path, `.writing-${randomUUID()}`);
+    try {
+      await writeDurably(unnamed, text, "wx");
+      await link(unnamed, file);
+    } catch (error) {
+      if (isTaken(error)) throw error;
+      await writeDurably(file, text, "wx");
+      canLink = false;
+    } finally {
+      await rm(unnamed, { force: true });
+    }
+  };
+  return async (number: number, content: KnownHeads, isWhole: boolean): Promise<boolean> => {
+    const text = headsText(content, isWhole);
+    try {
+      await writeWhole(join(path, nameOf(number)), `${text}${hash("sha256", text)}\n`);
+    } catch (error) {
+      // Another process was faster. Its file is read before the next attempt.
+      if (isTaken(error)) return false;
+      throw error;
+    }
+    await syncFolder(path);
+    return true;
   };
 };
 
@@ -138,11 +195,9 @@ const sizeOf = (head: KnownHead | undefined): number =>
 
 const ascending = (one: number, other: number): number => one - other;
 
-/** Undefined for an incomplete file. */
-const contentOf = (text: string): Content | undefined => {
-  try {
-    return JSON.parse(text) as Content;
-  } catch {
-    return undefined;
-  }
+/** Undefined for a file that is not as it was written. */
+const contentOf = (file: string): Content | undefined => {
+  const end = file.indexOf("\n") + 1;
+  const text = file.slice(0, end);
+  return file.slice(end) === `${hash("sha256", text)}\n` ? (JSON.parse(text) as Content) : undefined;
 };

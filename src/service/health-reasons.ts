@@ -86,9 +86,11 @@ export const HEALTH_REASONS = {
     severity: "critical",
   },
   heads_copy_unavailable: {
-    summary: "HEADS_COPY cannot be read or written, so no tree head is signed.",
-    advice: "See that it is mounted and has room, and that this user may read and write it.",
-    severity: "warning",
+    summary:
+      "HEADS_COPY cannot be read or written, so no tree head is signed; or a file in it is damaged, and nothing is taken.",
+    advice:
+      "See that it is mounted and has room, and that this user may read and write it; `/health/ready` names a damaged file.",
+    severity: "critical",
   },
   views_ahead: {
     summary: "The views have seen more than the log holds: it lost its end or is another one.",

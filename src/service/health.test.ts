@@ -27,7 +27,7 @@ const connection: BrokerConnection = {
 
 const IDLE = {
   countsStall: () => undefined,
-  copyProblem: () => undefined,
+  copyProblem: async () => undefined,
   diskFree: async () => 2 ** 40,
   now: () => new Date(),
 };
@@ -46,7 +46,7 @@ test("readiness names every reason why the log cannot be written, even if views 
     streams: { problem: () => problems.streams, watch: () => ({ [Symbol.dispose]: () => {} }) },
     logKeeper: { problem: () => problems.logKeeper, [Symbol.dispose]: () => {} },
     logGuard: { problem: () => problems.logGuard },
-    logEnd: { reasons: () => ({ ofViews: [], ofCopy: [] }), isKnown: () => true },
+    logEnd: { reasons: () => ({ ofViews: [], ofCopy: undefined }), isKnown: () => true },
     keyBucket: { ...createMemoryKeyStore(), readiness: () => keys },
     reader: {
       ...createArrayLog(),
@@ -126,7 +126,7 @@ test("a view that is being built must reach the end that the log had, but a view
     streams: { problem: () => undefined, watch: () => ({ [Symbol.dispose]: () => {} }) },
     logKeeper: { problem: () => undefined, [Symbol.dispose]: () => {} },
     logGuard: { problem: () => undefined },
-    logEnd: { reasons: () => ({ ofViews: [], ofCopy: [] }), isKnown: () => true },
+    logEnd: { reasons: () => ({ ofViews: [], ofCopy: undefined }), isKnown: () => true },
     keyBucket,
     reader: log,
     views: {

@@ -11,7 +11,7 @@ import type { ViewStore } from "../views/view-store.ts";
 import type { BrokerWatch } from "./broker-watch.ts";
 import { blocking, type HealthReason, type HealthReasonId } from "./health-reasons.ts";
 import { inTime } from "./in-time.ts";
-import { END_UNKNOWN, type LogEnd } from "./log-end.ts";
+import { copyReason, END_UNKNOWN, type LogEnd } from "./log-end.ts";
 import type { LogGuard } from "./log-guard.ts";
 import type { LogKeeper } from "./log-keeper.ts";
 import type { StreamsState } from "./stream-keeper.ts";
@@ -92,7 +92,8 @@ const logReasons = ({
   add("log_stalled", logKeeper.problem());
   add("log_misconfigured", logGuard.problem());
   add("log_end_unknown", logEnd.isKnown() ? undefined : END_UNKNOWN);
-  for (const reason of logEnd.reasons().ofCopy) add("heads_not_reached", reason);
+  const { ofCopy } = logEnd.reasons();
+  if (ofCopy) add(ofCopy.id, copyReason(ofCopy));
   const keys = keyBucket.readiness();
   if (keys.kind === "stale")
     add("keys_incomplete", `The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`);

@@ -1,16 +1,26 @@
 import { expect, test } from "bun:test";
 import { until } from "../../test/support/until.ts";
-import { watchLogEnd } from "./log-end.ts";
+import { type CopyTrouble, watchLogEnd } from "./log-end.ts";
+
+const SHORT: CopyTrouble = {
+  id: "heads_not_reached",
+  detail: "The log ends at record 1",
+  advice: "Bring it back.",
+};
 
 const watching = () => {
   const listeners = new Set<(state: "lost" | "restored") => void>();
-  const state: { views: readonly string[]; copy: string | undefined; isSilent: boolean; hasViews: boolean } =
-    {
-      views: [],
-      copy: undefined,
-      isSilent: false,
-      hasViews: true,
-    };
+  const state: {
+    views: readonly string[];
+    copy: CopyTrouble | undefined;
+    isSilent: boolean;
+    hasViews: boolean;
+  } = {
+    views: [],
+    copy: undefined,
+    isSilent: false,
+    hasViews: true,
+  };
   const said: string[] = [];
   const end = watchLogEnd({
     connection: {
@@ -24,7 +34,7 @@ const watching = () => {
       if (!state.hasViews) throw new Error("the database is away");
       return state.views;
     },
-    copyReason: async () => {
+    copyTrouble: async () => {
       if (state.isSilent) throw new Error("the log does not answer");
       return state.copy;
     },
@@ -50,7 +60,7 @@ test("nothing is taken until the end was looked at, and again after each reconne
   const running = end.run(stopping.signal);
   await until("it is known", end.isKnown);
   // The broker comes back with another log.
-  state.copy = "The log ends at record 1.";
+  state.copy = SHORT;
   tell("lost");
   expect(end.isKnown()).toBe(false);
   tell("restored");
@@ -76,7 +86,7 @@ test("what was asked before the connection was lost says nothing about the log a
   const stopping = new AbortController();
   const running = end.run(stopping.signal);
   await until("it is known", end.isKnown);
-  state.copy = "The log ends at record 1.";
+  state.copy = SHORT;
   const looking = end.look();
   tell("lost");
   state.isSilent = true;
@@ -95,7 +105,7 @@ test("views that are away tell nothing new, and do not keep events from being ta
   await end.look();
   state.hasViews = false;
   await end.look();
-  expect(end.reasons()).toEqual({ ofViews: state.views, ofCopy: [] });
+  expect(end.reasons()).toEqual({ ofViews: state.views, ofCopy: undefined });
   [state.hasViews, state.views] = [true, []];
   await end.look();
   expect(end.isBehind()).toBe(false);

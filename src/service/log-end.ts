@@ -7,16 +7,23 @@ import type { BrokerConnection } from "../jetstream/connection.ts";
 import { AWAY_RETRY_MS, LOG_END_MS, READINESS_VIEWS_MS_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { recordHash } from "../projections/view-end.ts";
-import type { KnownEnd, KnownHeads } from "../proof/known-heads.ts";
+import type { KnownEnd } from "../proof/known-heads.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { pause } from "./background.ts";
+import { DamagedHeadsError, type HeadsFolder } from "./heads-folder.ts";
 import { inTime } from "./in-time.ts";
 
 const CONFIRM_MS = 500;
 
+export interface CopyTrouble {
+  readonly id: "heads_not_reached" | "heads_copy_unavailable";
+  readonly detail: string;
+  readonly advice: string;
+}
+
 export interface LogEnd {
   /** Why nothing may be appended, for the operator; empty if it may, as far as is known. */
-  reasons(): { readonly ofViews: readonly string[]; readonly ofCopy: readonly string[] };
+  reasons(): { readonly ofViews: readonly string[]; readonly ofCopy: CopyTrouble | undefined };
   isBehind(): boolean;
   /** Whether the end was looked at since the broker was last connected. */
   isKnown(): boolean;
@@ -31,33 +38,33 @@ export const watchLogEnd = (dependencies: {
   /** Why the views are not of this log. Rejects if log or views do not answer. */
   readonly viewReasons: () => Promise<readonly string[]>;
   /** The same of HEADS_COPY. Rejects if the log does not answer, or the folder cannot be read. */
-  readonly copyReason: () => Promise<string | undefined>;
+  readonly copyTrouble: () => Promise<CopyTrouble | undefined>;
   readonly logger: Pick<Logger, "info" | "error">;
 }): LogEnd => {
-  const { connection, viewReasons, copyReason, logger } = dependencies;
+  const { connection, viewReasons, copyTrouble, logger } = dependencies;
   let ofViews: readonly string[] = [];
-  let ofCopy: readonly string[] = [];
+  let ofCopy: CopyTrouble | undefined;
   let isKnown = false;
   let told = "";
   /** Changes with the connection: what was asked before says nothing about the log that is there after it. */
   let epoch = 0;
-  const isBehind = (): boolean => ofViews.length + ofCopy.length > 0;
+  const isBehind = (): boolean => ofViews.length > 0 || ofCopy !== undefined;
   /** Views that are away, or a log that does not answer, tell nothing new. Views may be away for long, and events are taken meanwhile. */
   const ask = async () => {
     const [views = ofViews, copy] = await Promise.all([
       inTime(viewReasons(), READINESS_VIEWS_MS_MAX),
-      copyReason().then(
-        (reason) => ({ reasons: reason === undefined ? [] : [reason] }),
+      copyTrouble().then(
+        (trouble) => ({ trouble }),
         () => undefined,
       ),
     ]);
-    return { views, copy: copy?.reasons ?? ofCopy, isAnswered: copy !== undefined };
+    return { views, copy: copy ? copy.trouble : ofCopy, isAnswered: copy !== undefined };
   };
   const look = async (): Promise<void> => {
     if (!connection.isConnected()) return;
     const asked = epoch;
     let seen = await ask();
-    if (!isBehind() && seen.views.length + seen.copy.length > 0) {
+    if (!isBehind() && (seen.views.length > 0 || seen.copy)) {
       // A leader that was just elected may not have applied the last records yet. Nothing is taken until that is clear.
       isKnown = false;
       await delay(CONFIRM_MS);
@@ -66,11 +73,11 @@ export const watchLogEnd = (dependencies: {
     if (epoch !== asked) return;
     [ofViews, ofCopy] = [seen.views, seen.copy];
     isKnown ||= seen.isAnswered;
-    const detail = [...ofCopy, ...ofViews].join(" ");
+    const detail = [...(ofCopy ? [copyReason(ofCopy)] : []), ...ofViews].join(" ");
     if (detail === told) return;
     told = detail;
     if (detail === "") logger.info("the log has the end that is known of it again");
-    else logger.error("the log has lost its end or is another one, nothing is taken", { detail });
+    else logger.error("the log may have lost its end or be another one, nothing is taken", { detail });
   };
   const run: LogEnd["run"] = async (signal) => {
     let wake = new AbortController();
@@ -94,18 +101,25 @@ export const watchLogEnd = (dependencies: {
   };
 };
 
-/** Why the log does not hold what HEADS_COPY knows; undefined if it does. Rejects if folder or log do not answer. */
-export const behindCopy = async (
+/** Why nothing may be appended or signed, by what HEADS_COPY says; undefined if it may. Rejects if folder or log do not answer. */
+export const troubleOfCopy = async (
   log: Pick<LogReader, "lastSequence" | "read">,
-  { end }: Pick<KnownHeads, "end">,
-): Promise<{ readonly detail: string; readonly advice: string } | undefined> => {
-  if (end === undefined || (await holds(log, end))) return undefined;
-  const last = await log.lastSequence();
-  const seen =
-    last < end.sequence
-      ? `The log ends at record ${last}, and heads in HEADS_COPY cover it up to record ${end.sequence}`
-      : `Heads in HEADS_COPY cover another record ${end.sequence} than the log holds`;
-  return { detail: `${seen}: it lost its end or is another one`, advice: ACCEPT_OR_BRING_BACK };
+  folder: Pick<HeadsFolder, "read">,
+): Promise<CopyTrouble | undefined> => {
+  try {
+    const { end } = await folder.read();
+    if (end === undefined || (await holds(log, end))) return undefined;
+    const last = await log.lastSequence();
+    const seen =
+      last < end.sequence
+        ? `The log ends at record ${last}, and heads in HEADS_COPY cover it up to record ${end.sequence}`
+        : `Heads in HEADS_COPY cover another record ${end.sequence} than the log holds`;
+    const detail = `${seen}: it lost its end or is another one`;
+    return { id: "heads_not_reached", detail, advice: ACCEPT_OR_BRING_BACK };
+  } catch (error) {
+    if (!(error instanceof DamagedHeadsError)) throw error;
+    return { id: "heads_copy_unavailable", detail: error.message, advice: BRING_FILE_BACK };
+  }
 };
 
 const holds = async (
@@ -117,6 +131,11 @@ const holds = async (
   return message !== undefined && recordHash(message.payload) === record;
 };
 
+/** In whole sentences. */
+export const copyReason = ({ detail, advice }: CopyTrouble): string => `${detail}. ${advice}`;
+
+const BRING_FILE_BACK =
+  "Bring this file back from a copy of the folder. If there is none, see that the log is the newest one that you have, and move the file out of the folder: the heads that only it holds are given up.";
 const ACCEPT_OR_BRING_BACK =
   "Bring back the log that has it. If it is lost for good, accept that: prooftrail restore accept --reason …";
 

@@ -3,6 +3,7 @@ import { topology } from "../../streams/topology.ts";
 import type { Readiness } from "../http/routes/operation.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import type { Projection } from "../projections/projection.ts";
+import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -10,6 +11,7 @@ import { inBackground } from "./background.ts";
 import type { BrokerContact } from "./broker-contact.ts";
 import { watchBrokers } from "./broker-watch.ts";
 import type { Config } from "./config.ts";
+import { hasHeads, NO_HEADS } from "./heads-check.ts";
 import type { HeadsFolder } from "./heads-folder.ts";
 import { createReadiness } from "./health.ts";
 import { measureHealth } from "./health-metrics.ts";
@@ -25,13 +27,14 @@ export const openHealth = (parts: {
   readonly madeViews: MadeViews;
   readonly sealer: Work["sealer"];
   readonly headsFolder: HeadsFolder | undefined;
+  readonly checkpoints: CheckpointStore;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly version: string;
   readonly now: () => Date;
   readonly stack: AsyncDisposableStack;
 }): Readiness => {
-  const { config, contact, log, sealer, headsFolder, logger, now, stack, ...shared } = parts;
+  const { config, contact, log, sealer, headsFolder, checkpoints, logger, now, stack, ...shared } = parts;
   const { connection } = contact;
   const { reader } = log;
   const definitions = topology({ replicas: config.replicas });
@@ -40,7 +43,11 @@ export const openHealth = (parts: {
   const work: Work = {
     sealer,
     countsStall: log.accepted.stall,
-    copyProblem: () => headsFolder?.problem(),
+    copyProblem: async () => {
+      const problem = headsFolder?.problem();
+      if (problem !== undefined) return `HEADS_COPY cannot be used: ${problem}.`;
+      return headsFolder?.isEmpty() && (await hasHeads(checkpoints)) ? `${NO_HEADS}.` : undefined;
+    },
     diskFree: () => freeBytes(config.dataDir),
     now,
   };

@@ -13,7 +13,7 @@ import type { ViewStore } from "../views/view-store.ts";
 import { inBackground } from "./background.ts";
 import type { BrokerAddress } from "./broker-address.ts";
 import type { HeadsFolder } from "./heads-folder.ts";
-import { behindCopy, END_UNKNOWN, watchLogEnd } from "./log-end.ts";
+import { END_UNKNOWN, troubleOfCopy, watchLogEnd } from "./log-end.ts";
 import { guardLog } from "./log-guard.ts";
 import { keepStoring } from "./log-keeper.ts";
 import { viewsNotOfLog } from "./view-standing.ts";
@@ -42,11 +42,10 @@ export const openLog = async (options: {
   const logEnd = watchLogEnd({
     connection,
     viewReasons: () => viewsNotOfLog({ views, log: reader }, projections),
-    copyReason: async () => {
+    copyTrouble: async () => {
       // Without a copy, too, a log that does not answer leaves its end unknown.
       await reader.lastSequence();
-      const behind = headsFolder && (await behindCopy(reader, await headsFolder.read()));
-      return behind && `${behind.detail}. ${behind.advice}`;
+      return headsFolder && troubleOfCopy(reader, headsFolder);
     },
     logger,
   });
@@ -90,4 +89,5 @@ export const openLog = async (options: {
 
 /** For clients. Readiness has what to do. */
 const MISCONFIGURED = "The event log is misconfigured and accepts no events until an operator fixes it.";
-const BEHIND = "The event log has lost its end and accepts no events until an operator has settled that.";
+const BEHIND =
+  "The event log may have lost its end and accepts no events until an operator has settled that.";

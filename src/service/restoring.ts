@@ -15,7 +15,7 @@ import { sealedHead } from "../proof/sealed-head.ts";
 import type { TreeSource } from "../proof/tree-source.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { type HeadsFolder, headsText } from "./heads-folder.ts";
-import { behindCopy, type LogEnd } from "./log-end.ts";
+import { type LogEnd, troubleOfCopy } from "./log-end.ts";
 
 export const createAcceptRestore =
   (parts: {
@@ -30,9 +30,11 @@ export const createAcceptRestore =
   }): AcceptRestore =>
   async ({ by, reason }): Promise<AcceptedRestore> => {
     const { folder, log, trees, recorder, logEnd } = parts;
-    const known = await folder?.read();
-    if (folder === undefined || known?.end === undefined || (await behindCopy(log, known)) === undefined)
-      return { kind: "not_behind" };
+    const trouble = folder && (await troubleOfCopy(log, folder));
+    if (folder === undefined || trouble === undefined) return { kind: "not_behind" };
+    if (trouble.id !== "heads_not_reached") return { kind: "unavailable", detail: trouble.detail };
+    const known = await folder.read();
+    if (known.end === undefined) return { kind: "not_behind" };
     const position = await trees.position();
     const last = await log.lastSequence();
     // What the log still holds is told from the trees of its views.

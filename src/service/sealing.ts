@@ -17,7 +17,7 @@ import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 import type { HeadsFolder } from "./heads-folder.ts";
-import { behindCopy } from "./log-end.ts";
+import { troubleOfCopy } from "./log-end.ts";
 
 export const startSealing = (dependencies: {
   readonly log: LogReader;
@@ -85,7 +85,7 @@ export const startSealing = (dependencies: {
 
 const copyIn = (folder: HeadsFolder, log: LogReader): HeadsCopy => ({
   read: folder.read,
-  problem: async () => (await behindCopy(log, await folder.read()))?.detail,
+  problem: async () => (await troubleOfCopy(log, folder))?.detail,
   keep: async (notes, sequence) => {
     const message = await log.read(sequence);
     if (!message) throw new LogUnavailableError(`The log does not give back the record ${sequence}.`);

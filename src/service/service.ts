@@ -56,7 +56,7 @@ export const startService = async (dependencies: {
 }): Promise<Service> => {
   const { config, logger, version } = dependencies;
   await makeDataFolder(config.dataDir);
-  await checkHeadsCopy(config.headsCopy);
+  await checkHeadsCopy(config);
   refuseClosedViews(config);
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
@@ -98,7 +98,7 @@ export const startService = async (dependencies: {
   const signing = { log: reader, views, checkpoints, headsFolder, logger, metrics, now };
   const sealer = config.roles.includes("sealer") ? await startSealer(stack, config, signing) : undefined;
   const readiness = openHealth({
-    ...{ config, contact, log, views, projections, madeViews, sealer, headsFolder },
+    ...{ config, contact, log, views, projections, madeViews, sealer, headsFolder, checkpoints },
     ...{ metrics, logger, version, now, stack },
   });
   const operation = { ...withoutReadiness, readiness };

@@ -33,7 +33,7 @@ const work = (changes: {
       }),
     },
     countsStall: () => ({ lastedMs: changes.stalledMs ?? OTHER_STALL_MS_MAX - 1, agoMs: 0 }),
-    copyProblem: () => changes.copy,
+    copyProblem: async () => changes.copy,
     diskFree: async () => changes.free ?? DISK_FREE_BYTES_LOW,
     now: () => NOW,
   };

@@ -25,8 +25,8 @@ export interface Work {
       }
     | undefined;
   readonly countsStall: StallReport["stall"];
-  /** Why HEADS_COPY could not be read or written. */
-  readonly copyProblem: () => string | undefined;
+  /** Why HEADS_COPY cannot be relied on, as a sentence. */
+  readonly copyProblem: () => Promise<string | undefined>;
   readonly diskFree: () => Promise<number>;
   readonly now: () => Date;
 }
@@ -43,9 +43,10 @@ export const workReasons = async ({
   diskFree,
   now,
 }: Work): Promise<readonly HealthReason[]> => {
-  const [free, unsealedMs] = await Promise.all([
+  const [free, unsealedMs, problem] = await Promise.all([
     inTime(diskFree(), READINESS_WORK_MS_MAX),
     sealer && inTime(sealer.unsealedMs(), READINESS_WORK_MS_MAX),
+    inTime(copyProblem(), READINESS_WORK_MS_MAX),
   ]);
   const reasons: HealthReason[] = [];
   if (free !== undefined && free < DISK_FREE_BYTES_LOW)
@@ -55,9 +56,7 @@ export const workReasons = async ({
       warning("sealer_behind", `A record has waited ${minutes(unsealedMs)} for a signed tree head.`),
     );
   if (sealer) reasons.push(...monitorReasons(sealer.monitor(), now().getTime()));
-  const problem = copyProblem();
-  if (problem !== undefined)
-    reasons.push(warning("heads_copy_unavailable", `HEADS_COPY cannot be used: ${problem}.`));
+  if (problem !== undefined) reasons.push(warning("heads_copy_unavailable", problem));
   const lastedMs = countsStall()?.lastedMs ?? 0;
   if (lastedMs >= OTHER_STALL_MS_MAX)
     reasons.push(

@@ -270,7 +270,7 @@ const createRoundGauge = (registers: Registry[]) => {
 const createReconciliationMetrics = (registers: Registry[]) => ({
   reconciledHours: new Counter({
     name: "prooftrail_reconciled_hours_total",
-    help: "Hours of tenants held against what was acknowledged, by state: balanced, more_stored, refused, missing_in_log, not_projected. The last three are alarms.",
+    help: "Hours of tenants held against what was acknowledged, by state: balanced, more_stored, not_counted, refused, missing_in_log, not_projected. The last three are alarms.",
     labelNames: ["tenant", "state"],
     registers,
   }),

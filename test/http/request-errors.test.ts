@@ -138,7 +138,7 @@ describe.each([
     [
       [
         { asset_id },
-        "/reason required reason is required: send a text of 1 to 1000 characters, none of them U+0000.",
+        "/reason required reason is required: send a text of 1 to 1000 characters, at least one of them visible, with no control characters but line breaks, and none that change the direction of writing.",
       ],
       [{ reason }, " invalid_value Send either asset_id or correlation_id."],
       [

@@ -1,6 +1,15 @@
 /** HEADS_COPY: a log that was put back from an older copy is noticed without its old views, and goes on only if that is accepted. */
 import { expect, test } from "bun:test";
-import { cpSync, readdirSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type SealedHead, sealedHead } from "../../src/proof/sealed-head.ts";
 import { runCli } from "../support/cli.ts";
@@ -130,4 +139,77 @@ test("with HEADS_COPY an older copy of the log is neither written nor signed unt
     const verified = await runCli(["verify", bundle]);
     expect([verified.code, verified.out]).toEqual([0, expect.stringContaining("restored")]);
   });
+});
+
+test("a damaged file in HEADS_COPY may hide that the log lost its end: nothing is written or signed until it is back", async () => {
+  await using folder = await dataFolder();
+  await using elsewhere = await dataFolder();
+  await using heads = await dataFolder();
+  const store = join(folder.path, "broker/store");
+  const copy = join(elsewhere.path, "store");
+  const environment = { HEADS_COPY: heads.path };
+  const running = async (work: (service: ServiceProcess) => Promise<unknown>): Promise<void> => {
+    await using service = await spawnService({ dataDir: folder.path, environment });
+    await work(service);
+    service.kill("SIGTERM");
+    expect(await service.ended()).toBe(0);
+  };
+  for (const name of ["kept", "lost"]) {
+    await running(async (service) => {
+      await service.untilReady();
+      await take(service, [name]);
+      await sealed(service, name === "kept" ? 1 : 2);
+    });
+    if (name === "kept") cpSync(store, copy, { recursive: true });
+  }
+  rmSync(store, { recursive: true });
+  cpSync(copy, store, { recursive: true });
+  for (const end of ["", "-wal", "-shm"]) rmSync(join(folder.path, `views.sqlite${end}`), { force: true });
+  const newest = join(heads.path, readdirSync(heads.path).toSorted().at(-1) ?? "");
+  const whole = readFileSync(newest);
+  truncateSync(newest, whole.length - 9);
+
+  await running(async (service) => {
+    await service.untilReady();
+    const health = await until("the damage is named", async () => {
+      const { status, json } = await service.call("/health/ready");
+      return json.reason_ids?.includes("heads_copy_unavailable") && { status, ...json };
+    });
+    expect(health.status).toBe(503);
+    expect(health.reasons.join()).toContain(newest);
+    const refused = await service.call("/v1/events", { body: event({ event_id: "evt_new" }) });
+    expect([refused.status, refused.json.code]).toEqual([503, "log_behind"]);
+    await until("the sealer has refused", () => service.output.includes("no tree head is signed"));
+    const unaccepted = await service.call("/v1/restore/accept", { body: { reason: "none" } });
+    expect([unaccepted.status, unaccepted.text]).toEqual([503, expect.stringContaining(newest)]);
+    const doctor = await checksOf("heads copy", { DATA_DIR: folder.path, ...environment });
+    expect(doctor).toMatchObject([{ state: "failed", detail: expect.stringContaining(newest) }]);
+    writeFileSync(newest, whole);
+    await until("the loss is known", async () =>
+      (await service.call("/health/ready")).json.reason_ids.includes("heads_not_reached"),
+    );
+  });
+
+  // As if it were not mounted: the log has signed heads, and the folder has none.
+  for (const name of readdirSync(heads.path)) rmSync(join(heads.path, name));
+  await running(async (service) => {
+    await service.untilReady();
+    await until("it warns, and is ready", async () => {
+      const { status, text } = await service.call("/health/ready");
+      return status === 200 && text.includes("HEADS_COPY holds no heads");
+    });
+    const doctor = await checksOf("heads copy", { DATA_DIR: folder.path, ...environment });
+    expect(doctor).toMatchObject([{ state: "warning", advice: expect.stringContaining("mounted") }]);
+  });
+});
+
+test("a link into DATA_DIR is not outside of it", async () => {
+  await using folder = await dataFolder();
+  await using elsewhere = await dataFolder();
+  mkdirSync(join(folder.path, "heads"));
+  const HEADS_COPY = join(elsewhere.path, "heads");
+  symlinkSync(join(folder.path, "heads"), HEADS_COPY);
+  await using service = await spawnService({ dataDir: folder.path, environment: { HEADS_COPY } });
+  expect(await service.ended()).not.toBe(0);
+  expect(service.errors).toContain("HEADS_COPY must be outside DATA_DIR");
 });

@@ -426,7 +426,10 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
     });
 
     test("an event that is sent again after it has expired stays a repeat, in every view", async () => {
-      const counts = { read: async () => new Map([["2026-11-20T10", 4]]) };
+      const counts = {
+        begin: async () => "2026-01-01T00:00:00.000Z",
+        read: async () => new Map([["2026-11-20T10", 4]]),
+      };
       await using scene = await sceneOf(many(2));
       scene.setPolicy(SHORT);
       scene.setNow(YEAR_MS);

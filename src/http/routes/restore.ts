@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import type { Actor } from "../../access/action.ts";
 import { RESTORE_REASON_CHARACTERS_MAX } from "../../limits.ts";
 import { createRequestCheck } from "../../request/check.ts";
+import { reasonText } from "../../request/text.ts";
 import type { BodyReader } from "../body.ts";
 import { actorOf, type Call, type Guard, insufficientScope } from "../guard.ts";
 import { readJson } from "../json-body.ts";
@@ -58,11 +59,9 @@ export const restoreRoutes = ({ guard, ...dependencies }: Dependencies) =>
 
 const RestoreRequest = Type.Object(
   {
-    reason: Type.String({
-      minLength: 1,
+    reason: reasonText({
       maxLength: RESTORE_REASON_CHARACTERS_MAX,
       description: "Why the log was restored. It is kept in the log.",
-      "x-expects": `a text of at most ${RESTORE_REASON_CHARACTERS_MAX} characters`,
     }),
   },
   { additionalProperties: false, "x-expects": "an object with `reason`" },

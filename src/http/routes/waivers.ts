@@ -11,7 +11,7 @@ import { obligationEntry } from "../../projections/cases/registers/obligations.t
 import { CASES_VIEW } from "../../projections/cases/tables.ts";
 import { caseNameOf, findObligation } from "../../projections/cases/waivable.ts";
 import { createRequestCheck } from "../../request/check.ts";
-import { requestText } from "../../request/text.ts";
+import { reasonText } from "../../request/text.ts";
 import type { Row } from "../../views/tables.ts";
 import type { BodyReader } from "../body.ts";
 import { actorOf, type Call, type Guard, invalidKey } from "../guard.ts";
@@ -52,13 +52,7 @@ export const waiverRoutes = ({ guard, ...dependencies }: Dependencies & { readon
 
 const WaiverRequest = Type.Object(
   {
-    reason: requestText({
-      minLength: 1,
-      maxLength: WAIVE_REASON_CHARACTERS_MAX,
-      pattern: "^[^\\u0000]*$",
-      description: "For people: why.",
-      "x-expects": `a text of 1 to ${WAIVE_REASON_CHARACTERS_MAX} characters, none of them U+0000`,
-    }),
+    reason: reasonText({ maxLength: WAIVE_REASON_CHARACTERS_MAX, description: "For people: why." }),
   },
   { additionalProperties: false },
 );

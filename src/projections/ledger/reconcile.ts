@@ -24,7 +24,7 @@ import { LEDGER } from "./tables.ts";
 
 export interface HourBalance {
   readonly hour: Hour;
-  /** Null if nobody counted: the counts are of an earlier version, were lost, or are not stored yet. */
+  /** Null if nobody counted, or not from the first event on: the counts are of an earlier version, were lost, or are not stored yet. */
   readonly accepted: number | null;
   readonly stored: number;
   readonly projected: number;
@@ -73,7 +73,7 @@ export const NOT_PROJECTED = "not_projected";
 export interface ReconciliationDependencies {
   readonly views: ViewStore;
   readonly log: LogReader;
-  readonly accepted: Pick<AcceptedCounts, "read">;
+  readonly accepted: Pick<AcceptedCounts, "read" | "begin">;
 }
 
 export const reconcile = async (
@@ -127,12 +127,12 @@ export const reconcileCounted = async (
 };
 
 const balanceOf = async (
-  { views, log }: ReconciliationDependencies,
+  { views, log, accepted: counts }: ReconciliationDependencies,
   at: { tenant: string; hour: Hour; row: Row | undefined; count: number | undefined },
 ): Promise<HourBalance> => {
   const { tenant, hour, row, count } = at;
-  const accepted = count ?? null;
   if (!row) {
+    const accepted = count ?? null;
     const nothing = { stored: 0, projected: 0, repeated: 0, deadLetters: 0 };
     return { hour, accepted, ...nothing, state: "missing_in_log", differing: [], isComplete: false };
   }
@@ -140,6 +140,8 @@ const balanceOf = async (
   const projected = await countRows(views, tenant, hour, range);
   const stored = rowInteger(row, "records");
   const repeated = rowInteger(row, "repeated");
+  const isCounted = count === undefined || count >= stored || (await isCountedFrom(log, counts, range.first));
+  const accepted = isCounted ? (count ?? null) : null;
   const isProjected = projected + repeated + rowInteger(row, "malformed") === stored;
   const where: HourRead = { views, log, tenant, hour, range };
   const refused = await refusedRecords(where);
@@ -155,6 +157,17 @@ const balanceOf = async (
     state: stateOf({ accepted, stored, isProjected, isRefused }),
     ...together(refused, lost),
   };
+};
+
+/** In the hour in which counting began, as at an upgrade or after the stream COUNTS was lost, nobody counted the first events. */
+const isCountedFrom = async (
+  log: Pick<LogReader, "read">,
+  counts: Pick<AcceptedCounts, "begin">,
+  first: number,
+): Promise<boolean> => {
+  const message = await log.read(first);
+  const receivedAt = message && decodeRecord(message.payload)?.receivedAt;
+  return receivedAt === undefined || receivedAt >= (await counts.begin());
 };
 
 const stateOf = (found: {

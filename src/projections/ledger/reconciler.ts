@@ -24,7 +24,7 @@ export interface Reconciler {
 
 export const createReconciler = (
   dependencies: ReconciliationDependencies & {
-    readonly accepted: Pick<AcceptedCounts, "read" | "tenants">;
+    readonly accepted: Pick<AcceptedCounts, "read" | "begin" | "tenants">;
     readonly clock: () => Date;
     readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
     /** Before the balances of an hour are told. */
