@@ -42,8 +42,8 @@ test("the command of README prints one link to a service with the history", asyn
     if (demo.exitCode !== null) throw new Error(`it ended with ${demo.exitCode}: ${printed}`);
     return printed.includes("Ctrl-C stops it");
   });
-  const url = /open\s+(http:\S+)/.exec(printed)?.[1] ?? "";
+  const { origin } = new URL(/open\s+(http:\S+)/.exec(printed)?.[1] ?? "");
   const key = (await readFile(join(clone, "demo-data/demo.key"), "utf8")).trim();
-  const { json } = await createCaller(url, key)("/v1/assets");
+  const { json } = await createCaller(origin, key)("/v1/assets");
   expect(json.data).toHaveLength(6);
 });
