@@ -178,7 +178,12 @@ test("the file of rules is also read under its former name", () => {
     return result.kind === "valid" && result.config.obligationRulesFile;
   };
   expect(fileOf({ DEADLINES_FILE: "old.json" })).toBe("old.json");
-  expect(fileOf({ DEADLINES_FILE: "old.json", OBLIGATION_RULES_FILE: "new.json" })).toBe("new.json");
+  expect(readConfig({ DEADLINES_FILE: "old.json", OBLIGATION_RULES_FILE: "new.json" })).toEqual({
+    kind: "invalid",
+    errors: [
+      "DEADLINES_FILE is the former name of OBLIGATION_RULES_FILE: both are set. Leave DEADLINES_FILE out.",
+    ],
+  });
 });
 
 test.each([

@@ -261,6 +261,7 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
   const wellFormed = Object.fromEntries(Object.entries(given).filter(([name]) => !malformed.has(name)));
   const errors = [
     ...malformed.values(),
+    ...namedTwice(variables),
     ...unreadableHost(wellFormed),
     ...unreadableUrls(wellFormed),
     // A malformed NATS_URL still counts as set.
@@ -272,6 +273,11 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
   ];
   return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config: toConfig(given) };
 };
+
+const namedTwice = (variables: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  [...FORMER_NAMES]
+    .filter(([name, former]) => variables[name] !== undefined && variables[former] !== undefined)
+    .map(([name, former]) => `${former} is the former name of ${name}: both are set. Leave ${former} out.`);
 
 /** What a pattern cannot decide: whether a colon belongs to an IPv6 address. */
 const unreadableHost = ({ HOST: host = "" }: Static<typeof Environment>): readonly string[] =>
