@@ -12,10 +12,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { readRules } from "../src/obligations/overrides.ts";
+import { freePorts } from "./support/cluster.ts";
 import { until } from "./support/until.ts";
 
 const root = resolve(import.meta.dir, "..");
@@ -65,7 +65,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "prooftrail-readme-"));
   const clone = join(folder, "prooftrail");
   await cp(root, clone, { recursive: true, filter: (path) => !LEFT_OUT.has(relative(root, path)) });
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   await writeFile(join(folder, ".curlrc"), `connect-to = "127.0.0.1:8080:127.0.0.1:${port}"\nsilent\n`);
   const { ADMIN_API_KEY: _, NATS_URL: __, ...inherited } = process.env;
   environment = {
@@ -238,14 +238,5 @@ const run = (command: string, { mayFail = false } = {}): Promise<string> => {
   child.on("close", (code) =>
     code === 0 || mayFail ? done(output) : reject(new Error(`${command}\nended with ${code}: ${output}`)),
   );
-  return promise;
-};
-
-const freePort = (): Promise<number> => {
-  const { promise, resolve: done } = Promise.withResolvers<number>();
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    server.close(() => done(typeof address === "object" && address ? address.port : 0));
-  });
   return promise;
 };

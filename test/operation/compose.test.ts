@@ -27,6 +27,7 @@ import {
   SHARED_SUBJECTS,
 } from "../../streams/permissions.ts";
 import { testBrokerBinary } from "../support/broker.ts";
+import { freePorts } from "../support/cluster.ts";
 import { debianProgram } from "../support/debian-program.ts";
 import { until } from "../support/until.ts";
 
@@ -298,14 +299,6 @@ test("the load balancer makes up for what Bun's server does not take (test/http/
   );
 });
 
-const freePort = async (): Promise<number> => {
-  const server = createHttpServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-};
-
 const haproxy = await debianProgram(
   ["haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"],
   "usr/sbin/haproxy",
@@ -321,7 +314,7 @@ test.skipIf(haproxy.kind === "missing")(
     });
     const directory = await mkdtemp(join(tmpdir(), "prooftrail-haproxy-"));
     await new Promise<void>((done) => frontEnd.listen(0, "127.0.0.1", done));
-    const [bind, away] = [await freePort(), await freePort()];
+    const [bind = 0, away = 0] = await freePorts(2);
     // Debian's release is older than the image's, and there is no Docker.
     const config = (compose.configs.haproxy?.content ?? "")
       .replaceAll("$$", "$")

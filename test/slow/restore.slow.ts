@@ -189,18 +189,6 @@ test("a damaged file in HEADS_COPY may hide that the log lost its end: nothing i
       (await service.call("/health/ready")).json.reason_ids.includes("heads_not_reached"),
     );
   });
-
-  // As if it were not mounted: the log has signed heads, and the folder has none.
-  for (const name of readdirSync(heads.path)) rmSync(join(heads.path, name));
-  await running(async (service) => {
-    await service.untilReady();
-    await until("it warns, and is ready", async () => {
-      const { status, text } = await service.call("/health/ready");
-      return status === 200 && text.includes("HEADS_COPY holds no heads");
-    });
-    const doctor = await checksOf("heads copy", { DATA_DIR: folder.path, ...environment });
-    expect(doctor).toMatchObject([{ state: "warning", advice: expect.stringContaining("mounted") }]);
-  });
 });
 
 test("a link into DATA_DIR is not outside of it", async () => {

@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePorts } from "./cluster.ts";
 import { debianProgram } from "./debian-program.ts";
 import { sharedByFiles } from "./lasting-folder.ts";
 import { until } from "./until.ts";
@@ -26,7 +26,8 @@ export const startPgbouncer = async (
   if (program.kind === "missing") throw new Error(program.reason);
   const database = new URL(databaseUrl);
   const folder = await mkdtemp(join(tmpdir(), "prooftrail-pgbouncer-"));
-  const [port, users, config] = [await freePort(), join(folder, "users.txt"), join(folder, "pgbouncer.ini")];
+  const [port = 0] = await freePorts(1);
+  const [users, config] = [join(folder, "users.txt"), join(folder, "pgbouncer.ini")];
   writeFileSync(users, `"${database.username}" "${database.password}"\n`);
   const settings = [
     "[databases]",
@@ -74,12 +75,3 @@ const endOf = async (child: ChildProcess): Promise<void> => {
   child.kill("SIGKILL");
   await ended;
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const listener = createServer().once("error", reject);
-    listener.listen(0, "127.0.0.1", () => {
-      const address = listener.address();
-      listener.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
