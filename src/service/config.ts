@@ -246,6 +246,8 @@ export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(Environment.prop
 
 /** Names of v0.1.0. Whoever set one would otherwise get the limits of the table without a word. */
 const FORMER_NAMES: ReadonlyMap<string, string> = new Map([["OBLIGATION_RULES_FILE", "DEADLINES_FILE"]]);
+const TWICE =
+  "DEADLINES_FILE is the former name of OBLIGATION_RULES_FILE: both are set. Leave DEADLINES_FILE out.";
 
 export const readConfig = (variables: Readonly<Record<string, string | undefined>>): ConfigResult => {
   const given: Record<string, string> = {};
@@ -253,6 +255,7 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
     const value = variables[name] ?? variables[FORMER_NAMES.get(name) ?? name];
     if (value !== undefined) given[name] = value;
   }
+  const twice = [...FORMER_NAMES].flat().every((name) => variables[name] !== undefined);
   const malformed = new Map<string, string>();
   for (const { path, schema, value } of Errors(Environment, [], given)) {
     const name = path.slice(1);
@@ -261,7 +264,7 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
   const wellFormed = Object.fromEntries(Object.entries(given).filter(([name]) => !malformed.has(name)));
   const errors = [
     ...malformed.values(),
-    ...namedTwice(variables),
+    ...(twice ? [TWICE] : []),
     ...unreadableHost(wellFormed),
     ...unreadableUrls(wellFormed),
     // A malformed NATS_URL still counts as set.
@@ -273,11 +276,6 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
   ];
   return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config: toConfig(given) };
 };
-
-const namedTwice = (variables: Readonly<Record<string, string | undefined>>): readonly string[] =>
-  [...FORMER_NAMES]
-    .filter(([name, former]) => variables[name] !== undefined && variables[former] !== undefined)
-    .map(([name, former]) => `${former} is the former name of ${name}: both are set. Leave ${former} out.`);
 
 /** What a pattern cannot decide: whether a colon belongs to an IPv6 address. */
 const unreadableHost = ({ HOST: host = "" }: Static<typeof Environment>): readonly string[] =>
