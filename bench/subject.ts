@@ -17,10 +17,19 @@ export interface Subject extends AsyncDisposable {
   readonly brokerPid: number;
 }
 
-export const startSubject = async (dataDir: string, roles: string): Promise<Subject> => {
-  const child = spawn(process.execPath, [join(root, "src/service/main.ts")], {
+/** `tree`: the folder of the program, by default this one. */
+export const startSubject = async (
+  dataDir: string,
+  roles: string,
+  {
+    tree = root,
+    settings = {},
+  }: { readonly tree?: string; readonly settings?: Readonly<Record<string, string>> } = {},
+): Promise<Subject> => {
+  const child = spawn(process.execPath, [join(tree, "src/service/main.ts")], {
     env: {
       ...process.env,
+      ...settings,
       DATA_DIR: dataDir,
       PORT: "0",
       LOG_LEVEL: "warn",
