@@ -46,8 +46,8 @@ const folder = await mkdtemp(join(tmpdir(), "prooftrail-against-"));
 const tree = join(folder, "tree");
 try {
   await checkOut(commit, tree);
-  const before: Program = { name: "before", tree, dataDir: join(folder, "before") };
-  const now: Program = { name: "now", tree: root, dataDir: join(folder, "now") };
+  const before: Program = { tree, dataDir: join(folder, "before") };
+  const now: Program = { tree: root, dataDir: join(folder, "now") };
   const figures = await measure(before, now, events, parts.length === 0 ? PARTS : parts);
   process.stdout.write(tableOf(figures, commit));
   process.exitCode = figures.every(holds) ? 0 : 1;

@@ -38,6 +38,20 @@ export const historyEvents = (seed: number): readonly HistoryEvent[] => {
   return withSdkIds(seed % 2 === 0 ? withSdkCorrelations(events) : events);
 };
 
+/** Bodies of batches: histories side by side, in the order of their times. */
+export const batchBodies = (count: number, batchEvents: number): readonly string[] => {
+  const events: { readonly event: HistoryEvent; readonly at: number }[] = [];
+  for (let seed = 1; events.length < count; seed++)
+    for (const event of historyEvents(seed)) events.push({ event, at: Date.parse(event.timestamp) });
+  events.sort((one, other) => one.at - other.at);
+  const bodies: string[] = [];
+  for (let start = 0; start < count; start += batchEvents) {
+    const some = events.slice(start, Math.min(start + batchEvents, count));
+    bodies.push(JSON.stringify({ events: some.map(({ event }) => event) }));
+  }
+  return bodies;
+};
+
 /** UUIDv7 by the time of the event, as the SDK makes ids by default. All other ids are a system's own, in no order. */
 const withSdkIds = (events: readonly HistoryEvent[]): readonly HistoryEvent[] =>
   events.map((event) => ({ ...event, event_id: uuid7(Date.parse(event.timestamp)) }));

@@ -5,8 +5,6 @@
  * own, sharing the broker and the file of the views. `after`: the projector starts when all has been sent, and makes the views
  * from the log. Linux, for /proc.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,9 +12,8 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "nats";
 import { createSqliteViews } from "../src/views/sqlite.ts";
-import type { HistoryEvent } from "../test/support/histories/known-history.ts";
-import { historyEvents } from "./history-records.ts";
-import { cpuMicroseconds, root, type Subject, startSubject } from "./subject.ts";
+import { batchBodies } from "./history-records.ts";
+import { cpuMicroseconds, type Subject, startProjector, startSubject } from "./subject.ts";
 
 const LOOK_MS = 50;
 /** A program that has just started compiles its busiest functions. A backlog from that time would last long at the full rate. */
@@ -28,44 +25,6 @@ const [rate, seconds, how, batchEvents] = [
   process.argv[4] ?? "apart",
   Number(process.argv[5] ?? 100),
 ];
-
-/** Bodies of batches, made before the clock runs: histories side by side, in the order of their times. */
-const makeBodies = (count: number): readonly string[] => {
-  const events: { readonly event: HistoryEvent; readonly at: number }[] = [];
-  for (let seed = 1; events.length < count * batchEvents; seed++)
-    for (const event of historyEvents(seed)) events.push({ event, at: Date.parse(event.timestamp) });
-  events.sort((one, other) => one.at - other.at);
-  const bodies: string[] = [];
-  for (let start = 0; bodies.length < count; start += batchEvents)
-    bodies.push(
-      JSON.stringify({ events: events.slice(start, start + batchEvents).map(({ event }) => event) }),
-    );
-  return bodies;
-};
-
-const startProjector = (dataDir: string, { natsUrl, provisionUrl }: Subject) => {
-  const child = spawn(process.execPath, [join(root, "src/service/main.ts")], {
-    env: {
-      ...process.env,
-      DATA_DIR: dataDir,
-      PORT: "0",
-      LOG_LEVEL: "warn",
-      ROLES: "projector",
-      NATS_URL: natsUrl,
-      NATS_PROVISION_URL: provisionUrl,
-    },
-    stdio: ["ignore", "inherit", "ignore"],
-  });
-  const ended = once(child, "close");
-  return {
-    pid: child.pid ?? 0,
-    isRunning: () => child.exitCode === null && child.signalCode === null,
-    [Symbol.asyncDispose]: async (): Promise<void> => {
-      child.kill("SIGTERM");
-      await ended;
-    },
-  };
-};
 
 /** Returns how many were refused, and the greatest delay behind its own schedule. */
 const sendAll = async ({ port, key }: Subject, bodies: readonly string[], eventsPerSecond: number) => {
@@ -161,7 +120,9 @@ const measureMaking = async (dataDir: string, bodies: readonly string[]): Promis
 };
 
 const warmUpSeconds = how === "after" ? 0 : WARM_UP.seconds * WARM_UP.rateShare;
-const bodies = makeBodies((rate * (seconds + warmUpSeconds)) / batchEvents);
+/** Made before the clock runs. */
+const batches = Math.ceil((rate * (seconds + warmUpSeconds)) / batchEvents);
+const bodies = batchBodies(batches * batchEvents, batchEvents);
 const folder = await mkdtemp(join(tmpdir(), "prooftrail-lag-"));
 try {
   const measure = how === "after" ? measureMaking : measureLag;

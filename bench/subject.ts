@@ -1,5 +1,6 @@
 /** The service that is measured, with a broker of its own in `dataDir`. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -67,6 +68,39 @@ export const startSubject = async (
     servicePid: child.pid ?? 0,
     brokerPid,
     [Symbol.asyncDispose]: stop,
+  };
+};
+
+/** A process of its own that makes the views of the subject's log, in `dataDir` or where `settings` say. */
+export const startProjector = (
+  dataDir: string,
+  { natsUrl, provisionUrl }: Subject,
+  {
+    tree = root,
+    settings = {},
+  }: { readonly tree?: string; readonly settings?: Readonly<Record<string, string>> } = {},
+) => {
+  const child = spawn(process.execPath, [join(tree, "src/service/main.ts")], {
+    env: {
+      ...process.env,
+      ...settings,
+      DATA_DIR: dataDir,
+      PORT: "0",
+      LOG_LEVEL: "warn",
+      ROLES: "projector",
+      NATS_URL: natsUrl,
+      NATS_PROVISION_URL: provisionUrl,
+    },
+    stdio: ["ignore", "inherit", "ignore"],
+  });
+  const ended = once(child, "close");
+  return {
+    pid: child.pid ?? 0,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      child.kill("SIGTERM");
+      await ended;
+    },
   };
 };
 

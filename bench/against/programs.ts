@@ -6,10 +6,9 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { cpuMicroseconds, root, type Subject, startSubject } from "../subject.ts";
+import { root, type Subject, startSubject } from "../subject.ts";
 
 export interface Program {
-  readonly name: "before" | "now";
   /** Folder of its tree, with its packages. */
   readonly tree: string;
   /** Its log, keys and views. */
@@ -42,40 +41,6 @@ export const startFrontEnd = (
   roles: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Subject> => startSubject(dataDir, roles, { tree, settings });
-
-export interface Projector extends AsyncDisposable {
-  readonly pid: number;
-  readonly isRunning: () => boolean;
-}
-
-export const startProjector = (
-  { tree, dataDir }: Program,
-  { natsUrl, provisionUrl }: Subject,
-  settings: Readonly<Record<string, string>>,
-): Projector => {
-  const child = spawn(process.execPath, [join(tree, "src/service/main.ts")], {
-    env: {
-      ...process.env,
-      ...settings,
-      DATA_DIR: dataDir,
-      PORT: "0",
-      LOG_LEVEL: "warn",
-      ROLES: "projector",
-      NATS_URL: natsUrl,
-      NATS_PROVISION_URL: provisionUrl,
-    },
-    stdio: ["ignore", "inherit", "ignore"],
-  });
-  const ended = once(child, "close");
-  return {
-    pid: child.pid ?? 0,
-    isRunning: () => child.exitCode === null && child.signalCode === null,
-    [Symbol.asyncDispose]: async () => {
-      child.kill("SIGTERM");
-      await ended;
-    },
-  };
-};
 
 /** The views of SQLite go; the log stays. */
 export const removeViews = async (dataDir: string): Promise<void> => {
@@ -114,5 +79,3 @@ export const ask = ({ port, key }: Subject, path: string, init: RequestInit = {}
 /** The most memory that a process has had so far (proc(5), VmHWM). */
 export const peakMegabytes = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
-
-export { cpuMicroseconds, type Subject };

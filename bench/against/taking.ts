@@ -1,7 +1,8 @@
 /** Taking events: both programs in turns, so that a slow minute is slow for both. */
 import { startLoader } from "../programs.ts";
+import { cpuMicroseconds } from "../subject.ts";
 import { type Figure, median } from "./figures.ts";
-import { cpuMicroseconds, type Program, peakMegabytes, startFrontEnd } from "./programs.ts";
+import { type Program, peakMegabytes, startFrontEnd } from "./programs.ts";
 
 const ROUNDS = 6;
 const SECONDS = 2;

@@ -1,25 +1,16 @@
 /** Views: building all of them from one log, on SQLite and on PostgreSQL, then what readers ask of them. */
 import { startPostgres } from "../../test/support/postgres.ts";
-import { historyEvents } from "../history-records.ts";
+import { batchBodies } from "../history-records.ts";
+import { cpuMicroseconds, type Subject, startProjector } from "../subject.ts";
 import { type Figure, median, quantile } from "./figures.ts";
-import {
-  ask,
-  cpuMicroseconds,
-  type Program,
-  peakMegabytes,
-  removeViews,
-  type Subject,
-  startFrontEnd,
-  startProjector,
-  untilProjected,
-} from "./programs.ts";
+import { ask, type Program, peakMegabytes, removeViews, startFrontEnd, untilProjected } from "./programs.ts";
 
 const BATCH_EVENTS = 1000;
 const ROUNDS = 2;
 
 /** The same events into both logs. */
 export const fillLogs = async (programs: readonly Program[], count: number): Promise<void> => {
-  const bodies = bodiesOf(count);
+  const bodies = batchBodies(count, BATCH_EVENTS);
   for (const program of programs) {
     await using subject = await startFrontEnd(program, "api");
     for (const body of bodies) {
@@ -28,22 +19,6 @@ export const fillLogs = async (programs: readonly Program[], count: number): Pro
       await answer.arrayBuffer();
     }
   }
-};
-
-/** Histories side by side, in the order of their times. */
-const bodiesOf = (count: number): readonly string[] => {
-  const events: { readonly event: object; readonly at: number }[] = [];
-  for (let seed = 1; events.length < count; seed++)
-    for (const event of historyEvents(seed)) events.push({ event, at: Date.parse(event.timestamp) });
-  events.sort((one, other) => one.at - other.at);
-  const bodies: string[] = [];
-  for (let start = 0; start < count; start += BATCH_EVENTS)
-    bodies.push(
-      JSON.stringify({
-        events: events.slice(start, Math.min(start + BATCH_EVENTS, count)).map(({ event }) => event),
-      }),
-    );
-  return bodies;
 };
 
 interface Projected {
@@ -60,7 +35,7 @@ const project = async (
   await removeViews(program.dataDir);
   await using subject = await startFrontEnd(program, "api", settings);
   const startedAt = performance.now();
-  await using projector = startProjector(program, subject, settings);
+  await using projector = startProjector(program.dataDir, subject, { tree: program.tree, settings });
   await untilProjected(subject, events, projector.isRunning);
   return {
     rate: events / ((performance.now() - startedAt) / 1000),
