@@ -14,7 +14,7 @@ export interface Column<Row> {
   readonly widthExpected?: number;
 }
 
-const GAP = "  ";
+export const GAP = "  ";
 
 export interface TableWriter<Row> {
   /** The lines of these rows; the first call also returns the heading. */
@@ -25,38 +25,51 @@ export interface TableWriter<Row> {
 export const createTable = <Row>(
   columns: readonly Column<Row>[],
   terminalColumns: number | undefined,
+): TableWriter<Row> =>
+  tableWriter(columns, terminalColumns, {
+    narrowable: (widths) => widestOf(columns, widths, false) ?? widestOf(columns, widths, true),
+    row: (cells, widths) => line(columns, cells, widths, terminalColumns),
+  });
+
+/** What differs between tables that cut their cells and those that wrap them. */
+interface Layout {
+  /** The index of the column to make narrower by one; undefined if none may be. */
+  readonly narrowable: (widths: readonly number[]) => number | undefined;
+  /** The text of one row, with its line ends. */
+  readonly row: (cells: readonly string[], widths: readonly number[]) => string;
+}
+
+export const tableWriter = <Row>(
+  columns: readonly Pick<Column<Row>, "title" | "value" | "widthExpected">[],
+  terminalColumns: number | undefined,
+  { narrowable, row }: Layout,
 ): TableWriter<Row> => {
-  let widths: readonly number[] | undefined;
+  let known: readonly number[] | undefined;
+  const widthsOf = (cells: readonly (readonly string[])[]): readonly number[] => {
+    const widths = columns.map(({ title, widthExpected = 0 }, index) =>
+      cells.reduce(
+        (most, texts) => Math.max(most, textWidth(texts[index] ?? "")),
+        Math.max(textWidth(title), widthExpected),
+      ),
+    );
+    if (terminalColumns === undefined) return widths;
+    let over = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - terminalColumns;
+    for (; over > 0; over--) {
+      const index = narrowable(widths);
+      if (index === undefined) break;
+      widths[index] = (widths[index] ?? 0) - 1;
+    }
+    return widths;
+  };
   return {
     lines: (rows) => {
-      const cells = rows.map((row) => columns.map(({ value }) => printable(value(row))));
-      const heading = widths === undefined ? [columns.map(({ title }) => title)] : [];
-      widths ??= widthsFor(columns, cells, terminalColumns);
-      const fixed = widths;
-      return [...heading, ...cells].map((row) => line(columns, row, fixed, terminalColumns)).join("");
+      const cells = rows.map((each) => columns.map(({ value }) => printable(value(each))));
+      const heading = known === undefined ? [columns.map(({ title }) => title)] : [];
+      const widths = known ?? widthsOf(cells);
+      known = widths;
+      return [...heading, ...cells].map((texts) => row(texts, widths)).join("");
     },
   };
-};
-
-const widthsFor = <Row>(
-  columns: readonly Column<Row>[],
-  cells: readonly (readonly string[])[],
-  terminalColumns: number | undefined,
-): readonly number[] => {
-  const widths = columns.map(({ title, widthExpected = 0 }, index) =>
-    cells.reduce(
-      (most, row) => Math.max(most, textWidth(row[index] ?? "")),
-      Math.max(textWidth(title), widthExpected),
-    ),
-  );
-  if (terminalColumns === undefined) return widths;
-  let over = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - terminalColumns;
-  for (; over > 0; over--) {
-    const widest = widestOf(columns, widths, false) ?? widestOf(columns, widths, true);
-    if (widest === undefined) break;
-    widths[widest] = (widths[widest] ?? 0) - 1;
-  }
-  return widths;
 };
 
 /** The columns that may still be truncated. */

@@ -1,7 +1,6 @@
 /** Tables whose columns wrap on a terminal. Ids are never cut and never broken, because people copy them. Pure. */
-import { printable } from "../terminal/printable.ts";
 import { padded, textWidth } from "../terminal/text-width.ts";
-import type { TableWriter } from "./table.ts";
+import { GAP, type TableWriter, tableWriter } from "./table.ts";
 
 export interface WrappedColumn<Row> {
   readonly title: string;
@@ -10,7 +9,6 @@ export interface WrappedColumn<Row> {
   readonly isId?: true;
 }
 
-const GAP = "  ";
 /** No column is made narrower: a date stays whole. */
 const WIDTH_MIN = 10;
 
@@ -18,40 +16,22 @@ const WIDTH_MIN = 10;
 export const createWrappedTable = <Row>(
   columns: readonly WrappedColumn<Row>[],
   terminalColumns: number | undefined,
-): TableWriter<Row> => {
-  let widths: readonly number[] | undefined;
-  return {
-    lines: (rows) => {
-      const cells = rows.map((row) => columns.map(({ value }) => printable(value(row))));
-      const heading = widths === undefined ? [columns.map(({ title }) => title)] : [];
-      widths ??= widthsFor(columns, cells, terminalColumns);
-      const fixed = widths;
-      return [...heading, ...cells]
-        .map((row) => rowText(columns, row, fixed, terminalColumns !== undefined))
-        .join("");
-    },
-  };
-};
+): TableWriter<Row> =>
+  tableWriter(columns, terminalColumns, {
+    narrowable: (widths) => widestOf(columns, widths),
+    row: (cells, widths) => rowText(columns, cells, widths, terminalColumns !== undefined),
+  });
 
-const widthsFor = (
+/** The first of the widest columns that may be narrower. */
+const widestOf = (
   columns: readonly WrappedColumn<never>[],
-  cells: readonly (readonly string[])[],
-  terminalColumns: number | undefined,
-): readonly number[] => {
-  const widths = columns.map(({ title }, index) =>
-    cells.reduce((most, row) => Math.max(most, textWidth(row[index] ?? "")), textWidth(title)),
-  );
-  if (terminalColumns === undefined) return widths;
-  let over = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - terminalColumns;
-  for (; over > 0; over--) {
-    const [widest] = widths
-      .map((width, index) => ({ width, index }))
-      .filter(({ width, index }) => columns[index]?.isId !== true && width > WIDTH_MIN)
-      .sort((one, other) => other.width - one.width);
-    if (widest === undefined) break;
-    widths[widest.index] = widest.width - 1;
-  }
-  return widths;
+  widths: readonly number[],
+): number | undefined => {
+  const [widest] = widths
+    .map((width, index) => ({ width, index }))
+    .filter(({ width, index }) => columns[index]?.isId !== true && width > WIDTH_MIN)
+    .sort((one, other) => other.width - one.width);
+  return widest?.index;
 };
 
 const rowText = (
