@@ -33,25 +33,43 @@ const take = async (service: ServiceProcess, names: readonly string[]): Promise<
   }
 };
 
-test("with HEADS_COPY an older copy of the log is neither written nor signed until its loss is accepted, and later heads say so", async () => {
-  await using folder = await dataFolder();
-  await using elsewhere = await dataFolder();
-  await using heads = await dataFolder();
+/** A folder of a service with HEADS_COPY, whose store can be copied and put back without its views. */
+const restorable = async () => {
+  const stack = new AsyncDisposableStack();
+  const [folder, elsewhere, heads] = [
+    stack.use(await dataFolder()),
+    stack.use(await dataFolder()),
+    stack.use(await dataFolder()),
+  ];
   const store = join(folder.path, "broker/store");
   const copy = join(elsewhere.path, "store");
   const environment = { HEADS_COPY: heads.path };
-  const running = async (work: (service: ServiceProcess) => Promise<unknown>): Promise<void> => {
-    await using service = await spawnService({ dataDir: folder.path, environment });
-    await service.untilReady();
-    await work(service);
-    service.kill("SIGTERM");
-    expect(await service.ended()).toBe(0);
+  return {
+    folder,
+    elsewhere,
+    heads,
+    environment,
+    running: async (work: (service: ServiceProcess) => Promise<unknown>): Promise<void> => {
+      await using service = await spawnService({ dataDir: folder.path, environment });
+      await service.untilReady();
+      await work(service);
+      service.kill("SIGTERM");
+      expect(await service.ended()).toBe(0);
+    },
+    keepCopy: (): void => cpSync(store, copy, { recursive: true }),
+    putBack: (): void => {
+      rmSync(store, { recursive: true });
+      cpSync(copy, store, { recursive: true });
+      for (const end of ["", "-wal", "-shm"])
+        rmSync(join(folder.path, `views.sqlite${end}`), { force: true });
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
-  const putBack = (): void => {
-    rmSync(store, { recursive: true });
-    cpSync(copy, store, { recursive: true });
-    for (const end of ["", "-wal", "-shm"]) rmSync(join(folder.path, `views.sqlite${end}`), { force: true });
-  };
+};
+
+test("with HEADS_COPY an older copy of the log is neither written nor signed until its loss is accepted, and later heads say so", async () => {
+  await using scene = await restorable();
+  const { folder, elsewhere, heads, environment, running, keepCopy, putBack } = scene;
 
   let zeta = "";
   await running(async (service) => {
@@ -63,7 +81,7 @@ test("with HEADS_COPY an older copy of the log is neither written nor signed unt
     await sealed(service, 1);
     await sealed(service, 1, zeta);
   });
-  cpSync(store, copy, { recursive: true });
+  keepCopy();
   let lost: SealedHead | undefined;
   await running(async (service) => {
     await take(service, ["lost_1", "lost_2"]);
@@ -142,35 +160,21 @@ test("with HEADS_COPY an older copy of the log is neither written nor signed unt
 });
 
 test("a damaged file in HEADS_COPY may hide that the log lost its end: nothing is written or signed until it is back", async () => {
-  await using folder = await dataFolder();
-  await using elsewhere = await dataFolder();
-  await using heads = await dataFolder();
-  const store = join(folder.path, "broker/store");
-  const copy = join(elsewhere.path, "store");
-  const environment = { HEADS_COPY: heads.path };
-  const running = async (work: (service: ServiceProcess) => Promise<unknown>): Promise<void> => {
-    await using service = await spawnService({ dataDir: folder.path, environment });
-    await work(service);
-    service.kill("SIGTERM");
-    expect(await service.ended()).toBe(0);
-  };
+  await using scene = await restorable();
+  const { folder, heads, environment, running, keepCopy, putBack } = scene;
   for (const name of ["kept", "lost"]) {
     await running(async (service) => {
-      await service.untilReady();
       await take(service, [name]);
       await sealed(service, name === "kept" ? 1 : 2);
     });
-    if (name === "kept") cpSync(store, copy, { recursive: true });
+    if (name === "kept") keepCopy();
   }
-  rmSync(store, { recursive: true });
-  cpSync(copy, store, { recursive: true });
-  for (const end of ["", "-wal", "-shm"]) rmSync(join(folder.path, `views.sqlite${end}`), { force: true });
+  putBack();
   const newest = join(heads.path, readdirSync(heads.path).toSorted().at(-1) ?? "");
   const whole = readFileSync(newest);
   truncateSync(newest, whole.length - 9);
 
   await running(async (service) => {
-    await service.untilReady();
     const health = await until("the damage is named", async () => {
       const { status, json } = await service.call("/health/ready");
       return json.reason_ids?.includes("heads_copy_unavailable") && { status, ...json };
