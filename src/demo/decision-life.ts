@@ -24,7 +24,7 @@ export const liveDecisions = (journal: Journal): void => {
     for (let number = 1; number <= system.decisions; number++) liveDecision(journal, system, number);
 };
 
-/** Candidates are others than customers, and none of either is the person whose story is told apart. */
+/** Candidates and customers are different people. The person with a story of their own is neither. */
 const PERSONS = 260;
 const FIRST_PERSON = 100;
 

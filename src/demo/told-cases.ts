@@ -49,7 +49,7 @@ export const tellCases = (journal: Journal): void => {
   const soon = case_(journal, CREDIT_KR, "due-soon", 30);
   adverse(journal, soon);
   object(journal, soon, 26, "automated_decision_refusal");
-  // Under the GDPR one month, and two more if the person is told why.
+  // The GDPR allows one month, and two more after the person has been given the reasons (art. 12(3)).
   const waived = case_(journal, CREDIT_EU, "waived", 50);
   adverse(journal, waived);
   object(journal, waived, 45, "appeal");

@@ -190,7 +190,7 @@ async function* entryPages<Asked>(
   const { order, tenant, check } = parts;
   let cursor: string | undefined;
   do {
-    // Throws while a view is being made again, which breaks the file off.
+    // Throws while a view is being rebuilt, so the file ends early.
     await check();
     const page = await source.page(asked, tenant, { order, limit: PART_ROWS_MAX, cursor });
     if (page.kind !== "page") throw new Error("a list takes its own cursor");
@@ -220,7 +220,7 @@ export const answerKeptList = async (
   });
   if (format !== "json")
     return answerExport(dependencies, call, { name, ...entryFile(format, columns, inOnePage(rows)) });
-  // The cursor is valid for every key that sees the same rows, as in all other lists.
+  // As in all other lists, any key that sees the same rows may send this cursor.
   const scope = JSON.stringify([name, principal.isAdmin, principal.tenant, tenant, from, to]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor") return invalidCursor({ context });

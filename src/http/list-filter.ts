@@ -1,4 +1,4 @@
-/** Query parameters that filter a list, and their documentation: the same names and forms for every list. */
+/** Query parameters that filter a list, with their documentation. Every list uses the same names and formats. */
 import { shortened } from "../event/facts.ts";
 import { canonicalEventId, timeKey } from "../event/formats.ts";
 import type { List, ListQuestion } from "../projections/list.ts";

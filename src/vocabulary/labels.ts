@@ -1,5 +1,5 @@
 /**
- * The words that people use for the names in events and answers, in English and Korean: one table for every client. It imports only types,
+ * English and Korean labels for the names in events and answers: one table for every client. It imports only types,
  * so that a page may have it without the program. The types require a label for each name; a test requires it of names that have no type.
  */
 import type { SYSTEM_EVENTS } from "../administration/system-events.ts";

@@ -45,7 +45,7 @@ test("with more scopes, as JSON", async () => {
   expect((await signIn(link)).json.data.scopes).toEqual(["events:read", "obligations:waive"]);
 });
 
-test("a key that may not make keys is told so", async () => {
+test("a key without keys:manage gets an error that says so", async () => {
   const { code, err } = await run(await service.makeKey("acme", ["events:read"]));
   expect(code).not.toBe(0);
   expect(err).toContain("keys:manage");
