@@ -29,6 +29,8 @@ export interface Fact {
   readonly byOriginal?: true;
   /** A notice that names nothing: its decision is that of the same asset and person (DOMAIN 2b, rule 3). It stands in the register under a case of its own. */
   readonly bySubject?: true;
+  /** A notice that names nothing, the first one of its asset and person: no decision was made after it yet (projections/cases/person-notices.ts). */
+  readonly awaitsDecision?: true;
   /** The name under which it stands in a register, where it continues something and nothing is found that it could mean. Absent: its own id. */
   readonly standsAs?: string;
   /** From `metadata`, as text; what may be a number (AS_JSON) as JSON. */

@@ -22,6 +22,7 @@ const anyFact: fc.Arbitrary<Fact> = fc.record(
       { requiredKeys: [] },
     ),
     byOriginal: fc.constant<true>(true),
+    awaitsDecision: fc.constant<true>(true),
     says: fc.record({ outcome: anyText, reason: anyText, role: anyText }, { requiredKeys: [] }),
   },
   { requiredKeys: ["at", "id", "sequence", "recorded", "type", "asset", "links", "says"] },

@@ -20,7 +20,8 @@ export type StoredFact = readonly [
   tier: string | null,
   bases: readonly string[] | null,
   recorded: string,
-  byOriginal?: true,
+  byOriginal?: boolean,
+  awaitsDecision?: true,
 ];
 
 export const storedFact = (fact: Fact): StoredFact => [
@@ -39,10 +40,20 @@ export const storedFact = (fact: Fact): StoredFact => [
   fact.tier ?? null,
   fact.bases ?? null,
   fact.recorded,
-  ...(fact.byOriginal ? ([true] as const) : NOTHING),
+  ...marksOf(fact),
 ];
 
+/** Few facts have any. */
+const marksOf = ({
+  byOriginal,
+  awaitsDecision,
+}: Fact): readonly [byOriginal?: boolean, awaitsDecision?: true] => {
+  if (awaitsDecision) return [byOriginal === true, true];
+  return byOriginal ? ORIGINAL : NOTHING;
+};
+
 const NOTHING = [] as const;
+const ORIGINAL = [true] as const;
 
 export const factFrom = (stored: StoredFact): Fact => {
   const links: Writable<Links> = {};
@@ -65,5 +76,6 @@ export const factFrom = (stored: StoredFact): Fact => {
   if (stored[12] !== null) fact.tier = stored[12];
   if (stored[13] !== null) fact.bases = stored[13];
   if (stored[15]) fact.byOriginal = true;
+  if (stored[16]) fact.awaitsDecision = true;
   return fact;
 };

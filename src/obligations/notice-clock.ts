@@ -42,8 +42,8 @@ const byMade = (one: Decision, other: Decision): number =>
   one.made && other.made ? inOrder(one.made, other.made) : Number(!one.made) - Number(!other.made);
 
 /**
- * The notices about each system to each person under each correlation that belong to no decision yet, in order: the first counts. Of a notice that names
- * neither a decision nor a correlation nobody knows whether a decision is to come.
+ * The notices about each system to each person under each correlation that belong to no decision yet, in order: the first counts. A notice that names neither
+ * a decision nor a correlation is a case of its own, which its mark says.
  */
 const undecidedNotices = (
   decisions: readonly Decision[],
@@ -56,7 +56,8 @@ const undecidedNotices = (
   const alike = new Map<string, Fact[]>();
   for (const { shown } of notices) {
     const correlation = shown?.links.correlation;
-    if (!shown || correlation === undefined || decided.has(shown) || withDecision.has(correlation)) continue;
+    if (!shown || decided.has(shown)) continue;
+    if (correlation === undefined ? !shown.awaitsDecision : withDecision.has(correlation)) continue;
     const about = JSON.stringify([shown.asset, shown.subject, correlation]);
     const those = alike.get(about);
     if (those) those.push(shown);

@@ -116,6 +116,33 @@ describe("an obligation that has more time by an event that was sent after the d
 });
 
 describe("a notice that had to come before the decision", () => {
+  test("has such a row without a name too: the first to the person, until a decision is made after it", async () => {
+    const { send, read } = await tenantOf("nameless-notices");
+    const law = { legal_bases: ["nyc_ll144"], subject_hash: `sha256:${"c".repeat(64)}` };
+    const rows = async () =>
+      (await read("/v1/obligations?rule=LL144-NOTICE")).map((row: Readonly<Record<string, unknown>>) => [
+        row.obligation_id,
+        row.state,
+        row.earliest_decision_at,
+      ]);
+    const earliest = "2026-11-16T05:00:00Z";
+    await send("evt_later", "disclosure_shown", "2026-11-03T15:00:00Z", law);
+    expect(await rows()).toEqual([["LL144-NOTICE:evt_later", "open", "2026-11-17T05:00:00Z"]]);
+    await send("evt_first", "transparency.notice_shown", "2026-11-02T15:00:00Z", law);
+    await send("evt_last", "transparency.notice_shown", "2026-11-04T15:00:00Z", law);
+    await send("evt_before", "decision.automated_decision_made", "2026-11-01T15:00:00Z", {
+      subject_hash: law.subject_hash,
+    });
+    expect(await rows()).toEqual([["LL144-NOTICE:evt_first", "open", earliest]]);
+    await send("evt_made", "decision.automated_decision_made", "2026-11-16T15:00:00Z", law);
+    expect(await rows()).toEqual([["LL144-NOTICE:evt_made", "met", earliest]]);
+    await send("evt_early", "decision.automated_decision_made", "2026-11-05T15:00:00Z", law);
+    expect((await rows()).toSorted()).toEqual([
+      ["LL144-NOTICE:evt_early", "breached", earliest],
+      ["LL144-NOTICE:evt_made", "met", earliest],
+    ]);
+  });
+
   test("has a row with the earliest time of the decision before there is one, and is breached by an early one", async () => {
     const { send, read, bundle } = await tenantOf("notices");
     const law = { legal_bases: ["nyc_ll144"], correlation_id: "application-1" };

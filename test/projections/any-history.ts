@@ -65,7 +65,7 @@ const anyEvent = fc.record(
 );
 
 /** Notices without a name and decisions, of few systems about few persons (DOMAIN 2b, rule 3). */
-const anyPersonEvent = fc.record(
+export const anyPersonEvent = fc.record(
   {
     timestamp: fc.nat({ max: 8 }).map((days) => new Date(Date.UTC(2027, 1, 1 + days)).toISOString()),
     asset_id: fc.constantFrom("asset_1", "asset_2"),

@@ -1,13 +1,16 @@
 /** The promise of every projection: its rows depend on the set of events and their times, not on the order or the groups in which they arrived. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { DECISION_MADE } from "../../src/cases/fact.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
+import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { LABELING } from "../../src/projections/outcomes/tables.ts";
 import { PROJECTIONS as ALL } from "../../src/projections/registry.ts";
 import type { Row, Table } from "../../src/views/tables.ts";
-import { anyHistory } from "./any-history.ts";
+import { anyHistory, anyPersonEvent } from "./any-history.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
+import { messageOf } from "./records.ts";
 
 /** All views but those that record only arrival: the one that counts records, and the tree that proves their order. */
 const PROJECTIONS = ALL.filter(({ name }) => name !== "ledger" && name !== "tree");
@@ -63,4 +66,41 @@ test("repeated events change no view", async () => {
       expect(await viewOf([messages, again])).toEqual(await viewOf([messages]));
     }),
   );
+});
+
+test("a notice without a name waits as long as it is the first to a person and no decision was made after it", async () => {
+  let waited = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyPersonEvent, { maxLength: 8 }), async (some) => {
+      const events = some.map((event, index) => ({ ...event, event_id: `evt_${index}`, index }));
+      type Event = (typeof events)[number];
+      const isNameless = ({ event_type, subject_hash, correlation_id, metadata }: Event): boolean =>
+        event_type !== DECISION_MADE &&
+        subject_hash !== undefined &&
+        (correlation_id ?? metadata.decision_id) === undefined;
+      /** Whether the notice waits for nothing because of the other event. */
+      const isOver = (notice: Event, other: Event): boolean => {
+        if (other.asset_id !== notice.asset_id || other.subject_hash !== notice.subject_hash) return false;
+        if (other.event_type === DECISION_MADE) return other.timestamp >= notice.timestamp;
+        if (!isNameless(other) || other.timestamp > notice.timestamp) return false;
+        return other.timestamp < notice.timestamp || other.event_id < notice.event_id;
+      };
+      const waiting = events.filter(
+        (notice) =>
+          isNameless(notice) &&
+          notice.legal_bases?.[0] === "nyc_ll144" &&
+          !events.some((other) => isOver(notice, other)),
+      );
+      waited += waiting.length;
+      const view = createInMemoryView(...PROJECTIONS);
+      const messages = events.map((event) => messageOf(event.index + 1, { event }));
+      for (const group of inGroups(messages, 3)) await view.take(group);
+      const rows = view.rows(OBLIGATIONS).filter(({ status }) => status === "waiting");
+      const isShown = ({ event_id }: Event): boolean =>
+        rows.some(({ started_by }) => started_by === event_id);
+      expect(events.filter(isNameless).filter(isShown)).toEqual(waiting);
+    }),
+    { numRuns: 300 },
+  );
+  expect(waited).toBeGreaterThan(20);
 });

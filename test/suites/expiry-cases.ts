@@ -6,6 +6,7 @@ import { PERSON_NOTICES } from "../../src/projections/cases/person-notices.ts";
 import { findCase, isCaseExpired } from "../../src/projections/cases/queries.ts";
 import { DECISIONS } from "../../src/projections/cases/registers/decisions.ts";
 import { NOTICES } from "../../src/projections/cases/registers/notices.ts";
+import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
 import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
 import { CASE_NODES } from "../../src/projections/cases/tables.ts";
 import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
@@ -223,11 +224,8 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
     });
 
     describe("a notice without a name", () => {
-      const shown = event("nameless", {
-        event_type: "transparency.notice_shown",
-        subject_hash: SUBJECT,
-        timestamp: "2026-11-20T08:00:00Z",
-      });
+      const members = { event_type: "transparency.notice_shown", subject_hash: SUBJECT };
+      const shown = event("nameless", { ...members, timestamp: "2026-11-20T08:00:00Z" });
       const made = about("made", "decision.automated_decision_made", { outcome: "denied" });
       const noticeAt = async (views: ViewStore) =>
         (await rowsOf(views, DECISIONS)).map((row) => row.notice_at);
@@ -245,6 +243,47 @@ export const caseExpirySuite = (name: string, create: CreateDatabase): void => {
         expect(await rowsOf(scene.views, PERSON_NOTICES)).toEqual([]);
         expect(JSON.stringify(await rowsOf(scene.views, CASE_NODES))).not.toContain("sha256");
         expect(await scene.differences()).toEqual([]);
+      });
+
+      const waiting = (id: string, timestamp: string, ...laws: readonly string[]) => {
+        const legal_bases = ["nyc_ll144", ...laws];
+        return event(id, { ...members, timestamp, legal_bases });
+      };
+      const waitingIn = async (views: ViewStore) =>
+        (await rowsOf(views, OBLIGATIONS)).flatMap((row) =>
+          row.status === "waiting" ? [row.obligation_id] : [],
+        );
+
+      test("waits for a decision in the place of the first one, once that has expired", async () => {
+        await using scene = await sceneOf([
+          waiting("first", "2026-11-20T08:00:00Z"),
+          waiting("last", "2026-11-20T09:00:00Z", ...LAW.legal_bases),
+        ]);
+        const { views } = scene;
+        expect(await waitingIn(views)).toEqual(["LL144-NOTICE:evt_first"]);
+        expect(await scene.expire()).toEqual({ kind: "finished", expired: 1 });
+        expect(await waitingIn(views)).toEqual(["LL144-NOTICE:evt_last"]);
+        expect((await countsOf(views)).coverage).toMatchObject([{ law: "nyc_ll144", required: 1, open: 1 }]);
+        expect(await scene.differences()).toEqual([]);
+        scene.log.append(messageOf(3, { ...made, receivedAt: "2027-11-20T10:00:00.000Z" }));
+        await scene.project();
+        expect(await waitingIn(views)).toEqual([]);
+        expect(await scene.differences()).toEqual([]);
+      });
+
+      test("does not wait again when the decision after it has expired", async () => {
+        await using scene = await sceneOf([
+          waiting("kept", "2026-11-20T08:00:00Z", ...LAW.legal_bases),
+          made,
+        ]);
+        expect(await scene.expire()).toEqual({ kind: "finished", expired: 1 });
+        expect(await registersOf(scene.views)).toMatchObject({ decisions: 0, notices: 1 });
+        expect(await waitingIn(scene.views)).toEqual([]);
+        expect(await scene.differences()).toEqual([]);
+        const later = waiting("later", "2026-11-20T09:00:00Z");
+        scene.log.append(messageOf(3, { ...later, receivedAt: "2027-11-20T10:00:00.000Z" }));
+        await scene.project();
+        expect(await waitingIn(scene.views)).toEqual([]);
       });
 
       test("is on hold with the case of the decision that it belongs to", async () => {

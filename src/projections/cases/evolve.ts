@@ -12,27 +12,28 @@ import { expireCasesAlike } from "./expire-alike.ts";
 import {
   componentOf,
   EMPTY,
+  eventNode,
   factsOf,
   isHub,
   type Node,
   nodeFrom,
   nodeName,
   rowOf,
+  withAwaiting,
   withBorrowed,
   withFact,
   withNeighbour,
 } from "./nodes.ts";
 import {
+  awaitedOf,
   borrowedNotice,
   isFirstNotice,
-  NOBODY,
   PERSON_NOTICES,
   type Person,
   personFrom,
   personOf,
   personRow,
-  withDecision,
-  withNotice,
+  personWith,
 } from "./person-notices.ts";
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { REGISTERS } from "./registers/registers.ts";
@@ -54,7 +55,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   return projection;
 };
 
-const VERSION = 48;
+const VERSION = 49;
 /** Other deadlines make other rows, so they are part of the version. */
 const RULES_VERSIONS_MAX = 2 ** 32;
 
@@ -100,24 +101,29 @@ const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => 
   return keys;
 };
 
-/** The names of an event, and those of the decisions that a notice may reach. None where all are new, as in most cases. */
+/** The names of an event, and those in other cases that it may reach by its person. None where all are new, as in most cases. */
 const startsOf = (states: States, event: FirstEvent): string[] => {
   const { tenant, fact, names } = placeOf(event);
   const reached = reachedBy(states, tenant, fact);
   if (reached.length === 0 && names.every((node) => states.get(CASE_NODES, { tenant, node }) === undefined))
     return [];
-  return [...names, ...reached.map((id) => nodeName("decision", id))];
+  return [...names, ...reached];
 };
 
-/** A later notice than the first changes no decision. */
+/** The first notice reaches decisions. What takes its place, and what is decided after it, reaches the notice that waited. */
 const reachedBy = (states: States, tenant: string, fact: Fact): readonly string[] => {
-  if (!isNamelessNotice(fact)) return NO_DECISIONS;
   const key = personOf(fact);
-  const person = key === undefined ? NOBODY : personFrom(states.get(PERSON_NOTICES, { tenant, person: key }));
-  return isFirstNotice(person, fact) ? person.decisions : NO_DECISIONS;
+  const row = key === undefined ? undefined : states.get(PERSON_NOTICES, { tenant, person: key });
+  if (row === undefined) return NO_NAMES;
+  const person = personFrom(row);
+  const isFirst = isNamelessNotice(fact) && isFirstNotice(person, fact);
+  const decisions = isFirst ? person.decisions.map((id) => nodeName("decision", id)) : NO_NAMES;
+  const awaited = awaitedOf(person);
+  const isStill = awaited === undefined || awaitedOf(personWith(person, fact))?.id === awaited.id;
+  return isStill ? decisions : [...decisions, eventNode(awaited.id)];
 };
 
-const NO_DECISIONS: readonly string[] = [];
+const NO_NAMES: readonly string[] = [];
 
 /** The names that are still to be walked from an event. */
 const walks = new WeakMap<FirstEvent, string[]>();
@@ -174,9 +180,15 @@ const tenantNodes = (states: States, tenant: string) => {
     changes.set(name, change);
     return change;
   };
-  const persons = personChanges(states, tenant, (notice, decision) => {
-    const own = changeOf(nodeName("decision", decision));
-    own.now = withBorrowed(own.now, notice);
+  const persons = personChanges(states, tenant, {
+    borrow: (notice, decision) => {
+      const own = changeOf(nodeName("decision", decision));
+      own.now = withBorrowed(own.now, notice);
+    },
+    mark: ({ id }, isAwaiting) => {
+      const own = changeOf(eventNode(id));
+      own.now = withAwaiting(own.now, isAwaiting);
+    },
   });
   return {
     tenant,
@@ -223,8 +235,14 @@ const tenantNodes = (states: States, tenant: string) => {
   };
 };
 
-/** `borrow` gives a decision a copy of a notice. */
-const personChanges = (states: States, tenant: string, borrow: (notice: Fact, decision: string) => void) => {
+interface NoticeChanges {
+  /** Gives a decision a copy of a notice. */
+  readonly borrow: (notice: Fact, decision: string) => void;
+  /** Says of a notice in its own case whether it waits for a decision. */
+  readonly mark: (notice: Fact, isAwaiting: boolean) => void;
+}
+
+const personChanges = (states: States, tenant: string, { borrow, mark }: NoticeChanges) => {
   const persons = new Map<string, { readonly before: Person; now: Person }>();
   const changeOf = (person: string) => {
     const known = persons.get(person);
@@ -239,12 +257,16 @@ const personChanges = (states: States, tenant: string, borrow: (notice: Fact, de
       const key = personOf(fact);
       if (key === undefined) return;
       const person = changeOf(key);
+      const before = person.now;
+      const now = personWith(before, fact);
+      person.now = now;
       const { decision } = fact.links;
-      const { first, decisions } = person.now;
-      person.now = decision === undefined ? withNotice(person.now, fact) : withDecision(person.now, decision);
-      const isNewFirst = person.now.first !== first;
-      const reached = decision === undefined ? (isNewFirst ? decisions : []) : [decision];
-      if (person.now.first) for (const id of reached) borrow(borrowedNotice(person.now.first, fact, id), id);
+      const reached = decision === undefined ? (now.first === before.first ? [] : now.decisions) : [decision];
+      if (now.first) for (const id of reached) borrow(borrowedNotice(now.first, fact, id), id);
+      const [waited, waits] = [awaitedOf(before), awaitedOf(now)];
+      if (waited?.id === waits?.id) return;
+      if (waited) mark(waited, false);
+      if (waits) mark(waits, true);
     },
     writes: (): readonly Write[] =>
       [...persons].flatMap(([key, { before, now }]): readonly Write[] =>

@@ -3,9 +3,18 @@ import type { Rules } from "../../obligations/obligation.ts";
 import { type Row, rowText, type Table } from "../../views/tables.ts";
 import type { Snapshot, ViewDefinition, ViewStore, Write } from "../../views/view-store.ts";
 import { createKeyMap } from "../key-map.ts";
-import { casesWith, withoutGone } from "./expiry.ts";
-import { componentOf, factsOf, type GoneFact, type Node, nodeFrom, nodeName, rowOf } from "./nodes.ts";
-import { PERSON_NOTICES, personFrom, personOf } from "./person-notices.ts";
+import { casesWith, markedNotice, withoutGone } from "./expiry.ts";
+import {
+  componentOf,
+  eventNode,
+  factsOf,
+  type GoneFact,
+  type Node,
+  nodeFrom,
+  nodeName,
+  rowOf,
+} from "./nodes.ts";
+import { awaitedOf, PERSON_NOTICES, personFrom, personOf } from "./person-notices.ts";
 import { loadNodes } from "./queries.ts";
 import { registerChanges } from "./register-changes.ts";
 import { CASE_NODES } from "./tables.ts";
@@ -73,7 +82,12 @@ const makePersonAlike = async ({ live, made, rules, revise }: Parts, key: Row): 
       ? { kind: "upsert", table: PERSON_NOTICES, row }
       : { kind: "delete", table: PERSON_NOTICES, key: { tenant, person: rowText(key, "person") } },
   ]);
-  for (const id of personFrom(row).decisions) {
+  const person = personFrom(row);
+  const isAwaiting = awaitedOf(person) !== undefined;
+  const first = person.first ? [eventNode(person.first.id)] : [];
+  for (const notice of await loadAll(made, CASE_NODES, tenant, first))
+    await revise(markedNotice({ tenant, row: notice, isAwaiting, rules }));
+  for (const id of person.decisions) {
     const name = nodeName("decision", id);
     const rows = await loadNodes(made, tenant, [name]);
     const [shown] = await loadAll(live, CASE_NODES, tenant, [name]);

@@ -21,9 +21,18 @@ import {
   nodeFrom,
   noticesGone,
   rowOf,
+  withAwaiting,
+  withoutAwaiting,
   withoutFacts,
 } from "./nodes.ts";
-import { PERSON_NOTICES, personFrom, personOf, personRow, withoutDecisions } from "./person-notices.ts";
+import {
+  awaitedOf,
+  PERSON_NOTICES,
+  personFrom,
+  personOf,
+  personRow,
+  withoutDecisions,
+} from "./person-notices.ts";
 import { loadNodes } from "./queries.ts";
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES } from "./tables.ts";
@@ -73,7 +82,7 @@ const allFactsOf = (members: Members): readonly Fact[] =>
 const ownFactsOf = (members: Members): readonly Fact[] =>
   allFactsOf(members).filter(({ bySubject }) => !bySubject);
 
-/** What is left of a case without some of its facts. */
+/** What is left of a case without some of its facts. A notice that has expired waits for no decision any more. */
 export const withoutGone = (
   parts: {
     readonly tenant: string;
@@ -100,7 +109,8 @@ export const withoutGone = (
             )
           : facts.filter(({ bySubject }) => bySubject);
       const own = facts.filter(({ bySubject }) => !bySubject);
-      groups.set(group, [...(groups.get(group) ?? []), ...own, ...notices]);
+      const left = group === undefined ? own : own.map(withoutAwaiting);
+      groups.set(group, [...(groups.get(group) ?? []), ...left, ...notices]);
     }
     const reduced = withoutFacts(node, (fact) => goneWith(name, fact), known);
     if (reduced.facts.length < node.facts.length)
@@ -153,6 +163,7 @@ export const casesExpiring = async (
     views,
     tenant,
     going.flatMap(({ facts }) => facts),
+    rules,
   );
   const expected = [...persons.expected];
   const writes = [...persons.writes];
@@ -171,6 +182,7 @@ const personsWithout = async (
   views: Pick<ViewStore, "load">,
   tenant: string,
   facts: readonly Fact[],
+  rules: Rules,
 ): Promise<RowChanges> => {
   const going = Map.groupBy(facts, (fact) => personOf(fact));
   const keys = [...going.keys()].flatMap((person) => (person === undefined ? [] : [{ tenant, person }]));
@@ -184,17 +196,42 @@ const personsWithout = async (
   const ids = new Set(facts.map(({ id }) => id));
   const kept = new Set(nodes.flatMap((row) => nodeFrom(row).facts).map(({ id }) => id));
   const isKept = ({ id }: Fact): boolean => kept.has(id) && !ids.has(id);
-  const writes = known.map(({ person, key }): Write => {
+  const expected: Expectation[] = [];
+  const writes: Write[] = [];
+  for (const { row, person, key } of known) {
     const gone = new Set((going.get(key) ?? []).flatMap(({ links }) => links.decision ?? []));
     const left = withoutDecisions(person, gone, isKept);
-    return left
-      ? { kind: "upsert", table: PERSON_NOTICES, row: personRow(tenant, key, left) }
-      : { kind: "delete", table: PERSON_NOTICES, key: { tenant, person: key } };
-  });
-  const expected = known.map(
-    ({ row, key }): Expectation => ({ table: PERSON_NOTICES, key: { tenant, person: key }, row }),
-  );
+    expected.push({ table: PERSON_NOTICES, key: { tenant, person: key }, row });
+    writes.push(
+      left
+        ? { kind: "upsert", table: PERSON_NOTICES, row: personRow(tenant, key, left) }
+        : { kind: "delete", table: PERSON_NOTICES, key: { tenant, person: key } },
+    );
+    // Where the first notice has gone, the last one waits in its place.
+    const awaited = left && awaitedOf(left);
+    const node = awaited && nodes.find((each) => each.node === eventNode(awaited.id));
+    if (!node) continue;
+    expected.push({ table: CASE_NODES, key: { tenant, node: rowText(node, "node") }, row: node });
+    writes.push(...markedNotice({ tenant, row: node, isAwaiting: true, rules }));
+  }
   return { expected, writes };
+};
+
+/** The changes where a notice without a name begins to wait for a decision, or waits no more. `row`: its node, which is a case of its own. */
+export const markedNotice = (parts: {
+  readonly tenant: string;
+  readonly row: Row;
+  readonly isAwaiting: boolean;
+  readonly rules: Rules;
+}): readonly Write[] => {
+  const { tenant, row, isAwaiting, rules } = parts;
+  const name = rowText(row, "node");
+  const before = nodeFrom(row);
+  const now = withAwaiting(before, isAwaiting);
+  if (now === before) return [];
+  const casesOf = (node: Node): readonly (readonly Fact[])[] => [factsOf([name], () => node)];
+  const changes = registerChanges(tenant, { before: casesOf(before), now: casesOf(now) }, rules);
+  return [{ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, now) }, ...changes];
 };
 
 /** The same changes, and one that a process computing with the old rows will notice. */

@@ -8,6 +8,7 @@ import {
   type Fact,
   INCIDENT_DETECTED,
   inOrder,
+  isNamelessNotice,
   type LinkKind,
   type Links,
   NAMED_KINDS,
@@ -240,6 +241,20 @@ export const withBorrowed = (node: Node, notice: Fact): Node => {
   if (known && inOrder(known, notice) <= 0) return node;
   return { ...node, borrowed: [...node.borrowed.filter((other) => !isOfSame(other)), notice].sort(inOrder) };
 };
+
+/** The node of a nameless notice, with or without the mark that no decision was made after it. */
+export const withAwaiting = (node: Node, isAwaiting: boolean): Node => {
+  const isToChange = (fact: Fact): boolean =>
+    isNamelessNotice(fact) && (fact.awaitsDecision === true) !== isAwaiting;
+  if (!node.facts.some(isToChange)) return node;
+  const facts = node.facts.map((fact) => {
+    if (!isToChange(fact)) return fact;
+    return isAwaiting ? { ...fact, awaitsDecision: true as const } : withoutAwaiting(fact);
+  });
+  return { ...node, facts };
+};
+
+export const withoutAwaiting = ({ awaitsDecision: _, ...fact }: Fact): Fact => fact;
 
 export const withNeighbour = (node: Node, neighbour: string): Node => {
   if (node.neighbours.includes(neighbour)) return node;

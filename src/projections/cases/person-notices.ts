@@ -1,7 +1,8 @@
 /**
  * Rule 3 of DOMAIN 2b: a notice that names neither a decision nor a correlation belongs to the decisions of the same asset about the same person that are made
  * after it. They stay cases of their own. One row for each asset and person knows the first such notice and the decisions; a decision keeps a copy of the
- * notice in its node, so that its case is whole without this row, and expires without it.
+ * notice in its node, so that its case is whole without this row, and expires without it. Until there is such a decision, the first notice is marked in its
+ * own node: its obligation waits. A later notice waits for nothing, because no decision will be linked to it.
  */
 import { hash } from "node:crypto";
 import { DECISION_MADE, type Fact, inOrder, isNamelessNotice, type Writable } from "../../cases/fact.ts";
@@ -20,6 +21,8 @@ export const PERSON_NOTICES = {
     last: TEXT,
     /** JSON array of the ids of the decisions in order; of more than PERSON_DECISIONS_MAX those that arrived first. */
     decisions: TEXT,
+    /** The time of the last decision, whether it is among those or not; empty where there was none. */
+    decided: TEXT,
   },
   primaryKey: ["tenant", "person"],
   indexes: [],
@@ -31,9 +34,11 @@ export interface Person {
   /** Takes the place of the first one when that has expired and no decision is left. */
   readonly last: Fact | undefined;
   readonly decisions: readonly string[];
+  /** When the last decision was made, also after it has expired; "" for never. */
+  readonly decided: string;
 }
 
-export const NOBODY: Person = { first: undefined, last: undefined, decisions: [] };
+export const NOBODY: Person = { first: undefined, last: undefined, decisions: [], decided: "" };
 
 /** The key of the row that an event concerns: that of a decision about a person, or of a nameless notice. */
 export const personOf = (fact: Fact): string | undefined => {
@@ -49,6 +54,7 @@ export const personFrom = (row: Row | undefined): Person =>
         first: noticeFrom(rowText(row, "first")),
         last: noticeFrom(rowText(row, "last")),
         decisions: JSON.parse(rowText(row, "decisions")),
+        decided: rowText(row, "decided"),
       };
 
 const noticeFrom = (text: string): Fact | undefined => {
@@ -60,13 +66,14 @@ const noticeFrom = (text: string): Fact | undefined => {
 export const personRow = (
   tenant: string,
   person: string,
-  { first, last, decisions }: Person,
+  { first, last, decisions, decided }: Person,
 ): RowOf<typeof PERSON_NOTICES> => ({
   tenant,
   person,
   first: first ? JSON.stringify(storedFact(first)) : "",
   last: last ? JSON.stringify(storedFact(last)) : "",
   decisions: JSON.stringify(decisions),
+  decided,
 });
 
 /** What is kept of a notice where it may outlive its event. */
@@ -79,7 +86,17 @@ export const bareNotice = ({ at, id, sequence, recorded, type, asset, bases }: F
 export const isFirstNotice = ({ first }: Person, notice: Fact): boolean =>
   first === undefined || inOrder(notice, first) < 0;
 
-export const withNotice = (person: Person, notice: Fact): Person => {
+/** The notice that waits for a decision. One without legal bases starts no obligation, and mostly they have none. */
+export const awaitedOf = ({ first, decided }: Person): Fact | undefined =>
+  first?.bases !== undefined && decided < first.at ? first : undefined;
+
+/** `fact` makes a decision, or is a notice without a name. */
+export const personWith = (person: Person, fact: Fact): Person => {
+  const { decision } = fact.links;
+  return decision === undefined ? withNotice(person, fact) : withDecision(person, decision, fact.at);
+};
+
+const withNotice = (person: Person, notice: Fact): Person => {
   const isFirst = isFirstNotice(person, notice);
   const isLast = person.last === undefined || inOrder(person.last, notice) < 0;
   if (!isFirst && !isLast) return person;
@@ -87,10 +104,12 @@ export const withNotice = (person: Person, notice: Fact): Person => {
   return { ...person, ...(isFirst && { first: kept }), ...(isLast && { last: kept }) };
 };
 
-export const withDecision = (person: Person, id: string): Person =>
-  person.decisions.includes(id) || person.decisions.length >= PERSON_DECISIONS_MAX
-    ? person
-    : { ...person, decisions: [...person.decisions, id].sort() };
+const withDecision = (person: Person, id: string, at: string): Person => {
+  const isLeftOut = person.decisions.includes(id) || person.decisions.length >= PERSON_DECISIONS_MAX;
+  if (isLeftOut && at <= person.decided) return person;
+  const decisions = isLeftOut ? person.decisions : [...person.decisions, id].sort();
+  return { ...person, decisions, decided: at > person.decided ? at : person.decided };
+};
 
 /** Undefined where nothing is left of it. `isKept`: whether the case of a notice is still there. */
 export const withoutDecisions = (
@@ -101,7 +120,7 @@ export const withoutDecisions = (
   const decisions = person.decisions.filter((id) => !gone.has(id));
   if (decisions.length > 0) return { ...person, decisions };
   const [first] = [person.first, person.last].flatMap((notice) => (notice && isKept(notice) ? [notice] : []));
-  return first && { first, last: person.last, decisions };
+  return first && { ...person, first, decisions };
 };
 
 /** The notice as a fact of a decision: linked to it, and to nothing else. `alike`: a fact of the same asset and person. */
