@@ -4,6 +4,7 @@ import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord, isActive } from "
 import type { KeyStore } from "./key-store.ts";
 import { type RateShares, rateSharesOf } from "./rate-shares.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
+import type { Covers, Role } from "./seats.ts";
 import { DEFAULT_TENANT, SYSTEM_TENANT } from "./tenant.ts";
 
 /** On whose behalf a request is handled. */
@@ -13,6 +14,9 @@ export interface Principal {
   readonly tenant: string;
   readonly scopes: readonly Scope[];
   readonly isAdmin: boolean;
+  readonly role?: Role;
+  /** Set for an auditor's seat that does not cover the whole tenant. */
+  readonly covers?: Covers;
   /** When it ends as far as is known: it expires, or was rotated and has a grace time. */
   readonly expiresAt?: string;
   readonly rateLimit?: NonNullable<ApiKeyRecord["rate_limit"]>;
@@ -146,6 +150,8 @@ const principalOf = (record: ApiKeyRecord, get: KeyStore["get"]): Principal => {
     // Also for keys that an older version made: only Prooftrail writes to this tenant.
     scopes: record.tenant === SYSTEM_TENANT ? record.scopes.filter(isForReading) : record.scopes,
     isAdmin: false,
+    ...(record.role && { role: record.role }),
+    ...(record.covers && { covers: record.covers }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(record.rate_limit === undefined
       ? {}

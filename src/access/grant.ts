@@ -1,10 +1,11 @@
 /** Nobody grants more than they have. The arithmetic of that rule, for keys.ts. */
 import { RATE_SHARES_MAX } from "../limits.ts";
 import { type OtherTenant, type Principal, reaches } from "./authenticate.ts";
-import { type ApiKeyRecord, EXPIRY, EXPIRY_EXPECTED } from "./key-record.ts";
+import { type ApiKeyRecord, EXPIRY_EXPECTED } from "./key-record.ts";
 import type { KeyProblem } from "./key-request.ts";
 import { isTooDeep } from "./rate-shares.ts";
 import type { Scope } from "./scopes.ts";
+import { instantOf } from "./utc-time.ts";
 
 type RateLimit = NonNullable<ApiKeyRecord["rate_limit"]>;
 
@@ -84,14 +85,10 @@ export const expiryOf = (
   | { readonly kind: "ok"; readonly expiresAt: string | undefined }
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] } => {
   if (asked === undefined) return { kind: "ok", expiresAt: undefined };
-  const parts = EXPIRY.exec(asked);
-  const time = Date.parse(asked.toUpperCase());
-  // A date that does not exist, 30 February, is read as 1 March by some engines: the day must come back as sent.
-  if (!parts || Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== parts[1]) {
-    return invalidExpiry();
-  }
-  if (time <= now.getTime()) return invalidExpiry();
-  return { kind: "ok", expiresAt: new Date(time).toISOString() };
+  const expiresAt = instantOf(asked);
+  return expiresAt === undefined || Date.parse(expiresAt) <= now.getTime()
+    ? invalidExpiry()
+    : { kind: "ok", expiresAt };
 };
 
 const invalidExpiry = () => {

@@ -3,12 +3,14 @@ import { Type } from "@sinclair/typebox";
 import type { ActionKind, ActionOf } from "./action.ts";
 import { KeyView } from "./key-record.ts";
 
-const { id, scopes, expires_at, rate_limit } = KeyView.properties;
+const { id, scopes, role, covers, expires_at, rate_limit } = KeyView.properties;
+/** Not the person: the log never forgets, and the list of keys says whose the key is. */
+const rights = { scopes, role, covers, expires_at, rate_limit };
 
 export const KEY_ACTIONS = {
   "system.key_created": {
     summary: "A key was made.",
-    details: Type.Object({ key_id: id, scopes, expires_at, rate_limit }),
+    details: Type.Object({ key_id: id, ...rights }),
   },
   "system.key_revoked": {
     summary: "A key was revoked.",
@@ -19,9 +21,7 @@ export const KEY_ACTIONS = {
     details: Type.Object({
       key_id: id,
       replaced_by: id,
-      scopes,
-      expires_at,
-      rate_limit,
+      ...rights,
       grace_until: Type.String({ description: "When the replaced key ends." }),
     }),
   },

@@ -13,7 +13,9 @@ import {
 import { requestText } from "../request/text.ts";
 import { API_KEY_ID_PATTERN } from "./api-key.ts";
 import { SCOPES, ScopeSchema } from "./scopes.ts";
+import { Covers, Person, RoleSchema } from "./seats.ts";
 import { TenantSchema } from "./tenant.ts";
+import { UTC_TIME } from "./utc-time.ts";
 
 /** Stands for the admin key where a key id is named. Shorter than any made id, so it can be none. */
 export const ADMIN_KEY_ID = "admin";
@@ -54,6 +56,9 @@ const visible = {
   tenant: TenantSchema,
   name: Type.Optional(Name),
   scopes: Scopes,
+  role: Type.Optional(RoleSchema),
+  person: Type.Optional(Person),
+  covers: Type.Optional(Covers),
   created_at: Instant("When the key was made."),
   created_by: Type.Union([KeyId, Type.Literal(ADMIN_KEY_ID)], {
     description: "Id of the key that made it, or `admin`.",
@@ -92,18 +97,19 @@ export const AdminKeyRecord = Type.Object({
 });
 export type AdminKeyRecord = Static<typeof AdminKeyRecord>;
 
-/** RFC 3339 in UTC; the date is a group. Without flags, so that the API description can show the pattern. */
-export const EXPIRY = /^(\d{4}-\d{2}-\d{2})[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]00:00)$/;
 export const EXPIRY_EXPECTED = "a time in the future, as RFC 3339 in UTC, for example 2027-01-01T00:00:00Z";
 
 export const CreateKeyRequest = Type.Object(
   {
     tenant: Type.Optional(TenantSchema),
-    scopes: Scopes,
+    scopes: Type.Optional(Scopes),
+    role: Type.Optional(RoleSchema),
+    person: Type.Optional(Person),
+    covers: Type.Optional(Covers),
     name: Type.Optional(Name),
     expires_at: Type.Optional(
       Type.String({
-        pattern: EXPIRY.source,
+        pattern: UTC_TIME.source,
         description: "RFC 3339 in UTC. Left out: as long as the managing key, or without end.",
         "x-expects": EXPIRY_EXPECTED,
         examples: ["2027-01-01T00:00:00Z"],
@@ -146,6 +152,9 @@ export const viewOf = (record: ApiKeyRecord): KeyView => ({
   tenant: record.tenant,
   ...(record.name === undefined ? {} : { name: record.name }),
   scopes: record.scopes,
+  ...(record.role === undefined ? {} : { role: record.role }),
+  ...(record.person === undefined ? {} : { person: record.person }),
+  ...(record.covers === undefined ? {} : { covers: record.covers }),
   created_at: record.created_at,
   created_by: record.created_by,
   ...(record.expires_at === undefined ? {} : { expires_at: record.expires_at }),

@@ -7,6 +7,7 @@ import { KEY_GRACE_SECONDS_MAX, KEYS_PER_TENANT_MAX } from "../limits.ts";
 import { authenticate, type Principal } from "./authenticate.ts";
 import { createKeys } from "./keys.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
+import { ROLE_SCOPES, ROLES } from "./seats.ts";
 
 testKeyStore("memory store", async () => ({
   store: createMemoryKeyStore(),
@@ -103,6 +104,78 @@ describe("creating a key", () => {
     expect(accepts(apiKey)).toBe(true);
     passSeconds(1);
     expect(accepts(apiKey)).toBe(false);
+  });
+
+  test("of a role has the scopes of the role, keeps them when it is rotated, and tells the log what it covers", async () => {
+    const { keys, createKey, principalOf, recorder } = setUp();
+    for (const role of ROLES) {
+      const { key } = await createKey({ tenant: "acme", role });
+      expect(key).toMatchObject({ role, scopes: ROLE_SCOPES[role] });
+    }
+    const covers = { asset_ids: ["credit_model"], from: "2026-07-01T00:00:00Z" };
+    const seat = { role: "auditor", person: "j.kim@audit.example", covers };
+    const { key } = await createKey({ tenant: "acme", ...seat });
+    const stored = { ...seat, covers: { ...covers, from: "2026-07-01T00:00:00.000Z" } };
+    expect(key).toMatchObject(stored);
+    const rotated = await keys.rotate({ by: actor(admin), id: key.id, request: {} });
+    if (rotated.kind !== "rotated") throw new Error(rotated.kind);
+    expect(rotated.key).toMatchObject(stored);
+    expect(principalOf(rotated.apiKey)).toMatchObject({ role: "auditor", covers: stored.covers });
+    const told = recorder.recorded.slice(-2).map(({ action }) => action.details);
+    for (const details of told) expect(details).toMatchObject({ role: "auditor", covers: stored.covers });
+    expect(JSON.stringify(told)).not.toContain("j.kim");
+  });
+
+  test("of a role is made only by who has all scopes of the role", async () => {
+    const { keys } = setUp();
+    const create = (scopes: readonly Scope[], role: string) =>
+      keys.create({ by: actor(manager(scopes)), request: { role } });
+    expect(await create(["events:read"], "auditor")).toMatchObject({ kind: "created" });
+    expect(await create(["events:read"], "developer")).toEqual({
+      kind: "insufficient_scope",
+      scope: "events:write",
+    });
+    expect(await create(["events:read", "events:write"], "admin")).toMatchObject({
+      kind: "insufficient_scope",
+    });
+    const officer = manager([], { scopes: ROLE_SCOPES.officer, role: "officer" });
+    expect(await keys.create({ by: actor(officer), request: { role: "auditor" } })).toEqual({
+      kind: "insufficient_scope",
+      scope: "keys:manage",
+    });
+  });
+
+  test("of a role is refused with what to send instead", async () => {
+    const { keys } = setUp();
+    const auditor = (covers: object) => ({ role: "auditor", covers });
+    for (const [request, path, says] of [
+      [{ scopes: ["events:read"], role: "auditor" }, "/scopes", "leave out scopes to make a seat"],
+      [{}, "/scopes", "or send role instead, one of admin, officer, auditor, developer"],
+      [{ role: "auditr" }, "/role", "did you mean auditor? Send one of admin, officer, auditor, developer"],
+      [{ role: "officer", covers: { asset_ids: ["a"] } }, "/covers", "send the role auditor"],
+      [{ scopes: ["events:read"], covers: { asset_ids: ["a"] } }, "/covers", "leave out covers"],
+      [auditor({}), "/covers", "send asset_ids, from or to"],
+      [auditor({ asset_ids: [] }), "/covers/asset_ids", "1 to 16 different entries"],
+      [auditor({ asset_ids: ["\ud800"] }), "/covers/asset_ids", "whole Unicode characters"],
+      [auditor({ from: "2026-02-30T00:00:00Z" }), "/covers/from", "a day that does not exist"],
+      [auditor({ from: "yesterday" }), "/covers/from", "RFC 3339"],
+      [
+        auditor({ from: "2026-08-01T00:00:00Z", to: "2026-08-01T00:00:00Z" }),
+        "/covers/from",
+        "not before covers/to",
+      ],
+      [{ role: "auditor", person: "a\nb" }, "/person", "without control characters"],
+      [{ role: "officer", tenant: "prooftrail-system" }, "/role", "ask for the role auditor"],
+    ] as const) {
+      const answer = await keys.create({ by: actor(admin), request });
+      expect([request, answer]).toEqual([
+        request,
+        {
+          kind: "invalid",
+          problems: [expect.objectContaining({ path, message: expect.stringContaining(says) })],
+        },
+      ]);
+    }
   });
 
   test("needs keys:manage", async () => {

@@ -24,10 +24,11 @@ import { authorize, type OtherTenant, type Principal, reaches } from "./authenti
 import { depthOver, excessOver, expiryOf, grantedLimits, type Limits } from "./grant.ts";
 import type { KeyAction } from "./key-actions.ts";
 import { type ApiKeyRecord, isActive, type KeyView, viewOf } from "./key-record.ts";
-import { checkCreateKeyRequest, checkRotateKeyRequest, type KeyProblem } from "./key-request.ts";
+import { checkCreateKeyRequest, checkRotateKeyRequest, type KeyProblem, seatOf } from "./key-request.ts";
 import type { FetchedKey, KeyStore } from "./key-store.ts";
 import { byPlace } from "./place.ts";
 import type { Scope } from "./scopes.ts";
+import type { Seat } from "./seats.ts";
 import { SYSTEM_TENANT } from "./tenant.ts";
 
 export type KeyRefusal =
@@ -129,15 +130,17 @@ const create = async (
   if (checked.kind === "invalid") return checked;
 
   const asked = checked.request;
+  const asksFor = seatOf(asked);
+  if (asksFor.kind === "invalid") return asksFor;
+  const { scopes, seat } = asksFor;
   const time = now();
   const tenant = asked.tenant ?? principal.tenant;
   const expiry = expiryOf(asked.expires_at, time);
   if (expiry.kind === "invalid") return expiry;
   const limits = grantedLimits(principal, { expiresAt: expiry.expiresAt, rateLimit: asked.rate_limit });
-  const excess =
-    excessOver(principal, { tenant, scopes: asked.scopes, ...limits }) ?? depthOver(principal, limits);
+  const excess = excessOver(principal, { tenant, scopes, ...limits }) ?? depthOver(principal, limits);
   if (excess) return excess;
-  if (tenant === SYSTEM_TENANT && asked.scopes.some((scope) => scope !== "events:read")) return READ_ONLY;
+  if (tenant === SYSTEM_TENANT && scopes.some((scope) => scope !== "events:read")) return readOnly(seat);
   if (store.list(tenant).length >= KEYS_PER_TENANT_MAX) {
     const message = `The tenant already has ${KEYS_PER_TENANT_MAX} keys, and no more are made: expired and revoked ones count, and none is ever removed. Rotate one that still works, or name another tenant.`;
     return { kind: "invalid", problems: [{ path: "", code: "too_many", message }] };
@@ -148,7 +151,8 @@ const create = async (
     id: made.id,
     tenant,
     ...(asked.name === undefined ? {} : { name: asked.name }),
-    scopes: asked.scopes,
+    scopes,
+    ...seat,
     secret_hash: hashSecret(made.secret),
     created_at: time.toISOString(),
     created_by: principal.keyId,
@@ -159,7 +163,7 @@ const create = async (
     action: {
       type: "system.key_created",
       tenant,
-      details: { key_id: made.id, scopes: record.scopes, ...storedLimits(limits) },
+      details: { key_id: made.id, ...rightsOf(record) },
     },
     work: () => store.create(record),
   });
@@ -261,8 +265,7 @@ const rotateOnce = async (
       details: {
         key_id: id,
         replaced_by: made.id,
-        scopes,
-        ...storedLimits({ expiresAt, rateLimit }),
+        ...rightsOf(old),
         grace_until: graceUntil,
       },
     },
@@ -333,16 +336,24 @@ const storedLimits = ({ expiresAt, rateLimit }: Limits) => ({
   ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
 });
 
-const READ_ONLY: KeyRefusal = {
+/** What the log gets about a key, without undefined members. */
+const rightsOf = ({ scopes, role, covers, expires_at, rate_limit }: ApiKeyRecord) => ({
+  scopes,
+  ...(role && { role }),
+  ...(covers && { covers }),
+  ...storedLimits({ expiresAt: expires_at, rateLimit: rate_limit }),
+});
+
+const readOnly = ({ role }: Seat): KeyRefusal => ({
   kind: "invalid",
   problems: [
     {
-      path: "/scopes",
+      path: role ? "/role" : "/scopes",
       code: "invalid_value",
-      message: `Prooftrail alone writes to the tenant ${SYSTEM_TENANT}: ask for events:read alone, or name another tenant.`,
+      message: `Prooftrail alone writes to the tenant ${SYSTEM_TENANT}: ask for ${role ? "the role auditor" : "events:read alone"}, or name another tenant.`,
     },
   ],
-};
+});
 
 /** A key of another tenant is answered as one that does not exist. */
 const fetchFor = async (

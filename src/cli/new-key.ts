@@ -103,7 +103,10 @@ const keyDetails = (key: JsonRecord): readonly (readonly [string, string | undef
     ["id", shown(key.id)],
     ["tenant", shown(key.tenant)],
     ["name", key.name === undefined ? undefined : shown(key.name)],
+    ["person", key.person === undefined ? undefined : shown(key.person)],
+    ["role", key.role === undefined ? undefined : shown(key.role)],
     ["scopes", scopesText(key)],
+    ["covers", key.covers === undefined ? undefined : JSON.stringify(key.covers)],
     ["expires", key.expires_at === undefined ? "never" : shown(key.expires_at)],
     ["limits", limit && rateText(limit)],
   ];

@@ -139,7 +139,7 @@ describe("wrong use ends with exit code 2 and says what was meant", () => {
     { args: ["events", "list", "--tag", "team"], says: ["Give a tag as key=value.", "--tag"] },
     {
       args: ["keys", "create"],
-      says: ["required option '--scope <scope>' not specified", "prooftrail keys create --help"],
+      says: ["Give --scope for what the key may do, or --role for a seat."],
     },
     {
       args: ["keys", "create", "--scope", "all"],

@@ -1,5 +1,6 @@
 /** `prooftrail keys …`: who may use the service. */
 import { SCOPES } from "../../access/scopes.ts";
+import { ROLES } from "../../access/seats.ts";
 import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { Api } from "../api.ts";
@@ -38,9 +39,23 @@ const create: CommandSpec = {
       value: "scope",
       description: "what the key may do",
       choices: SCOPES,
-      isRequired: true,
       isRepeatable: true,
     },
+    {
+      flag: "--role",
+      value: "role",
+      description: "make a seat with this role, in place of --scope",
+      choices: ROLES,
+    },
+    { flag: "--person", value: "text", description: "whom the key is for: an e-mail address or a subject" },
+    {
+      flag: "--covers-asset",
+      value: "asset",
+      description: "an auditor's seat covers only this system",
+      isRepeatable: true,
+    },
+    { flag: "--covers-from", value: "time", description: "an auditor's seat covers only what came later" },
+    { flag: "--covers-to", value: "time", description: "an auditor's seat covers only what came before" },
     {
       flag: "--expires-at",
       value: "time",
@@ -64,6 +79,11 @@ const create: CommandSpec = {
         'prooftrail keys create --tenant acme --name "acme production" \\\n  --scope events:write --scope events:read --expires-in 90d',
     },
     {
+      says: "the seat of an auditor, for one system and 30 days",
+      command:
+        "prooftrail keys create --role auditor --person j.kim@audit.example \\\n  --covers-asset credit_model --expires-in 30d",
+    },
+    {
       says: "a key that goes into a file and is never on the screen",
       command: "prooftrail keys create --scope events:write --save writer.key",
     },
@@ -85,20 +105,37 @@ const createRequest = (input: Input, { now }: Context): JsonRecord => {
   if (at !== undefined && within !== undefined)
     throw failure("wrong_use", "Give --expires-at or --expires-in, not both.");
   const end = within === undefined ? at : timeAfter(now(), within);
+  if (input.texts("--scope").length === 0 && input.text("--role") === undefined)
+    throw failure("wrong_use", "Give --scope for what the key may do, or --role for a seat.");
+  const covers = {
+    asset_ids: textsOrNone(input, "--covers-asset"),
+    from: input.text("--covers-from"),
+    to: input.text("--covers-to"),
+  };
   const limits = {
     requests_per_second: input.integer("--requests-per-second"),
     events_per_second: input.integer("--events-per-second"),
   };
-  const isLimited = Object.values(limits).some((limit) => limit !== undefined);
   // JSON leaves out undefined members.
   return {
     tenant: input.text("--tenant"),
     name: input.text("--name"),
-    scopes: input.texts("--scope"),
+    scopes: textsOrNone(input, "--scope"),
+    role: input.text("--role"),
+    person: input.text("--person"),
+    covers: unlessEmpty(covers),
     expires_at: end,
-    rate_limit: isLimited ? limits : undefined,
+    rate_limit: unlessEmpty(limits),
   };
 };
+
+const textsOrNone = (input: Input, flag: string): readonly string[] | undefined => {
+  const texts = input.texts(flag);
+  return texts.length > 0 ? texts : undefined;
+};
+
+const unlessEmpty = (members: JsonRecord): JsonRecord | undefined =>
+  Object.values(members).some((member) => member !== undefined) ? members : undefined;
 
 const timeAfter = (now: Date, within: string): string => {
   const end = new Date(now.getTime() + (durationSeconds(within) ?? 0) * 1000);

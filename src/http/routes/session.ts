@@ -6,6 +6,7 @@ import type { RandomBytes } from "../../access/api-key.ts";
 import type { KeyStore } from "../../access/key-store.ts";
 import type { Keys } from "../../access/keys.ts";
 import { ScopeSchema } from "../../access/scopes.ts";
+import { Covers, Person, RoleSchema } from "../../access/seats.ts";
 import { type Session, sealSession, startSession } from "../../access/session.ts";
 import { TenantSchema } from "../../access/tenant.ts";
 import type { SessionAction } from "../../administration/system-events.ts";
@@ -108,7 +109,7 @@ const answerSession = (
 ): Response => {
   const { tenant, scopes } = principal;
   const keyId = session?.keyId ?? principal.keyId;
-  const name = keyStore.get(keyId)?.name;
+  const { name, role, person, covers, expires_at: seatEndsAt } = keyStore.get(keyId) ?? {};
   const sealed = session && sealSession(session, keyStore, randomBytes);
   if (session && sealed === undefined) return problem(context, "session_ended");
   const answer = success({
@@ -119,6 +120,10 @@ const answerSession = (
       key_id: keyId,
       ...(name !== undefined && { key_name: name }),
       scopes,
+      ...(role && { role }),
+      ...(person !== undefined && { person }),
+      ...(covers && { covers }),
+      ...(seatEndsAt !== undefined && { seat_ends_at: seatEndsAt }),
       ...(session && {
         csrf_token: session.csrfToken,
         expires_at: new Date(session.startedAt + SESSION_MS_MAX).toISOString(),
@@ -145,6 +150,12 @@ const SessionView = Type.Object({
   key_id: Type.String({ description: "The key behind the session; `admin` for the admin key." }),
   key_name: Type.Optional(Type.String()),
   scopes: Type.Array(ScopeSchema),
+  role: Type.Optional(RoleSchema),
+  person: Type.Optional(Person),
+  covers: Type.Optional(Covers),
+  seat_ends_at: Type.Optional(
+    Type.String({ format: "date-time", description: "When the key ends, and its sessions with it." }),
+  ),
   csrf_token: Type.Optional(
     Type.String({
       description: "For the header `X-CSRF-Token` of every write with the session. Absent without a session.",
@@ -160,6 +171,10 @@ const EXAMPLE = {
   key_id: "k3Yb0Qz81mNd",
   key_name: "Console of J. Kim",
   scopes: ["events:read"],
+  role: "auditor",
+  person: "j.kim@audit.example",
+  covers: { asset_ids: ["credit_model"], from: "2026-07-01T00:00:00.000Z" },
+  seat_ends_at: "2026-12-31T23:59:59.000Z",
   csrf_token: "l9b1Tq0mE3uK7xw2ZyVfXn5a",
   expires_at: "2026-11-20T22:00:00.000Z",
 };
