@@ -57,6 +57,22 @@ const SESSION_ACTIONS = {
 
 export type SessionAction = ActionOf<typeof SESSION_ACTIONS>;
 
+const VIEW_ACTIONS = {
+  "system.viewed": {
+    summary:
+      "The seat of an auditor opened something. Once for each question and session; files and bundles have events of their own.",
+    details: Type.Object({
+      route: Type.String({ description: "The route, such as `/v1/decisions/:decision_id`." }),
+      path: Type.String({ description: "The path with its ids." }),
+      filters: Type.Record(Type.String(), Type.Array(Type.String()), {
+        description: "The parameters that chose what was shown, as they were asked; empty for all.",
+      }),
+    }),
+  },
+} as const satisfies Readonly<Record<string, ActionKind>>;
+
+export type ViewAction = ActionOf<typeof VIEW_ACTIONS>;
+
 const RESTORE_ACTIONS = {
   "system.restored": {
     summary:
@@ -111,6 +127,7 @@ export const ACTIONS = {
   ...EXPORT_ACTIONS,
   ...EVIDENCE_ACTIONS,
   ...SESSION_ACTIONS,
+  ...VIEW_ACTIONS,
   ...RESTORE_ACTIONS,
   ...WAIVER_ACTIONS,
 } as const;

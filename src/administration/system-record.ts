@@ -39,6 +39,8 @@ export const createSystemRecord = (parts: {
     asset_id: SYSTEM_ASSET_ID,
     event_type: event.type,
     correlation_id: requestId,
+    // By it an auditor finds what it looked at.
+    ...(event.type === "system.viewed" && { tags: { actor: principal.keyId } }),
     metadata: { tenant: event.tenant, actor: principal.keyId, request_id: requestId, ...event.details },
   };
   const source = Buffer.from(JSON.stringify(sent));

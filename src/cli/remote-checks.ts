@@ -148,7 +148,7 @@ const askFor = async (api: Api, question: { path: string }): Promise<unknown> =>
       return value;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (error.exitCode === EXIT.forbidden && error.document.code === "insufficient_scope") return undefined;
+      if (error.exitCode === EXIT.forbidden) return undefined;
       if (!isOverLimit(error) || tries === DOCTOR_TRIES_MAX) throw error;
       await delay(Math.min(error.retryAfterMs ?? 0, CLI_RETRY_MS_MAX));
     }

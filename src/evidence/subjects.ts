@@ -67,7 +67,7 @@ export const readSubjects = async (views: Views, question: Question): Promise<Su
   const caseOf = caseFinder(views, question);
   const decisions: DecisionStory[] = [];
   for (const row of chosen.rows)
-    decisions.push(storyOf(row, await caseOf(rowText(row, "decision_id")), question.at));
+    decisions.push(storyOf(row, await caseOf(rowText(row, "decision_id")), question));
   return {
     assets: assets.found,
     hasMoreAssets: assets.hasMore,
@@ -157,10 +157,17 @@ const caseFinder = (views: Views, { tenant, found: ofBundle, rules }: Question) 
   };
 };
 
-const storyOf = (row: Row, found: FoundCase | undefined, at: string): DecisionStory => {
+const storyOf = (
+  row: Row,
+  found: FoundCase | undefined,
+  { at, found: ofBundle, filter: { assetIds } }: Question,
+): DecisionStory => {
   const id = rowText(row, "decision_id");
   const decision = found?.is.decisions.find((each) => each.id === id);
-  const facts = decision?.facts ?? [];
+  // A bundle about systems says nothing of the events of others.
+  const facts = (decision?.facts ?? []).filter(
+    ({ asset }) => ofBundle !== undefined || assetIds?.includes(asset) !== false,
+  );
   const entry = entryOf(decisionList, row, at);
   return {
     ...entry,

@@ -12,6 +12,7 @@ import type {
   EvidenceAction,
   ExportAction,
   SessionAction,
+  ViewAction,
   WaiverAction,
 } from "../administration/system-events.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
@@ -88,7 +89,9 @@ interface HttpDependencies {
   readonly retention: Retention;
   readonly acceptRestore: AcceptRestore;
   readonly isLogBehind: () => boolean;
-  readonly recorder: ActionRecorder<ExportAction | EvidenceAction | SessionAction | WaiverAction>;
+  readonly recorder: ActionRecorder<
+    ExportAction | EvidenceAction | SessionAction | ViewAction | WaiverAction
+  >;
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
   readonly vocabulary: EventVocabulary;
   readonly readiness: Readiness;

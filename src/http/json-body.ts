@@ -6,7 +6,7 @@ import { readBodyText } from "../intake/body-text.ts";
 import { type JsonSlice, sliceBody } from "../intake/json/slice.ts";
 import { EVENT_DEPTH_MAX, OBJECT_BODY_BYTES_MAX } from "../limits.ts";
 import type { BodyReader } from "./body.ts";
-import type { Call } from "./guard.ts";
+import type { Call } from "./call.ts";
 import { holderOfRequest } from "./holder.ts";
 import { problem, type RequestError } from "./problem.ts";
 

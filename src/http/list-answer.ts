@@ -10,9 +10,9 @@ import {
 } from "../limits.ts";
 import type { Count, Page } from "../projections/list.ts";
 import { readCursor, writeCursor } from "../views/cursor.ts";
+import type { Call } from "./call.ts";
 import { answerExport, type ExportDependencies, type FileFormat } from "./downloads.ts";
 import { type Entry, entryFile } from "./entry-file.ts";
-import type { Call } from "./guard.ts";
 import type { Parameter } from "./openapi.ts";
 import { type ProblemCode, problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";

@@ -1,11 +1,12 @@
 /** From TypeBox schemas and the catalogue of problems to OpenAPI 3.0 operations. */
 import type { TSchema } from "@sinclair/typebox";
-import { SCOPE_OPENS, type Scope } from "../access/scopes.ts";
+import { SCOPE_OPENS } from "../access/scopes.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
 import { BODY_MS_MAX, KEPT_TEXT_CHARACTERS_MAX, OBJECT_BODY_BYTES_MAX } from "../limits.ts";
 import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
+import { type Access, ANY_SCOPE, refusesDevelopers, rolesOf, SEAT_SAYS } from "./access.ts";
 import { CODINGS_ACCEPTED } from "./decompress.ts";
-import { ANY_SCOPE } from "./guard.ts";
+
 import { PROBLEMS, type ProblemCode, problemType, type RequestError } from "./problem.ts";
 import { type DescribedHeader, describeHeaders, type ResponseHeader } from "./response-headers.ts";
 import { ProblemBody, SandboxProblemBody } from "./schemas.ts";
@@ -44,7 +45,7 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   /** Absent: no key is needed. */
-  readonly scope?: Scope | typeof ANY_SCOPE;
+  readonly access?: Access;
   readonly parameters?: readonly Parameter[];
   readonly body?: {
     readonly schema: TSchema;
@@ -92,10 +93,16 @@ const WITH_BODY: readonly ProblemCode[] = [
 /** Additional problems of a list, which may be long. */
 const LIST: readonly ProblemCode[] = ["overloaded"];
 
+const withAccess = (access: Access): readonly ProblemCode[] => [
+  ...(access.scope === ANY_SCOPE ? [] : WITH_SCOPE),
+  ...(refusesDevelopers(access) ? (["outside_role"] as const) : []),
+  ...(access.isRecorded && access.seat !== "open" ? (["outside_seat"] as const) : []),
+  ...(access.isRecorded ? (["log_unavailable"] as const) : []),
+];
+
 const problemsOf = (operation: Operation): readonly ProblemCode[] => [
   ...new Set([
-    ...(operation.scope === undefined ? [] : WITH_KEY),
-    ...(operation.scope === undefined || operation.scope === ANY_SCOPE ? [] : WITH_SCOPE),
+    ...(operation.access === undefined ? [] : [...WITH_KEY, ...withAccess(operation.access)]),
     ...(operation.body === undefined ? [] : WITH_BODY),
     ...("next_cursor" in (operation.answer.schema.properties ?? {}) ? LIST : []),
     ...operation.problems,
@@ -108,15 +115,15 @@ const problemsOf = (operation: Operation): readonly ProblemCode[] => [
  * of a start (measured).
  */
 export const describe = (operation: Operation) => {
-  const { tag, summary, description, scope, parameters, body, answer } = operation;
+  const { tag, summary, description, access, parameters, body, answer } = operation;
   const allParameters = [...(parameters ?? []), ...(body ? [CONTENT_ENCODING] : [])];
   const isSandbox = tag === "Sandbox";
   return {
     operationId: operation.id,
     tags: [tag],
     summary,
-    description: `${description}${keyText(scope)}`,
-    security: scope === undefined ? [] : [{ apiKey: [] }],
+    description: `${description}${keyText(access)}`,
+    security: access === undefined ? [] : [{ apiKey: [] }],
     ...(allParameters.length > 0 && {
       parameters: allParameters.map((parameter) => ({
         required: false,
@@ -140,9 +147,13 @@ export const describe = (operation: Operation) => {
   };
 };
 
-const keyText = (scope: Operation["scope"]): string => {
-  if (scope === undefined) return " No key is needed.";
-  return scope === ANY_SCOPE ? "\n\nAny valid key may ask." : `\n\nScope \`${scope}\`: ${SCOPE_OPENS[scope]}`;
+const keyText = (access: Operation["access"]): string => {
+  if (access === undefined) return " No key is needed.";
+  const { scope, seat } = access;
+  if (scope === ANY_SCOPE) return "\n\nAny valid key may ask.";
+  const roles = `Roles: ${rolesOf(access).join(", ")}.`;
+  const limit = access.isRecorded && seat !== "open" ? ` ${SEAT_SAYS[seat]}` : "";
+  return `\n\nScope \`${scope}\`: ${SCOPE_OPENS[scope]} ${roles}${limit}`;
 };
 
 const CONTENT_ENCODING: Parameter = {

@@ -65,6 +65,16 @@ export const PROBLEMS = {
     title: "The API key may not do this",
     when: "The key lacks a scope, which `detail` names, or names another tenant, which only the admin key reaches.",
   },
+  outside_role: {
+    status: 403,
+    title: "The role may not do this",
+    when: "The key is a seat whose role may not use this path; `detail` says which roles may.",
+  },
+  outside_seat: {
+    status: 403,
+    title: "The seat does not cover this",
+    when: "The key is the seat of an auditor that covers only some systems or a range of time, and this lies outside, or cannot be limited to that; `detail` says why.",
+  },
   not_found: {
     status: 404,
     title: "Not found",

@@ -7,7 +7,7 @@ import { waitForPosition } from "../projections/wait-for-position.ts";
 import { createTurnsOfLoop } from "../turns/turns-of-loop.ts";
 import type { Condition } from "../views/conditions.ts";
 import type { ViewStore } from "../views/view-store.ts";
-import type { Call } from "./guard.ts";
+import type { Call } from "./call.ts";
 import type { Parameter } from "./openapi.ts";
 import { problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";

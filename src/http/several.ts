@@ -40,7 +40,7 @@ export const several = (query: Query, name: string, form?: Form): readonly strin
   });
 
 /** Split at each comma that has no backslash before it. A backslash before anything but a comma or a backslash is one itself. */
-const valuesIn = (text: string): readonly string[] => {
+export const valuesIn = (text: string): readonly string[] => {
   const values: string[] = [];
   let value = "";
   for (let index = 0; index < text.length; index++) {
@@ -56,6 +56,10 @@ const valuesIn = (text: string): readonly string[] => {
   }
   return [...values, value];
 };
+
+/** The same values, as a request writes them. */
+export const valuesText = (values: readonly string[]): string =>
+  values.map((value) => value.replaceAll(/[\\,]/g, "\\$&")).join(",");
 
 /** A closed set. */
 export const oneOf = (choices: readonly string[]): Form => ({

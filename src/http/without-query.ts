@@ -1,4 +1,4 @@
-import type { Call } from "./guard.ts";
+import type { Call } from "./call.ts";
 import { problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
 

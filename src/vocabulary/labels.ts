@@ -87,6 +87,7 @@ const EVENT_TYPES: Labels<EventType | keyof typeof SYSTEM_EVENTS> = {
   "system.export_taken": label("Export started", "내보내기 시작"),
   "system.evidence_made": label("Evidence bundle made", "증거 자료 생성"),
   "system.session_started": label("Signed in to the console", "콘솔 로그인"),
+  "system.viewed": label("Seen by an auditor", "감사인 열람"),
   "system.restored": label("Restored log accepted", "복원된 로그 승인"),
   "system.obligation_waived": label("Obligation waived", "의무 면제"),
   "system.obligation_unwaived": label("Waiver taken back", "의무 면제 철회"),

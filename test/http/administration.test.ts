@@ -130,6 +130,13 @@ const CALLS: {
       }),
     };
   },
+  "system.viewed": async () => {
+    const { api_key: key } = await makeKey({ scopes: undefined, role: "auditor" });
+    return {
+      carryOut: () => service.call("/v1/decisions?asset_id=a&limit=5", { key }),
+      details: () => ({ route: "/v1/decisions", path: "/v1/decisions", filters: { asset_id: ["a"] } }),
+    };
+  },
   "system.retention_changed": async () => ({
     carryOut: () =>
       service.call("/v1/retention", { method: "PUT", body: { tenant: "acme", maximum_days: 400 } }),
@@ -223,6 +230,7 @@ describe("each action", () => {
     const byKey: readonly string[] = [
       "system.export_taken",
       "system.session_started",
+      "system.viewed",
       "system.obligation_waived",
       "system.obligation_unwaived",
     ];
@@ -362,7 +370,9 @@ describe("when the log does not take the event", () => {
     await without("AUDIT", async () => {
       const { status, json, headers } = await carryOut();
       expect([status, json.code, headers.get("retry-after")]).toEqual([503, "log_unavailable", "1"]);
-      expect(json.detail).toMatch(/the log did not take the record of (it|this export|this sign-in)/i);
+      expect(json.detail).toMatch(
+        /the log did not take the record of (it|this export|this sign-in|what this seat opens)/i,
+      );
       expect(await installation()).toBe(state);
     });
     expect(await countTold()).toBe(before);
@@ -405,8 +415,10 @@ describe("when the log does not take the event", () => {
 });
 
 describe("an action that fails after its event was stored", () => {
-  // An export and a session are not kept, and the event of a waiver is the waiver itself.
-  const kept = TYPES.filter((type) => !/^system\.(export_taken|session_started|obligation_)/.test(type));
+  // An export, a session and a view are not kept, and the event of a waiver is the waiver itself.
+  const kept = TYPES.filter(
+    (type) => !/^system\.(export_taken|session_started|viewed|obligation_)/.test(type),
+  );
   test.each(kept)("%s gets a failure event with the same correlation_id", async (type) => {
     const { carryOut } = await CALLS[type]();
     const before = await countTold();

@@ -182,6 +182,7 @@ describe("the OpenAPI document", () => {
       "get /v1/sandbox/events",
       "get /v1/sandbox/ping",
       "get /v1/session",
+      "get /v1/session/views",
       "get /v1/sources",
       "get /v1/sources/gaps",
       "get /v1/vocabulary",

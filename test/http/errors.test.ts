@@ -235,6 +235,13 @@ describe("401 and 403", () => {
     const key = await service.makeKey("readers", ["events:read"]);
     const answer = await service.call("/v1/events", { key, body: event() });
     expectProblem(answer, "insufficient_scope");
+    for (const [seat, path, code] of [
+      [{ role: "developer" }, "/v1/decisions", "outside_role"],
+      [{ role: "auditor", covers: { asset_ids: ["a"] } }, "/v1/sources", "outside_seat"],
+    ] as const) {
+      const { json } = await service.call("/v1/keys", { body: seat });
+      expectProblem(await service.call(path, { key: json.data.api_key }), code);
+    }
     expect(answer.json.detail).toContain("events:write");
   });
 });

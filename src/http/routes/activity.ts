@@ -4,6 +4,7 @@ import { timeKey } from "../../event/formats.ts";
 import { ACTIVITY_ROWS_MAX } from "../../limits.ts";
 import { DAY_MS, FIRST_INSTANT, instantOf } from "../../obligations/calendar.ts";
 import { ACTIVITY_GROUPS, type ActivityGroup, readActivity } from "../../projections/activity/queries.ts";
+import { EVENT_COUNTS } from "../access.ts";
 import { EVENT_TYPE_PARAMETER, readEventTypes } from "../event-filter.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
@@ -39,7 +40,7 @@ export const activityRoutes = ({ guard, views, now }: ReadDependencies & { reado
       });
     },
   });
-  return new Elysia({ prefix: "/v1" }).get("/activity", guard("events:read", read), {
+  return new Elysia({ prefix: "/v1" }).get("/activity", guard(EVENT_COUNTS, read), {
     detail: describe(READ),
   });
 };
@@ -89,7 +90,7 @@ const READ: Operation = {
   tag: "Reading",
   summary: "How many events there were",
   description: `Counts by hour or day of the events' own time (UTC), grouped as asked. Buckets that \`from\` or \`to\` cuts are counted whole. Without \`from\` the 30 days before \`to\`. The answer has all rows, of which there may be ${ACTIVITY_ROWS_MAX}, past that 400: \`next_cursor\` is always null.`,
-  scope: "events:read",
+  access: EVENT_COUNTS,
   parameters: [
     parameter("bucket", "Length of a bucket.", { type: "string", enum: ["hour", "day"], default: "day" }),
     parameter("group_by", `Some of ${ACTIVITY_GROUPS.join(", ")}, separated by commas.`, {

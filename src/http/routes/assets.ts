@@ -9,6 +9,7 @@ import { COVERAGE_VIEWS, readCoverage } from "../../projections/coverage/page.ts
 import { entryOf, entrySchema, type List, type Page, readList } from "../../projections/list.ts";
 import { modelList } from "../../projections/models/queries.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { SYSTEMS } from "../access.ts";
 import { fileForms } from "../entry-file.ts";
 import type { Guard } from "../guard.ts";
 import { LIST_PARAMETERS, LIST_PROBLEMS, type ListDependencies, listAnswer } from "../list-answer.ts";
@@ -32,8 +33,8 @@ type Dependencies = CoverageDependencies & ListDependencies;
 
 export const assetRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
   new Elysia({ prefix: "/v1" })
-    .get("/assets", guard("events:read", listAssets(dependencies)), { detail: describe(LIST) })
-    .get("/assets/:asset_id", guard("events:read", oneAsset(dependencies)), { detail: describe(ONE) });
+    .get("/assets", guard(SYSTEMS, listAssets(dependencies)), { detail: describe(LIST) })
+    .get("/assets/:asset_id", guard(SYSTEMS, oneAsset(dependencies)), { detail: describe(ONE) });
 
 const COLUMNS = Object.keys(assetMembers);
 
@@ -103,7 +104,7 @@ const LIST: Operation = {
   tag: "Reading",
   summary: "The register of AI systems",
   description: `Every asset that an event names, the one with the newest event first, with its latest values by the time of the events. ${movesWithEvents("An asset")}`,
-  scope: "events:read",
+  access: SYSTEMS,
   parameters: [...timedFilterParameters(assetList), ...LIST_PARAMETERS],
   answer: {
     status: 200,
@@ -120,7 +121,7 @@ const ONE: Operation = {
   tag: "Reading",
   summary: "One AI system",
   description: `The asset with its models, the changes of its risk tier and the evidence for its obligations, up to ${PART_ROWS_MAX} each.`,
-  scope: "events:read",
+  access: SYSTEMS,
   parameters: [pathParameter("asset_id", "credit_model"), MIN_SEQUENCE],
   answer: {
     status: 200,

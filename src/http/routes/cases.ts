@@ -21,7 +21,9 @@ import { BESIDE_EVENTS_MAX } from "../../projections/limits.ts";
 import { entryMembers, entrySchema } from "../../projections/list.ts";
 import { rowText } from "../../views/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import type { Call, Guard } from "../guard.ts";
+import { ONE_CASE } from "../access.ts";
+import type { Call } from "../call.ts";
+import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import {
@@ -41,10 +43,10 @@ export const caseRoutes = ({
   ...dependencies
 }: ReadDependencies & { readonly guard: Guard; readonly rules: Rules }) =>
   new Elysia({ prefix: "/v1" })
-    .get("/cases/:correlation_id", guard("events:read", readCase(dependencies)), {
+    .get("/cases/:correlation_id", guard(ONE_CASE, readCase(dependencies)), {
       detail: describe(CASE),
     })
-    .get("/decisions/:decision_id", guard("events:read", readDecision(dependencies)), {
+    .get("/decisions/:decision_id", guard(ONE_CASE, readDecision(dependencies)), {
       detail: describe(DECISION),
     });
 
@@ -325,7 +327,7 @@ const CASE: Operation = {
   summary: "One case",
   description:
     "All events with this correlation_id, and all that are linked to them by decision, objection or incident: what was decided, and whether notice, explanation, review, objection and resolution are in the log. A case is open while anything is unanswered.",
-  scope: "events:read",
+  access: ONE_CASE,
   parameters: [pathParameter("correlation_id", "case-17"), MIN_SEQUENCE],
   answer: { status: 200, description: "The case.", schema: CaseAnswer, example: CASE_EXAMPLE },
   problems: ["invalid_request", "not_found", "case_shared", "case_expired", "view_behind", "overloaded"],
@@ -337,7 +339,7 @@ const DECISION: Operation = {
   summary: "The dossier of one decision",
   description:
     "Notice, decision, explanation, objection, human review and reversal in one answer, with the missing steps named, the duties and their clocks, and every event as it was sent, with the rule that links it. A step is `missing` once it is due, and `pending` before.",
-  scope: "events:read",
+  access: ONE_CASE,
   parameters: [pathParameter("decision_id", "dec_42"), MIN_SEQUENCE],
   answer: { status: 200, description: "The dossier.", schema: DecisionAnswer, example: DECISION_EXAMPLE },
   problems: ["invalid_request", "not_found", "case_expired", "view_behind", "overloaded"],

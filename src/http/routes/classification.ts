@@ -2,8 +2,10 @@ import { Elysia } from "elysia";
 import { classify } from "../../classification/classify.ts";
 import { ClassificationRequest } from "../../classification/request.ts";
 import { createRequestCheck } from "../../request/check.ts";
+import { ANYBODY } from "../access.ts";
 import type { BodyReader } from "../body.ts";
-import { ANY_SCOPE, type Call, type Guard } from "../guard.ts";
+import type { Call } from "../call.ts";
+import type { Guard } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -20,7 +22,7 @@ export const classificationRoutes = ({
 }) =>
   new Elysia({ prefix: "/v1" }).post(
     "/classify",
-    guard(ANY_SCOPE, (call) => answerClassification(bodies, call), { whileBehind: true }),
+    guard(ANYBODY, (call) => answerClassification(bodies, call), { whileBehind: true }),
     { parse: "none", detail: describe(CLASSIFY) },
   );
 
@@ -57,7 +59,7 @@ const CLASSIFY: Operation = {
   tag: "Classification",
   summary: "Which risk tier does a system have?",
   description: CLASSIFICATION_DESCRIPTION,
-  scope: ANY_SCOPE,
+  access: ANYBODY,
   body: { schema: ClassificationRequest, example: EXAMPLE },
   answer: {
     status: 200,

@@ -16,6 +16,7 @@ import {
   countCoverage,
   readCoverage,
 } from "../../projections/coverage/page.ts";
+import { SYSTEMS } from "../access.ts";
 import { fileForms } from "../entry-file.ts";
 import type { Guard } from "../guard.ts";
 import {
@@ -40,7 +41,7 @@ export const coverageRoutes = ({
   ...dependencies
 }: CoverageDependencies & ListDependencies & { readonly guard: Guard }) => {
   const list = listAnswer(dependencies, coverageSource(dependencies));
-  return new Elysia({ prefix: "/v1" }).get("/coverage", guard("events:read", list), {
+  return new Elysia({ prefix: "/v1" }).get("/coverage", guard(SYSTEMS, list), {
     detail: describe(LIST),
   });
 };
@@ -135,7 +136,7 @@ const LIST: Operation = {
   tag: "Registers",
   summary: "Which obligations have evidence",
   description: `Per asset, law and duty: how often the obligation fell due and how often the log holds evidence that it was met. \`notice\` counts decisions, under each legal basis that the decision names, or its notice, or whatever else belongs to it, at most ${KEPT_LEGAL_BASES_MAX} of them and first those that this program knows. \`labeling\` counts outcomes by their hash: those that an event labels, of all that events give out. \`bias_audit\` counts decisions, in time where a bias audit was completed no more than a year before and had not ended by its \`valid_until\`, in dates of New York. \`lifecycle\` requires \`asset.created\` and a version. The log cannot show what was not sent to it; obligations that no count of events can show to be met are in \`cannot_show\`. Not legal advice: \`clause\` is where to check.`,
-  scope: "events:read",
+  access: SYSTEMS,
   parameters: [...listFilterParameters(COVERAGE_FILTERS), ...LIST_PARAMETERS],
   answer: {
     status: 200,

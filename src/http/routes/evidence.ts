@@ -22,11 +22,13 @@ import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import { BUNDLE_FILES } from "../../proof/evidence/manifest.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { BUNDLE } from "../access.ts";
+import { actorOf, type Call } from "../call.ts";
 import { CSV_START, csvRow } from "../csv.ts";
 import { fileTime, recordDownload, TOO_MANY_EXPORTS } from "../downloads.ts";
 import { eventCsvRow, eventCsvStart } from "../event-csv.ts";
 import { HASH, HASH_SCHEMA } from "../event-filter.ts";
-import { actorOf, type Call, type Guard, invalidKey } from "../guard.ts";
+import { type Guard, invalidKey } from "../guard.ts";
 import type { OpenStream, OpenStreams } from "../open-streams.ts";
 import { describe, type Operation } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
@@ -54,7 +56,7 @@ interface Dependencies {
 }
 
 export const evidenceRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
-  new Elysia({ prefix: "/v1" }).get("/evidence", guard("events:read", getEvidence(dependencies)), {
+  new Elysia({ prefix: "/v1" }).get("/evidence", guard(BUNDLE, getEvidence(dependencies)), {
     detail: describe(EVIDENCE),
   });
 
@@ -280,7 +282,7 @@ const EVIDENCE: Operation = {
     "`from` and `to` mean the events' own times. If it cannot be finished, the connection is broken off: a ZIP that is cut off has no directory, so no program takes it for complete.",
     `\n\nAt most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. ${TOO_MANY_EXPORTS.detail} A bundle is one.`,
   ].join(" "),
-  scope: "events:read",
+  access: BUNDLE,
   parameters: [
     severalParameter("asset_id", "Exactly this asset. Not together with correlation_id or decision_id."),
     parameter(

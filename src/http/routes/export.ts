@@ -4,10 +4,12 @@ import type { EventConditions, StoredEvent } from "../../projections/events/quer
 import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import { walkEvents } from "../../projections/events/walk.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { EVENT_LIST } from "../access.ts";
+import type { Call } from "../call.ts";
 import { answerExport, type ExportDependencies, type FileFormat, TOO_MANY_EXPORTS } from "../downloads.ts";
 import { EVENT_CSV_COLUMNS, eventCsvRow, eventCsvStart } from "../event-csv.ts";
 import { EVENT_FILTER_PARAMETERS, readEventFilter } from "../event-filter.ts";
-import type { Call, Guard } from "../guard.ts";
+import type { Guard } from "../guard.ts";
 import { describe, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
@@ -22,7 +24,7 @@ interface Dependencies extends ExportDependencies {
 export const exportRoutes = (dependencies: Dependencies) =>
   new Elysia({ prefix: "/v1" }).get(
     "/export",
-    dependencies.guard("events:read", (call) => getExport(dependencies, call)),
+    dependencies.guard(EVENT_LIST, (call) => getExport(dependencies, call)),
     { detail: describe(EXPORT) },
   );
 
@@ -103,7 +105,7 @@ const EXPORT: Operation = {
     "what the filters of these names find; `context_hash` and `outcome_hash` are also what clients send as `input_hash` and `output_hash`. A cell that a spreadsheet could take for a formula has an apostrophe in front.",
     `\n\n${TOO_MANY_EXPORTS.detail}`,
   ].join(" "),
-  scope: "events:read",
+  access: EVENT_LIST,
   parameters: [
     parameter("format", "Form of the file.", { type: "string", enum: ["ndjson", "csv"], default: "ndjson" }),
     ...EVENT_FILTER_PARAMETERS,

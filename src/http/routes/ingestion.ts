@@ -19,8 +19,10 @@ import {
   MIN_SEQUENCE_WAIT_MS_MAX,
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
+import { SENDING } from "../access.ts";
 import type { BodyReader } from "../body.ts";
-import { type Call, type Guard, invalidKey } from "../guard.ts";
+import type { Call } from "../call.ts";
+import { type Guard, invalidKey } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { type ProblemCode, type ProblemDetails, problem, rateLimited } from "../problem.ts";
 import { type Query, readQuery } from "../query.ts";
@@ -38,7 +40,7 @@ export const ingestionRoutes = ({
   new Elysia({ prefix: "/v1" })
     .post(
       "/events",
-      guard("events:write", (call) => postEvent(dependencies, call)),
+      guard(SENDING, (call) => postEvent(dependencies, call)),
       {
         parse: "none",
         detail: describe(singleOperation(vocabulary)),
@@ -46,7 +48,7 @@ export const ingestionRoutes = ({
     )
     .post(
       "/events/batch",
-      guard("events:write", (call) => postBatch(dependencies, call)),
+      guard(SENDING, (call) => postBatch(dependencies, call)),
       {
         parse: "none",
         detail: describe(batchOperation(vocabulary)),
@@ -265,7 +267,7 @@ const singleOperation = (vocabulary: EventVocabulary): Operation => ({
   summary: "Send one event",
   description:
     "Answers after the event is stored and synced to disk. Sending the same event again is safe: it is stored once, and the answer has `duplicate: true` and the header `Idempotency-Replayed: true`.",
-  scope: "events:write",
+  access: SENDING,
   parameters: [IDEMPOTENCY_KEY_PARAMETER, RESENT],
   body: {
     schema: auditEventSchema(vocabulary),
@@ -304,7 +306,7 @@ const batchOperation = (vocabulary: EventVocabulary): Operation => ({
   summary: `Send up to ${BATCH_EVENTS_MAX} events`,
   description:
     "Each event has its own outcome: an invalid one does not affect the others. `accepted + rejected` is the number of events sent. Send again the events that are marked `retryable`; sending the whole batch again is safe too.",
-  scope: "events:write",
+  access: SENDING,
   parameters: [
     {
       ...IDEMPOTENCY_KEY_PARAMETER,

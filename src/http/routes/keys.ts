@@ -2,10 +2,12 @@ import { Elysia } from "elysia";
 import { CreateKeyRequest, KeyView, RotateKeyRequest } from "../../access/key-record.ts";
 import type { KeyNotFound, KeyRefusal, Keys, KeysUndone } from "../../access/keys.ts";
 import { KEYS_PER_TENANT_MAX } from "../../limits.ts";
+import { MANAGING } from "../access.ts";
 import type { BodyReader } from "../body.ts";
+import { actorOf, type Call } from "../call.ts";
 import type { ExportDependencies } from "../downloads.ts";
 import { fileForms } from "../entry-file.ts";
-import { actorOf, type Call, type Guard, insufficientScope } from "../guard.ts";
+import { type Guard, insufficientScope } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { answerKeptList, KEPT_PARAMETERS, readKeptForm } from "../list-answer.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
@@ -29,20 +31,20 @@ export const keyRoutes = ({ guard, ...dependencies }: Dependencies & { readonly 
     .post(
       "/keys",
       guard(
-        "keys:manage",
+        MANAGING,
         withoutQuery((call) => postKey(dependencies, call)),
       ),
       { parse: "none", detail: describe(CREATE) },
     )
     .get(
       "/keys",
-      guard("keys:manage", (call) => getKeys(dependencies, call)),
+      guard(MANAGING, (call) => getKeys(dependencies, call)),
       { detail: describe(LIST) },
     )
     .delete(
       "/keys/:id",
       guard(
-        "keys:manage",
+        MANAGING,
         withoutQuery((call) => deleteKey(dependencies.keys, call)),
       ),
       { parse: "none", detail: describe(REVOKE) },
@@ -50,7 +52,7 @@ export const keyRoutes = ({ guard, ...dependencies }: Dependencies & { readonly 
     .post(
       "/keys/:id/rotate",
       guard(
-        "keys:manage",
+        MANAGING,
         withoutQuery((call) => rotateKey(dependencies, call)),
       ),
       {
@@ -146,7 +148,7 @@ const CREATE: Operation = {
   description:
     "The answer is the only time that the whole key is shown. The admin key makes keys for every tenant, and with them the tenant; any other only for its own, with no more than it has itself. Of the tenant `prooftrail-system`, which holds what administrators did, only the admin key makes keys, with `events:read` alone. A key with a `role` is a seat: the role gives its scopes, so `scopes` is left out. " +
     `A tenant has at most ${KEYS_PER_TENANT_MAX} keys, expired and revoked ones included, as none is ever removed; rotating goes on past that.`,
-  scope: "keys:manage",
+  access: MANAGING,
   body: {
     schema: CreateKeyRequest,
     example: { tenant: "acme", name: "acme production", scopes: ["events:write", "events:read"] },
@@ -166,7 +168,7 @@ const LIST: Operation = {
   summary: "List keys",
   description:
     "Oldest first by `created_at`, and of one moment by `id`, so that pages neither shift nor repeat; revoked ones included. The admin key sees every tenant's.",
-  scope: "keys:manage",
+  access: MANAGING,
   parameters: [
     tenantParameter("Only this tenant's keys. Any but the admin key may only name its own."),
     ...timeRangeParameters("What counts is `created_at`."),
@@ -188,7 +190,7 @@ const REVOKE: Operation = {
   summary: "Revoke a key",
   description:
     "Refused everywhere within a second, and so are requests that still send their body or wait for something then, other changes of the same key included. Revoking a revoked key changes nothing.",
-  scope: "keys:manage",
+  access: MANAGING,
   parameters: [ID],
   answer: {
     status: 200,
@@ -215,7 +217,7 @@ const ROTATE: Operation = {
   summary: "Replace a key",
   description:
     "Makes a successor with the same rights. The old key still works for `grace_seconds`, so that nothing stops meanwhile. Keys that it makes meanwhile end with it at the latest; it can rotate itself again where the answer was lost, and gets another successor. If others may know a key, rotate it with `grace_seconds` 0, or revoke it.",
-  scope: "keys:manage",
+  access: MANAGING,
   parameters: [ID],
   body: { schema: RotateKeyRequest, example: { grace_seconds: 86_400 }, required: false },
   answer: {

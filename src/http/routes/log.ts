@@ -14,7 +14,9 @@ import type { SealedHead } from "../../proof/sealed-head.ts";
 import { formatTilePath, parseTilePath, TILE_WIDTH, tileWidth } from "../../proof/tlog-tiles.ts";
 import { verifierKeys } from "../../proof/verifier-keys.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import type { Call, Guard } from "../guard.ts";
+import { TREE } from "../access.ts";
+import type { Call } from "../call.ts";
+import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { readQuery } from "../query.ts";
@@ -42,17 +44,17 @@ interface Dependencies {
 
 export const logRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
   new Elysia({ prefix: "/v1/log" })
-    .get("/checkpoint", guard("events:read", getCheckpoint(dependencies)), { detail: describe(CHECKPOINT) })
-    .get("/key", guard("events:read", getKey(dependencies)), { detail: describe(KEY) })
-    .get("/consistency", guard("events:read", getConsistency(dependencies)), {
+    .get("/checkpoint", guard(TREE, getCheckpoint(dependencies)), { detail: describe(CHECKPOINT) })
+    .get("/key", guard(TREE, getKey(dependencies)), { detail: describe(KEY) })
+    .get("/consistency", guard(TREE, getConsistency(dependencies)), {
       detail: describe(CONSISTENCY),
     })
-    .get("/tile/:level/:number", guard("events:read", getTile(dependencies)), { detail: describe(TILE) })
-    .get("/tile/:level/:number/:width", guard("events:read", getTile(dependencies)), {
+    .get("/tile/:level/:number", guard(TREE, getTile(dependencies)), { detail: describe(TILE) })
+    .get("/tile/:level/:number/:width", guard(TREE, getTile(dependencies)), {
       detail: describe(PARTIAL_TILE),
     })
     // Numbers of 1000 and more have more segments.
-    .get("/tile/*", guard("events:read", getTile(dependencies)), { detail: { hide: true } });
+    .get("/tile/*", guard(TREE, getTile(dependencies)), { detail: { hide: true } });
 
 const getCheckpoint =
   (dependencies: Dependencies) =>
@@ -207,7 +209,7 @@ const CHECKPOINT: Operation = {
   summary: "The newest signed tree head",
   description:
     "How many records the tenant's log has, and the root of the Merkle tree over them (RFC 6962), signed: a C2SP checkpoint. Keep it: nothing that it covers can be changed or left out later without contradicting it.",
-  scope: "events:read",
+  access: TREE,
   parameters: [HEAD_MIN_SEQUENCE],
   answer: {
     status: 200,
@@ -225,7 +227,7 @@ const KEY: Operation = {
   summary: "The key that verifies tree heads",
   description:
     "Public keys as golang.org/x/mod/sumdb/note writes them, one per line: those that sign now first, then those that once did. Get it once, from a source that you trust, and keep it: a proof is worth only as much as the key that checks it.",
-  scope: "events:read",
+  access: TREE,
   parameters: [{ ...MIN_SEQUENCE, description: "Accepted as for every read; there is nothing to wait for." }],
   answer: {
     status: 200,
@@ -255,7 +257,7 @@ const CONSISTENCY: Operation = {
   summary: "That one tree head extends another",
   description:
     "The hashes that lead from the root at `from` leaves to the root at `to` (RFC 6962 §2.1.2): what was in the log then is in it now, unchanged. Compare the roots with those of checkpoints that you hold.",
-  scope: "events:read",
+  access: TREE,
   parameters: [
     { ...parameter("from", "Size of the older tree head.", countFrom(0)), required: true },
     parameter("to", "Size of the newer one. Unset: that of the newest checkpoint.", countFrom(0)),
@@ -276,7 +278,7 @@ const TILE: Operation = {
   summary: "Hashes of the tree",
   description:
     "One tile of at most 256 hashes of 32 bytes, as C2SP tlog-tiles lays them out: from them anybody can compute any root and any proof. `<level>/<number>` in groups of three digits, `.p/<width>` behind the number of a tile that is not full.",
-  scope: "events:read",
+  access: TREE,
   parameters: [
     { ...pathParameter("level", "0"), description: "0 for hashes of leaves." },
     {

@@ -7,6 +7,7 @@ import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../obliga
 import { obligationEntry, obligationList } from "../../projections/cases/registers/obligations.ts";
 import { entryMembers, YES_OR_NO } from "../../projections/list.ts";
 import type { Condition } from "../../views/conditions.ts";
+import { REGISTER } from "../access.ts";
 import { fileForms } from "../entry-file.ts";
 import type { Guard } from "../guard.ts";
 import { LIST_PARAMETERS, LIST_PROBLEMS, type ListDependencies, listAnswer } from "../list-answer.ts";
@@ -33,7 +34,7 @@ export const obligationRoutes = ({
   });
   return new Elysia({ prefix: "/v1" }).get(
     "/obligations",
-    guard("events:read", listAnswer(dependencies, source)),
+    guard(REGISTER, listAnswer(dependencies, source)),
     { detail: describe(LIST) },
   );
 };
@@ -129,7 +130,7 @@ const LIST: Operation = {
   summary: "Obligations and when they fall due",
   description:
     "Computed from the events by their own times. Each names the events that started and met it, and says when the log received them. Not legal advice: `clause` is where to check.",
-  scope: "events:read",
+  access: REGISTER,
   parameters: [
     severalParameter("state", "At the time of the question.", {
       type: "string",

@@ -1,6 +1,7 @@
 /** The proof of one event, which can be verified without this service. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import type { Covers } from "../../access/seats.ts";
 import { canonicalEventId } from "../../event/formats.ts";
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import { eventIdOf } from "../../log/event-id-of.ts";
@@ -19,7 +20,9 @@ import { encodeBase64 } from "../../proof/base64.ts";
 import { leafHash } from "../../proof/rfc6962.ts";
 import { formatTlogProof } from "../../proof/tlog-proof.ts";
 import type { ViewStore } from "../../views/view-store.ts";
-import type { Call, Guard } from "../guard.ts";
+import { ONE_PROOF } from "../access.ts";
+import type { Call } from "../call.ts";
+import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import type { Query } from "../query.ts";
@@ -34,6 +37,7 @@ import {
   type SequenceWait,
 } from "../reading.ts";
 import { dataOf } from "../schemas.ts";
+import { isCovered } from "../seat-limit.ts";
 import { successPlain } from "../success.ts";
 import { treeBehind } from "./log.ts";
 import { EXAMPLE_PROOF, EXAMPLE_TLOG_PROOF } from "./log-examples.ts";
@@ -48,7 +52,7 @@ export const proofRoutes = ({ guard, ...dependencies }: Dependencies & { readonl
   new Elysia({ prefix: "/v1" }).get(
     "/events/:event_id/proof",
     guard(
-      "events:read",
+      ONE_PROOF,
       reading(dependencies.views, {
         view: EVENTS_VIEW,
         ask,
@@ -80,7 +84,8 @@ const getProof = async (
   const eventId = params.event_id ?? "";
   const event = eventId === "" ? undefined : await awaitEvent(dependencies, tenant, eventId, waitMs);
   if (event === "view_behind") return problem(context, "view_behind", { detail: EVENTS_BEHIND });
-  if (!event) return notFound(call, "event");
+  const { covers } = principal;
+  if (!event || (covers && !isInSeat(covers, event, sequence))) return notFound(call, "event");
   if (event.kind === "expired") return eventExpired(call, event);
   const record = await recordOf(dependencies, event, { tenant, eventId, sequence });
   if (!record) {
@@ -97,6 +102,13 @@ const getProof = async (
     });
   }
   return format === "json" ? answerOne(call, jsonOf(result.proof)) : tlogProof(call, result.proof);
+};
+
+/** Another record under the same event_id may be about another system. */
+const isInSeat = (covers: Covers, event: FoundEvent, sequence: number | undefined): boolean => {
+  if (event.kind === "expired" || (sequence !== undefined && sequence !== event.sequence)) return false;
+  const { asset_id, timestamp } = JSON.parse(event.eventText);
+  return isCovered(covers, asset_id, timestamp);
 };
 
 /** An event that was sent under two identities is in the log twice. The holder of the second receipt asks for that record. */
@@ -169,7 +181,7 @@ const PROOF: Operation = {
   summary: "The proof of one event",
   description:
     "That the record of this event is in the log that a signed tree head covers, in a form that verifies offline: hash the leaf, walk up with the hashes, compare with the root in the checkpoint, check its signature with the key of `GET /v1/log/key`. A `202` answer's `leaf_hash` is the same as here; with its `sequence` also where the same event is in the log more than once.",
-  scope: "events:read",
+  access: ONE_PROOF,
   parameters: [
     pathParameter("event_id", "evt_sample_001"),
     parameter(

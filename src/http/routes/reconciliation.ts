@@ -12,6 +12,7 @@ import {
 } from "../../projections/ledger/reconcile.ts";
 import { LEDGER_VIEW } from "../../projections/ledger/tables.ts";
 import { TOLD_STATES, type ToldBalance, tellUnread } from "../../projections/ledger/unread.ts";
+import { BALANCES } from "../access.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import type { Query } from "../query.ts";
@@ -47,7 +48,7 @@ export const reconciliationRoutes = ({
       });
     },
   });
-  return new Elysia({ prefix: "/v1" }).get("/reconciliation", guard("events:read", read), {
+  return new Elysia({ prefix: "/v1" }).get("/reconciliation", guard(BALANCES, read), {
     detail: describe(READ),
   });
 };
@@ -125,7 +126,7 @@ const READ: Operation = {
   tag: "Reading",
   summary: "Accepted = stored = projected",
   description: `Compares what was acknowledged with what the log holds and what the view shows, hour by hour. Each of the three is counted by a different part of the service. Hours without events are left out. At most ${RECONCILED_HOURS_MAX} hours at once. Counts of the last seconds may still be incomplete.`,
-  scope: "events:read",
+  access: BALANCES,
   parameters: [
     parameter("from", "From the hour with this time on, RFC 3339 in UTC. Absent: 24 hours before `to`.", {
       type: "string",

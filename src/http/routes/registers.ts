@@ -9,6 +9,7 @@ import { objectionList } from "../../projections/cases/registers/objections.ts";
 import { entryMembers, entryOf, entrySchema, type List } from "../../projections/list.ts";
 import { modelList } from "../../projections/models/queries.ts";
 import { sourceGapList, sourceList } from "../../projections/sources/queries.ts";
+import { type Access, REGISTER, SOURCES } from "../access.ts";
 import { fileForms } from "../entry-file.ts";
 import type { Guard } from "../guard.ts";
 import { LIST_PARAMETERS, LIST_PROBLEMS, type ListDependencies, listAnswer } from "../list-answer.ts";
@@ -141,26 +142,32 @@ export const registerRoutes = ({ guard, ...dependencies }: ListDependencies & { 
       columns: Object.keys(entryMembers(list)),
       entry: (row, at) => entryOf(list, row, at),
     });
-    app.get(route.path, guard("events:read", listAnswer(dependencies, source)), {
+    app.get(route.path, guard(accessTo(route), listAnswer(dependencies, source)), {
       detail: describe(operation(route)),
     });
   }
   return app;
 };
 
-const operation = ({ id, list, example, summary, description }: ListRoute): Operation => ({
-  id,
-  tag: "Registers",
-  summary,
-  description,
-  scope: "events:read",
-  parameters: [...timedFilterParameters(list), ...LIST_PARAMETERS],
-  answer: {
-    status: 200,
-    description: "One page.",
-    schema: listOf(entrySchema(list)),
-    example: { data: [example], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
-    others: fileForms(Object.keys(entryMembers(list)), { ...example }),
-  },
-  problems: LIST_PROBLEMS,
-});
+/** Senders are no part of a register: they send for any system. */
+const accessTo = ({ path }: ListRoute): Access => (path.startsWith("/sources") ? SOURCES : REGISTER);
+
+const operation = (route: ListRoute): Operation => {
+  const { id, list, example, summary, description } = route;
+  return {
+    id,
+    tag: "Registers",
+    summary,
+    description,
+    access: accessTo(route),
+    parameters: [...timedFilterParameters(list), ...LIST_PARAMETERS],
+    answer: {
+      status: 200,
+      description: "One page.",
+      schema: listOf(entrySchema(list)),
+      example: { data: [example], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
+      others: fileForms(Object.keys(entryMembers(list)), { ...example }),
+    },
+    problems: LIST_PROBLEMS,
+  };
+};

@@ -5,8 +5,10 @@ import type { Actor } from "../../access/action.ts";
 import { RESTORE_REASON_CHARACTERS_MAX } from "../../limits.ts";
 import { createRequestCheck } from "../../request/check.ts";
 import { reasonText } from "../../request/text.ts";
+import { MANAGING } from "../access.ts";
 import type { BodyReader } from "../body.ts";
-import { actorOf, type Call, type Guard, insufficientScope } from "../guard.ts";
+import { actorOf, type Call } from "../call.ts";
+import { type Guard, insufficientScope } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -44,13 +46,11 @@ interface Dependencies {
   readonly guard: Guard;
 }
 
-const SCOPE = "keys:manage";
-
 export const restoreRoutes = ({ guard, ...dependencies }: Dependencies) =>
   new Elysia({ prefix: "/v1" }).post(
     "/restore/accept",
     guard(
-      SCOPE,
+      MANAGING,
       withoutQuery((call) => postAccept(dependencies, call)),
       { whileBehind: true },
     ),
@@ -78,7 +78,7 @@ const postAccept = async (
   if (body instanceof Response) return body;
   const checked = checkRequest(body.value);
   if (checked.kind === "invalid") return problem(context, "invalid_request", { errors: checked.problems });
-  if (!principal.isAdmin) return insufficientScope(context, SCOPE, ADMIN_ALONE);
+  if (!principal.isAdmin) return insufficientScope(context, "keys:manage", ADMIN_ALONE);
   const answer = await acceptRestore({ by: actorOf(call), reason: checked.request.reason });
   switch (answer.kind) {
     case "accepted": {
@@ -108,7 +108,7 @@ const ACCEPT: Operation = {
   summary: "Accept a log that lost its end",
   description:
     "After an older copy of the log was put back, nothing is signed and nothing is taken (503 `log_behind`). This accepts that the rest is lost: it is recorded as `system.restored`, the heads that are lost are kept in HEADS_COPY, and every later head of their logs says so in a line of its own. Only the admin key may do that, and it cannot be undone.",
-  scope: SCOPE,
+  access: MANAGING,
   body: { schema: RestoreRequest, example: { reason: "Disk failure on 28 November, copy of the night." } },
   answer: {
     status: 200,

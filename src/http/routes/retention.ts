@@ -11,10 +11,12 @@ import type {
   RetentionRefusal,
   RetentionUndone,
 } from "../../retention/retention.ts";
+import { MANAGING } from "../access.ts";
 import type { BodyReader } from "../body.ts";
+import { actorOf, type Call } from "../call.ts";
 import type { ExportDependencies } from "../downloads.ts";
 import { fileForms } from "../entry-file.ts";
-import { actorOf, type Call, type Guard } from "../guard.ts";
+import type { Guard } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { answerKeptList, KEPT_PARAMETERS, readKeptForm } from "../list-answer.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
@@ -33,19 +35,17 @@ interface Dependencies extends ExportDependencies {
   readonly bodies: BodyReader;
 }
 
-const SCOPE = "keys:manage";
-
 export const retentionRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
   new Elysia({ prefix: "/v1" })
     .get(
       "/retention",
-      guard(SCOPE, (call) => getPolicy(dependencies.retention, call)),
+      guard(MANAGING, (call) => getPolicy(dependencies.retention, call)),
       { detail: describe(READ) },
     )
     .put(
       "/retention",
       guard(
-        SCOPE,
+        MANAGING,
         withoutQuery((call) => putPolicy(dependencies, call)),
       ),
       { parse: "none", detail: describe(SET) },
@@ -53,20 +53,20 @@ export const retentionRoutes = ({ guard, ...dependencies }: Dependencies & { rea
     .post(
       "/holds",
       guard(
-        SCOPE,
+        MANAGING,
         withoutQuery((call) => postHold(dependencies, call)),
       ),
       { parse: "none", detail: describe(HOLD) },
     )
     .get(
       "/holds",
-      guard(SCOPE, (call) => getHolds(dependencies, call)),
+      guard(MANAGING, (call) => getHolds(dependencies, call)),
       { detail: describe(LIST) },
     )
     .delete(
       "/holds/:id",
       guard(
-        SCOPE,
+        MANAGING,
         withoutQuery((call) => deleteHold(dependencies.retention, call)),
       ),
       { parse: "none", detail: describe(RELEASE) },
@@ -240,7 +240,7 @@ const READ: Operation = {
   tag: "Retention",
   summary: "How long events are kept",
   description: `The tenant's policy, and the ages that follow from it with their reasons. ${WHAT_GOES}`,
-  scope: SCOPE,
+  access: MANAGING,
   parameters: [TENANT],
   answer: policyAnswer,
   problems: ["invalid_request", "log_unavailable"],
@@ -251,7 +251,7 @@ const SET: Operation = {
   tag: "Retention",
   summary: "Say how long events are kept",
   description: `Replaces the earlier policy. Without \`maximum_days\` nothing expires. A maximum below what the law asks of every event is refused; an event whose own legal bases ask for longer is kept longer whatever the policy says. A tier that is not named under \`tiers\` is kept at least as long as its default. ${WHAT_GOES}`,
-  scope: SCOPE,
+  access: MANAGING,
   body: { schema: PolicyRequest, example: { tenant: "acme", ...EXAMPLE_POLICY.record.policy } },
   answer: policyAnswer,
   problems: ["changed_meanwhile", "log_behind", "log_unavailable", "overloaded"],
@@ -262,7 +262,7 @@ const HOLD: Operation = {
   tag: "Retention",
   summary: "Place a hold",
   description: `Nothing of the asset or the case expires until the hold is released, however old it is. It does not bring back what has expired before, unless the views start from nothing again. A tenant has at most ${HOLDS_PER_TENANT_MAX} that are not released.`,
-  scope: SCOPE,
+  access: MANAGING,
   body: {
     schema: HoldRequest,
     example: { tenant: "acme", asset_id: "credit_model", reason: EXAMPLE_HOLD.reason },
@@ -281,7 +281,7 @@ const LIST: Operation = {
   tag: "Retention",
   summary: "List holds",
   description: "Oldest first, released ones included. The admin key sees every tenant's.",
-  scope: SCOPE,
+  access: MANAGING,
   parameters: [TENANT, ...timeRangeParameters("What counts is `created_at`."), ...KEPT_PARAMETERS],
   answer: {
     status: 200,
@@ -299,7 +299,7 @@ const RELEASE: Operation = {
   summary: "Release a hold",
   description:
     "What it kept may expire from now on, unless another hold keeps it. The hold stays listed. Releasing a released hold changes nothing.",
-  scope: SCOPE,
+  access: MANAGING,
   parameters: [pathParameter("id", EXAMPLE_HOLD.id)],
   answer: {
     status: 200,

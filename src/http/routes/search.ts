@@ -13,6 +13,8 @@ import {
 } from "../../projections/events/queries.ts";
 import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { EVENT_LIST, ONE_EVENT } from "../access.ts";
+import type { Call } from "../call.ts";
 import type { ExportDependencies } from "../downloads.ts";
 import {
   EVENT_FILTER_PARAMETERS,
@@ -20,7 +22,7 @@ import {
   readTimelineFilter,
   TIMELINE_FILTER_PARAMETERS,
 } from "../event-filter.ts";
-import type { Call, Guard } from "../guard.ts";
+import type { Guard } from "../guard.ts";
 import { LIST_PARAMETERS, LIST_PROBLEMS, readListForm } from "../list-answer.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -50,7 +52,7 @@ export const searchRoutes = ({ guard, ...dependencies }: Dependencies & { readon
   return new Elysia({ prefix: "/v1" })
     .get(
       "/events",
-      guard("events:read", (call) =>
+      guard(EVENT_LIST, (call) =>
         listEvents(dependencies, call, {
           views: [view],
           ask: readEventFilter,
@@ -62,14 +64,14 @@ export const searchRoutes = ({ guard, ...dependencies }: Dependencies & { readon
     .get(
       "/events/:event_id",
       guard(
-        "events:read",
+        ONE_EVENT,
         reading(views, { view, ask: () => undefined, answer: (_, call) => getEvent(views, call) }),
       ),
       { detail: describe(ONE) },
     )
     .get(
       "/assets/:asset_id/timeline",
-      guard("events:read", (call) =>
+      guard(EVENT_LIST, (call) =>
         listEvents(dependencies, call, {
           views: [view, assetList.view],
           ask: readTimelineFilter,
@@ -169,7 +171,7 @@ const LIST: Operation = {
     " A file (`format`) is that of `GET /v1/export`, in the order of the log.",
     `\n\nA key of the tenant \`${SYSTEM_TENANT}\` finds what administrators did. ${SYSTEM_EVENTS_TEXT}`,
   ].join(""),
-  scope: "events:read",
+  access: EVENT_LIST,
   parameters: [...EVENT_FILTER_PARAMETERS, ...LIST_PARAMETERS],
   answer: {
     status: 200,
@@ -196,7 +198,7 @@ const ONE: Operation = {
   tag: "Reading",
   summary: "Read one event",
   description: "The event as it was sent, byte for byte, with what the log added.",
-  scope: "events:read",
+  access: ONE_EVENT,
   parameters: [pathParameter("event_id", "evt_sample_001"), MIN_SEQUENCE],
   answer: {
     status: 200,

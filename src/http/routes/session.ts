@@ -8,23 +8,30 @@ import type { Keys } from "../../access/keys.ts";
 import { ScopeSchema } from "../../access/scopes.ts";
 import { Covers, Person, RoleSchema } from "../../access/seats.ts";
 import { type Session, sealSession, startSession } from "../../access/session.ts";
-import { TenantSchema } from "../../access/tenant.ts";
+import { SYSTEM_TENANT, TenantSchema } from "../../access/tenant.ts";
 import type { SessionAction } from "../../administration/system-events.ts";
-import { SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from "../../limits.ts";
-import { actorOf, type Call, type Guard, insufficientScope } from "../guard.ts";
+import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from "../../limits.ts";
+import { searchEvents } from "../../projections/events/queries.ts";
+import { EVENTS_VIEW } from "../../projections/events/tables.ts";
+import type { ViewStore } from "../../views/view-store.ts";
+import { OWN_SESSION } from "../access.ts";
+import { actorOf, type Call } from "../call.ts";
+import { type Guard, insufficientScope } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { type Query, readQuery } from "../query.ts";
+import { invalidCursor, MIN_SEQUENCE, parameter, reading } from "../reading.ts";
 import { refusedChange } from "../refused-change.ts";
-import { dataOf } from "../schemas.ts";
+import { dataOf, listOf } from "../schemas.ts";
 import { endedCookies, sessionCookie } from "../session-cookie.ts";
-import { success } from "../success.ts";
+import { success, successList } from "../success.ts";
 import { withoutQuery } from "../without-query.ts";
 
 interface Dependencies {
   readonly keys: Pick<Keys, "rotate">;
   readonly keyStore: Pick<KeyStore, "get" | "admin">;
   readonly recorder: ActionRecorder<SessionAction>;
+  readonly views: ViewStore;
   readonly now: () => Date;
   readonly randomBytes: RandomBytes;
 }
@@ -33,21 +40,36 @@ export const sessionRoutes = ({ guard, ...dependencies }: Dependencies & { reado
   new Elysia({ prefix: "/v1" })
     .post(
       "/session",
-      guard("events:read", (call) => signIn(dependencies, call), { whileBehind: true }),
+      guard(OWN_SESSION, (call) => signIn(dependencies, call), { whileBehind: true }),
       { parse: "none", detail: describe(SIGN_IN) },
     )
     .get(
       "/session",
       guard(
-        "events:read",
+        OWN_SESSION,
         withoutQuery(async (call) => readSession(dependencies, call)),
       ),
       { detail: describe(READ) },
     )
+    .get(
+      "/session/views",
+      guard(
+        OWN_SESSION,
+        reading(dependencies.views, {
+          view: EVENTS_VIEW,
+          ask: (query) => ({
+            limit: query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT,
+            cursor: query.text("cursor"),
+          }),
+          answer: (page, call) => listViews(dependencies.views, page, call),
+        }),
+      ),
+      { detail: describe(VIEWS) },
+    )
     .delete(
       "/session",
       guard(
-        "events:read",
+        OWN_SESSION,
         withoutQuery(async (call) => signOut(call)),
         { whileBehind: true },
       ),
@@ -134,6 +156,29 @@ const answerSession = (
   return answer;
 };
 
+/** The events of the system tenant that say what this key opened: nobody else's. */
+const listViews = async (
+  views: ViewStore,
+  page: { readonly limit: number; readonly cursor: string | undefined },
+  call: Call,
+): Promise<Response> => {
+  const { context, principal } = call;
+  const found = await searchEvents(views, SYSTEM_TENANT, {
+    ...page,
+    eventType: "system.viewed",
+    tags: [{ key: "actor", value: principal.keyId }],
+    timeField: "timestamp",
+    order: "desc",
+  });
+  if (found.kind === "invalid_cursor") return invalidCursor(call);
+  const rowTexts = found.rows.map(({ eventText }) => {
+    const { timestamp, metadata } = JSON.parse(eventText);
+    const { route, path, filters } = metadata;
+    return JSON.stringify({ viewed_at: timestamp, route, path, filters });
+  });
+  return successList({ context, rowTexts, nextCursor: found.nextCursor });
+};
+
 const signOut = ({ context }: Call): Response => {
   const answer = success({ requestId: context.requestId, data: { signed_out: true } });
   for (const cookie of endedCookies) answer.headers.append("set-cookie", cookie);
@@ -196,7 +241,7 @@ const SIGN_IN: Operation = {
   tag: "Keys",
   summary: "Sign in: a cookie for this key",
   description: `Browsers send the cookie instead of the key, so no key stays in them. It is HttpOnly and SameSite=Strict; on plain HTTP it works on loopback only. The session ends with its key, after ${SESSION_IDLE_MS_MAX / 60_000} minutes without a request to \`GET /v1/session\`, and after ${SESSION_MS_MAX / 3_600_000} hours. The sign-in is written to the log.`,
-  scope: "events:read",
+  access: OWN_SESSION,
   parameters: [ONCE],
   answer: { status: 201, description: "The session. `Set-Cookie` has its cookie.", ...SESSION_ANSWER },
   problems: ["invalid_request", "log_unavailable", "changed_meanwhile", "overloaded", "not_found"],
@@ -207,9 +252,48 @@ const READ: Operation = {
   tag: "Keys",
   summary: "Who is signed in",
   description: "Of a session, or of the key that is sent. A session's cookie is renewed.",
-  scope: "events:read",
+  access: OWN_SESSION,
   answer: { status: 200, description: "The key, and its session.", ...SESSION_ANSWER },
   problems: ["invalid_request"],
+};
+
+const VIEWS: Operation = {
+  id: "listViews",
+  tag: "Keys",
+  summary: "What this seat has looked at",
+  description:
+    "What the log holds about what the seat of an auditor opened, newest first: once for each question and session. Empty for other keys, of which that is not recorded.",
+  access: OWN_SESSION,
+  parameters: [
+    parameter("limit", "Rows at most.", { type: "integer", minimum: 1, maximum: PAGE_ROWS_MAX }),
+    parameter("cursor", "`next_cursor` of the page before."),
+    MIN_SEQUENCE,
+  ],
+  answer: {
+    status: 200,
+    description: "One page.",
+    schema: listOf(
+      Type.Object({
+        viewed_at: Type.String({ format: "date-time" }),
+        route: Type.String(),
+        path: Type.String(),
+        filters: Type.Record(Type.String(), Type.Array(Type.String())),
+      }),
+    ),
+    example: {
+      data: [
+        {
+          viewed_at: "2026-11-20T10:00:00.000Z",
+          route: "/v1/decisions/:decision_id",
+          path: "/v1/decisions/dec_1",
+          filters: {},
+        },
+      ],
+      next_cursor: null,
+      request_id: EXAMPLE_REQUEST_ID,
+    },
+  },
+  problems: ["invalid_request", "view_behind"],
 };
 
 const SIGN_OUT: Operation = {
@@ -218,7 +302,7 @@ const SIGN_OUT: Operation = {
   summary: "Sign out",
   description:
     "Removes the cookie from the browser. To end a session that somebody else holds, revoke or rotate its key.",
-  scope: "events:read",
+  access: OWN_SESSION,
   answer: {
     status: 200,
     description: "The cookie is removed.",

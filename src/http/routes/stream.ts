@@ -16,9 +16,11 @@ import { walkEvents } from "../../projections/events/walk.ts";
 import { createPositionWatch, type PositionWatch } from "../../projections/position-watch.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ViewStore } from "../../views/view-store.ts";
+import { LIVE_EVENTS } from "../access.ts";
+import type { Call } from "../call.ts";
 import { readStreamFilter, STREAM_FILTER_PARAMETERS } from "../event-filter.ts";
 import { readSequence, streamMessage, streamOpening } from "../event-stream.ts";
-import type { Call, Guard } from "../guard.ts";
+import type { Guard } from "../guard.ts";
 import { createLiveTail } from "../live-tail.ts";
 import type { OpenStream, OpenStreams } from "../open-streams.ts";
 import { describe, type Operation } from "../openapi.ts";
@@ -62,7 +64,7 @@ export const streamRoutes = (dependencies: Dependencies) => {
   };
   return new Elysia({ prefix: "/v1" }).get(
     "/events/stream",
-    guard("events:read", (call) => getStream(dependencies, following, call)),
+    guard(LIVE_EVENTS, (call) => getStream(dependencies, following, call)),
     { detail: describe(STREAM) },
   );
 };
@@ -181,7 +183,7 @@ const STREAM: Operation = {
     "An event that was sent with raw line breaks between its values is sent in several `data` lines, each break as a line feed.",
     STREAMS_AT_ONCE,
   ].join(" "),
-  scope: "events:read",
+  access: LIVE_EVENTS,
   parameters: [
     {
       name: "Last-Event-ID",

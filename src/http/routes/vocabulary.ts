@@ -6,7 +6,8 @@ import { DEADLINE_IDS, DEADLINES, deadlineOf } from "../../obligations/deadlines
 import { dutyOf } from "../../obligations/duties.ts";
 import type { Rules } from "../../obligations/obligation.ts";
 import { LABELS, type Label } from "../../vocabulary/labels.ts";
-import { ANY_SCOPE, type Guard } from "../guard.ts";
+import { ANYBODY } from "../access.ts";
+import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { dataOf } from "../schemas.ts";
 import { success } from "../success.ts";
@@ -22,7 +23,7 @@ export const vocabularyRoutes = ({ guard, ...dependencies }: Dependencies & { re
   return new Elysia({ prefix: "/v1" }).get(
     "/vocabulary",
     guard(
-      ANY_SCOPE,
+      ANYBODY,
       withoutQuery(async ({ context: { requestId } }) => success({ requestId, data })),
     ),
     { detail: describe(READ) },
@@ -99,7 +100,7 @@ const READ: Operation = {
   summary: "The words for the names in answers",
   description:
     "Labels in English and Korean for event types, risk tiers, laws, rules, states and steps, by their names. A name that events bring themselves, such as another legal basis, has none: show it as it is.",
-  scope: ANY_SCOPE,
+  access: ANYBODY,
   answer: {
     status: 200,
     description: "The vocabulary.",

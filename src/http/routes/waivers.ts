@@ -13,8 +13,10 @@ import { caseNameOf, findObligation } from "../../projections/cases/waivable.ts"
 import { createRequestCheck } from "../../request/check.ts";
 import { reasonText } from "../../request/text.ts";
 import type { Row } from "../../views/tables.ts";
+import { WAIVING } from "../access.ts";
 import type { BodyReader } from "../body.ts";
-import { actorOf, type Call, type Guard, invalidKey } from "../guard.ts";
+import { actorOf, type Call } from "../call.ts";
+import { type Guard, invalidKey } from "../guard.ts";
 import { readJson } from "../json-body.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
 import { problem } from "../problem.ts";
@@ -31,12 +33,10 @@ interface Dependencies extends ReadDependencies {
   readonly recorder: ActionRecorder<WaiverAction>;
 }
 
-const SCOPE = "obligations:waive";
-
 export const waiverRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) => {
   const route = (type: WaiverAction["type"]) =>
     guard(
-      SCOPE,
+      WAIVING,
       withoutQuery((call) => sayOf(dependencies, type, call)),
     );
   return new Elysia({ prefix: "/v1" })
@@ -138,7 +138,7 @@ const WAIVE: Operation = {
   summary: "Waive an obligation",
   description:
     "Says why an obligation that is not met will not be. Its state is then `waived`, with who said so, why and when; it stays in every list and in evidence, and coverage counts it apart. If events meet it after all, they count. The waiver stays with the objection, decision, incident or review also where an earlier event starts the obligation and so changes its id. Of several waivers at once the first in the log stands, and the others get 409. An event `system.obligation_waived` in the log of the system is the waiver, so a rebuilt view knows it.",
-  scope: SCOPE,
+  access: WAIVING,
   parameters: [OBLIGATION_ID],
   body: { schema: WaiverRequest, example: { reason: "The tool was on trial, and the candidate was hired." } },
   answer: {
@@ -166,7 +166,7 @@ const UNWAIVE: Operation = {
   summary: "Take back the waiver of an obligation",
   description:
     "The obligation is again in the state that its events give it. An event `system.obligation_unwaived` in the log of the system says who took the waiver back, and why.",
-  scope: SCOPE,
+  access: WAIVING,
   parameters: [OBLIGATION_ID],
   body: { schema: WaiverRequest, example: { reason: "Waived by mistake." } },
   answer: {
