@@ -40,6 +40,10 @@ export interface Selection extends Omit<SealedState, "size" | "found"> {
   readonly records: readonly SelectedRecord[];
   /** Whether these are all leaves that the head covers. */
   readonly isComplete: boolean;
+  /** Of their events together, as the limit counts them. */
+  readonly bytes: number;
+  /** Known events of the case, the decision or the person that from and to leave out. */
+  readonly outsideTime: number;
 }
 
 export type SelectionResult =
@@ -76,7 +80,7 @@ export const selectRecords = async (
       ? await recordsOfFound(dependencies, { tenant, found, filter, end })
       : await matchingRecords(dependencies, tenant, filter, end);
   if (chosen.kind !== "chosen") return chosen;
-  const { sequences, withheld } = chosen;
+  const { sequences, withheld, bytes, outsideTime = 0 } = chosen;
   if (sequences.length === 0) return { kind: "nothing" };
   const indexes = await leafIndexesOf(dependencies.views, tenant, sequences);
   const records: SelectedRecord[] = [];
@@ -87,7 +91,7 @@ export const selectRecords = async (
   }
   return {
     kind: "selected",
-    selection: { head, records, isComplete, end, case: found?.case, subjects, duties },
+    selection: { head, records, isComplete, bytes, outsideTime, end, case: found?.case, subjects, duties },
   };
 };
 
@@ -97,6 +101,8 @@ type Chosen =
       /** Ascending. */
       readonly sequences: readonly number[];
       readonly withheld: ReadonlySet<number>;
+      readonly bytes: number;
+      readonly outsideTime?: number;
     }
   | Exclude<SelectionResult, { readonly kind: "selected" }>;
 
@@ -132,7 +138,7 @@ const matchingRecords = async (
     // SQLite answers synchronously: without this pause nothing else would run until the last page.
     await otherWork();
   }
-  return { kind: "chosen", sequences, withheld: NONE };
+  return { kind: "chosen", sequences, withheld: NONE, bytes };
 };
 
 /** Facts whose events are loaded at once. */
@@ -155,25 +161,26 @@ const recordsOfFound = async (
 ): Promise<Chosen> => {
   const { from, to, assetIds, decisionId } = filter;
   const [first, end] = [from, to].map((time) => (time === undefined ? undefined : timeKey(time)));
-  const facts = found.facts.filter(
-    ({ at, asset }) =>
-      (first === undefined || at >= first) &&
-      (end === undefined || at < end) &&
-      assetIds?.includes(asset) !== false,
+  const inTime = found.facts.filter(
+    ({ at }) => (first === undefined || at >= first) && (end === undefined || at < end),
   );
+  const facts = inTime.filter(({ asset }) => assetIds?.includes(asset) !== false);
+  const outsideTime = found.facts.length - inTime.length;
   // A borrowed notice is no event of the case's own names.
   const known = found.facts.filter(({ bySubject }) => !bySubject);
   const isWhole = decisionId !== undefined || (found.case !== undefined && found.case.events <= known.length);
   const named: Chosen = isWhole
-    ? { kind: "chosen", sequences: [], withheld: NONE }
+    ? { kind: "chosen", sequences: [], withheld: NONE, bytes: 0 }
     : await matchingRecords(dependencies, tenant, filter, last);
   if (named.kind !== "chosen") return named;
   const sequences = new Set(named.sequences);
-  let bytes = 0;
+  let { bytes } = named;
   for (let start = 0; start < facts.length; start += FACTS_PER_READ) {
     const part = facts.slice(start, start + FACTS_PER_READ);
     for (const row of (await eventsOfFacts(dependencies.views, tenant, part)).values()) {
-      sequences.add(rowInteger(row, "sequence"));
+      const sequence = rowInteger(row, "sequence");
+      if (sequences.has(sequence)) continue;
+      sequences.add(sequence);
       bytes += Buffer.byteLength(rowText(row, "event"));
     }
     if (sequences.size > EVIDENCE_RECORDS_MAX) return tooMany;
@@ -181,7 +188,8 @@ const recordsOfFound = async (
     // SQLite answers synchronously.
     await otherWork();
   }
-  return { kind: "chosen", sequences: [...sequences].sort((a, b) => a - b), withheld: NONE };
+  const ascending = [...sequences].sort((a, b) => a - b);
+  return { kind: "chosen", sequences: ascending, withheld: NONE, bytes, outsideTime };
 };
 
 /**
@@ -203,13 +211,13 @@ const allRecords = async (
   const known = new Set(shown.sequences);
   const others = sequences.filter((sequence) => !known.has(sequence)).map((sequence) => ({ sequence }));
   const withheld = new Set<number>();
-  let bytes = 0;
+  let { bytes } = shown;
   for await (const page of recordPages(log, others)) {
-    for (const { payload } of page) bytes += payload.length;
     for (const sequence of await hiddenAmong(views, tenant, page)) withheld.add(sequence);
+    for (const { record, payload } of page) if (!withheld.has(record.sequence)) bytes += payload.length;
     if (bytes > EVIDENCE_BYTES_MAX) return tooLarge;
   }
-  return { kind: "chosen", sequences, withheld };
+  return { kind: "chosen", sequences, withheld, bytes };
 };
 
 /** Records whose event the views do not show, including repeats of an expired event. */

@@ -51,6 +51,7 @@ export const SOURCES = reads(true, "closed");
 export const REGISTER = reads(false, "by_system_and_time");
 export const ONE_CASE = reads(false, "by_events");
 export const BUNDLE = reads(false, "by_system_alone");
+export const MADE_BUNDLES = reads(false, "closed");
 export const SYSTEMS = reads(false, "by_system");
 export const BALANCES = reads(false, "closed");
 export const MANAGING: Access = { scope: "keys:manage", isForDevelopers: false, seat: "closed" };

@@ -44,6 +44,7 @@ import { pathStartOf, requestUrl } from "./request-url.ts";
 import { createRestDiscarder } from "./rest-of-body.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
+import { bundleRoutes } from "./routes/bundles.ts";
 import { caseRoutes } from "./routes/cases.ts";
 import { classificationRoutes } from "./routes/classification.ts";
 import { type ConsoleFiles, consoleRoutes } from "./routes/console.ts";
@@ -230,6 +231,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(streamRoutes(guarded))
       .use(exportRoutes(guarded))
       .use(evidenceRoutes(guarded))
+      .use(bundleRoutes(guarded))
       .use(searchRoutes(guarded))
       .use(assetRoutes(guarded))
       .use(caseRoutes(guarded))

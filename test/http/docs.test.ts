@@ -160,6 +160,8 @@ describe("the OpenAPI document", () => {
       "get /v1/events/{event_id}",
       "get /v1/events/{event_id}/proof",
       "get /v1/evidence",
+      "get /v1/evidence/bundles",
+      "get /v1/evidence/preview",
       "get /v1/export",
       "get /v1/holds",
       "get /v1/keys",

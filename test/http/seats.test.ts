@@ -148,6 +148,8 @@ POST /v1/events/batch                          401 401 400 400 400 403 403 400 4
 GET /v1/events/stream                          401 401 200 200 200 200 403 200 403
 GET /v1/export                                 401 401 200 200 200 200 200 200 403
 GET /v1/evidence                               401 401 404 200 200 200 403 403 403
+GET /v1/evidence/preview                       401 401 404 200 200 200 403 403 403
+GET /v1/evidence/bundles                       401 401 200 200 200 200 403 403 403
 GET /v1/events/{event_id}                      401 401 404 200 200 200 404 200 403
 GET /v1/assets/{asset_id}/timeline             401 401 404 200 200 200 403 200 403
 GET /v1/assets                                 401 401 200 200 200 200 403 403 403

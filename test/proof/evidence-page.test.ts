@@ -31,6 +31,8 @@ const PARTS: SummaryParts = {
       isWithheld: false,
     })),
     isComplete: false,
+    bytes: 0,
+    outsideTime: 0,
     end: 105,
     case: undefined,
     duties: () => [],

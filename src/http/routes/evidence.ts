@@ -8,7 +8,7 @@ import { createAnchor } from "../../evidence/anchor.ts";
 import { type BundleFormats, writeBundle } from "../../evidence/bundle.ts";
 import { type EvidenceFilter, filterMembers } from "../../evidence/evidence-filter.ts";
 import { EVIDENCE_VIEWS } from "../../evidence/sealed-state.ts";
-import { type SelectionResult, selectRecords } from "../../evidence/selection.ts";
+import { type Selection, type SelectionResult, selectRecords } from "../../evidence/selection.ts";
 import { SUMMARY_LANGUAGES, type SummaryLanguage } from "../../evidence/summary-words.ts";
 import {
   EVIDENCE_BYTES_MAX,
@@ -30,15 +30,18 @@ import { eventCsvRow, eventCsvStart } from "../event-csv.ts";
 import { HASH, HASH_SCHEMA } from "../event-filter.ts";
 import { type Guard, invalidKey } from "../guard.ts";
 import type { OpenStream, OpenStreams } from "../open-streams.ts";
-import { describe, type Operation } from "../openapi.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../openapi.ts";
 import { pagedBody } from "../paged-body.ts";
 import { type ProblemCode, problem, type RequestError } from "../problem.ts";
 import { type Query, readQuery } from "../query.ts";
 import { haveSeenInTime, MIN_SEQUENCE, parameter, readMinSequence, sequenceWait } from "../reading.ts";
+import type { RequestContext } from "../request-context.ts";
+import { dataOf } from "../schemas.ts";
 import { combinations, several, severalParameter } from "../several.ts";
 import { storedEventLine } from "../stored-event.ts";
-import { successStream } from "../success.ts";
+import { success, successStream } from "../success.ts";
 import { readTimeRange, timeRangeParameters } from "../time-range.ts";
+import { EvidencePreview, PREVIEW_EXAMPLE, previewOf } from "./evidence-preview.ts";
 import type { VerifyPage } from "./verify-page.ts";
 
 interface Dependencies {
@@ -56,9 +59,13 @@ interface Dependencies {
 }
 
 export const evidenceRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
-  new Elysia({ prefix: "/v1" }).get("/evidence", guard(BUNDLE, getEvidence(dependencies)), {
-    detail: describe(EVIDENCE),
-  });
+  new Elysia({ prefix: "/v1" })
+    .get("/evidence", guard(BUNDLE, getEvidence(dependencies, AS_FILE)), {
+      detail: describe(EVIDENCE),
+    })
+    .get("/evidence/preview", guard(BUNDLE, getEvidence(dependencies, AS_PREVIEW)), {
+      detail: describe(PREVIEW),
+    });
 
 interface Asked {
   readonly filter: EvidenceFilter;
@@ -107,8 +114,23 @@ const standsAlone = ({
   }));
 };
 
+/** What a bundle or its preview is answered from. */
+interface Selected {
+  readonly call: Call;
+  readonly filter: EvidenceFilter;
+  readonly language: SummaryLanguage;
+  readonly selection: Selection;
+  readonly open: OpenStream;
+}
+
+interface Answerer {
+  /** Its answer takes one of the places for exports until it has been read. */
+  readonly isFile: boolean;
+  readonly answer: (dependencies: Dependencies, selected: Selected) => Promise<Response> | Response;
+}
+
 const getEvidence =
-  (dependencies: Dependencies) =>
+  (dependencies: Dependencies, { isFile, answer }: Answerer) =>
   async (call: Call): Promise<Response> => {
     const { request, context, principal } = call;
     const query = readQuery(request.url);
@@ -130,9 +152,11 @@ const getEvidence =
         waitMs,
         at: timeKey(dependencies.now().toISOString()),
       });
-      const answer = await answerTo(dependencies, { call, filter, language, selected, open });
-      isStreaming = answer.body !== null && answer.ok;
-      return answer;
+      if (selected.kind !== "selected") return refusal(context, selected);
+      const { selection } = selected;
+      const response = await answer(dependencies, { call, filter, language, selection, open });
+      isStreaming = isFile && response.body !== null && response.ok;
+      return response;
     } finally {
       context.keepOpen(false);
       if (!isStreaming) open.close();
@@ -160,23 +184,18 @@ const REFUSALS: Readonly<
   },
 };
 
-const answerTo = async (
-  dependencies: Dependencies,
-  parts: {
-    readonly call: Call;
-    readonly filter: EvidenceFilter;
-    readonly language: SummaryLanguage;
-    readonly selected: SelectionResult;
-    readonly open: OpenStream;
-  },
-): Promise<Response> => {
-  const { call, filter, selected, open } = parts;
+const refusal = (
+  context: RequestContext,
+  selected: Exclude<SelectionResult, { readonly kind: "selected" }>,
+): Response => {
+  const { code, detail } = REFUSALS[selected.kind];
+  const said = selected.kind === "too_large" ? selected.detail : detail;
+  return problem(context, code, said === undefined ? {} : { detail: said });
+};
+
+const bundleAnswer = async (dependencies: Dependencies, selected: Selected): Promise<Response> => {
+  const { call, filter, selection } = selected;
   const { context, principal, request } = call;
-  if (selected.kind !== "selected") {
-    const { code, detail } = REFUSALS[selected.kind];
-    const said = selected.kind === "too_large" ? selected.detail : detail;
-    return problem(context, code, said === undefined ? {} : { detail: said });
-  }
   const generatedAt = dependencies.now();
   const fileName = `evidence-${principal.tenant}-${fileSubject(filter)}-${fileTime(generatedAt)}.zip`;
   const answer = {
@@ -194,14 +213,26 @@ const answerTo = async (
       filters: Object.fromEntries(
         Object.entries(filterMembers(filter)).map(([name, value]) => [name, [value]]),
       ),
-      last_sequence: selected.selection.records.at(-1)?.sequence ?? 0,
+      last_sequence: selection.records.at(-1)?.sequence ?? 0,
     },
   });
   if (unrecorded) return unrecorded;
   return successStream({
     ...answer,
-    body: bundleBody(dependencies, { ...parts, selection: selected.selection, generatedAt, open }),
+    body: bundleBody(dependencies, { ...selected, generatedAt }),
   });
+};
+
+const AS_FILE: Answerer = { isFile: true, answer: bundleAnswer };
+
+/** The same selection, so a preview promises nothing that the bundle does not have. */
+const AS_PREVIEW: Answerer = {
+  isFile: false,
+  answer: ({ verifyPage }, { call, filter, selection }) =>
+    success({
+      requestId: call.context.requestId,
+      data: { filter: filterMembers(filter), ...previewOf(selection, filter, verifyPage?.html) },
+    }),
 };
 
 const formats: BundleFormats = {
@@ -215,17 +246,10 @@ const formats: BundleFormats = {
 /** Any failure breaks the bundle off: a ZIP without its directory is not valid. */
 const bundleBody = (
   dependencies: Dependencies,
-  parts: {
-    readonly call: Call;
-    readonly filter: EvidenceFilter;
-    readonly language: SummaryLanguage;
-    readonly selection: Parameters<typeof writeBundle>[1]["selection"];
-    readonly generatedAt: Date;
-    readonly open: OpenStream;
-  },
+  selected: Selected & { readonly generatedAt: Date },
 ): ReadableStream<Uint8Array<ArrayBuffer>> => {
   const { logger, serviceName, version } = dependencies;
-  const { call, filter, language, selection, generatedAt, open } = parts;
+  const { call, filter, language, selection, generatedAt, open } = selected;
   const { context, principal } = call;
   const { tenant } = principal;
   const anchor = createAnchor(dependencies, { by: actorOf(call), tenant });
@@ -270,6 +294,36 @@ const fileSubject = ({ assetIds, correlationId, decisionId, subjectHash }: Evide
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
     .slice(0, FILE_SUBJECT_CHARACTERS_MAX);
 
+const PARAMETERS: readonly Parameter[] = [
+  severalParameter("asset_id", "Exactly this asset. Not together with correlation_id or decision_id."),
+  parameter(
+    "correlation_id",
+    "The case of this group of events: all linked events, as `GET /v1/cases/{correlation_id}` finds it.",
+  ),
+  parameter(
+    "decision_id",
+    "The events of this decision, as the timeline of `GET /v1/decisions/{decision_id}` has them.",
+  ),
+  parameter(
+    "subject_hash",
+    "A person: the events that name the person, and all events of the decisions about the person and of the person's objections. With asset_id only those of these assets.",
+    HASH_SCHEMA,
+  ),
+  ...timeRangeParameters("What counts is the own time of the events."),
+  parameter("lang", "The language of summary.html: English or Korean.", {
+    type: "string",
+    enum: [...SUMMARY_LANGUAGES],
+    default: "en",
+  }),
+  parameter("wait", "Seconds to wait until all that is in the log is sealed.", {
+    type: "integer",
+    minimum: 0,
+    maximum: PROOF_WAIT_SECONDS_MAX,
+    default: EVIDENCE_WAIT_SECONDS_DEFAULT,
+  }),
+  MIN_SEQUENCE,
+];
+
 const EVIDENCE: Operation = {
   id: "readEvidence",
   tag: "Proof",
@@ -283,35 +337,7 @@ const EVIDENCE: Operation = {
     `\n\nAt most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. ${TOO_MANY_EXPORTS.detail} A bundle is one.`,
   ].join(" "),
   access: BUNDLE,
-  parameters: [
-    severalParameter("asset_id", "Exactly this asset. Not together with correlation_id or decision_id."),
-    parameter(
-      "correlation_id",
-      "The case of this group of events: all linked events, as `GET /v1/cases/{correlation_id}` finds it.",
-    ),
-    parameter(
-      "decision_id",
-      "The events of this decision, as the timeline of `GET /v1/decisions/{decision_id}` has them.",
-    ),
-    parameter(
-      "subject_hash",
-      "A person: the events that name the person, and all events of the decisions about the person and of the person's objections. With asset_id only those of these assets.",
-      HASH_SCHEMA,
-    ),
-    ...timeRangeParameters("What counts is the own time of the events."),
-    parameter("lang", "The language of summary.html: English or Korean.", {
-      type: "string",
-      enum: [...SUMMARY_LANGUAGES],
-      default: "en",
-    }),
-    parameter("wait", "Seconds to wait until all that is in the log is sealed.", {
-      type: "integer",
-      minimum: 0,
-      maximum: PROOF_WAIT_SECONDS_MAX,
-      default: EVIDENCE_WAIT_SECONDS_DEFAULT,
-    }),
-    MIN_SEQUENCE,
-  ],
+  parameters: PARAMETERS,
   answer: {
     status: 200,
     description: "The bundle.",
@@ -330,4 +356,18 @@ const EVIDENCE: Operation = {
     "overloaded",
     "log_unavailable",
   ],
+};
+
+const PREVIEW: Operation = {
+  ...EVIDENCE,
+  id: "previewEvidence",
+  summary: "What an evidence bundle would hold",
+  description:
+    "How many records the bundle of the same parameters would have now, about how large the file would be, and what is left out and why. What the bundle would be refused for, the preview is refused for. Nothing is recorded, as nothing is handed out.",
+  answer: {
+    status: 200,
+    description: "The preview.",
+    schema: dataOf(EvidencePreview),
+    example: { data: PREVIEW_EXAMPLE, request_id: EXAMPLE_REQUEST_ID },
+  },
 };
