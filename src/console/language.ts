@@ -44,6 +44,15 @@ export const zoneOf = (zone: string): string => zone.split("/").at(-1)?.replaceA
 
 export const numberOf = (value: number): string => new Intl.NumberFormat(locale()).format(value);
 
+const SIZES = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
+
+/** "54 kB". */
+export const sizeOf = (bytes: number): string => {
+  const step = Math.min(SIZES.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  const options = { style: "unit", unit: SIZES[step] ?? "byte", maximumSignificantDigits: 3 } as const;
+  return new Intl.NumberFormat(locale(), options).format(bytes / 1000 ** step);
+};
+
 const STEPS = [
   ["day", 86_400_000],
   ["hour", 3_600_000],

@@ -14,6 +14,7 @@ import { DecisionScreen } from "./screens/decision.tsx";
 import { DecisionsScreen } from "./screens/decisions.tsx";
 import { EventScreen } from "./screens/event.tsx";
 import { EventsScreen } from "./screens/events.tsx";
+import { EvidenceScreen } from "./screens/evidence.tsx";
 import { IncidentScreen } from "./screens/incident.tsx";
 import { LetterScreen } from "./screens/letter.tsx";
 import { ObligationsScreen } from "./screens/obligations.tsx";
@@ -44,6 +45,8 @@ const ScreenOf = ({ screen }: { readonly screen: Screen }) => {
       return <ObligationsScreen />;
     case "coverage":
       return <CoverageScreen />;
+    case "evidence":
+      return <EvidenceScreen />;
     case "system":
       return <SystemScreen />;
     case "incident":

@@ -9,6 +9,7 @@ export const SCREENS = [
   "letter",
   "obligations",
   "coverage",
+  "evidence",
   "systems",
   "system",
   "models",

@@ -1,7 +1,10 @@
 /** What the console itself says, in English and Korean. Labels of names in answers come from the service (labels.ts). */
+import { EVIDENCE_WORDS } from "./evidence-words.ts";
 import { language } from "./language.ts";
 
 const WORDS = {
+  ...EVIDENCE_WORDS,
+
   // Navigation and the frame.
   main_navigation: ["Main", "주 메뉴"],
   menu: ["Menu", "메뉴"],
@@ -279,7 +282,6 @@ const WORDS = {
     "이행하지 않는 이유 (로그에 기록됩니다)",
   ],
   ruleset: ["rules of {v}", "규칙 {v}"],
-  bundle: ["Make evidence bundle", "증거 자료 만들기"],
   print: ["Print", "인쇄"],
 
   // The letter to the person.
@@ -318,7 +320,7 @@ const WORDS = {
     "기한 도래 {d}건: 기한 내 {i}, 지연 {l}, 미이행 {u}, 면제 {w}. 기한 전 {p}.",
   ],
   cannot_show: ["What no log can show", "로그로 보여 줄 수 없는 것"],
-  evidence: ["Newest evidence", "최근 증거"],
+  newest_evidence: ["Newest evidence", "최근 증거"],
   close: ["Close", "닫기"],
   clocks: ["Clocks", "보고 기한"],
   about_system: ["About the system", "시스템 정보"],

@@ -40,7 +40,7 @@ describe.skipIf(noBrowserReason !== undefined)(
           width,
           scheme,
           lang,
-          screens: ["", "decision", "coverage", "event"],
+          screens: ["", "decision", "coverage", "event", "evidence"],
         }),
     );
 
@@ -48,7 +48,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       await using opened = await openConsole({ root, width: 1280 });
       const { page } = opened;
       await signIn(page, demo.key);
-      for (const screen of ["", "decisions", "decision", "coverage"]) {
+      for (const screen of ["", "decisions", "decision", "coverage", "evidence"]) {
         await openScreen(page, screenAddress(root, screen));
         const usable = await page.evaluate<number>(USABLE);
         const reached = new Set<string>();

@@ -74,6 +74,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   event: "id=evt_nordbank_00100",
   decision: "id=dec-overdue",
   letter: "id=dec-overdue",
+  evidence: "asset_id=consumer-credit-eu",
   system: "id=consumer-credit-eu",
   coverage: `cell=${encodeURIComponent('["consumer-credit-eu","gdpr_art_22","objection"]')}`,
   incident: "id=inc-leaked-context",

@@ -1,13 +1,15 @@
 /** The filters of a list: a form that writes the address, and the address as removable pieces. */
 import { type LabelKind, labelOf, namesOf } from "../labels.ts";
+import { timeOf } from "../language.ts";
 import { addressHere, go, type Parameters, place } from "../place.ts";
+import { joined, valuesIn } from "../several.ts";
 import { isHash, subjectHash } from "../subject-hash.ts";
 import { knownSystems, systemName } from "../systems.ts";
 import { say, type Word } from "../words.ts";
 import { shortHash } from "./said.tsx";
 
 export type Filter = { readonly name: string; readonly title: Word } & (
-  | { readonly kind: "text" | "day" | "person" | "system" }
+  | { readonly kind: "text" | "day" | "person" | "system" | "systems" }
   /** Names with labels; only these, or all that have one. */
   | { readonly kind: "labels"; readonly labels: LabelKind; readonly only?: readonly string[] }
   | { readonly kind: "flag"; readonly on: Word }
@@ -44,6 +46,7 @@ const valuesOf = async (form: HTMLFormElement, filters: readonly Filter[]): Prom
   const data = new FormData(form);
   const text = (name: string): string => String(data.get(name) ?? "").trim();
   const entries = filters.map(async ({ name, kind }) => {
+    if (kind === "systems") return [name, joined(data.getAll(name).map(String))] as const;
     const value = text(name);
     const isPerson = kind === "person" && value !== "";
     return [name, isPerson ? await subjectHash(value, text(SECRET)) : value] as const;
@@ -67,7 +70,8 @@ export const FilterForm = ({ filters }: { readonly filters: readonly Filter[] })
           apply(submit.currentTarget);
         }}
         onChange={(change) => {
-          if (change.target instanceof HTMLSelectElement) apply(change.currentTarget);
+          if (change.target instanceof HTMLSelectElement && !change.target.multiple)
+            apply(change.currentTarget);
         }}
       >
         {filters.map((filter) => (
@@ -123,6 +127,8 @@ const Input = ({ filter, value }: { readonly filter: Filter; readonly value: str
     }
     case "system":
       return <Choice name={filter.name} value={value} choices={knownSystems()} />;
+    case "systems":
+      return <Systems name={filter.name} chosen={valuesIn(value)} />;
     case "flag":
       return <Choice name={filter.name} value={value} choices={[["true", say(filter.on)]]} />;
     default:
@@ -137,6 +143,20 @@ const Input = ({ filter, value }: { readonly filter: Filter; readonly value: str
         />
       );
   }
+};
+
+const Systems = ({ name, chosen }: { readonly name: string; readonly chosen: readonly string[] }) => {
+  const known = knownSystems();
+  const others = chosen.filter((id) => !known.some(([other]) => other === id)).map((id) => [id, id] as const);
+  return (
+    <select id={idOf({ name })} name={name} multiple size={4} title={say("several_hint")}>
+      {[...others, ...known].map(([id, label]) => (
+        <option key={id} value={id} selected={chosen.includes(id)}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
 };
 
 /** An address may hold a value that is no choice, such as two states: it stays chosen. */
@@ -189,13 +209,15 @@ const PersonField = ({ filter, value }: { readonly filter: Filter; readonly valu
   </div>
 );
 
-const shownValue = (filter: Filter, value: string): string => {
+export const shownValue = (filter: Filter, value: string): string => {
   if (filter.kind === "labels")
     return value
       .split(",")
       .map((name) => labelOf(filter.labels, name))
       .join(", ");
   if (filter.kind === "system") return systemName(value);
+  if (filter.kind === "systems") return valuesIn(value).map(systemName).join(", ");
+  if (filter.kind === "day" && !DAY.test(value)) return timeOf(value);
   if (filter.kind === "flag") return say("yes");
   return isHash(value) ? shortHash(value) : value;
 };

@@ -137,7 +137,13 @@ const ColumnChoice = <Row,>({ columns }: { readonly columns: readonly Column<Row
   );
 };
 
-const Pages = ({ cursor, next }: { readonly cursor: string | undefined; readonly next: string | null }) => (
+export const Pages = ({
+  cursor,
+  next,
+}: {
+  readonly cursor: string | undefined;
+  readonly next: string | null;
+}) => (
   <nav aria-label={say("next_page")} class="pages">
     {cursor !== undefined && <a href={addressHere({})}>{say("first_page")}</a>}
     {next !== null && <a href={addressHere({ cursor: next })}>{say("next_page")}</a>}

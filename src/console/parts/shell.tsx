@@ -16,6 +16,7 @@ const MAIN: readonly Link[] = [
   ["decisions", "decisions"],
   ["obligations", "obligations"],
   ["coverage", "coverage"],
+  ["evidence", "evidence"],
 ];
 const REGISTERS: readonly Link[] = [
   ["systems", "systems"],

@@ -125,7 +125,7 @@ const CellDetail = ({ rows }: { readonly rows: readonly Coverage[] }) => {
         <Label kind="laws" name={law} />: {clause}
       </p>
       <p>
-        {say("evidence")} <Time at={row.last_evidence_at} />
+        {say("newest_evidence")} <Time at={row.last_evidence_at} />
       </p>
       <ul class="plain-list">
         {row.example_event_ids.map((id) => (

@@ -5,7 +5,7 @@ import { dateOf, zoneOf } from "../language.ts";
 import { Clock } from "../parts/clock.tsx";
 import { Answered } from "../parts/page-states.tsx";
 import { EventLink, Id, Label, Person, Said, System, Time } from "../parts/said.tsx";
-import { addressOf, apiAddress, place } from "../place.ts";
+import { addressOf, place } from "../place.ts";
 import { say } from "../words.ts";
 
 export const DecisionScreen = () => {
@@ -18,8 +18,8 @@ export const DecisionScreen = () => {
           <h1>{headOf(data)}</h1>
           <Lede dossier={data} />
           <p class="actions">
-            <a class="button" href={apiAddress("v1/evidence", { decision_id: id })} download="">
-              {say("bundle")}
+            <a class="button" href={addressOf("evidence", { decision_id: id })}>
+              {say("evidence")}
             </a>
             <a class="button plain" href={addressOf("letter", { id })}>
               {say("letter")}

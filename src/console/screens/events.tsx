@@ -70,6 +70,7 @@ const SPEC: ListSpec<StoredEvent> = {
   filledBy: ["decision.automated_decision_made", "transparency.notice_shown"],
   above: () => (
     <>
+      <CaseEvidence />
       <Live />
       <Histogram />
     </>
@@ -91,6 +92,15 @@ const Histogram = () => {
   });
   if (!isCounted || activity.answer.kind !== "answered") return null;
   return <EventChart rows={activity.answer.body.data} to={to} filters={{ event_type, asset_id }} />;
+};
+
+const CaseEvidence = () => {
+  const correlation_id = place.value.parameters.get("correlation_id") ?? undefined;
+  return correlation_id === undefined ? null : (
+    <p>
+      <a href={addressOf("evidence", { correlation_id })}>{say("evidence_of_case")}</a>
+    </p>
+  );
 };
 
 const Live = () => {

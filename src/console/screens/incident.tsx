@@ -5,6 +5,7 @@ import { Clock } from "../parts/clock.tsx";
 import { Answered, Failed } from "../parts/page-states.tsx";
 import { Id, State, System, Time } from "../parts/said.tsx";
 import { addressOf, place } from "../place.ts";
+import { joined } from "../several.ts";
 import { say, type Word } from "../words.ts";
 
 /** No route reads one incident; a tenant has few. */
@@ -39,6 +40,19 @@ const Incident = ({ id, row }: { readonly id: string; readonly row: Row }) => {
         <Id id={id} /> · <System id={assetId} /> ·{" "}
         <State kind="incident_states" name={textOf(row, "state") ?? ""} />
       </p>
+      {assetId !== undefined && (
+        <p class="actions">
+          <a
+            class="button plain"
+            href={addressOf("evidence", {
+              asset_id: joined([assetId]),
+              from: textOf(row, "aware_at") ?? textOf(row, "detected_at"),
+            })}
+          >
+            {say("evidence")}
+          </a>
+        </p>
+      )}
       <div class="cols">
         <div>
           <Reports row={row} />

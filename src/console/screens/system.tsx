@@ -5,6 +5,7 @@ import { Answered } from "../parts/page-states.tsx";
 import { Id, State, Time } from "../parts/said.tsx";
 import { addressOf, place } from "../place.ts";
 import type { Screen } from "../screen-names.ts";
+import { joined } from "../several.ts";
 import { systemName } from "../systems.ts";
 import { say, type Word } from "../words.ts";
 
@@ -18,6 +19,11 @@ export const SystemScreen = () => {
           <h1>{systemName(id)}</h1>
           <p class="lede">
             <Id id={id} /> <State kind="asset_statuses" name={String(data.status ?? "")} />
+          </p>
+          <p class="actions">
+            <a class="button plain" href={addressOf("evidence", { asset_id: joined([id]) })}>
+              {say("evidence")}
+            </a>
           </p>
           <div class="cols">
             <Facts row={data} />

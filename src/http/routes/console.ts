@@ -25,6 +25,7 @@ export const CONSOLE_PATHS = [
   "/letter",
   "/obligations",
   "/coverage",
+  "/evidence",
   "/systems",
   "/system",
   "/models",
