@@ -9,6 +9,13 @@ export interface Failure {
   readonly code: string;
   readonly detail: string;
   readonly requestId?: string;
+  /** Where the service says which part of what was sent is wrong: paths as it writes them. */
+  readonly errors?: readonly FieldError[];
+}
+
+export interface FieldError {
+  readonly path: string;
+  readonly message: string;
 }
 
 export type Answer<Body> = { readonly kind: "answered"; readonly body: Body } | Failure;
@@ -36,21 +43,32 @@ export const problemOf = async (response: Response): Promise<Failure> => {
   };
   const requestId = text("request_id");
   const errors: unknown = Object(body).errors;
-  const messages = Array.isArray(errors) ? errors.map((error) => String(Object(error).message)) : [];
+  const fields: readonly FieldError[] = Array.isArray(errors)
+    ? errors.map((error) => ({ path: String(Object(error).path), message: String(Object(error).message) }))
+    : [];
   return {
     kind: "failed",
     code: text("code") ?? String(response.status),
-    detail: messages.length > 0 ? messages.join(" ") : (text("detail") ?? response.statusText),
+    detail: fields.map(({ message }) => message).join(" ") || (text("detail") ?? response.statusText),
+    errors: fields,
     ...(requestId !== undefined && { requestId }),
   };
 };
 
 /** A change. The token says that the request comes from this page. */
 export const change = <Body>(path: string, body: object): Promise<Answer<Body>> =>
+  send(path, JSON.stringify(body));
+
+/** As `change`, of a text that is JSON. */
+export const send = <Body>(
+  path: string,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer<Body>> =>
   answerTo(apiAddress(path), {
     method: "POST",
-    headers: { "content-type": "application/json", "x-csrf-token": csrfToken() },
-    body: JSON.stringify(body),
+    headers: { ...headers, "content-type": "application/json", "x-csrf-token": csrfToken() },
+    body,
   });
 
 /** The caller names the form of the answer; the service's own document of it is /docs/json. */

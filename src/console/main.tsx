@@ -19,6 +19,7 @@ import { IncidentScreen } from "./screens/incident.tsx";
 import { LetterScreen } from "./screens/letter.tsx";
 import { ObligationsScreen } from "./screens/obligations.tsx";
 import { OverviewScreen } from "./screens/overview.tsx";
+import { RecordScreen } from "./screens/record.tsx";
 import { isRegister, RegisterScreen } from "./screens/register.tsx";
 import { hasLinkKey, SignInScreen } from "./screens/sign-in.tsx";
 import { SystemScreen } from "./screens/system.tsx";
@@ -47,6 +48,8 @@ const ScreenOf = ({ screen }: { readonly screen: Screen }) => {
       return <CoverageScreen />;
     case "evidence":
       return <EvidenceScreen />;
+    case "record":
+      return <RecordScreen />;
     case "system":
       return <SystemScreen />;
     case "incident":

@@ -10,6 +10,7 @@ export const SCREENS = [
   "obligations",
   "coverage",
   "evidence",
+  "record",
   "systems",
   "system",
   "models",

@@ -6,6 +6,7 @@ export interface SignedIn {
   readonly tenant: string;
   readonly key_id: string;
   readonly key_name?: string;
+  readonly person?: string;
   readonly scopes: readonly string[];
   readonly csrf_token?: string;
   readonly expires_at?: string;

@@ -74,6 +74,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   event: "id=evt_nordbank_00100",
   decision: "id=dec-overdue",
   letter: "id=dec-overdue",
+  record: "what=objection.resolved&objection_id=obj-overdue&asset_id=consumer-credit-eu",
   evidence: "asset_id=consumer-credit-eu",
   system: "id=consumer-credit-eu",
   coverage: `cell=${encodeURIComponent('["consumer-credit-eu","gdpr_art_22","objection"]')}`,

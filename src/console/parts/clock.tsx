@@ -7,6 +7,7 @@ import { dateOf, dayOf, zoneOf } from "../language.ts";
 import { addressOf } from "../place.ts";
 import { may } from "../session.ts";
 import { say } from "../words.ts";
+import { AnswerLinks } from "./obligation.tsx";
 import { State } from "./said.tsx";
 
 const ALL = 100;
@@ -52,6 +53,7 @@ export const Clock = ({
         {obligation.extensions > 0 && ` · ${say("extended_n", { n: obligation.extensions })}`}
       </small>
       <Stopped obligation={obligation} />
+      <AnswerLinks obligation={obligation} />
       {WAIVABLE.includes(state) && may("obligations:waive") && (
         <WaiveForm obligation={obligation} onChange={onChange} />
       )}

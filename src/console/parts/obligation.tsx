@@ -3,6 +3,8 @@ import type { Obligation } from "../answers.ts";
 import { labelOf, zoneOfRule } from "../labels.ts";
 import { dateOf, dayOf, fromNow, zoneOf } from "../language.ts";
 import { addressOf } from "../place.ts";
+import { answersTo } from "../record-forms.ts";
+import { may } from "../session.ts";
 import { say } from "../words.ts";
 import { Id } from "./said.tsx";
 
@@ -60,6 +62,20 @@ export const DueDay = ({ obligation: { due_at, rule, stopped_at } }: { readonly 
         {dateOf(due_at, zone)}
       </time>
       <small>{stopped_at === null ? fromNow(due_at) : zoneOf(zone)}</small>
+    </>
+  );
+};
+
+/** Lead to the forms, filled in. */
+export const AnswerLinks = ({ obligation }: { readonly obligation: Obligation }) => {
+  const answers = may("events:write") ? answersTo(obligation) : [];
+  return (
+    <>
+      {answers.map(({ type, address }) => (
+        <div key={type} class="answer">
+          <a href={address}>{say("record_answer", { e: labelOf("event_types", type) })}</a>
+        </div>
+      ))}
     </>
   );
 };

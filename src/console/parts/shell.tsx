@@ -17,6 +17,7 @@ const MAIN: readonly Link[] = [
   ["obligations", "obligations"],
   ["coverage", "coverage"],
   ["evidence", "evidence"],
+  ["record", "record"],
 ];
 const REGISTERS: readonly Link[] = [
   ["systems", "systems"],

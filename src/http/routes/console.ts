@@ -26,6 +26,7 @@ export const CONSOLE_PATHS = [
   "/obligations",
   "/coverage",
   "/evidence",
+  "/record",
   "/systems",
   "/system",
   "/models",
