@@ -125,20 +125,20 @@ const typedAtFirst = (): Typed => ({
   ...Object.fromEntries([...place.value.parameters].filter(([name]) => name !== "what")),
 });
 
-const useHash = (person: string, secret: string): string => {
-  const [hash, setHash] = useState("");
+/** Undefined while it is computed: an event without the person must not go out then. */
+const useHash = (person: string, secret: string): string | undefined => {
+  const [made, setMade] = useState({ person: "", secret, hash: "" });
   useEffect(() => {
     let isCurrent = true;
-    if (person === "") setHash("");
-    else
-      subjectHash(person, secret).then((made) => {
-        if (isCurrent) setHash(made);
-      });
+    const hashed = person === "" ? Promise.resolve("") : subjectHash(person, secret);
+    hashed.then((hash) => {
+      if (isCurrent) setMade({ person, secret, hash });
+    });
     return () => {
       isCurrent = false;
     };
   }, [person, secret]);
-  return hash;
+  return made.person === person && made.secret === secret ? made.hash : undefined;
 };
 
 const RecordForm = ({ type }: { readonly type: string }) => {
@@ -149,7 +149,7 @@ const RecordForm = ({ type }: { readonly type: string }) => {
   const [answer, setAnswer] = useState<Answer<One<Receipt>>>();
   const hash = useHash(typed.subject_hash?.trim() ?? "", typed.hash_secret ?? "");
   const text = eventText({
-    ...{ eventId, type, by: recorder(), subjectHash: hash, values: typed },
+    ...{ eventId, type, by: recorder(), subjectHash: hash ?? "", values: typed },
     assetId: typed.asset_id ?? "",
     when: typed.timestamp ?? "",
   });
@@ -163,6 +163,7 @@ const RecordForm = ({ type }: { readonly type: string }) => {
     setSending(false);
   };
   if (answer?.kind === "answered") return <Recorded receipt={answer.body.data} typed={typed} />;
+  const canSend = !isSending && hash !== undefined;
   const errors = answer?.errors ?? [];
   const fields = [...COMMON, ...(fieldsOf(type) ?? []), PERSON];
   const isShown = ({ path }: { readonly path: string }) => fields.some(({ name }) => name === fieldOf(path));
@@ -177,7 +178,7 @@ const RecordForm = ({ type }: { readonly type: string }) => {
         }}
         onSubmit={(submit) => {
           submit.preventDefault();
-          if (!isSending) record();
+          if (canSend) record();
         }}
       >
         {fields.map((field) => (
@@ -194,7 +195,7 @@ const RecordForm = ({ type }: { readonly type: string }) => {
           <input id="record-hash_secret" name="hash_secret" type="password" autocomplete="off" />
         </details>
         {answer && <Refusal failure={answer} others={others} hasFields={errors.length > others.length} />}
-        <button type="submit" disabled={isSending}>
+        <button type="submit" disabled={!canSend}>
           {say("record_send")}
         </button>
       </form>
