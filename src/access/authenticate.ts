@@ -159,6 +159,17 @@ const principalOf = (record: ApiKeyRecord, get: KeyStore["get"]): Principal => {
   };
 };
 
+/** On whose behalf a request is handled that names a key and proves otherwise that it may. Undefined for a key that is not valid. */
+export const principalOfKey = (
+  keyId: string,
+  keys: Pick<KeyStore, "get" | "admin">,
+  now: Date,
+): Principal | undefined => {
+  if (keyId === ADMIN_KEY_ID) return keys.admin() && ADMIN;
+  const record = keys.get(keyId);
+  return record && isActive(record, now) ? principalOf(record, keys.get) : undefined;
+};
+
 /** All times are spelt alike, so they compare as text. */
 const earliest = (one: string | undefined, other: string | undefined): string | undefined =>
   one === undefined || (other !== undefined && other < one) ? other : one;

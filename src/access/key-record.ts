@@ -36,7 +36,7 @@ const rateLimit = (leftOut: string) =>
     },
   );
 
-const Name = requestText({
+export const KeyName = requestText({
   minLength: 1,
   maxLength: KEY_NAME_CHARACTERS_MAX,
   // U+0000 to U+001F and U+007F to U+009F: a name is printed in lists and terminals.
@@ -51,10 +51,17 @@ const Scopes = Type.Array(ScopeSchema, {
   description: "What the key may do.",
 });
 
+/** The parameters of a list's filter, by name. */
+export const BoundFilter = Type.Record(Type.String(), Type.String(), {
+  description: "What it is bound to: filters of the list, by name.",
+  "x-expects": 'an object of texts, such as {"asset_id": "credit_model"}',
+});
+export type BoundFilter = Static<typeof BoundFilter>;
+
 const visible = {
   id: KeyId,
   tenant: TenantSchema,
-  name: Type.Optional(Name),
+  name: Type.Optional(KeyName),
   scopes: Scopes,
   role: Type.Optional(RoleSchema),
   person: Type.Optional(Person),
@@ -68,6 +75,7 @@ const visible = {
   rate_limit: Type.Optional(rateLimit("not limited")),
   replaced_by: Type.Optional(KeyId),
   grace_until: Type.Optional(Instant("A rotated key works until this time.")),
+  calendar_filter: Type.Optional(BoundFilter),
 };
 
 /** Everything about a key but its secret and the hash of it. */
@@ -106,7 +114,7 @@ export const CreateKeyRequest = Type.Object(
     role: Type.Optional(RoleSchema),
     person: Type.Optional(Person),
     covers: Type.Optional(Covers),
-    name: Type.Optional(Name),
+    name: Type.Optional(KeyName),
     expires_at: Type.Optional(
       Type.String({
         pattern: UTC_TIME.source,
@@ -162,6 +170,7 @@ export const viewOf = (record: ApiKeyRecord): KeyView => ({
   ...(record.rate_limit === undefined ? {} : { rate_limit: record.rate_limit }),
   ...(record.replaced_by === undefined ? {} : { replaced_by: record.replaced_by }),
   ...(record.grace_until === undefined ? {} : { grace_until: record.grace_until }),
+  ...(record.calendar_filter === undefined ? {} : { calendar_filter: record.calendar_filter }),
 });
 
 /** Whether the key is valid at this time. */

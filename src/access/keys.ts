@@ -38,7 +38,7 @@ export type KeyRefusal =
   | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
 
 /** The store or the log gave no answer. The change may or may not have been made; repeating a creation makes another key. */
-interface KeysUnavailable {
+export interface KeysUnavailable {
   readonly kind: "unavailable";
   readonly detail: string;
 }
@@ -50,7 +50,7 @@ export interface KeyNotFound {
   readonly kind: "not_found";
 }
 
-interface CreatedKey {
+export interface CreatedKey {
   readonly kind: "created";
   readonly key: KeyView;
   /** The whole key. To be shown once and not logged. */
@@ -88,7 +88,7 @@ export interface Keys {
   }): Promise<RotatedKey | KeyNotFound | KeyRefusal | KeysUndone>;
 }
 
-interface KeysDependencies {
+export interface KeysDependencies {
   readonly store: KeyStore;
   readonly recorder: ActionRecorder<KeyAction>;
   readonly now: () => Date;

@@ -9,6 +9,10 @@ export const SCOPE_OPENS = {
     "Create, list, rotate and revoke the tenant's API keys, with no more rights than the managing key has itself; say how long its events are kept, and place and release holds.",
   "obligations:waive":
     "Say why one of the tenant's obligations will not be met, and take that back. Both are written to the log.",
+  "obligations:calendar":
+    "Read the calendar feed of the tenant's obligations. For keys that stand in the address of a feed, which `POST /v1/calendars` makes.",
+  "events:embed":
+    "Make short-lived tokens with which a web page of yours shows time, type and system of the events of a filter.",
 } as const;
 
 export const ScopeSchema = Type.Union(
@@ -17,6 +21,8 @@ export const ScopeSchema = Type.Union(
     Type.Literal("events:read"),
     Type.Literal("keys:manage"),
     Type.Literal("obligations:waive"),
+    Type.Literal("obligations:calendar"),
+    Type.Literal("events:embed"),
   ],
   { description: "What a key may be allowed to do." },
 );

@@ -2,6 +2,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { ActionRecorder } from "../access/action.ts";
 import type { RandomBytes } from "../access/api-key.ts";
+import type { Calendars } from "../access/calendars.ts";
 import { clientAddress } from "../access/client-address.ts";
 import type { ClientRateLimiter } from "../access/client-rate-limit.ts";
 import type { KeyLimiter } from "../access/key-limiter.ts";
@@ -45,6 +46,7 @@ import { createRestDiscarder } from "./rest-of-body.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { bundleRoutes } from "./routes/bundles.ts";
+import { calendarRoutes } from "./routes/calendars.ts";
 import { caseRoutes } from "./routes/cases.ts";
 import { classificationRoutes } from "./routes/classification.ts";
 import { type ConsoleFiles, consoleRoutes } from "./routes/console.ts";
@@ -87,6 +89,7 @@ interface HttpDependencies {
   readonly rules: Rules;
   readonly reconciliation: ReconciliationDependencies;
   readonly keys: Keys;
+  readonly calendars: Calendars;
   readonly retention: Retention;
   readonly acceptRestore: AcceptRestore;
   readonly isLogBehind: () => boolean;
@@ -240,6 +243,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(registerRoutes(guarded))
       .use(coverageRoutes(guarded))
       .use(obligationRoutes(guarded))
+      .use(calendarRoutes(guarded))
       .use(waiverRoutes(guarded))
       .use(reconciliationRoutes(guarded))
       .use(activityRoutes(guarded))

@@ -24,11 +24,19 @@ import { withinSeat } from "./seat-limit.ts";
 import { createSeatViews } from "./seat-views.ts";
 import { CSRF_HEADER, sessionCookieOf } from "./session-cookie.ts";
 
+interface GuardOptions {
+  /** Set for a change that is possible while the log lacks its end. */
+  readonly whileBehind?: true;
+  /** For clients that cannot send the header: what they send in its place. */
+  readonly authorizationOf?: (request: Request) => string | null;
+  /** For a route that takes something else than a key; then a session does not count either. */
+  readonly authenticate?: (authorization: string | null, now: Date) => Authentication;
+}
+
 export type Guard = (
   access: Access,
   handle: (call: Call) => Promise<Response> | Response,
-  /** Set for a change that is possible while the log lacks its end. */
-  options?: { readonly whileBehind: true },
+  options?: GuardOptions,
 ) => (route: { request: Request; params?: Record<string, string | null> }) => Promise<Response> | Response;
 
 /** RFC 6750 §3. */
@@ -51,9 +59,10 @@ export const createGuard = (dependencies: {
 }): Guard => {
   const { keyStore, limiter, madeViews, isLogBehind, recorder, now } = dependencies;
   const views = createSeatViews(recorder);
-  const authenticate = createAuthenticator(keyStore);
-  return (access, handleAll, options) => {
+  const authenticateKey = createAuthenticator(keyStore);
+  return (access, handleAll, options = {}) => {
     const { scope } = access;
+    const { authenticate = authenticateKey } = options;
     const permissionOf = (principal: Principal): Authorization =>
       scope === ANY_SCOPE ? { kind: "ok" } : authorize(principal, scope);
     const answer = (decision: RateDecision, call: Call): Promise<Response> | Response =>
@@ -70,8 +79,8 @@ export const createGuard = (dependencies: {
       keyStore.admin() === undefined ||
       authenticateIn({ authorization, keys: keyStore.lost, now: now() }).kind === "principal";
     /** The header says who asks; a cookie counts only without one, because browsers add it by themselves. */
-    const sessionOf = (request: Request): Session | "ended" | undefined => {
-      if (request.headers.has("authorization")) return undefined;
+    const sessionOf = (request: Request, sent: string | null): Session | "ended" | undefined => {
+      if (sent !== null || options.authenticate) return undefined;
       const sealed = sessionCookieOf(request.headers);
       if (sealed === undefined) return undefined;
       return openSession(sealed, keyStore, now()) ?? openSession(sealed, keyStore.lost, now()) ?? "ended";
@@ -79,9 +88,10 @@ export const createGuard = (dependencies: {
     // The framework gives no parameters where the path has none.
     return ({ request, params = {} }) => {
       const context = contextOf(request);
-      const session = sessionOf(request);
+      const sent = options.authorizationOf?.(request) ?? request.headers.get("authorization");
+      const session = sessionOf(request, sent);
       if (session === "ended") return problem(context, "session_ended", { headers: CHALLENGE });
-      const authorization = session ? `Bearer ${session.apiKey}` : request.headers.get("authorization");
+      const authorization = session ? `Bearer ${session.apiKey}` : sent;
       const authentication = authenticate(authorization, now());
       if (authentication.kind === "invalid" && isLost(authorization)) return keysLost(context);
       if (authentication.kind !== "principal") return unauthenticated(context, authentication.kind);
@@ -93,7 +103,7 @@ export const createGuard = (dependencies: {
       // A classification, the one POST of any key, changes nothing.
       if (session && scope !== ANY_SCOPE && !hasToken(request, session))
         return problem(context, "csrf_token_required");
-      if (isLogBehind() && !READS.has(request.method) && !options?.whileBehind)
+      if (isLogBehind() && !READS.has(request.method) && !options.whileBehind)
         return problem(context, "log_behind");
       const isStillAllowed = (): boolean => {
         const again = authenticate(authorization, now());

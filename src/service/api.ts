@@ -1,6 +1,7 @@
 /** Assembles what the role api needs: every rule with its implementation. */
 import { randomBytes } from "node:crypto";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
+import { createCalendars } from "../access/calendars.ts";
 import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
 import { createKeyLimiter, type TenantRateLimit } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
@@ -135,8 +136,11 @@ const createManagement = (stores: {
   now: () => Date;
 }) => {
   const { keyBucket, keyPrefix, retentionStore, recorder, now } = stores;
+  const ofKeys = { store: keyBucket, recorder, now, randomBytes, keyPrefix };
+  const keys = createKeys(ofKeys);
   return {
-    keys: createKeys({ store: keyBucket, recorder, now, randomBytes, keyPrefix }),
+    keys,
+    calendars: createCalendars({ ...ofKeys, keys }),
     keyStore: keyBucket,
     retention: createRetention({ store: retentionStore, recorder, now, newId: uuidV7 }),
   };

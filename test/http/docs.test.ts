@@ -141,6 +141,7 @@ describe("the OpenAPI document", () => {
         .map(([method, path]) => `${method} ${path}`)
         .sort(),
     ).toEqual([
+      "delete /v1/calendars/{id}",
       "delete /v1/holds/{id}",
       "delete /v1/keys/{id}",
       "delete /v1/session",
@@ -151,6 +152,7 @@ describe("the OpenAPI document", () => {
       "get /v1/assets",
       "get /v1/assets/{asset_id}",
       "get /v1/assets/{asset_id}/timeline",
+      "get /v1/calendars",
       "get /v1/cases/{correlation_id}",
       "get /v1/coverage",
       "get /v1/decisions",
@@ -171,6 +173,7 @@ describe("the OpenAPI document", () => {
       "get /v1/log/tile/{level}/{number}",
       "get /v1/log/tile/{level}/{number}/{width}",
       "get /v1/obligations",
+      "get /v1/obligations.ics",
       "get /v1/reconciliation",
       "get /v1/registers/assessments",
       "get /v1/registers/human-reviews",
@@ -188,6 +191,7 @@ describe("the OpenAPI document", () => {
       "get /v1/sources",
       "get /v1/sources/gaps",
       "get /v1/vocabulary",
+      "post /v1/calendars",
       "post /v1/classify",
       "post /v1/events",
       "post /v1/events/batch",

@@ -40,6 +40,7 @@ const post = async (id: string): Promise<number> => {
 describe("min_sequence", () => {
   test("is accepted by every read except those that read neither views nor the tree", () => {
     expect(gets.flatMap(({ path, takesIt }) => (takesIt ? [] : path)).sort()).toEqual([
+      "/v1/calendars",
       "/v1/holds",
       "/v1/keys",
       "/v1/retention",

@@ -42,7 +42,8 @@ export const docsRoutes = ({
         swagger({
           path: "/docs",
           specPath: DOCUMENT_PATH,
-          excludeStaticFile: true,
+          // Paths with a dot are left out otherwise, and `/v1/obligations.ics` has one.
+          excludeStaticFile: false,
           exclude: [/^\/docs/],
           documentation: documentation(version),
         }),

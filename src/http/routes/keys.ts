@@ -66,7 +66,7 @@ const postKey = async ({ keys, bodies }: Dependencies, call: Call): Promise<Resp
   const body = await readJson(bodies, call);
   if (body instanceof Response) return body;
   const answer = await keys.create({ by: actorOf(call), request: body.value });
-  if (answer.kind !== "created") return refused(context, answer);
+  if (answer.kind !== "created") return refusedKey(context, answer);
   return success({
     status: 201,
     requestId: context.requestId,
@@ -82,7 +82,7 @@ const getKeys = async (dependencies: Dependencies, call: Call): Promise<Response
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
   const answer = dependencies.keys.list({ principal, ...(tenant !== undefined && { tenant }) });
-  if (answer.kind !== "listed") return refused(context, answer);
+  if (answer.kind !== "listed") return refusedKey(context, answer);
   return answerKeptList(dependencies, call, {
     name: "keys",
     columns: KEY_COLUMNS,
@@ -95,7 +95,7 @@ const getKeys = async (dependencies: Dependencies, call: Call): Promise<Response
 const deleteKey = async (keys: Keys, call: Call): Promise<Response> => {
   const { context, params } = call;
   const answer = await keys.revoke({ by: actorOf(call), id: params.id ?? "" });
-  if (answer.kind !== "revoked") return refused(context, answer);
+  if (answer.kind !== "revoked") return refusedKey(context, answer);
   return success({ requestId: context.requestId, data: answer.key });
 };
 
@@ -108,12 +108,15 @@ const rotateKey = async ({ keys, bodies }: Dependencies, call: Call): Promise<Re
     id: params.id ?? "",
     request: body.value,
   });
-  if (answer.kind !== "rotated") return refused(context, answer);
+  if (answer.kind !== "rotated") return refusedKey(context, answer);
   const data = { ...answer.key, api_key: answer.apiKey, previous: answer.previous };
   return success({ status: 201, requestId: context.requestId, data });
 };
 
-const refused = (context: RequestContext, refusal: KeyRefusal | KeyNotFound | KeysUndone): Response =>
+export const refusedKey = (
+  context: RequestContext,
+  refusal: KeyRefusal | KeyNotFound | KeysUndone,
+): Response =>
   refusal.kind === "insufficient_scope"
     ? insufficientScope(context, refusal.scope)
     : refusedChange(context, refusal, {

@@ -20,11 +20,17 @@ import { combinations, oneOf, several, severalParameter } from "../several.ts";
 import { tableSource } from "../table-source.ts";
 import { OBLIGATION_EXAMPLE } from "./register-examples.ts";
 
-export const obligationRoutes = ({
-  guard,
-  ...dependencies
-}: ListDependencies & { readonly guard: Guard; readonly rules: Rules }) => {
-  const source = tableSource(dependencies, {
+type Dependencies = ListDependencies & { readonly rules: Rules };
+
+export const obligationRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
+  new Elysia({ prefix: "/v1" }).get(
+    "/obligations",
+    guard(REGISTER, listAnswer(dependencies, obligationSource(dependencies))),
+    { detail: describe(LIST) },
+  );
+
+export const obligationSource = (dependencies: Pick<Dependencies, "views" | "now" | "rules">) =>
+  tableSource(dependencies, {
     name: "obligations",
     list: obligationList,
     columns: COLUMNS,
@@ -32,12 +38,6 @@ export const obligationRoutes = ({
     entry: (row, at) => obligationEntry(row, dependencies.rules, at.slice(0, WHOLE_SECONDS)),
     readFilter,
   });
-  return new Elysia({ prefix: "/v1" }).get(
-    "/obligations",
-    guard(REGISTER, listAnswer(dependencies, source)),
-    { detail: describe(LIST) },
-  );
-};
 
 const readFilter = (query: Query, now: string): TimedFilter => {
   const at = now.slice(0, WHOLE_SECONDS);
