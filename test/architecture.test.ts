@@ -141,6 +141,7 @@ test("no file is dead: the program reaches each one", () => {
   reach("src/sandbox-page/page.ts");
   reach("src/verify-page/page.ts");
   reach("src/console/main.tsx");
+  reach("src/embed/events.ts");
   // In browsers it takes the place of primitives.ts (package.json, `browser`).
   reach("src/proof/primitives-browser.ts");
   expect(sources.filter((path) => !reached.has(path))).toEqual([]);

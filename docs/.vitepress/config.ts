@@ -7,6 +7,7 @@ const howTo = [
   ["Send by HTTP", "send-by-http"],
   ["Connect a client that exists already", "existing-client"],
   ["Look at everything in the console", "console"],
+  ["Show events on your own page", "embed"],
   ["Read and search", "read-and-search"],
   ["Answer an auditor's ten questions", "answer-an-auditor"],
   ["Hand over and verify evidence", "evidence"],

@@ -52,6 +52,7 @@ import { classificationRoutes } from "./routes/classification.ts";
 import { type ConsoleFiles, consoleRoutes } from "./routes/console.ts";
 import { coverageRoutes } from "./routes/coverage.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
+import { embedRoutes } from "./routes/embed.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
 import { exportRoutes } from "./routes/export.ts";
 import { ingestionRoutes } from "./routes/ingestion.ts";
@@ -247,6 +248,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(waiverRoutes(guarded))
       .use(reconciliationRoutes(guarded))
       .use(activityRoutes(guarded))
+      .use(embedRoutes(guarded))
       .use(classificationRoutes(guarded))
       .use(vocabularyRoutes(guarded))
       .use(keyRoutes(guarded))

@@ -75,6 +75,11 @@ export const PROBLEMS = {
     title: "The seat does not cover this",
     when: "The key is the seat of an auditor that covers only some systems or a range of time, and this lies outside, or cannot be limited to that; `detail` says why.",
   },
+  embed_token_exceeded: {
+    status: 403,
+    title: "The token does not reach this",
+    when: "An embed token is bound to its filter and to the origins that it names. The request asks for more, or comes from a page of another origin. Nothing was read.",
+  },
   not_found: {
     status: 404,
     title: "Not found",

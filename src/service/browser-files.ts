@@ -56,8 +56,10 @@ export const readBrowserFiles = async (): Promise<BrowserFiles> => ({
 /** The console from the source. */
 export const readConsole = async (): Promise<ConsoleFiles | undefined> => {
   const script = await bundleForBrowser(ours("../console/main.tsx"));
+  const embed = await bundleForBrowser(ours("../embed/events.ts"), "iife");
   const styles = ["../console/tokens.css", "../console/console.css"].map((path) => read(ours(path)));
-  return script === undefined ? undefined : { script, style: (await Promise.all(styles)).join("") };
+  if (script === undefined || embed === undefined) return undefined;
+  return { script, style: (await Promise.all(styles)).join(""), embed };
 };
 
 /** Bundling a script takes about 20 ms. */

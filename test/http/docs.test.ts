@@ -193,6 +193,7 @@ describe("the OpenAPI document", () => {
       "get /v1/vocabulary",
       "post /v1/calendars",
       "post /v1/classify",
+      "post /v1/embed-tokens",
       "post /v1/events",
       "post /v1/events/batch",
       "post /v1/holds",

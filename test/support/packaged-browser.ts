@@ -7,7 +7,10 @@ export const hasPackagedBrowser = process.platform === "linux" && process.arch =
 
 // Our pages do not need WebGL: with it a graphics card is emulated for everything that is drawn, a third of the cost of a page (measured).
 packaged.setGraphicsMode = false;
-export const packagedBrowserArguments: readonly string[] = packaged.args;
+/** Without what switches the rules between origins off, which pages of other origins are tested against. */
+export const packagedBrowserArguments: readonly string[] = packaged.args.filter(
+  (argument) => !["--disable-web-security", "--allow-running-insecure-content"].includes(argument),
+);
 
 /** Path of a browser that was unpacked already (test/with-shared-parts.ts). */
 export const BROWSER_SETTING = "PROOFTRAIL_TEST_BROWSER";

@@ -12,6 +12,8 @@ import { requestUrl } from "../request-url.ts";
 export interface ConsoleFiles {
   readonly script: string;
   readonly style: string;
+  /** `<prooftrail-events>`, for pages of other origins. */
+  readonly embed: string;
 }
 
 /** The paths of src/console/place.ts; a test compares them. */
@@ -72,7 +74,9 @@ export const consoleRoutes = (files: () => Promise<ConsoleFiles | undefined>) =>
     return new Response(isZipped ? file.zipped : file.bytes, {
       headers: {
         "content-type": file.mediaType,
-        "cache-control": "public, max-age=31536000, immutable",
+        ...(params.name === EMBED
+          ? EMBED_HEADERS
+          : { "cache-control": "public, max-age=31536000, immutable" }),
         "x-content-type-options": "nosniff",
         "x-request-id": context.requestId,
         vary: "accept-encoding",
@@ -81,7 +85,8 @@ export const consoleRoutes = (files: () => Promise<ConsoleFiles | undefined>) =>
     });
   };
   const hidden = { detail: { hide: true } };
-  const app = new Elysia().get("/console/:name", serveFile, hidden);
+  const serveEmbed = ({ request }: { request: Request }) => serveFile({ request, params: { name: EMBED } });
+  const app = new Elysia().get("/console/:name", serveFile, hidden).get("/embed.js", serveEmbed, hidden);
   for (const path of CONSOLE_PATHS) app.get(path, servePage, hidden);
   return app;
 };
@@ -97,9 +102,18 @@ interface ServedFile {
   readonly zipped: Uint8Array<ArrayBuffer>;
 }
 
+/** Its address never changes, and its content does with the version. */
+const EMBED = "embed.js";
+const EMBED_HEADERS = {
+  "cache-control": "public, max-age=3600",
+  // It holds nothing of anybody, and pages may name its hash (`integrity`).
+  "access-control-allow-origin": "*",
+  "cross-origin-resource-policy": "cross-origin",
+};
+
 const HASH_CHARACTERS = 12;
 
-const preparedOf = ({ script, style }: ConsoleFiles): Prepared => {
+const preparedOf = ({ script, style, embed }: ConsoleFiles): Prepared => {
   const named = (text: string, ending: string): string =>
     `console.${hash("sha256", text, "hex").slice(0, HASH_CHARACTERS)}.${ending}`;
   const [scriptName, styleName] = [named(script, "js"), named(style, "css")];
@@ -108,6 +122,7 @@ const preparedOf = ({ script, style }: ConsoleFiles): Prepared => {
     files: new Map([
       [scriptName, servedFile(script, "text/javascript; charset=utf-8")],
       [styleName, servedFile(style, "text/css; charset=utf-8")],
+      [EMBED, servedFile(embed, "text/javascript; charset=utf-8")],
     ]),
   };
 };
