@@ -110,3 +110,6 @@ export const useAnswer = <Body>(path: string, parameters: Parameters = {}): Aske
   const answer = shown?.address === address ? shown.answer : { kind: "loading" as const };
   return { answer, again: () => setTries(tries + 1) };
 };
+
+export const remove = <Body>(path: string): Promise<Answer<Body>> =>
+  answerTo(apiAddress(path), { method: "DELETE", headers: { "x-csrf-token": csrfToken() } });

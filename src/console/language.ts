@@ -40,6 +40,10 @@ export const fullTimeOf = format({
   second: "2-digit",
   timeZoneName: "short",
 });
+export const monthOf = format({ month: "long", year: "numeric" });
+export const weekdayOf = format({ weekday: "short" });
+/** Weeks begin on Monday, in Korea on Sunday. */
+export const firstWeekday = (): number => (language.value === "ko" ? 0 : 1);
 export const zoneOf = (zone: string): string => zone.split("/").at(-1)?.replaceAll("_", " ") ?? zone;
 
 export const numberOf = (value: number): string => new Intl.NumberFormat(locale()).format(value);

@@ -15,6 +15,7 @@ import { DecisionsScreen } from "./screens/decisions.tsx";
 import { EventScreen } from "./screens/event.tsx";
 import { EventsScreen } from "./screens/events.tsx";
 import { EvidenceScreen } from "./screens/evidence.tsx";
+import { FirstReportScreen } from "./screens/first-report.tsx";
 import { IncidentScreen } from "./screens/incident.tsx";
 import { LetterScreen } from "./screens/letter.tsx";
 import { ObligationsScreen } from "./screens/obligations.tsx";
@@ -54,18 +55,24 @@ const ScreenOf = ({ screen }: { readonly screen: Screen }) => {
       return <SystemScreen />;
     case "incident":
       return <IncidentScreen />;
+    case "first-report":
+      return <FirstReportScreen />;
     case "sign-in":
       return null;
   }
 };
 
-const TITLES: Readonly<Partial<Record<Screen, Word>>> = { "": "overview", "sign-in": "sign_in" };
+const TITLES: Readonly<Partial<Record<Screen, Word>>> = {
+  "": "overview",
+  "sign-in": "sign_in",
+  "first-report": "first_report",
+  "risk-changes": "risk_changes",
+};
 
-const isWord = (name: string): name is Exclude<Screen, "" | "sign-in" | "risk-changes"> =>
-  name !== "" && name !== "sign-in" && name !== "risk-changes";
+const isWord = (name: Screen): name is Screen & Word => !Object.hasOwn(TITLES, name);
 
 const titleOf = (screen: Screen): string => {
-  const word = TITLES[screen] ?? (isWord(screen) ? screen : "risk_changes");
+  const word = TITLES[screen] ?? (isWord(screen) ? screen : "overview");
   const id = place.value.parameters.get("id");
   return [id, say(word), "Prooftrail"].filter((part) => part !== null).join(" · ");
 };

@@ -19,6 +19,7 @@ export const SCREENS = [
   "reviews",
   "incidents",
   "incident",
+  "first-report",
   "assessments",
   "risk-changes",
 ] as const;

@@ -40,7 +40,7 @@ describe.skipIf(noBrowserReason !== undefined)(
           width,
           scheme,
           lang,
-          screens: ["", "decision", "coverage", "event", "evidence"],
+          screens: ["", "decision", "coverage", "event", "evidence", "first-report"],
         }),
     );
 

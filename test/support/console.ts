@@ -79,6 +79,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   system: "id=consumer-credit-eu",
   coverage: `cell=${encodeURIComponent('["consumer-credit-eu","gdpr_art_22","objection"]')}`,
   incident: "id=inc-leaked-context",
+  "first-report": "id=inc-bulk-denials",
 };
 
 export const screenAddress = (root: string, screen: string): string =>

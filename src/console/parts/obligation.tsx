@@ -9,7 +9,7 @@ import { say } from "../words.ts";
 import { Id } from "./said.tsx";
 
 /** Where the facts are: the decision, or the incident, or the event that started it. */
-const addressOfCase = ({ decision_id, incident_id, started_by }: Obligation): string => {
+export const addressOfCase = ({ decision_id, incident_id, started_by }: Obligation): string => {
   if (decision_id !== null) return addressOf("decision", { id: decision_id });
   if (incident_id !== null) return addressOf("incident", { id: incident_id });
   return addressOf("event", { id: started_by });

@@ -34,6 +34,7 @@ const LIST_OF: Readonly<Partial<Record<Screen, Screen>>> = {
   event: "events",
   decision: "decisions",
   letter: "decisions",
+  "first-report": "incidents",
   system: "systems",
   incident: "incidents",
 };

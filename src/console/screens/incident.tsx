@@ -1,17 +1,25 @@
-import type { Obligation, Row } from "../answers.ts";
-import { type List, useAnswer } from "../api.ts";
+import type { ComponentChildren } from "preact";
+import type { Obligation, Row, StoredEvent } from "../answers.ts";
+import { type Asked, type List, useAnswer } from "../api.ts";
 import { labelOf } from "../labels.ts";
 import { Clock } from "../parts/clock.tsx";
+import { IncidentHold } from "../parts/incident-hold.tsx";
 import { Answered, Failed } from "../parts/page-states.tsx";
 import { Id, State, System, Time } from "../parts/said.tsx";
 import { addressOf, place } from "../place.ts";
+import { may } from "../session.ts";
 import { joined } from "../several.ts";
 import { say, type Word } from "../words.ts";
 
 /** No route reads one incident; a tenant has few. */
 const ROWS_MAX = "200";
 
-export const IncidentScreen = () => {
+export const IncidentScreen = () => (
+  <IncidentOf>{(row) => <Incident id={textOf(row, "incident_id") ?? ""} row={row} />}</IncidentOf>
+);
+
+/** The incident of the address. */
+export const IncidentOf = ({ children }: { readonly children: (row: Row) => ComponentChildren }) => {
   const id = place.value.parameters.get("id") ?? "";
   const list = useAnswer<List<Row>>("v1/registers/incidents", { limit: ROWS_MAX });
   return (
@@ -19,13 +27,28 @@ export const IncidentScreen = () => {
       {({ data }) => {
         const row = data.find(({ incident_id }) => incident_id === id);
         if (row === undefined) return <Failed failure={{ kind: "failed", code: "not_found", detail: id }} />;
-        return <Incident id={id} row={row} />;
+        return <>{children(row)}</>;
       }}
     </Answered>
   );
 };
 
-const textOf = (row: Row, name: string): string | undefined => {
+/** Its own events, oldest first. */
+export const useIncidentEvents = (id: string): Asked<List<StoredEvent>> =>
+  useAnswer<List<StoredEvent>>("v1/events", {
+    q: id,
+    event_type: "incident.*",
+    order: "asc",
+    limit: ROWS_MAX,
+  });
+
+export const useObligations = (assetId: string | undefined): Asked<List<Obligation>> =>
+  useAnswer<List<Obligation>>("v1/obligations", { asset_id: assetId, limit: ROWS_MAX });
+
+export const clocksOf = (row: Row, obligations: readonly Obligation[]): readonly Obligation[] =>
+  obligations.filter(({ incident_id }) => incident_id === row.incident_id);
+
+export const textOf = (row: Row, name: string): string | undefined => {
   const value = row[name];
   return value === null || value === undefined ? undefined : String(value);
 };
@@ -33,6 +56,7 @@ const textOf = (row: Row, name: string): string | undefined => {
 const Incident = ({ id, row }: { readonly id: string; readonly row: Row }) => {
   const assetId = textOf(row, "asset_id");
   const incidentClass = textOf(row, "incident_class");
+  const events = useIncidentEvents(id);
   return (
     <>
       <h1>{incidentClass === undefined ? say("incident") : labelOf("incident_classes", incidentClass)}</h1>
@@ -40,27 +64,35 @@ const Incident = ({ id, row }: { readonly id: string; readonly row: Row }) => {
         <Id id={id} /> · <System id={assetId} /> ·{" "}
         <State kind="incident_states" name={textOf(row, "state") ?? ""} />
       </p>
-      {assetId !== undefined && (
-        <p class="actions">
-          <a
-            class="button plain"
-            href={addressOf("evidence", {
-              asset_id: joined([assetId]),
-              from: textOf(row, "aware_at") ?? textOf(row, "detected_at"),
-            })}
-          >
-            {say("evidence")}
-          </a>
-        </p>
-      )}
       <div class="cols">
         <div>
           <Reports row={row} />
-          <p>
-            <a href={addressOf("events", { q: id })}>{say("events")}</a>
+          <p class="actions">
+            <a class="button plain" href={addressOf("first-report", { id })}>
+              {say("first_report")}
+            </a>
+            <a class="button plain" href={addressOf("events", { q: id })}>
+              {say("events")}
+            </a>
+            {assetId !== undefined && (
+              <a
+                class="button plain"
+                href={addressOf("evidence", {
+                  asset_id: joined([assetId]),
+                  from: textOf(row, "aware_at") ?? textOf(row, "detected_at"),
+                })}
+              >
+                {say("evidence")}
+              </a>
+            )}
           </p>
+          {may("keys:manage") && assetId !== undefined && (
+            <Answered asked={events}>
+              {({ data }) => <IncidentHold events={data} assetId={assetId} />}
+            </Answered>
+          )}
         </div>
-        <Clocks id={id} assetId={assetId} />
+        <Clocks row={row} assetId={assetId} />
       </div>
     </>
   );
@@ -104,14 +136,14 @@ const Reports = ({ row }: { readonly row: Row }) => (
   </section>
 );
 
-const Clocks = ({ id, assetId }: { readonly id: string; readonly assetId: string | undefined }) => {
-  const list = useAnswer<List<Obligation>>("v1/obligations", { asset_id: assetId, limit: ROWS_MAX });
+const Clocks = ({ row, assetId }: { readonly row: Row; readonly assetId: string | undefined }) => {
+  const list = useObligations(assetId);
   return (
     <section>
       <h2>{say("clocks")}</h2>
       <Answered asked={list}>
         {({ data }) => {
-          const clocks = data.filter(({ incident_id }) => incident_id === id);
+          const clocks = clocksOf(row, data);
           if (clocks.length === 0) return <p class="quiet">{say("no_obligations")}</p>;
           return clocks.map((obligation) => (
             <Clock key={obligation.obligation_id} obligation={obligation} onChange={list.again} />

@@ -1,9 +1,12 @@
 import type { Obligation } from "../answers.ts";
-import type { Filter } from "../parts/filters.tsx";
+import { CalendarFeed } from "../parts/calendar-feed.tsx";
+import { apiFilters, type Filter } from "../parts/filters.tsx";
 import { type Column, ListScreen, type ListSpec } from "../parts/list.tsx";
+import { Month } from "../parts/month.tsx";
 import { DueDay, ObligationName, ObligationWhy } from "../parts/obligation.tsx";
 import { Label, Person, State, System, Time } from "../parts/said.tsx";
-import { addressOf } from "../place.ts";
+import { addressHere, addressOf, place } from "../place.ts";
+import { say } from "../words.ts";
 
 const FILTERS: readonly Filter[] = [
   { name: "state", title: "state", kind: "labels", labels: "obligation_states" },
@@ -63,7 +66,40 @@ const SPEC: ListSpec<Obligation> = {
   filters: FILTERS,
   columns: COLUMNS,
   rowId: ({ obligation_id }) => obligation_id,
+  above: () => <Views />,
   filledBy: ["objection.received", "decision.human_review_triggered", "incident.detected"],
 };
 
-export const ObligationsScreen = () => <ListScreen spec={SPEC} />;
+/** What a month and a feed are limited to: all filters but the days. */
+const LASTING = FILTERS.filter(({ kind }) => kind !== "day");
+
+const Views = () => {
+  const isMonth = place.value.parameters.get("view") === "month";
+  const day = { from: undefined, to: undefined };
+  return (
+    <>
+      <nav class="actions" aria-label={say("obligations")}>
+        <a
+          href={addressHere({ view: undefined, month: undefined })}
+          aria-current={isMonth ? undefined : "page"}
+        >
+          {say("as_list")}
+        </a>
+        <a href={addressHere({ ...day, view: "month" })} aria-current={isMonth ? "page" : undefined}>
+          {say("as_month")}
+        </a>
+      </nav>
+      <CalendarFeed filter={apiFilters(LASTING)} />
+    </>
+  );
+};
+
+export const ObligationsScreen = () => {
+  if (place.value.parameters.get("view") !== "month") return <ListScreen spec={SPEC} />;
+  return (
+    <>
+      <h1>{say("obligations")}</h1>
+      <Month filters={LASTING} above={<Views />} />
+    </>
+  );
+};

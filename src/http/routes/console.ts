@@ -37,6 +37,7 @@ export const CONSOLE_PATHS = [
   "/reviews",
   "/incidents",
   "/incident",
+  "/first-report",
   "/assessments",
   "/risk-changes",
 ] as const;
