@@ -31,6 +31,7 @@ import type { ReconciliationDependencies } from "../projections/ledger/reconcile
 import type { MadeViews } from "../projections/made-views.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { Retention } from "../retention/retention.ts";
+import type { SandboxProver } from "../sandbox/sandbox-proof.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { ViewsUnavailableError } from "../views/unavailable.ts";
@@ -117,6 +118,7 @@ interface HttpDependencies {
     readonly reader: Pick<LogReader, "read" | "lastSequence">;
     readonly limiter: ClientRateLimiter;
     readonly bodies: BodyReader;
+    readonly prove: SandboxProver;
   };
   readonly now: () => Date;
   readonly randomBytes: RandomBytes;
@@ -222,7 +224,7 @@ const makeRoutable = (request: Request): void => {
 };
 
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
-  const { docsAssets, version, readiness, metrics, logger, vocabulary } = dependencies;
+  const { docsAssets, version, readiness, metrics, logger } = dependencies;
   const guarded = { ...dependencies, guard: createGuard(dependencies) };
   const refuse = refuseUnmatched(
     "not_found",
@@ -258,7 +260,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(sandboxPageRoutes(dependencies.sandboxPage))
       .use(consoleRoutes(dependencies.consoleFiles))
       .use(verifyPageRoutes(dependencies.verifyPage))
-      .use(sandboxRoutes({ ...dependencies.sandbox, vocabulary }))
+      .use(sandboxRoutes({ ...dependencies, ...dependencies.sandbox }))
       .use(operationRoutes({ readiness, registry: metrics.registry })),
   );
 };

@@ -199,7 +199,7 @@ export const SandboxProblemBody = Type.Object(
   { description: "RFC 9457 problem details." },
 );
 
-const sandboxOf = (data: TSchema) =>
+export const sandboxOf = (data: TSchema) =>
   Type.Object({ data, request_id: RequestId, [WATERMARK_MEMBER]: Watermark });
 const sandboxListOf = (row: TSchema) =>
   Type.Object({

@@ -58,16 +58,22 @@ export const successList = (options: {
 }): Response => {
   const { context, rowTexts, nextCursor, beside = {} } = options;
   const { requestId } = context;
-  const members = Object.entries(beside).map(
-    ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
-  );
-  const body = `{"data":[${rowTexts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)}${members.join("")},"request_id":"${requestId}"}`;
+  const body = `{"data":[${rowTexts.join(",")}],"next_cursor":${JSON.stringify(nextCursor)}${membersText(beside)},"request_id":"${requestId}"}`;
   return counted(context, body);
 };
 
 /** For an answer about one thing that may be as long as a list. */
-export const successWhole = (context: RequestContext, dataText: string): Response =>
-  counted(context, envelope(context.requestId, dataText));
+export const successWhole = (
+  context: RequestContext,
+  dataText: string,
+  beside: Readonly<Record<string, unknown>> = {},
+): Response =>
+  counted(context, `${envelope(context.requestId, dataText).slice(0, -1)}${membersText(beside)}}`);
+
+const membersText = (members: Readonly<Record<string, unknown>>): string =>
+  Object.entries(members)
+    .map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
+    .join("");
 
 /** A long answer counts until its reader has taken it, and is refused if too much counts already. */
 const counted = (context: RequestContext, body: string): Response => {

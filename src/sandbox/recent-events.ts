@@ -10,7 +10,11 @@ export interface RecentEvent {
   readonly expiresAt: string;
   /** As it was sent. */
   readonly eventText: string;
+  /** The whole message: the event, and what was added to it. */
+  readonly record: Uint8Array;
 }
+
+export type RecentReader = Pick<LogReader, "read" | "lastSequence">;
 
 export const expiryOf = (receivedAt: string): string =>
   new Date(Date.parse(receivedAt) + SANDBOX_AGE_MS_MAX).toISOString();
@@ -19,10 +23,7 @@ export const expiryOf = (receivedAt: string): string =>
  * Newest first, fewer than `limit` where they are large. The stream drops from its old end only, so a sequence that is missing ends the list. Throws
  * LogUnavailableError.
  */
-export const recentEvents = async (
-  reader: Pick<LogReader, "read" | "lastSequence">,
-  limit: number,
-): Promise<readonly RecentEvent[]> => {
+export const recentEvents = async (reader: RecentReader, limit: number): Promise<readonly RecentEvent[]> => {
   const events: RecentEvent[] = [];
   let bytes = 0;
   let next = await reader.lastSequence();
@@ -36,7 +37,13 @@ export const recentEvents = async (
       const { receivedAt, eventText } = record;
       bytes += Buffer.byteLength(eventText);
       if (events.length > 0 && bytes > PAGE_BYTES_MAX) return events;
-      events.push({ sequence: message.sequence, receivedAt, expiresAt: expiryOf(receivedAt), eventText });
+      events.push({
+        sequence: message.sequence,
+        receivedAt,
+        expiresAt: expiryOf(receivedAt),
+        eventText,
+        record: message.payload,
+      });
     }
     next -= count;
   }

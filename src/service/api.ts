@@ -25,9 +25,11 @@ import type { Rules } from "../obligations/obligation.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import { treeSource } from "../projections/tree/queries.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
+import { SEED_BYTES } from "../proof/signed-note.ts";
 import { createRetention } from "../retention/retention.ts";
 import type { RetentionStore } from "../retention/retention-store.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
+import { createSandboxProver } from "../sandbox/sandbox-proof.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -195,5 +197,11 @@ const openSandbox = async ({
     nowMs: () => Date.now(),
     perMinute: SANDBOX_REQUESTS_PER_MINUTE,
   });
-  return { intakeOf, reader, limiter, bodies: stack.use(createSandboxBodies()) };
+  return {
+    intakeOf,
+    reader,
+    limiter,
+    bodies: stack.use(createSandboxBodies()),
+    prove: createSandboxProver(randomBytes(SEED_BYTES)),
+  };
 };

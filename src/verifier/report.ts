@@ -1,5 +1,6 @@
 /** What the verifier says to people: as text here, and row by row for the page. Pure. */
 import type { EvidenceFacts, Finding, Verdict } from "../proof/evidence/verdict.ts";
+import type { ProofFacts, ProofVerdict } from "../proof/evidence/verify-proof.ts";
 import { printable } from "../terminal/printable.ts";
 import { wrappedLines } from "../terminal/text-width.ts";
 
@@ -10,10 +11,10 @@ const COLUMNS = 80;
 const folded = (text: string, indent: number): string =>
   wrappedLines(text, COLUMNS - indent).join(`\n${" ".repeat(indent)}`);
 
-export const HELP = `Usage: prooftrail-verify [options] <bundle.zip | folder>
+export const HELP = `Usage: prooftrail-verify [options] <bundle.zip | folder | proof>
 
-Says whether an evidence bundle, packed or unpacked, is valid, or names the first broken record.
-Needs no network.
+Says whether an evidence bundle, packed or unpacked, or the proof of an event is valid, or names
+the first broken record. Needs no network.
 
   --key <file>          verifier keys that you trust (GET /v1/log/key), obtained through a channel that you trust;
                         without it those in the bundle are used, which proves less
@@ -26,11 +27,13 @@ Needs no network.
 Exit codes: 0 valid, 1 invalid, 2 not decided: wrong use, unreadable files, or more is needed.
 `;
 
-export const reportText = (bundle: string, verdict: Verdict): string => {
+export const reportText = (bundle: string, verdict: Verdict | ProofVerdict): string => {
   const path = printable(bundle);
   switch (verdict.kind) {
     case "valid":
-      return validText(path, verdict.facts);
+      return "anchor" in verdict.facts
+        ? validText(path, verdict.facts)
+        : `VALID  ${path}\n\n${tableText(proofRows(verdict.facts))}`;
     case "invalid":
       return invalidText(path, verdict.finding);
     case "undecided":
@@ -39,7 +42,7 @@ export const reportText = (bundle: string, verdict: Verdict): string => {
 };
 
 /** For programs, with the member names of the API. No member name comes from the bundle. */
-export const reportJson = (verdict: Verdict): string => JSON.stringify(inSnakeCase(verdict));
+export const reportJson = (verdict: Verdict | ProofVerdict): string => JSON.stringify(inSnakeCase(verdict));
 
 const inSnakeCase = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(inSnakeCase);
@@ -79,24 +82,38 @@ export const factRows = (facts: EvidenceFacts): readonly (readonly [name: string
   ];
 };
 
+/** What the proof of an event shows, row by row. */
+export const proofRows = (facts: ProofFacts): ReturnType<typeof factRows> => [
+  ["tenant", facts.tenant],
+  ["event", facts.eventId],
+  ["received", facts.receivedAt],
+  ["record", `leaf ${facts.leafIndex}, hash ${facts.leafHash}`],
+  ["log", facts.origin],
+  ["checkpoint", `${facts.checkpointSize} records, root ${facts.checkpointRoot}`],
+  ["signed by", facts.keys.map(shortKey).join(", ")],
+  ["receipt", facts.receipt === "same" ? "is of this record" : "none was given"],
+];
+
 /** Name and key id. */
 export const shortKey = (key: string): string => key.split("+").slice(0, 2).join("+");
 
 export const NOT_PINNED = "The key is not pinned: it came from the bundle itself.";
 
-const validText = (path: string, facts: EvidenceFacts): string => {
-  const rows = factRows(facts);
+const tableText = (rows: ReturnType<typeof factRows>): string => {
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
-  const table = rows
+  return rows
     .map(([name, value]) => `  ${name.padEnd(width)}${folded(printable(value), width + 2)}\n`)
     .join("");
+};
+
+const validText = (path: string, facts: EvidenceFacts): string => {
   const pinned = facts.isKeyPinned
     ? ""
     : `\n${folded(`${NOT_PINNED} Compare each line with GET /v1/log/key, or give that with --key:`, 0)}\n${facts.keys
         .map((key) => `  ${printable(key)}\n`)
         .join("")}`;
   const notes = facts.notes.map((note) => `\n${folded(`Note: ${printable(note)}`, 0)}\n`).join("");
-  return `VALID  ${path}\n\n${table}${pinned}${notes}`;
+  return `VALID  ${path}\n\n${tableText(factRows(facts))}${pinned}${notes}`;
 };
 
 const HELD = {

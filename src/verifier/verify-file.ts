@@ -1,10 +1,11 @@
-/** Reads a bundle from disk, and the files to compare it with. */
+/** Reads a bundle, or the proof of an event, from disk, and the files to compare it with. */
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { BundleFiles } from "../proof/evidence/bundle-files.ts";
 import { BUNDLE_FILES } from "../proof/evidence/manifest.ts";
 import type { Verdict } from "../proof/evidence/verdict.ts";
 import { verifyEvidence } from "../proof/evidence/verify.ts";
+import { isProof, type ProofVerdict, verifyProof } from "../proof/evidence/verify-proof.ts";
 import { type BundleSource, type OpenedZip, openZip } from "../proof/evidence/zip-reader.ts";
 
 /** A named file cannot be read; the message is for the person who named it. */
@@ -13,7 +14,7 @@ export class UnreadableFileError extends Error {
 }
 
 export interface VerifyQuestion {
-  /** The path of a ZIP, or of a folder with its files. The other paths are of files. */
+  /** The path of a ZIP, of a folder with its files, or of the proof of one event. The other paths are of files. */
   readonly bundle: string;
   readonly keys: string | undefined;
   readonly checkpoint: string | undefined;
@@ -25,18 +26,39 @@ export interface VerifyQuestion {
 export const EXIT_CODES = { valid: 0, invalid: 1, undecided: 2 } as const;
 
 /** Throws UnreadableFileError. */
-export const verifyFile = async (question: VerifyQuestion): Promise<Verdict> => {
+export const verifyFile = async (question: VerifyQuestion): Promise<Verdict | ProofVerdict> => {
   const held = {
     keys: await readText(question.keys),
     tenant: question.tenant,
     checkpoint: await readText(question.checkpoint),
     consistency: await readText(question.consistency),
   };
+  const proof = await proofAt(question.bundle);
+  if (proof !== undefined) {
+    const compared = held.checkpoint ?? held.consistency;
+    return compared === undefined
+      ? verifyProof({ proof, keys: held.keys, tenant: held.tenant })
+      : {
+          kind: "undecided",
+          detail: "A checkpoint is compared with a bundle, not with the proof of an event.",
+        };
+  }
   await using bundle = await openBundle(question.bundle);
   return bundle.kind === "opened"
     ? await verifyEvidence({ ...held, bundle: bundle.files })
     : { kind: "undecided", detail: bundle.detail };
 };
+
+/** The text of a file that is the proof of an event; undefined if it is none. */
+const proofAt = async (path: string): Promise<string | undefined> => {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile() || found.size > PROOF_BYTES_MAX) return undefined;
+  const text = await readText(path);
+  return text !== undefined && isProof(text) ? text : undefined;
+};
+
+/** A proof contains one record, of at most a megabyte, in base64. */
+const PROOF_BYTES_MAX = 4 * 1024 * 1024;
 
 const readText = async (path: string | undefined): Promise<string | undefined> => {
   if (path === undefined) return undefined;

@@ -2,7 +2,7 @@
 import type { EvidenceFacts } from "../proof/evidence/verdict.ts";
 import type { ProofFacts } from "../proof/evidence/verify-proof.ts";
 import { printable, printableLines } from "../terminal/printable.ts";
-import { factRows, findingText, NOT_PINNED, shortKey } from "../verifier/report.ts";
+import { factRows, findingText, NOT_PINNED, proofRows } from "../verifier/report.ts";
 import { byId, element } from "./elements.ts";
 import type { Judged } from "./judge.ts";
 import type { Said } from "./words.ts";
@@ -60,16 +60,7 @@ const bundleFacts = (words: Said, facts: EvidenceFacts): readonly HTMLElement[] 
 ];
 
 const eventFacts = (words: Said, facts: ProofFacts): readonly HTMLElement[] => [
-  ...table(words, [
-    ["tenant", facts.tenant],
-    ["event", facts.eventId],
-    ["received", facts.receivedAt],
-    ["record", `leaf ${facts.leafIndex}, hash ${facts.leafHash}`],
-    ["log", facts.origin],
-    ["checkpoint", `${facts.checkpointSize} records, root ${facts.checkpointRoot}`],
-    ["signed by", facts.keys.map(shortKey).join(", ")],
-    ["receipt", facts.receipt === "same" ? "is of this record" : "none was given"],
-  ]),
+  ...table(words, proofRows(facts)),
   element("h2", {}, words.event),
   element("pre", {}, printableLines(facts.eventText)),
 ];

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { nanos } from "nats";
 import goldenCases from "../../src/classification/classification-cases.json" with { type: "json" };
+import { SANDBOX_DECISION, SANDBOX_PROOF_OPERATION } from "../../src/http/routes/sandbox-story.ts";
 import {
   Classified,
   SandboxAccepted,
@@ -9,9 +12,16 @@ import {
   SandboxEvents,
   SandboxPong,
 } from "../../src/http/schemas.ts";
+import { verifyProof } from "../../src/proof/evidence/verify-proof.ts";
+import { leafHash, verifyInclusion } from "../../src/proof/rfc6962.ts";
+import { SANDBOX_PROOF } from "../../src/proof/sandbox-origin.ts";
+import { createSigningKey, formatVerifierKey } from "../../src/proof/signed-note.ts";
+import { checkpointIn } from "../../src/proof/tlog-checkpoint.ts";
+import { formatTlogProof } from "../../src/proof/tlog-proof.ts";
 import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
+import { runCli } from "../support/cli.ts";
 import { connectAs } from "../support/log.ts";
-import { brokerPid, standStill } from "../support/process.ts";
+import { brokerPid, dataFolder, standStill } from "../support/process.ts";
 import {
   type Answer,
   type CallOptions,
@@ -85,6 +95,10 @@ describe("every answer under /v1/sandbox carries the watermark", () => {
     [400, "/events?resent=true", { body: event() }],
     [400, "/events", { body: event(), headers: { "idempotency-key": "a b" } }],
     [404, "/nothing", {}],
+    [404, "/decisions/nobody", {}],
+    [404, "/events/evt_nobody/proof", {}],
+    [400, "/events/evt_marked/proof?sequence=0", {}],
+    [400, "/decisions/dec_1?min_sequence=1", {}],
     [404, "", {}],
     [405, "/classify", { method: "DELETE" }],
     [204, "/ping", { method: "OPTIONS" }],
@@ -118,6 +132,94 @@ test("answers match the document", async () => {
   ] as const;
   for (const [schema, answer] of answers)
     expect([answer.text, TypeCompiler.Compile(schema).Check(answer.json)]).toEqual([answer.text, true]);
+});
+
+describe("a test event leads to", () => {
+  const decisionId = "dec-told";
+  const tell = async (event_id: string, event_type: string, metadata: object): Promise<number> => {
+    const body = event({
+      ...{
+        event_id,
+        event_type,
+        asset_id: "sandbox_credit_chatbot",
+        subject_hash: `sha256:${"c".repeat(64)}`,
+      },
+      timestamp: new Date().toISOString(),
+      legal_bases: ["pipa_37_2_kr", "gdpr_art_22"],
+      metadata: { decision_id: decisionId, ...metadata },
+    });
+    return (await ask(front, "/events", { body })).json.data.sequence;
+  };
+  let sequence = 0;
+  beforeAll(async () => {
+    sequence = await tell("evt_told_decision", "decision.automated_decision_made", { outcome: "denied" });
+    await tell("evt_told_objection", "objection.received", { reason: "no" });
+  });
+
+  test("the dossier of its decision, with what falls due, by which rule and article", async () => {
+    const answer = await ask(other, `/decisions/${decisionId}`);
+    expectWatermark(answer);
+    expect(TypeCompiler.Compile(SANDBOX_DECISION.answer.schema).Check(answer.json)).toBe(true);
+    const { data } = answer.json;
+    expect(data).toMatchObject({
+      decision_id: decisionId,
+      outcome: "denied",
+      asset_id: "sandbox_credit_chatbot",
+    });
+    expect(data.timeline.map(({ event }: { event: { event_id: string } }) => event.event_id)).toEqual([
+      "evt_told_decision",
+      "evt_told_objection",
+    ]);
+    const due = data.obligations.find(({ rule }: { rule: string }) => rule === "GDPR-12-3");
+    expect(due).toMatchObject({ clause: "GDPR art. 12(3)", started_by: "evt_told_objection" });
+    expect(Date.parse(due.due_at)).toBeGreaterThan(Date.now());
+  });
+
+  test("a proof that says it is of the sandbox, of which every verifier says that it is invalid", async () => {
+    const answer = await ask(front, `/events/evt_told_decision/proof?sequence=${sequence}`);
+    expectWatermark(answer);
+    expect(TypeCompiler.Compile(SANDBOX_PROOF_OPERATION.answer.schema).Check(answer.json)).toBe(true);
+    const { leaf, leaf_hash, leaf_index, inclusion_proof, checkpoint } = answer.json.data;
+    // It is a proof by its arithmetic, so that nothing but its origin makes it invalid.
+    const head = checkpointIn(checkpoint);
+    if (head === undefined) throw new Error("it has a tree head");
+    const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
+    expect(
+      verifyInclusion({
+        leaf: leafHash(bytes(leaf)),
+        index: leaf_index,
+        size: head.size,
+        proof: inclusion_proof.map(bytes),
+        root: head.root,
+      }),
+    ).toBe(true);
+    expect(head.extensions).toEqual([WATERMARK]);
+    const file = formatTlogProof({
+      extra: bytes(leaf),
+      index: leaf_index,
+      hashes: inclusion_proof.map(bytes),
+      checkpoint,
+    });
+    for (const proof of [answer.text, file])
+      expect(verifyProof({ proof })).toEqual({
+        kind: "invalid",
+        finding: { code: "sandbox_proof", detail: SANDBOX_PROOF, leafIndex: leaf_index },
+      });
+    expect(leaf_hash).toBe(Buffer.from(leafHash(bytes(leaf))).toString("base64"));
+    await using folder = await dataFolder();
+    const path = join(folder.path, "proof.json");
+    await writeFile(path, answer.text);
+    const said = await runCli(["verify", path]);
+    expect([said.code, said.out]).toEqual([1, expect.stringContaining("this is a sandbox proof")]);
+  });
+
+  test("and a proof under the name of a real log has no signature of that log", async () => {
+    const { json } = await ask(front, "/events/evt_told_decision/proof");
+    const checkpoint = json.data.checkpoint.replaceAll("SANDBOX-NOT-FOR-PRODUCTION", "prooftrail");
+    const key = formatVerifierKey(createSigningKey(new Uint8Array(32)).signerNamed("prooftrail/sandbox"));
+    const proof = JSON.stringify({ data: { ...json.data, checkpoint } });
+    expect(verifyProof({ proof, keys: key })).toMatchObject({ finding: { code: "unknown_key" } });
+  });
 });
 
 test("the five assets are golden cases of the classification, with the tiers in their descriptions", async () => {

@@ -73,6 +73,23 @@ const accessibilityFaults = async (page: Page): Promise<unknown> => {
 describe.skipIf(noBrowserReason !== undefined)(
   `the page that verifies${noBrowserReason ? ` (skipped: ${noBrowserReason})` : ""}`,
   () => {
+    test("a proof of the sandbox is INVALID, at /verify and from disk", async () => {
+      const { event_id } = (
+        await service.call("/v1/sandbox/events", { key: null, body: event({ event_id: "evt_sandbox" }) })
+      ).json.data;
+      const { text } = await service.call(`/v1/sandbox/events/${event_id}/proof`, { key: null });
+      const proof = await save("proof.json", text);
+      for (const [origin, address] of [
+        [service.url, `${service.url}/verify`],
+        ["null", pathToFileURL(ownPage).href],
+      ] as const) {
+        await using browser = await startBrowser({ origin, width: 1280 });
+        const { page } = await openPage(browser, address);
+        await page.getByLabel("Files to verify").setInputFiles(proof);
+        expect(await verdictOn(page, "INVALID  proof.json")).toContain("this is a sandbox proof");
+      }
+    });
+
     test.each(["light", "dark"] as const)(
       "from disk without a network, verifies the bundle it came in and names the broken record of another, in the words of the command (%s)",
       async (colorScheme) => {

@@ -8,12 +8,16 @@ import { jsonOption } from "../shared-options.ts";
 
 export const VERIFY: CommandSpec = {
   name: "verify",
-  summary: "Say whether an evidence bundle is valid",
+  summary: "Say whether an evidence bundle, or the proof of an event, is valid",
   description: [
     "Needs no network. The same verifier is one file for other machines: bun run build:verifier.",
   ],
   arguments: [
-    { name: "bundle", description: "the ZIP, or the folder into which it was unpacked", isFile: true },
+    {
+      name: "bundle",
+      description: "the ZIP, the folder into which it was unpacked, or the proof of an event",
+      isFile: true,
+    },
   ],
   options: [
     {

@@ -123,6 +123,17 @@ const answerWithTimeline = async (
 ): Promise<Response> => {
   const facts = linked.map(({ fact }) => fact);
   const rows = await eventsOfFacts(views, call.principal.tenant, facts);
+  // The event may have expired from the views; its fact and its place in the log remain.
+  const texts = new Map([...rows].map(([id, row]) => [id, rowText(row, "event")]));
+  return successWhole(call.context, withTimeline(entry, linked, texts));
+};
+
+/** `texts`: the events as they were sent, by event_id. */
+export const withTimeline = (
+  entry: object,
+  linked: readonly LinkedFact[],
+  texts: ReadonlyMap<string, string>,
+): string => {
   const timeline = linked.map(({ fact, linkedBy }) => {
     const { sequence } = fact;
     const head = {
@@ -131,12 +142,10 @@ const answerWithTimeline = async (
       received_at: recordedTimeOf(fact),
       linked_by: linkedBy ?? null,
     };
-    const row = rows.get(fact.id);
-    // The event may have expired from the views; its fact and its place in the log remain.
-    return `${JSON.stringify(head).slice(0, -1)},"event":${row ? rowText(row, "event") : "null"}}`;
+    return `${JSON.stringify(head).slice(0, -1)},"event":${texts.get(fact.id) ?? "null"}}`;
   });
   const text = JSON.stringify(entry);
-  return successWhole(call.context, `${text.slice(0, -1)},"timeline":[${timeline.join(",")}]}`);
+  return `${text.slice(0, -1)},"timeline":[${timeline.join(",")}]}`;
 };
 
 const LinkedByRule = Type.Union([...LINKED_BY.map((rule) => Type.Literal(rule)), Type.Null()], {
@@ -229,15 +238,14 @@ const CaseAnswer = dataOf(
   }),
 );
 
-const DecisionAnswer = dataOf(
-  Type.Object({
-    ...entryMembers(decisionList),
-    unlinked: UnlinkedEvents(
-      `Events that no rule links to a decision: of the same asset and person, among the newest ${BESIDE_EVENTS_MAX} about both, or under a correlation of which this decision is one of several.`,
-    ),
-    ...parts,
-  }),
-);
+export const dossierSchema = Type.Object({
+  ...entryMembers(decisionList),
+  unlinked: UnlinkedEvents(
+    `Events that no rule links to a decision: of the same asset and person, among the newest ${BESIDE_EVENTS_MAX} about both, or under a correlation of which this decision is one of several.`,
+  ),
+  ...parts,
+});
+const DecisionAnswer = dataOf(dossierSchema);
 
 const TIMELINE_EXAMPLE = [
   {
@@ -309,7 +317,7 @@ const CASE_EXAMPLE = {
   request_id: EXAMPLE_REQUEST_ID,
 };
 
-const DECISION_EXAMPLE = {
+export const DECISION_EXAMPLE = {
   data: {
     ...DECISION_ENTRY_EXAMPLE,
     objections: [],

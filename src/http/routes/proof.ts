@@ -164,16 +164,15 @@ const tlogProof = (call: Call, { leafIndex, payload, inclusionProof, head }: Rec
 
 const Base64 = (description: string) => Type.String({ description: `${description} Base64.` });
 
-const ProofAnswer = dataOf(
-  Type.Object({
-    sequence: Type.Integer({ description: "Place in the log of all tenants." }),
-    leaf_index: Type.Integer({ description: "Place in the tenant's tree, from 0." }),
-    leaf: Base64("The record, byte for byte: what the leaf is the hash of."),
-    leaf_hash: Base64("SHA-256 of a zero byte and the record (RFC 6962 §2.1)."),
-    inclusion_proof: Type.Array(Base64("32 bytes."), { description: "The leaf's sibling first." }),
-    checkpoint: Type.String({ description: "Signed tree head: a C2SP checkpoint." }),
-  }),
-);
+export const proofSchema = Type.Object({
+  sequence: Type.Integer({ description: "Place in the log of all tenants." }),
+  leaf_index: Type.Integer({ description: "Place in the tenant's tree, from 0." }),
+  leaf: Base64("The record, byte for byte: what the leaf is the hash of."),
+  leaf_hash: Base64("SHA-256 of a zero byte and the record (RFC 6962 §2.1)."),
+  inclusion_proof: Type.Array(Base64("32 bytes."), { description: "The leaf's sibling first." }),
+  checkpoint: Type.String({ description: "Signed tree head: a C2SP checkpoint." }),
+});
+const ProofAnswer = dataOf(proofSchema);
 
 const PROOF: Operation = {
   id: "readEventProof",

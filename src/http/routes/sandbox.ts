@@ -12,18 +12,12 @@ import {
   PAGE_ROWS_MAX,
   SANDBOX_BYTES_MAX,
   SANDBOX_LISTS_AT_ONCE,
-  SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
-import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
+import { LogUnavailableError } from "../../log/event-log.ts";
 import { SANDBOX_ASSETS } from "../../sandbox/assets.ts";
 import { expiryOf, type RecentEvent, recentEvents } from "../../sandbox/recent-events.ts";
-import {
-  WATERMARK,
-  WATERMARK_HEADER,
-  WATERMARK_HEADER_VALUE,
-  WATERMARK_MEMBER,
-} from "../../sandbox/watermark.ts";
+import { SANDBOX_TENANT, WATERMARK, WATERMARK_MEMBER } from "../../sandbox/watermark.ts";
 import type { BodyReader } from "../body.ts";
 import { holderOfRequest } from "../holder.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
@@ -41,30 +35,40 @@ import {
   readIdempotencyKey,
   refused,
 } from "./ingestion.ts";
+import { marked, SANDBOX_LIMITED, SANDBOX_PROBLEMS } from "./sandbox-answers.ts";
+import {
+  readSandboxDecision,
+  readSandboxProof,
+  SANDBOX_DECISION,
+  SANDBOX_PROOF_OPERATION,
+  type StoryDependencies,
+} from "./sandbox-story.ts";
 
-interface SandboxDependencies {
+interface SandboxDependencies extends StoryDependencies {
   /** Each client has its own event_ids: the example of the documentation is everybody's first event. */
   readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
-  readonly reader: Pick<LogReader, "read" | "lastSequence">;
   readonly limiter: ClientRateLimiter;
   /** Separate from the tenants' reader, so that clients without a key never use a tenant's share. */
   readonly bodies: BodyReader;
   readonly vocabulary: EventVocabulary;
 }
 
-/** The tenant in sandbox records; it stands for nobody. */
-const SANDBOX_TENANT = "sandbox";
-
 export const sandboxRoutes = (dependencies: SandboxDependencies) => {
   const { limiter, bodies } = dependencies;
   const inTurn = pLimit(SANDBOX_LISTS_AT_ONCE);
   const open =
-    (handle: (request: Request, context: RequestContext) => Promise<Response> | Response) =>
-    async ({ request }: { request: Request }): Promise<Response> => {
+    (handle: (request: Request, context: RequestContext, name: string) => Promise<Response> | Response) =>
+    async ({ request, params = {} }: { request: Request; params?: Named }): Promise<Response> => {
       const context = contextOf(request);
       const decision = await limiter.take(context.clientAddress());
       if (decision.kind === "limited") return clientLimited(context, decision);
-      return decision.kind === "allowed" ? await handle(request, context) : unavailable(context);
+      if (decision.kind !== "allowed") return unavailable(context);
+      try {
+        return await handle(request, context, params.decision_id ?? params.event_id ?? "");
+      } catch (error) {
+        if (error instanceof LogUnavailableError) return unavailable(context);
+        throw error;
+      }
     };
   return new Elysia({ prefix: "/v1/sandbox" })
     .get(
@@ -103,22 +107,29 @@ export const sandboxRoutes = (dependencies: SandboxDependencies) => {
       "/events",
       open((request, context) => inTurn(listEvents, dependencies, request, context)),
       { detail: describe(LIST) },
+    )
+    .get(
+      "/events/:event_id/proof",
+      open((request, context, name) => inTurn(readSandboxProof, dependencies, { request, context, name })),
+      { detail: describe(SANDBOX_PROOF_OPERATION) },
+    )
+    .get(
+      "/decisions/:decision_id",
+      open((request, context, name) => inTurn(readSandboxDecision, dependencies, { request, context, name })),
+      { detail: describe(SANDBOX_DECISION) },
     );
 };
 
+/** The parameters of paths. */
+interface Named {
+  readonly decision_id?: string;
+  readonly event_id?: string;
+}
+
 const PONG = { status: "ok", environment: "sandbox" } as const;
 
-/** Marks the list here: it may be long, and would otherwise be read again for its watermark. */
-const wholeList = (context: RequestContext, rowTexts: readonly string[]): Response => {
-  const list = successList({
-    context,
-    rowTexts,
-    nextCursor: null,
-    beside: { [WATERMARK_MEMBER]: WATERMARK },
-  });
-  if (list.ok) list.headers.set(WATERMARK_HEADER, WATERMARK_HEADER_VALUE);
-  return list;
-};
+const wholeList = (context: RequestContext, rowTexts: readonly string[]): Response =>
+  marked(successList({ context, rowTexts, nextCursor: null, beside: { [WATERMARK_MEMBER]: WATERMARK } }));
 
 /** Refused while requests cannot be counted, so that a flood is not served then. */
 const unavailable = (context: RequestContext): Response =>
@@ -173,20 +184,11 @@ const listEvents = async (
   const limit = query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT;
   const errors = query.errors();
   if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  try {
-    const rows = await recentEvents(reader, limit);
-    return wholeList(context, rows.map(rowText));
-  } catch (error) {
-    if (error instanceof LogUnavailableError) return unavailable(context);
-    throw error;
-  }
+  return wholeList(context, (await recentEvents(reader, limit)).map(rowText));
 };
 
 const rowText = ({ sequence, receivedAt, expiresAt, eventText }: RecentEvent): string =>
   `{"sequence":${sequence},"received_at":"${receivedAt}","expires_at":"${expiresAt}","event":${eventText}}`;
-
-const LIMITED = `At most ${SANDBOX_REQUESTS_PER_MINUTE} requests in any minute per client (IPv4 address or IPv6 /64), over all sandbox endpoints together.`;
-const ALWAYS = ["rate_limited", "log_unavailable"] as const;
 
 const sandboxExample = (data: unknown) => ({
   data,
@@ -199,28 +201,28 @@ const PING: Operation = {
   id: "pingSandbox",
   tag: "Sandbox",
   summary: "Is the sandbox up?",
-  description: LIMITED,
+  description: SANDBOX_LIMITED,
   answer: {
     status: 200,
     description: "It is.",
     schema: SandboxPong,
     example: sandboxExample(PONG),
   },
-  problems: ["invalid_request", ...ALWAYS],
+  problems: ["invalid_request", ...SANDBOX_PROBLEMS],
 };
 
 const ASSETS: Operation = {
   id: "listSandboxAssets",
   tag: "Sandbox",
   summary: "The five sandbox assets",
-  description: `Each with the profile that its classification comes from. ${LIMITED}`,
+  description: `Each with the profile that its classification comes from. ${SANDBOX_LIMITED}`,
   answer: {
     status: 200,
     description: "All five.",
     schema: SandboxAssets,
     example: sandboxExample(CLASSIFIED_ASSETS.slice(0, 1)),
   },
-  problems: ["invalid_request", ...ALWAYS],
+  problems: ["invalid_request", ...SANDBOX_PROBLEMS],
 };
 
 const EXAMPLE_PROFILE = CLASSIFIED_ASSETS[0]?.profile ?? { domain: "other" };
@@ -229,7 +231,7 @@ const CLASSIFY: Operation = {
   id: "classify",
   tag: "Sandbox",
   summary: "Which risk tier does a system have?",
-  description: `${CLASSIFICATION_DESCRIPTION} ${LIMITED}`,
+  description: `${CLASSIFICATION_DESCRIPTION} ${SANDBOX_LIMITED}`,
   body: { schema: ClassificationRequest, example: EXAMPLE_PROFILE },
   answer: {
     status: 200,
@@ -237,7 +239,7 @@ const CLASSIFY: Operation = {
     schema: Classified,
     example: sandboxExample(classify(EXAMPLE_PROFILE)),
   },
-  problems: ALWAYS,
+  problems: SANDBOX_PROBLEMS,
 };
 
 const EXAMPLE_EVENT = {
@@ -253,7 +255,7 @@ const sendOperation = (vocabulary: EventVocabulary): Operation => ({
   id: "sendSandboxEvent",
   tag: "Sandbox",
   summary: "Send a test event",
-  description: `The same rules apply as for a real one. It is kept in memory for one hour; the oldest are removed earlier where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; the event_ids of others do not matter. ${LIMITED}`,
+  description: `The same rules apply as for a real one. It is kept in memory for one hour; the oldest are removed earlier where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; the event_ids of others do not matter. ${SANDBOX_LIMITED}`,
   parameters: [
     {
       ...IDEMPOTENCY_KEY_PARAMETER,
@@ -279,14 +281,14 @@ const sendOperation = (vocabulary: EventVocabulary): Operation => ({
       duplicate: false,
     }),
   },
-  problems: [...ALWAYS, "event_id_conflict", "overloaded"],
+  problems: [...SANDBOX_PROBLEMS, "event_id_conflict", "overloaded"],
 });
 
 const LIST: Operation = {
   id: "listSandboxEvents",
   tag: "Sandbox",
   summary: "The test events of the last hour",
-  description: `Newest first, of everybody. ${LIMITED}`,
+  description: `Newest first, of everybody. ${SANDBOX_LIMITED}`,
   parameters: [
     {
       name: "limit",
@@ -308,5 +310,5 @@ const LIST: Operation = {
       },
     ]),
   },
-  problems: ["invalid_request", ...ALWAYS],
+  problems: ["invalid_request", ...SANDBOX_PROBLEMS],
 };

@@ -4,9 +4,10 @@
  */
 import { type Fact, isNamelessNotice } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/obligation.ts";
+import type { Row } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { type FirstEvent, onFirstEvents } from "../first-events.ts";
-import type { Projection, StateKey, States } from "../projection.ts";
+import type { Projection, StateKey, States, Told } from "../projection.ts";
 import { DUTY_CHANGES, dutyChanges } from "./duty-changes.ts";
 import { expireCasesAlike } from "./expire-alike.ts";
 import {
@@ -158,6 +159,15 @@ const evolve = (states: States, events: readonly FirstEvent[], rules: Rules): re
 
 type TenantNodes = ReturnType<typeof tenantNodes>;
 
+/** The rows of CASE_NODES for some events, each of them once, that are in no view. */
+export const nodeRowsOf = (tenant: string, events: readonly Told[]): readonly Row[] => {
+  const nodes = tenantNodes({ get: () => undefined }, tenant);
+  for (const { fact, names } of events) nodes.add(fact, names);
+  return nodes
+    .writes()
+    .flatMap((write) => (write.kind === "upsert" && write.table === CASE_NODES ? [write.row] : []));
+};
+
 interface NodeChange {
   readonly before: Node;
   now: Node;
@@ -167,7 +177,7 @@ interface NodeChange {
 const isDirty = ({ before, now }: NodeChange): boolean =>
   now.facts !== before.facts || now.neighbours !== before.neighbours || now.borrowed !== before.borrowed;
 
-const tenantNodes = (states: States, tenant: string) => {
+const tenantNodes = (states: Pick<States, "get">, tenant: string) => {
   const changes = new Map<string, NodeChange>();
   const stored = (name: string): Node => nodeFrom(states.get(CASE_NODES, { tenant, node: name }));
   const before = (name: string): Node => changes.get(name)?.before ?? stored(name);
@@ -242,7 +252,7 @@ interface NoticeChanges {
   readonly mark: (notice: Fact, isAwaiting: boolean) => void;
 }
 
-const personChanges = (states: States, tenant: string, { borrow, mark }: NoticeChanges) => {
+const personChanges = (states: Pick<States, "get">, tenant: string, { borrow, mark }: NoticeChanges) => {
   const persons = new Map<string, { readonly before: Person; now: Person }>();
   const changeOf = (person: string) => {
     const known = persons.get(person);

@@ -30,6 +30,8 @@ export type FindingCode =
   | "manifest_differs"
   /** The system's log has no event that a bundle with this manifest was made. */
   | "not_anchored"
+  /** It comes from the sandbox, whose events are in no log. */
+  | "sandbox_proof"
   /** A proof of one event is none, or its `leaf_hash` is not that of its record. */
   | "proof_malformed"
   /** The log holds another record than the one that was acknowledged. */

@@ -5,6 +5,7 @@
 import { decodeRecord, encodeRecord } from "../../log/record.ts";
 import { decodeBase64, encodeBase64 } from "../base64.ts";
 import { type Hash, isHash, leafHash, verifyInclusion } from "../rfc6962.ts";
+import { isSandboxOrigin, SANDBOX_PROOF } from "../sandbox-origin.ts";
 import { formatVerifierKey } from "../signed-note.ts";
 import { type Checkpoint, type CheckpointFailure, checkpointIn, openCheckpoint } from "../tlog-checkpoint.ts";
 import { parseTlogProof } from "../tlog-proof.ts";
@@ -87,6 +88,8 @@ const fail = (code: FindingCode, detail: string, place: Partial<Finding> = {}): 
 const checked = (question: ProofQuestion): ProofFacts => {
   const proof = readProof(question.proof) ?? fail("proof_malformed", "it is not the proof of an event");
   const { payload, leafIndex } = proof;
+  const checkpoint = checkpointIn(proof.checkpoint);
+  if (checkpoint && isSandboxOrigin(checkpoint.origin)) fail("sandbox_proof", SANDBOX_PROOF, { leafIndex });
   const leaf = leafHash(payload);
   const leafText = encodeBase64(leaf);
   if (proof.leafHash !== undefined && proof.leafHash !== leafText)
@@ -94,8 +97,7 @@ const checked = (question: ProofQuestion): ProofFacts => {
   const record = decodeRecord(payload) ?? fail("record_malformed", "the leaf is not a record", { leafIndex });
   const eventId = eventIdIn(record.eventText);
   const place = { leafIndex, eventId };
-  const checkpoint = checkpointIn(proof.checkpoint) ?? failedHead("malformed");
-  const { origin, size, root } = checkpoint;
+  const { origin, size, root } = checkpoint ?? failedHead("malformed");
   if (!verifyInclusion({ leaf, index: leafIndex, size, proof: proof.hashes, root }))
     fail("not_in_log", NOT_IN_LOG, place);
   const { tenant = record.tenant } = question;
@@ -117,7 +119,7 @@ const checked = (question: ProofQuestion): ProofFacts => {
     leafHash: leafText,
     checkpointSize: size,
     checkpointRoot: encodeBase64(root),
-    keys: signers(proof.checkpoint, checkpoint, question.keys),
+    keys: signers(proof.checkpoint, { origin, size }, question.keys),
     receipt: question.receipt === undefined ? "none" : "same",
   };
 };
@@ -132,6 +134,9 @@ interface ReadProof {
   readonly sequence?: unknown;
   readonly leafHash?: unknown;
 }
+
+/** Whether it is the proof of an event, in one of its two forms. */
+export const isProof = (text: string): boolean => readProof(text) !== undefined;
 
 const readProof = (text: string): ReadProof | undefined => {
   const file = parseTlogProof(text);
@@ -175,7 +180,7 @@ const failedHead = (reason: CheckpointFailure): never => {
 /** The given keys that signed the checkpoint. */
 const signers = (
   note: string,
-  { origin, size }: Checkpoint,
+  { origin, size }: Pick<Checkpoint, "origin" | "size">,
   given: string | undefined,
 ): readonly string[] => {
   if (given === undefined)

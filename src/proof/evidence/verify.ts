@@ -7,6 +7,7 @@ import { encodeHex, sha256Hex } from "../hex.ts";
 import { keyLines } from "../key-lines.ts";
 import { createSha256 } from "../primitives.ts";
 import { restorationNotes } from "../restored-line.ts";
+import { isSandboxOrigin, SANDBOX_PROOF } from "../sandbox-origin.ts";
 import { createVerifier, formatVerifierKey, parseVerifierKey, type Verifier } from "../signed-note.ts";
 import { type Checkpoint, openCheckpoint } from "../tlog-checkpoint.ts";
 import { type BundleFiles, DamagedFileError } from "./bundle-files.ts";
@@ -76,6 +77,7 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
   const text = (file: BundleFile): Promise<string> => smallText(bundle, file);
   const manifestText = await text(MANIFEST_FILE);
   const manifest = parseManifest(manifestText) ?? fail("manifest_malformed", MALFORMED, MANIFEST_FILE);
+  if (isSandboxOrigin(manifest.origin)) fail("sandbox_proof", SANDBOX_PROOF, MANIFEST_FILE);
   checkPage(bundle, manifest);
   if (tenant !== undefined && manifest.tenant !== tenant)
     fail("other_tenant", `it is a bundle of the tenant ${manifest.tenant}`, MANIFEST_FILE);
