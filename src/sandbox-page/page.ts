@@ -2,11 +2,16 @@
 import { DOMAINS } from "../classification/domains.ts";
 import { AI_TYPES, AUTONOMIES, IMPACTS } from "../classification/vocabulary.ts";
 
+import { verifyProof } from "../proof/evidence/verify-proof.ts";
+
 const REFRESH_MS = 5_000;
+const DECISION_MADE = "decision.automated_decision_made";
 const EVENT_TYPES = [
-  "decision.automated_decision_made",
+  DECISION_MADE,
   "transparency.notice_shown",
   "objection.received",
+  "objection.acknowledged",
+  "decision.explanation_provided",
   "decision.human_review_completed",
   "incident.detected",
 ];
@@ -43,6 +48,22 @@ interface SandboxEvent {
   readonly received_at: string;
   readonly expires_at: string;
   readonly event: { readonly event_id: string; readonly event_type: string; readonly asset_id: string };
+}
+
+interface Dossier {
+  readonly missing: readonly string[];
+  readonly pending: readonly string[];
+  readonly obligations: readonly {
+    rule: string;
+    state: string;
+    due_at: string;
+    duty: string | null;
+    clause: string | null;
+  }[];
+  readonly timeline: readonly { at: string; event: { event_type: string } }[];
+}
+interface Proof {
+  readonly checkpoint: string;
 }
 
 const byId = <Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind => {
@@ -94,7 +115,7 @@ const ask = async <Data>(path: string, body?: unknown): Promise<Data | string> =
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     };
-    const response = await fetch(`/v1/sandbox${path}`, body === undefined ? {} : init);
+    const response = await fetch(`./v1/sandbox${path}`, body === undefined ? {} : init);
     const answer = await response.json();
     if (response.ok) return answer.data;
     const errors: { message: string }[] = answer.errors ?? [];
@@ -195,22 +216,30 @@ const showAssets = async (): Promise<void> => {
   sendButton.disabled = false;
 };
 
+/** The decision that the last events were about. */
+let decisionId = "";
 const sent = byId("sent", HTMLElement);
 
 byId("send", HTMLFormElement).addEventListener("submit", async (submission) => {
   submission.preventDefault();
   const asset = assets.find(({ asset_id }) => asset_id === eventAsset.value);
+  if (eventType.value === DECISION_MADE || decisionId === "")
+    decisionId = newEventId().replace("evt_", "dec_");
   const event = {
     event_id: newEventId(),
     timestamp: new Date().toISOString(),
     asset_id: eventAsset.value,
     event_type: eventType.value,
+    metadata: {
+      decision_id: decisionId,
+      ...(eventType.value === DECISION_MADE && { outcome: "denied" }),
+    },
     ...(asset && { risk_tier: asset.risk_tier, legal_bases: asset.legal_bases }),
   };
-  const answer = await ask<{ event_id: string; expires_at: string }>("/events", event);
+  const answer = await ask<{ event_id: string; sequence: number; expires_at: string }>("/events", event);
   if (isText(answer)) return say(sent, answer, "alert");
   say(sent, `Accepted as ${answer.event_id}. It expires at ${time(answer.expires_at)}.`, "status");
-  await showEvents();
+  await Promise.all([showEvents(), showStory(decisionId, answer)]);
 });
 
 /** Without randomUUID, which browsers provide only on https and localhost. */
@@ -220,6 +249,48 @@ const newEventId = (): string => {
 };
 
 const time = (text: string): string => new Date(text).toLocaleTimeString();
+
+const story = byId("story", HTMLElement);
+
+const showStory = async (
+  decision: string,
+  { event_id, sequence }: { readonly event_id: string; readonly sequence: number },
+): Promise<void> => {
+  const [dossier, proof] = await Promise.all([
+    ask<Dossier>(`/decisions/${decision}`),
+    ask<Proof>(`/events/${event_id}/proof?sequence=${sequence}`),
+  ]);
+  if (decision !== decisionId) return;
+  if (isText(dossier)) return say(story, dossier, "alert");
+  if (isText(proof)) return say(story, proof, "alert");
+  story.replaceChildren(
+    element("h3", {}, "The file of the decision"),
+    element("p", {}, element("code", {}, decision)),
+    listOf(dossier.timeline, ({ at, event }) => [element("strong", {}, event.event_type), ` at ${time(at)}`]),
+    ...[...dossier.missing, ...dossier.pending].map((step) =>
+      element("p", { class: "warning" }, `Not in the log: ${words(step)}`),
+    ),
+    element("h3", {}, "What falls due"),
+    dossier.obligations.length === 0
+      ? element("p", {}, "Nothing yet. Send an objection.")
+      : listOf(dossier.obligations, ({ duty, state, due_at, rule, clause }) => [
+          element("strong", {}, duty ?? rule),
+          `: ${words(state)}, due at ${new Date(due_at).toLocaleString()}; rule ${rule}, ${clause ?? ""}`,
+        ]),
+    element("h3", {}, "The proof of the last event"),
+    element("p", { class: "warning" }, `INVALID: ${verdictOn(proof)}`),
+    element("pre", {}, proof.checkpoint),
+  );
+};
+
+const listOf = <Item>(items: readonly Item[], content: (item: Item) => readonly Content[]): HTMLElement =>
+  element("ul", {}, ...items.map((item) => element("li", {}, ...content(item))));
+
+/** Checked in this browser, as by `prooftrail verify`. */
+const verdictOn = (proof: Proof): string => {
+  const verdict = verifyProof({ proof: JSON.stringify(proof) });
+  return verdict.kind === "invalid" ? verdict.finding.detail : "";
+};
 
 const list = byId("events", HTMLElement);
 

@@ -57,10 +57,14 @@ export const readBrowserFiles = async (): Promise<BrowserFiles> => ({
 export const readConsole = async (): Promise<ConsoleFiles | undefined> => {
   const script = await bundleForBrowser(ours("../console/main.tsx"));
   const embed = await bundleForBrowser(ours("../embed/events.ts"), "iife");
-  const styles = ["../console/tokens.css", "../console/console.css"].map((path) => read(ours(path)));
   if (script === undefined || embed === undefined) return undefined;
-  return { script, style: (await Promise.all(styles)).join(""), embed };
+  return { script, style: await joined(...CONSOLE_STYLES), embed };
 };
+
+const CONSOLE_STYLES = ["../console/tokens.css", "../console/site.css", "../console/console.css"];
+
+const joined = async (...paths: readonly string[]): Promise<string> =>
+  (await Promise.all(paths.map((path) => read(ours(path))))).join("");
 
 /** Bundling a script takes about 20 ms. */
 const readPages = async (): Promise<Omit<BrowserFiles, "console">> => {
@@ -70,11 +74,11 @@ const readPages = async (): Promise<Omit<BrowserFiles, "console">> => {
       "swagger-ui-bundle.js": await read(resolve("swagger-ui-dist/swagger-ui-bundle.js")),
       "swagger-ui.css": await read(resolve("swagger-ui-dist/swagger-ui.css")),
       "page.js": await read(ours("../http/docs-page/page.js")),
-      "page.css": await read(ours("../http/docs-page/page.css")),
+      "page.css": await joined("../console/tokens.css", "../console/site.css", "../http/docs-page/page.css"),
     },
     sandbox: {
       script: await bundleForBrowser(ours("../sandbox-page/page.ts")),
-      style: await read(ours("../sandbox-page/page.css")),
+      style: await joined(...CONSOLE_STYLES, "../sandbox-page/page.css"),
     },
     verify: selfContained({
       page: await read(ours("../verify-page/page.html")),

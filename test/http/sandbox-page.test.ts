@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Route } from "playwright-core";
 import { SANDBOX_REQUESTS_PER_MINUTE } from "../../src/limits.ts";
 import { NAMED_HOST, noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
+import { expectAccessible } from "../support/console.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -24,7 +25,7 @@ describe.skipIf(noBrowserReason !== undefined)(
         const { origin } = new URL(service.url.replace("127.0.0.1", host));
         await using browser = await startBrowser({ origin, width });
         const { page, complaints } = await openPage(browser, `${origin}/sandbox`);
-        const watermark = page.getByText("SANDBOX — NOT FOR PRODUCTION");
+        const watermark = page.getByRole("region", { name: "Watermark" });
         const isInSight = async () => {
           const box = await watermark.boundingBox();
           return box !== null && box.y >= 0 && box.y < 100;
@@ -49,8 +50,12 @@ describe.skipIf(noBrowserReason !== undefined)(
           expect(said).toContain(part);
         expect(await isInSight()).toBe(true);
 
+        await page.getByRole("button", { name: "Send" }).click();
+        await page.getByText("Nothing yet. Send an objection.").waitFor();
+        await page.getByText("INVALID: this is a sandbox proof").waitFor();
         await page.getByLabel("What happened").selectOption("objection.received");
         await page.getByRole("button", { name: "Send" }).click();
+        await page.getByText(/due at .*; rule GDPR-12-3, GDPR art\. 12\(3\)/).waitFor();
         const eventId = eventIdIn(await page.getByText(/Accepted as evt_/).textContent());
         await page.locator("#events").getByText(eventId).waitFor();
         await page.locator("#events").scrollIntoViewIfNeeded();
@@ -59,10 +64,10 @@ describe.skipIf(noBrowserReason !== undefined)(
         if (path) await page.screenshot({ path, fullPage: true });
 
         expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
-        const unlabelled = await page.evaluate(
-          "[...document.querySelectorAll('select, input')].filter((field) => !field.labels?.length).length",
-        );
-        expect(unlabelled).toBe(0);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          await expectAccessible(page, `/sandbox, ${colorScheme}`);
+        }
         expect(browser.foreignRequests).toEqual([]);
         expect(complaints).toEqual([]);
       },

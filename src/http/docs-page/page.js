@@ -18,3 +18,9 @@ window.SwaggerUIBundle({
   displayRequestDuration: true,
   persistAuthorization: false,
 });
+
+// Swagger UI has dark colours, and asks nobody whether they are wanted.
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();

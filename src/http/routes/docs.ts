@@ -4,6 +4,7 @@ import { CONNECTION_IDLE_MS_MAX, HEAD_MS_MAX } from "../../limits.ts";
 import { describeProblem, describeSchemas, TAGS } from "../openapi.ts";
 import { problem } from "../problem.ts";
 import { contextOf } from "../request-context.ts";
+import { siteHeader } from "../site-header.ts";
 
 /** A file of the documentation page, held in memory. */
 export interface Asset {
@@ -130,6 +131,7 @@ const PAGE = `<!doctype html>
     <link rel="stylesheet" href="/docs/assets/page.css">
   </head>
   <body>
+    ${siteHeader("./docs")}
     <div id="swagger-ui"><noscript>This page needs JavaScript. The same document as JSON: <a href="/docs/json">/docs/json</a></noscript></div>
     <script src="/docs/assets/swagger-ui-bundle.js"></script>
     <script src="/docs/assets/page.js"></script>

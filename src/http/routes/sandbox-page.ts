@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { WATERMARK } from "../../sandbox/watermark.ts";
 import { problem } from "../problem.ts";
 import { contextOf } from "../request-context.ts";
+import { siteHeader } from "../site-header.ts";
 
 export interface SandboxPage {
   /** Undefined if this runtime has no bundler. */
@@ -49,13 +50,14 @@ const PAGE = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Prooftrail sandbox</title>
     <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="/sandbox/page.css">
+    <link rel="stylesheet" href="./sandbox/page.css">
   </head>
   <body>
-    <div class="watermark" role="note">${WATERMARK}</div>
+    ${siteHeader("./sandbox")}
+    <section class="watermark" aria-label="Watermark">${WATERMARK}</section>
     <main>
       <h1>Prooftrail sandbox</h1>
-      <p>Try it without a key. Test events are kept in memory for an hour, and everybody can see them. The same over HTTP: <a href="/docs">/docs</a>.</p>
+      <p class="lede">Try it without a key. Test events are kept in memory for an hour, and everybody can see them. The same over HTTP: <a href="./docs">/docs</a>.</p>
       <noscript>This page needs JavaScript.</noscript>
       <section aria-labelledby="classify-heading">
         <h2 id="classify-heading">Which risk tier does a system have?</h2>
@@ -80,12 +82,16 @@ const PAGE = `<!doctype html>
         </form>
         <div id="sent" aria-live="polite"></div>
       </section>
+      <section aria-labelledby="story-heading">
+        <h2 id="story-heading">Where it leads</h2>
+        <div id="story" aria-live="polite"><p class="quiet">Send a decision first, then what follows it: its file, what falls due, and its proof are shown here.</p></div>
+      </section>
       <section aria-labelledby="events-heading">
         <h2 id="events-heading">Events of the last hour</h2>
         <div id="events"></div>
       </section>
     </main>
-    <script type="module" src="/sandbox/page.js"></script>
+    <script type="module" src="./sandbox/page.js"></script>
   </body>
 </html>
 `;
