@@ -100,9 +100,19 @@ export interface Obligation {
 export interface Source {
   readonly source_id: string;
   readonly last_number: number;
+  readonly received: number;
   readonly missing: number;
   readonly last_recorded_at: Time;
   readonly heartbeat_recorded_at: Time | null;
+  /** What the last heartbeats said. */
+  readonly heartbeat: Readonly<
+    Partial<
+      Record<
+        "outbox_depth" | "queue_depth" | "dropped" | "circuit_state" | "sdk_version" | "sdk_language",
+        number | string
+      >
+    >
+  > | null;
 }
 
 export interface Gap {

@@ -56,19 +56,21 @@ export const problemOf = async (response: Response): Promise<Failure> => {
 };
 
 /** A change. The token says that the request comes from this page. */
-export const change = <Body>(path: string, body: object): Promise<Answer<Body>> =>
-  send(path, JSON.stringify(body));
+export const change = <Body>(path: string, body?: object, method: ChangeMethod = "POST"): Promise<Answer<Body>> =>
+  send(path, body && JSON.stringify(body), { method });
+
+type ChangeMethod = "POST" | "PUT" | "DELETE";
 
 /** As `change`, of a text that is JSON. */
 export const send = <Body>(
   path: string,
-  body: string,
-  headers: Readonly<Record<string, string>> = {},
+  body: string | undefined,
+  { method = "POST", headers = {} }: { readonly method?: ChangeMethod; readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<Answer<Body>> =>
   answerTo(apiAddress(path), {
-    method: "POST",
+    method,
     headers: { ...headers, "content-type": "application/json", "x-csrf-token": csrfToken() },
-    body,
+    ...(body !== undefined && { body }),
   });
 
 /** The caller names the form of the answer; the service's own document of it is /docs/json. */

@@ -23,6 +23,7 @@ import { OverviewScreen } from "./screens/overview.tsx";
 import { RecordScreen } from "./screens/record.tsx";
 import { isRegister, RegisterScreen } from "./screens/register.tsx";
 import { hasLinkKey, SignInScreen } from "./screens/sign-in.tsx";
+import { GapsScreen, SourcesScreen } from "./screens/sources.tsx";
 import { SystemScreen } from "./screens/system.tsx";
 import { keepSession, readSession, session } from "./session.ts";
 import { readSystems } from "./systems.ts";
@@ -57,6 +58,10 @@ const ScreenOf = ({ screen }: { readonly screen: Screen }) => {
       return <IncidentScreen />;
     case "first-report":
       return <FirstReportScreen />;
+    case "sources":
+      return <SourcesScreen />;
+    case "gaps":
+      return <GapsScreen />;
     case "sign-in":
       return null;
   }

@@ -22,6 +22,8 @@ export const SCREENS = [
   "first-report",
   "assessments",
   "risk-changes",
+  "sources",
+  "gaps",
 ] as const;
 
 export type Screen = (typeof SCREENS)[number];

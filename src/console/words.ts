@@ -1,10 +1,12 @@
 /** What the console itself says, in English and Korean. Labels of names in answers come from the service (labels.ts). */
+import { ADMINISTRATION_WORDS } from "./administration-words.ts";
 import { DEADLINE_WORDS } from "./deadline-words.ts";
 import { EVIDENCE_WORDS } from "./evidence-words.ts";
 import { language } from "./language.ts";
 import { RECORD_WORDS } from "./record-words.ts";
 
 const WORDS = {
+  ...ADMINISTRATION_WORDS,
   ...DEADLINE_WORDS,
   ...EVIDENCE_WORDS,
   ...RECORD_WORDS,

@@ -55,6 +55,7 @@ import { coverageRoutes } from "./routes/coverage.ts";
 import { type DocsAssets, docsRoutes } from "./routes/docs.ts";
 import { embedRoutes } from "./routes/embed.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
+import { expiringRoutes } from "./routes/expiring.ts";
 import { exportRoutes } from "./routes/export.ts";
 import { ingestionRoutes } from "./routes/ingestion.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -256,6 +257,7 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(keyRoutes(guarded))
       .use(sessionRoutes(guarded))
       .use(retentionRoutes(guarded))
+      .use(expiringRoutes(guarded))
       .use(restoreRoutes(guarded))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
       .use(consoleRoutes(dependencies.consoleFiles))

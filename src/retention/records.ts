@@ -87,6 +87,12 @@ export const HoldRequest = Type.Object(
 );
 export type HoldRequest = Static<typeof HoldRequest>;
 
+export const ReleaseRequest = Type.Object(
+  { reason: reasonText({ ...HOLD_REASON, description: "For people: why the hold is needed no longer." }) },
+  { additionalProperties: false },
+);
+export type ReleaseRequest = Static<typeof ReleaseRequest>;
+
 export const HoldRecord = Type.Object({
   id: Type.String({ pattern: "^[0-9a-f-]{36}$", description: "Id of the hold." }),
   tenant: TenantSchema,
@@ -98,6 +104,7 @@ export const HoldRecord = Type.Object({
   created_by: KeyId,
   released_at: Type.Optional(Instant("When it was released. Absent: it holds.")),
   released_by: Type.Optional(KeyId),
+  released_reason: Type.Optional(Type.String({ description: "Why it was released." })),
 });
 export type HoldRecord = Static<typeof HoldRecord>;
 

@@ -23,6 +23,7 @@ import {
   HoldRequest,
   type PolicyRecord,
   PolicyRequest,
+  ReleaseRequest,
   type RetentionPolicy,
 } from "./records.ts";
 import type { RetentionAction } from "./retention-actions.ts";
@@ -53,6 +54,13 @@ interface HoldAnswer {
   readonly hold: HoldRecord;
 }
 
+export interface KeptByTenant {
+  readonly kind: "kept";
+  readonly policy: RetentionPolicy;
+  /** Released ones included, in no particular order. */
+  readonly holds: readonly HoldRecord[];
+}
+
 type Asked<Parts> = Parts & { readonly principal: Principal };
 type Changed<Parts> = Parts & { readonly by: Actor };
 
@@ -74,10 +82,15 @@ export interface Retention {
   ): Promise<
     { readonly kind: "holds"; readonly holds: readonly HoldRecord[] } | OtherTenant | RetentionUnavailable
   >;
-  /** Releasing a released hold changes nothing, writes nothing to the log and is answered the same. */
+  /**
+   * `request` is a parsed body, see ReleaseRequest; undefined for none. Releasing a released hold changes nothing, writes nothing to the log and is
+   * answered the same.
+   */
   releaseHold(
-    asked: Changed<{ readonly id: string }>,
-  ): Promise<HoldAnswer | { readonly kind: "not_found" } | RetentionUndone>;
+    asked: Changed<{ readonly id: string; readonly request?: unknown }>,
+  ): Promise<HoldAnswer | RetentionRefusal | { readonly kind: "not_found" } | RetentionUndone>;
+  /** What decides how long the events of a tenant are kept. */
+  keptBy(tenant: string): Promise<KeptByTenant | RetentionUnavailable>;
 }
 
 interface RetentionDependencies {
@@ -95,11 +108,24 @@ export const createRetention = (dependencies: RetentionDependencies): Retention 
     setPolicy: (asked) => setPolicy({ ...dependencies, turns }, asked),
     placeHold: (asked) => placeHold(dependencies, asked),
     holds: (asked) => holds(dependencies, asked),
-    releaseHold: (asked) =>
-      turns(
+    releaseHold: async (asked) => {
+      const checked = asked.request === undefined ? NO_REASON : checkReleaseRequest(asked.request);
+      if (checked.kind === "invalid") return checked;
+      return turns(
         `hold ${asked.id}`,
-        unlessEnded(asked.by, () => releaseHold(dependencies, asked)),
-      ),
+        unlessEnded(asked.by, () => releaseHold(dependencies, { ...asked, ...checked.request })),
+      );
+    },
+    keptBy: async (tenant) => {
+      const read = await dependencies.store.read();
+      if (read.kind !== "read") return read;
+      const { policies, holds } = read.stored;
+      return {
+        kind: "kept",
+        policy: policies.find((each) => each.tenant === tenant)?.policy ?? {},
+        holds: holds.map(({ record }) => record).filter((hold) => hold.tenant === tenant),
+      };
+    },
   };
 };
 
@@ -208,7 +234,7 @@ const holds = async (
 
 const releaseHold = async (
   { store, recorder, now }: RetentionDependencies,
-  { by, id }: Parameters<Retention["releaseHold"]>[0],
+  { by, id, reason }: Changed<{ readonly id: string; readonly reason?: string | undefined }>,
 ): ReturnType<Retention["releaseHold"]> => {
   const { principal } = by;
   for (let tries = 0; tries < RETENTION_UPDATE_TRIES_MAX; tries++) {
@@ -221,6 +247,7 @@ const releaseHold = async (
       ...found.record,
       released_at: now().toISOString(),
       released_by: principal.keyId,
+      ...(reason !== undefined && { released_reason: reason }),
     };
     const write = await recorder.carryOut({
       by,
@@ -241,6 +268,8 @@ const detailsOf = ({ id, asset_id, correlation_id }: HoldRecord) => ({
 
 const checkPolicyRequest = createRequestCheck(PolicyRequest);
 const checkHoldRequest = createRequestCheck(HoldRequest);
+const checkReleaseRequest = createRequestCheck(ReleaseRequest);
+const NO_REASON = { kind: "ok", request: { reason: undefined } } as const;
 
 /** What a schema cannot say. */
 const policyProblems = (said: RetentionPolicy): readonly RetentionProblem[] => [

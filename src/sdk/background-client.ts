@@ -27,6 +27,7 @@ import type { DropReason, RejectedEvent, Reports } from "./reports.ts";
 import { createSender, type Flushed, type Sender } from "./sender.ts";
 import type { ServiceAddress } from "./service.ts";
 import { rejectedAs, type Sent, type SingleRoute, sendOne } from "./single-send.ts";
+import { SDK_VERSION } from "./version.ts";
 
 export interface Stats {
   /** Events that are in the log. Of these, the log already had `duplicates`. */
@@ -272,6 +273,7 @@ export class BackgroundClient implements Client {
           queue_depth: this.#overflow.pending.events,
           dropped: Object.values(dropped).reduce((sum, count) => sum + count, 0),
           circuit_state: failure === undefined ? "closed" : "open",
+          sdk_version: SDK_VERSION,
           sdk_language: "typescript",
         },
       },

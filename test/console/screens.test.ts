@@ -40,7 +40,7 @@ describe.skipIf(noBrowserReason !== undefined)(
           width,
           scheme,
           lang,
-          screens: ["", "decision", "coverage", "event", "evidence", "first-report"],
+          screens: ["", "decision", "coverage", "event", "evidence", "first-report", "sources", "gaps"],
         }),
     );
 
@@ -77,6 +77,22 @@ describe.skipIf(noBrowserReason !== undefined)(
       await page.waitForURL(/events\?q=dec-overdue$/);
       await settled(page);
       expect(await page.locator("tbody tr").count()).toBeGreaterThan(0);
+    });
+
+    test("a source with missing numbers leads to which they are, and a wrong name says that nothing matches", async () => {
+      await using opened = await openConsole({ root, width: 1280 });
+      const { page } = opened;
+      await signIn(page, demo.key);
+      await page.getByRole("link", { name: "Sources" }).click();
+      const row = page.getByRole("row", { name: /src-payment-fraud-screening/ });
+      await row.getByText("typescript 0.1.0").waitFor();
+      await row.getByRole("link", { name: "7 missing" }).click();
+      await page.getByRole("heading", { name: "Missing numbers", level: 1 }).waitFor();
+      await settled(page);
+      const cells = await page.locator("tbody tr").first().locator("td").allTextContents();
+      expect(cells.slice(0, 3)).toEqual(["src-payment-fraud-screening", "72–78", "7"]);
+      await openScreen(page, `${root}sources?source_id=nobody`);
+      await page.getByText("Nothing matches these filters.").waitFor();
     });
 
     test("on a phone the navigation is in a menu, which closes when a screen is chosen", async () => {

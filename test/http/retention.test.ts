@@ -1,7 +1,7 @@
 /** Policies and holds over HTTP: who may change them, what is refused, and how requests are answered. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
-import { type CallOptions, startTestService, type TestService } from "../support/service.ts";
+import { type CallOptions, event, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -154,6 +154,69 @@ test("holds are placed, listed page by page, and stay listed after their release
   expect((await service.call("/v1/holds", { key: stranger })).json.data).toEqual([]);
   expect((await service.call("/v1/holds?tenant=holds", { key: stranger })).status).toBe(403);
   expect((await service.call("/v1/holds?cursor=nonsense", { key })).status).toBe(400);
+});
+
+test("a hold is released with a reason, which stays with it", async () => {
+  const { json } = await service.call("/v1/holds", { body: { tenant: "over", asset_id: "a", reason: "r" } });
+  const path = `/v1/holds/${json.data.id}/release`;
+  for (const body of [{}, { reason: " " }, { reason: "r", why: "r" }])
+    expect([body, (await service.call(path, { body })).status]).toEqual([body, 400]);
+  const released = await service.call(path, { body: { reason: "The court has decided." } });
+  const { data } = released.json;
+  expect([released.status, data.released_reason, data.released_by]).toEqual([
+    200,
+    "The court has decided.",
+    "admin",
+  ]);
+  const again = await service.call(path, { body: { reason: "Another one." } });
+  expect(again.json.data).toEqual(data);
+});
+
+test("what expires next is listed over all classes in the order of expiry, with what a hold keeps", async () => {
+  const scopes = ["keys:manage", "events:read", "events:write"];
+  const key = await service.makeKey("expiring", scopes);
+  const events = ["high", "low", "prohibited", "limited", "low"].map((risk_tier, index) =>
+    event({ event_id: `evt_${index}`, risk_tier, asset_id: `a${index}`, correlation_id: `c${index}` }),
+  );
+  const sent = await service.call("/v1/events/batch", { key, body: { events } });
+  const last = sent.json.data.sequence;
+  const list = async (query: string) =>
+    service.call(`/v1/retention/expiring?order=asc&min_sequence=${last}&${query}`, { key });
+  expect((await list("count=true")).json).toMatchObject({ data: [], count: { value: 0, exact: true } });
+
+  await put({ maximum_days: 200, tiers: { low: { maximum_days: 184 } } }, { key });
+  for (const held of [{ asset_id: "a0" }, { correlation_id: "c4" }])
+    await service.call("/v1/holds", { key, body: { ...held, reason: "r" } });
+  const seen: object[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { json } = await list(`limit=1&count=true${cursor && `&cursor=${cursor}`}`);
+    expect(json.count).toEqual({ value: 4, exact: true });
+    seen.push(...json.data);
+    cursor = json.next_cursor;
+  }
+  expect(seen).toMatchObject([
+    { event_id: "evt_1", risk_tier: "low", legal_basis: null, on_hold: false },
+    { event_id: "evt_4", risk_tier: "low", on_hold: true },
+    { event_id: "evt_3", risk_tier: "limited", on_hold: false },
+    { event_id: "evt_0", risk_tier: "high", on_hold: true },
+  ]);
+  const backwards = await service.call("/v1/retention/expiring", { key });
+  expect(backwards.json.data).toEqual(seen.toReversed());
+  const { expires_at, counted_from } = seen[0] as Record<"expires_at" | "counted_from", string>;
+  expect(Date.parse(expires_at) - Date.parse(counted_from)).toBe(184 * 86_400_000);
+  expect(
+    (await list(`from=${expires_at}&to=${(seen[2] as { expires_at: string }).expires_at}`)).json.data,
+  ).toEqual(seen.slice(0, 2));
+  const file = await list("format=ndjson");
+  expect(
+    file.text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual(seen);
+  const forKeys = await service.makeKey("expiring", ["keys:manage"]);
+  const refused = await service.call("/v1/retention/expiring", { key: forKeys });
+  expect([refused.status, refused.json.detail]).toEqual([403, expect.stringContaining("events:read")]);
 });
 
 test("a hold names either an asset or a case, and a reason", async () => {

@@ -27,8 +27,10 @@ export interface ListSpec<Row> {
   readonly rowId: (row: Row) => string;
   /** Parameters that are not the reader's choice. */
   readonly fixed?: Parameters;
-  /** What fills an empty list. */
-  readonly filledBy: readonly string[];
+  /** Event types that fill an empty list. */
+  readonly filledBy?: readonly string[];
+  /** What an empty list says, if no events fill it. */
+  readonly empty?: () => ComponentChildren;
   readonly above?: () => ComponentChildren;
 }
 
@@ -181,18 +183,20 @@ const Empty = <Row,>({ spec }: { readonly spec: ListSpec<Row> }) => {
         </p>
       </div>
     );
-  return (
-    <div class="empty">
-      <p>{say("empty_hint")}</p>
-      <ul>
-        {spec.filledBy.map((type) => (
-          <li key={type}>
-            <code>{type}</code>
-          </li>
-        ))}
-      </ul>
-      <p>{say("empty_send")}</p>
-      <pre>{`echo '{"event_type":"${spec.filledBy[0]}","asset_id":"credit-scorer"}' | prooftrail send --fill`}</pre>
-    </div>
-  );
+  return <div class="empty">{spec.empty?.() ?? <FilledBy types={spec.filledBy ?? []} />}</div>;
 };
+
+const FilledBy = ({ types }: { readonly types: readonly string[] }) => (
+  <>
+    <p>{say("empty_hint")}</p>
+    <ul>
+      {types.map((type) => (
+        <li key={type}>
+          <code>{type}</code>
+        </li>
+      ))}
+    </ul>
+    <p>{say("empty_send")}</p>
+    <pre>{`echo '{"event_type":"${types[0]}","asset_id":"credit-scorer"}' | prooftrail send --fill`}</pre>
+  </>
+);

@@ -29,6 +29,7 @@ const REGISTERS: readonly Link[] = [
   ["assessments", "assessments"],
   ["risk-changes", "risk_changes"],
 ];
+const ADMINISTRATION: readonly Link[] = [["sources", "sources"]];
 /** A thing stands under its list. */
 const LIST_OF: Readonly<Partial<Record<Screen, Screen>>> = {
   event: "events",
@@ -37,6 +38,7 @@ const LIST_OF: Readonly<Partial<Record<Screen, Screen>>> = {
   "first-report": "incidents",
   system: "systems",
   incident: "incidents",
+  gaps: "sources",
 };
 
 export const Shell = ({
@@ -113,6 +115,8 @@ const NavigationLinks = ({
       <Links links={MAIN} screen={screen} />
       <h2>{say("registers")}</h2>
       <Links links={REGISTERS} screen={screen} />
+      <h2>{say("administration")}</h2>
+      <Links links={ADMINISTRATION} screen={screen} />
       <h2>{say("more")}</h2>
       <ul>
         <li>

@@ -155,7 +155,7 @@ const RecordForm = ({ type }: { readonly type: string }) => {
   });
   const record = async (): Promise<void> => {
     setSending(true);
-    const sent = await send<One<Receipt>>("v1/events", text, { "idempotency-key": eventId });
+    const sent = await send<One<Receipt>>("v1/events", text, { headers: { "idempotency-key": eventId } });
     // The pages that it links to show the event only when the views have it.
     if (sent.kind === "answered")
       await ask("v1/obligations", { limit: "1", min_sequence: String(sent.body.data.sequence) });

@@ -40,6 +40,8 @@ export const CONSOLE_PATHS = [
   "/first-report",
   "/assessments",
   "/risk-changes",
+  "/sources",
+  "/gaps",
 ] as const;
 
 /** `files` is asked for at the first request: bundling takes a moment, and most processes serve no console. */

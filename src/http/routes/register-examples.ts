@@ -194,7 +194,7 @@ export const SOURCE_EXAMPLE = {
   last_recorded_at: "2026-11-20T10:00:00.512Z",
   heartbeat_at: "2026-11-20T09:59:55Z",
   heartbeat_recorded_at: "2026-11-20T09:59:55.512Z",
-  heartbeat: { queue_depth: 0, last_source_sequence: 1204 },
+  heartbeat: { outbox_depth: 0, queue_depth: 0, last_source_sequence: 1204, sdk_version: "0.1.0" },
 };
 
 export const SOURCE_GAP_EXAMPLE = {

@@ -4,7 +4,13 @@ import { Elysia } from "elysia";
 import { HOLDS_PER_TENANT_MAX } from "../../limits.ts";
 import { ageOf, legalFloor, RETENTION_CLASSES } from "../../retention/age.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS, RETENTION_TIERS } from "../../retention/floors.ts";
-import { HoldRecord, HoldRequest, PolicyRecord, PolicyRequest } from "../../retention/records.ts";
+import {
+  HoldRecord,
+  HoldRequest,
+  PolicyRecord,
+  PolicyRequest,
+  ReleaseRequest,
+} from "../../retention/records.ts";
 import type {
   PolicyAnswer,
   Retention,
@@ -67,9 +73,20 @@ export const retentionRoutes = ({ guard, ...dependencies }: Dependencies & { rea
       "/holds/:id",
       guard(
         MANAGING,
-        withoutQuery((call) => deleteHold(dependencies.retention, call)),
+        withoutQuery((call) => releaseHold(dependencies.retention, call)),
       ),
       { parse: "none", detail: describe(RELEASE) },
+    )
+    .post(
+      "/holds/:id/release",
+      guard(
+        MANAGING,
+        withoutQuery(async (call) => {
+          const body = await readJson(dependencies.bodies, call);
+          return body instanceof Response ? body : releaseHold(dependencies.retention, call, body.value);
+        }),
+      ),
+      { parse: "none", detail: describe(RELEASE_WITH_REASON) },
     );
 
 const getPolicy = async (retention: Retention, { request, context, principal }: Call): Promise<Response> => {
@@ -143,9 +160,9 @@ const getHolds = async (dependencies: Dependencies, call: Call): Promise<Respons
   });
 };
 
-const deleteHold = async (retention: Retention, call: Call): Promise<Response> => {
+const releaseHold = async (retention: Retention, call: Call, request?: unknown): Promise<Response> => {
   const { context, params } = call;
-  const answer = await retention.releaseHold({ by: actorOf(call), id: params.id ?? "" });
+  const answer = await retention.releaseHold({ by: actorOf(call), id: params.id ?? "", request });
   if (answer.kind !== "hold") return refused(context, answer);
   return success({ requestId: context.requestId, data: answer.hold });
 };
@@ -318,4 +335,12 @@ const RELEASE: Operation = {
     "log_unavailable",
     "overloaded",
   ],
+};
+
+const RELEASE_WITH_REASON: Operation = {
+  ...RELEASE,
+  id: "releaseHoldWithReason",
+  summary: "Release a hold, and say why",
+  description: "As `DELETE /v1/holds/{id}`; the reason stays with the hold.",
+  body: { schema: ReleaseRequest, example: { reason: "The court has decided." } },
 };

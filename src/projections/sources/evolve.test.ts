@@ -30,7 +30,7 @@ const sourcesAfter = async (...said: readonly Said[]) => {
 
 test("a source was last heard of at its latest time, and only heartbeats give its state", async () => {
   const rows = await sourcesAfter(
-    ["10", "sdk.heartbeat", { queue_depth: 3 }],
+    ["10", "sdk.heartbeat", { queue_depth: 3, sdk_version: "0.1.0", sdk_language: "go" }],
     ["12", MADE, { queue_depth: 9, last_source_sequence: 5 }],
     ["11", MADE, {}],
   );
@@ -38,7 +38,7 @@ test("a source was last heard of at its latest time, and only heartbeats give it
     {
       last_at: "2026-11-20T12:00:00",
       heartbeat_at: "2026-11-20T10:00:00",
-      heartbeat: '{"queue_depth":3}',
+      heartbeat: '{"queue_depth":3,"sdk_version":"0.1.0","sdk_language":"go"}',
       missing: 0,
     },
   ]);

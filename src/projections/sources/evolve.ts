@@ -173,7 +173,7 @@ const gapChanges = ({ key, numbers, announced, gapsBefore }: Source): readonly W
 
 export const sourcesProjection = onFirstEvents({
   name: "sources",
-  version: 11,
+  version: 12,
   tables: [SOURCES, SOURCE_GAPS],
   stateKeys: (events) =>
     events.flatMap(({ tenant, facts }) => {

@@ -37,6 +37,8 @@ export const HEARTBEAT_KEYS = [
   "circuit_state",
   "dropped",
   "last_source_sequence",
+  "sdk_version",
+  "sdk_language",
 ] as const;
 
 /** Numbers that have not come yet. */
