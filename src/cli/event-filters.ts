@@ -11,10 +11,20 @@ const filter = (parameter: string, value: string, description: string): OptionSp
   group: FILTERS,
 });
 
+/** With the filters that leave out what these find. */
+const andNot = (filters: readonly OptionSpec[]): readonly OptionSpec[] => [
+  ...filters,
+  ...filters.map((each) => ({
+    ...each,
+    flag: each.flag.replace("--", "--not-"),
+    description: `without what ${each.flag} finds`,
+  })),
+];
+
 const RISK_TIERS = ["low", "limited", "high", "prohibited"] as const;
 
 /** The filters of a live stream. */
-export const STREAM_FILTER_OPTIONS: readonly OptionSpec[] = [
+const STREAM_FACTS: readonly OptionSpec[] = [
   filter("asset_id", "id", "exactly this AI system, or several separated by commas"),
   filter(
     "event_type",
@@ -24,13 +34,17 @@ export const STREAM_FILTER_OPTIONS: readonly OptionSpec[] = [
   { ...filter("risk_tier", "tier", "exactly this tier"), choices: RISK_TIERS },
 ];
 
+export const STREAM_FILTER_OPTIONS: readonly OptionSpec[] = andNot(STREAM_FACTS);
+
 export const EVENT_FILTER_OPTIONS: readonly OptionSpec[] = [
   filter("q", "words", "full text: events in which all words occur; 'credit*' finds what begins so"),
-  ...STREAM_FILTER_OPTIONS,
-  filter("legal_basis", "name", "events that name this legal basis"),
-  filter("correlation_id", "id", "exactly this group of events"),
-  filter("subject_hash", "hash", "the person concerned, as sha256:…"),
-  filter("trace_id", "id", "exactly this trace"),
+  ...andNot([
+    ...STREAM_FACTS,
+    filter("legal_basis", "name", "events that name this legal basis"),
+    filter("correlation_id", "id", "exactly this group of events"),
+    filter("subject_hash", "hash", "the person concerned, as sha256:…"),
+    filter("trace_id", "id", "exactly this trace"),
+  ]),
   {
     ...filter("tag", "key=value", "events with this tag"),
     isRepeatable: true,

@@ -3,6 +3,7 @@ import { canonicalTraceId, isLegalBasis, isSha256, LEGAL_BASIS, SHA256 } from ".
 import { RISK_TIERS } from "../event/risk-tiers.ts";
 import { readSearchText } from "../event/search-text.ts";
 import {
+  FILTER_COMBINATIONS_MAX,
   LEGAL_BASIS_CHARACTERS_MAX,
   METADATA_LEGAL_BASES_MAX,
   SEARCH_CHARACTERS_MAX,
@@ -15,7 +16,7 @@ import type { EventConditions } from "../projections/events/queries.ts";
 import type { Parameter } from "./openapi.ts";
 import type { Query } from "./query.ts";
 import { parameter } from "./reading.ts";
-import { combinations, oneOf, several, severalParameter } from "./several.ts";
+import { combinations, type Form, oneOf, several, severalParameter } from "./several.ts";
 import { readTimeRange, timeRangeParameters } from "./time-range.ts";
 
 /**
@@ -36,36 +37,56 @@ export const LEGAL_BASIS_SCHEMA: Parameter["schema"] = {
   maxLength: LEGAL_BASIS_CHARACTERS_MAX,
 };
 
+interface Fact {
+  readonly form?: Form;
+  readonly of: (value: string) => AskedFacts;
+}
+
 /** What each filter of several values asks of an event, a value at a time. */
 const FACTS = {
-  asset_id: (query: Query) => several(query, "asset_id")?.map((assetId) => ({ assetId })),
-  event_type: (query: Query) => several(query, "event_type", EVENT_TYPES)?.map(kindOf),
-  risk_tier: (query: Query) =>
-    several(query, "risk_tier", oneOf(RISK_TIERS))?.map((riskTier) => ({ riskTier })),
-  legal_basis: (query: Query) =>
-    several(query, "legal_basis", LEGAL_BASIS_FORM)?.map((legalBasis) => ({ legalBasis })),
-  correlation_id: (query: Query) =>
-    several(query, "correlation_id")?.map((correlationId) => ({ correlationId })),
-  subject_hash: (query: Query) =>
-    several(query, "subject_hash", HASH)?.map((subjectHash) => ({ subjectHash })),
-  trace_id: (query: Query) =>
-    several(query, "trace_id")?.map((traceId) => ({ traceId: canonicalTraceId(traceId) })),
-} as const satisfies Readonly<Record<string, (query: Query) => readonly AskedFacts[] | undefined>>;
+  asset_id: { of: (assetId) => ({ assetId }) },
+  event_type: {
+    form: {
+      isValid: (text) => GROUP.test(text) || TYPE.test(text),
+      expects: "a type such as decision.automated_decision_made, or a group such as decision.*",
+    },
+    of: (type) => (GROUP.test(type) ? { eventGroup: type.slice(0, -2) } : { eventType: type }),
+  },
+  risk_tier: { form: oneOf(RISK_TIERS), of: (riskTier) => ({ riskTier }) },
+  legal_basis: { form: LEGAL_BASIS_FORM, of: (legalBasis) => ({ legalBasis }) },
+  correlation_id: { of: (correlationId) => ({ correlationId }) },
+  subject_hash: { form: HASH, of: (subjectHash) => ({ subjectHash }) },
+  trace_id: { of: (traceId) => ({ traceId: canonicalTraceId(traceId) }) },
+} as const satisfies Readonly<Record<string, Fact>>;
+
+/** Not `asset_id=!x`: an id may begin with any character. */
+const NOT = "not_";
 
 /** A filter of one value is a condition of its own, and all with several are taken apart into alternatives. */
 export const readFacts = (query: Query, names: readonly (keyof typeof FACTS)[]): EventConditions => {
   let single: AskedFacts = {};
-  const several: { readonly name: string; readonly values: readonly AskedFacts[] }[] = [];
+  const choices: { readonly name: string; readonly values: readonly AskedFacts[] }[] = [];
+  const noneOf: AskedFacts[] = [];
   for (const name of names) {
-    const values = FACTS[name](query) ?? [];
-    if (values.length > 1) several.push({ name, values });
+    const { form, of }: Fact = FACTS[name];
+    const values = several(query, name, form)?.map(of) ?? [];
+    if (values.length > 1) choices.push({ name, values });
     else single = { ...single, ...values[0] };
+    noneOf.push(...(several(query, NOT + name, form)?.map(of) ?? []));
   }
-  const anyOf =
-    several.length === 0
-      ? {}
-      : { anyOf: combinations(query, several).map((facts) => Object.assign({}, ...facts)) };
-  return { ...single, ...anyOf, timeField: "timestamp" };
+  if (noneOf.length > FILTER_COMBINATIONS_MAX)
+    query.refuse(
+      NOT + (names[0] ?? ""),
+      `${noneOf.length} values are to be left out, and at most ${FILTER_COMBINATIONS_MAX} are at once: send fewer.`,
+    );
+  return {
+    ...single,
+    ...(choices.length > 0 && {
+      anyOf: combinations(query, choices).map((facts) => Object.assign({}, ...facts)),
+    }),
+    ...(noneOf.length > 0 && { noneOf }),
+    timeField: "timestamp",
+  };
 };
 
 const KIND = ["event_type", "risk_tier"] as const;
@@ -73,19 +94,11 @@ const KIND = ["event_type", "risk_tier"] as const;
 /** The filters that a live stream takes. */
 export const readStreamFilter = (query: Query): EventConditions => readFacts(query, [...KIND, "asset_id"]);
 
-const EVENT_TYPES = {
-  isValid: (text: string): boolean => GROUP.test(text) || TYPE.test(text),
-  expects: "a type such as decision.automated_decision_made, or a group such as decision.*",
-};
-
-const kindOf = (type: string): Pick<AskedFacts, "eventType" | "eventGroup"> =>
-  GROUP.test(type) ? { eventGroup: type.slice(0, -2) } : { eventType: type };
-
 /** Types or groups, for counts, which are kept by either. */
 export const readEventTypes = (
   query: Query,
 ): { readonly eventTypes?: readonly string[]; readonly eventGroups?: readonly string[] } => {
-  const asked = several(query, "event_type", EVENT_TYPES);
+  const asked = several(query, "event_type", FACTS.event_type.form);
   if (asked === undefined) return {};
   const [groups = [], types = []] = [true, false].map((isGroup) =>
     asked.filter((text) => GROUP.test(text) === isGroup),
@@ -135,7 +148,18 @@ const KIND_PARAMETERS: readonly Parameter[] = [
   severalParameter("risk_tier", "Exactly this tier.", { type: "string", enum: [...RISK_TIERS] }),
 ];
 
-export const STREAM_FILTER_PARAMETERS: readonly Parameter[] = [ASSET, ...KIND_PARAMETERS];
+/** With the filters that leave out what these find. */
+const andNot = (parameters: readonly Parameter[]): readonly Parameter[] => [
+  ...parameters,
+  ...parameters.map(({ name, schema, ...parameter }) => ({
+    ...parameter,
+    name: NOT + name,
+    schema,
+    description: `Without the events that \`${name}\` finds with these values.`,
+  })),
+];
+
+export const STREAM_FILTER_PARAMETERS: readonly Parameter[] = andNot([ASSET, ...KIND_PARAMETERS]);
 
 const TEXT = parameter(
   "q",
@@ -161,8 +185,7 @@ const TAGS: Parameter = {
   explode: true,
 };
 
-export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
-  TEXT,
+const FACT_PARAMETERS: readonly Parameter[] = [
   ...KIND_PARAMETERS,
   severalParameter(
     "legal_basis",
@@ -179,6 +202,10 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
     HASH_SCHEMA,
   ),
   severalParameter("trace_id", "Exactly this trace; one of W3C Trace Context in either case."),
+];
+
+const BESIDE_FACTS: readonly Parameter[] = [
+  TEXT,
   TAGS,
   ...timeRangeParameters("What counts is the time that `time_field` names."),
   parameter("time_field", "Which time `from` and `to` mean.", {
@@ -188,4 +215,9 @@ export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [
   }),
 ];
 
-export const EVENT_FILTER_PARAMETERS: readonly Parameter[] = [ASSET, ...TIMELINE_FILTER_PARAMETERS];
+export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [...andNot(FACT_PARAMETERS), ...BESIDE_FACTS];
+
+export const EVENT_FILTER_PARAMETERS: readonly Parameter[] = [
+  ...andNot([ASSET, ...FACT_PARAMETERS]),
+  ...BESIDE_FACTS,
+];

@@ -18,7 +18,7 @@ export const severalParameter = (
 const SEVERAL = "Several values are separated by commas; a comma inside a value is written `\\,`.";
 
 /** What the values of a parameter must be; an empty value would match nothing. */
-interface Form {
+export interface Form {
   readonly isValid: (value: string) => boolean;
   readonly expects: string;
 }

@@ -25,6 +25,8 @@ export type Condition<Name extends string = string> =
     }
   /** The index has the label for the row's sequence. */
   | { readonly kind: "labelled"; readonly index: TextIndex; readonly label: Label }
+  /** The index does not have the label for it. Beside it stands a condition on the index that holds for some rows. */
+  | { readonly kind: "not_labelled"; readonly index: TextIndex; readonly label: Label }
   /** The index has all of these words for the row's sequence, and for each prefix a word that begins with it. */
   | {
       readonly kind: "matches";
@@ -80,6 +82,7 @@ export const mainClauses = (condition: Condition, source: Source, tenant: string
     case "absent":
       return [{ text: `${columnIn(source, condition.column)} IS NULL`, params: [] }];
     case "labelled":
+    case "not_labelled":
     case "matches":
       return [];
   }

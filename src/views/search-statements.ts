@@ -70,9 +70,12 @@ const statementOf = <Described extends Table>(
 ): Statement => {
   const { tenant, columns, where } = parts;
   const { main, companions, bounded } = tables;
+  const [first = main] = companions;
   const more = [
     equals(main.source, "tenant", tenant),
     ...where.flatMap((condition) => mainClauses(condition, main.source, tenant)),
+    // The text index takes these itself.
+    ...(tables.bounded === "first" ? [] : withoutLabels(parts, first)),
   ];
   const selected = columns.map((name) => columnIn(main.source, name));
   return reading(parts, { places: [...companions, main], selected, bounded, more });
@@ -102,7 +105,8 @@ const foundFirst = <Described extends Table>(
 ): Statement => {
   const { main, companions, first } = tables;
   const selected = [`${first.sequence} AS "sequence"`];
-  return rowsOf(parts, main, reading(parts, { places: companions, selected, bounded: "all", more: [] }));
+  const more = withoutLabels(parts, first);
+  return rowsOf(parts, main, reading(parts, { places: companions, selected, bounded: "all", more }));
 };
 
 /**
@@ -258,11 +262,16 @@ const matchOf = ({ tenant, where }: Pick<SearchParts<Table>, "tenant" | "where">
   const words = where.filter((condition) => condition.kind === "matches");
   const labelled = where.filter((condition) => condition.kind === "labelled");
   const ranges = where.filter((condition) => condition.kind === "within");
-  const [first, ...others] = [...words, ...labelled, ...ranges].map(({ index }) => index);
+  const without = where.filter((condition) => condition.kind === "not_labelled");
+  const [first, ...others] = [...words, ...labelled, ...ranges, ...without].map(({ index }) => index);
   if (first === undefined) return undefined;
   assert(
     words.every((condition) => condition.words.length + condition.prefixes.length > 0),
     "a search looks for at least one word",
+  );
+  assert(
+    without.length < others.length + 1,
+    "a text index finds what has some label, word or time, and then leaves out",
   );
   assert(
     others.every((index) => index === first),
@@ -275,6 +284,7 @@ const matchOf = ({ tenant, where }: Pick<SearchParts<Table>, "tenant" | "where">
     prefixes: words.flatMap(({ prefixes }) => prefixes),
     labels: labelled.map(({ label }) => label),
     ranges: ranges.map(({ column, from, to }) => ({ name: column, from, to })),
+    ...(without.length > 0 && { without: without.map(({ label }) => label) }),
   };
 };
 
@@ -295,6 +305,21 @@ const tablePlaces = ({ tenant, where }: Pick<SearchParts<Table>, "tenant" | "whe
   const match = matchOf({ tenant, where: where.filter((condition) => condition.kind === "matches") });
   return match === undefined ? labels : [...labels, textPlace(match)];
 };
+
+/**
+ * OFFSET keeps PostgreSQL from joining the tables: it would read all rows with the label, of which there may be a million, before the first row of
+ * the page. This way it looks each row up in the index.
+ */
+const withoutLabels = (
+  { tenant, where }: Pick<SearchParts<Table>, "tenant" | "where">,
+  driver: Place,
+): readonly Clause[] =>
+  where
+    .filter((condition) => condition.kind === "not_labelled")
+    .map(({ index, label }) => ({
+      text: `NOT EXISTS (SELECT 1 FROM ${sqlName(labelTableName(index.name))} without WHERE without."label" = ? AND without."sequence" = ${driver.sequence} OFFSET 0)`,
+      params: [labelTerm(tenant, label)],
+    }));
 
 /**
  * The plus keeps SQLite from applying the cursor's bound to the other table and reading that by the bound, all of it for each row, instead of by the

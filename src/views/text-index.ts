@@ -15,7 +15,7 @@ export interface TextIndex {
 /** A label by which a row is found as a whole, such as `["tag", "team", "credit"]`: names of ours, and what a customer wrote. */
 export type Label = readonly [name: string, ...values: string[]];
 
-/** What to find: all of the words and labels, a word for each prefix, and times within all of the ranges. */
+/** What to find: all of the words and labels, a word for each prefix, times within all of the ranges, and none of the labels in `without`. */
 export interface TextMatch {
   readonly index: TextIndex;
   readonly tenant: string;
@@ -23,6 +23,7 @@ export interface TextMatch {
   readonly prefixes: readonly string[];
   readonly labels: readonly Label[];
   readonly ranges: readonly TimeRange[];
+  readonly without?: readonly Label[];
 }
 
 /** Throws if a word could be taken for anything else. Never quotes it. */
@@ -160,10 +161,10 @@ const periodLabels = (name: string, periods: readonly string[]): readonly Label[
 
 /** `wordsWith`: the words with a prefix if they are few; FTS5 itself would first gather all rows of all of them. */
 export const sqliteMatchText = (
-  { tenant, words, prefixes, labels, ranges }: TextMatch,
+  { tenant, words, prefixes, labels, ranges, without = [] }: TextMatch,
   wordsWith: (beginning: string) => readonly string[] | undefined,
-): string =>
-  [
+): string => {
+  const asked = [
     ...words.map((word) => `"${wordTerm(tenant, word)}"`),
     ...labels.map((label) => `"${labelTerm(tenant, label)}"`),
     ...prefixes.map((prefix) =>
@@ -173,6 +174,9 @@ export const sqliteMatchText = (
       anyOf(periodLabels(range.name, periodsBetween(range)).map((label) => labelTerm(tenant, label))),
     ),
   ].join(" AND ");
+  if (without.length === 0) return asked;
+  return `(${asked}) NOT ${anyOf(without.map((label) => labelTerm(tenant, label)))}`;
+};
 
 const withBeginning = (
   beginning: string,
@@ -208,10 +212,12 @@ export const postgresMatchText = ({
   words,
   prefixes,
   labels,
-}: Pick<TextMatch, "tenant" | "words" | "prefixes" | "labels">): string =>
+  without = [],
+}: Pick<TextMatch, "tenant" | "words" | "prefixes" | "labels" | "without">): string =>
   [
     ...words.map((word) => `'${wordTerm(tenant, word)}'`),
     ...labels.map((label) => `'${labelTerm(tenant, label)}'`),
+    ...without.map((label) => `!'${labelTerm(tenant, label)}'`),
     ...prefixes.map(
       (prefix) =>
         `(${beginningsOf(tenant, prefix)

@@ -93,6 +93,8 @@ describe("an export", () => {
       "time_field=received_at&from=2026-01-01T00:00:00Z",
       "time_field=received_at&to=2026-01-01T00:00:00Z",
       "legal_basis=ai_basic_law_kr&tag.team=x&asset_id=asset_1",
+      "not_asset_id=asset_1,asset_2&not_event_type=legacy.*&not_correlation_id=c",
+      "risk_tier=high&tag.team=x&not_asset_id=asset_1",
       `${Array.from({ length: TAGS_MAX }, (_, index) => `tag.k${index}=v`).join("&")}`,
     ]) {
       const both = `min_sequence=${sequence}&${query}`;

@@ -43,6 +43,7 @@ const filters: readonly Partial<EventFilter>[] = [
   { from: base.timestamp, to: base.timestamp },
   { from: base.timestamp, timeField: "received_at" },
   { text: { words: ["dec_42"], prefixes: ["cred"] } },
+  { noneOf: [{ assetId: "b" }, { riskTier: "low" }] },
 ];
 
 /** Every pair of filters, and all filters together. */

@@ -177,6 +177,19 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
         [{ eventGroup: "decision", riskTier: "high", correlationId: "case-1" }, [1]],
         [{ eventGroup: "decision", riskTier: "high", correlationId: "case-2" }, []],
         [{ tags: Array.from({ length: 100 }, (_, index) => ({ key: `k${index}`, value: "" })) }, []],
+        // Also events without such a value.
+        [{ noneOf: [{ riskTier: "high" }] }, [2, 3, 4, 5]],
+        [{ noneOf: [{ eventGroup: "decision" }] }, [3]],
+        [{ noneOf: [{ legalBasis: "x" }, { correlationId: "case-1" }] }, [2, 4, 5]],
+        [{ eventGroup: "decision", noneOf: [{ subjectHash: hash("A") }] }, [1, 2]],
+        [{ text: textOf("decision credit_model"), noneOf: [{ correlationId: "case-2" }] }, [4, 5]],
+        [{ text: textOf("cred* decision"), noneOf: [{ eventType: "decision.decision_reversed" }] }, [4, 5]],
+        [{ text: textOf("cred*"), eventGroup: "decision", noneOf: [{ subjectHash: hash("a") }] }, [2]],
+        [{ from: base.timestamp, noneOf: [{ traceId: "T1" }, { assetId: "a.b c" }] }, [2, 4, 5]],
+        [{ from: base.timestamp, riskTier: "high", noneOf: [{ assetId: "credit_model" }] }, [1]],
+        [{ anyOf: [{ legalBasis: "x" }, { riskTier: "high" }], noneOf: [{ traceId: "T1" }] }, [1]],
+        [{ assetId: "a.b c", noneOf: [{ assetId: "a.b c" }] }, []],
+        [{ noneOf: [{ assetId: "nowhere" }] }, [1, 2, 3, 4, 5]],
       ];
       for (const [filter, expected] of cases) {
         expect({ filter, found: await sequences(at.views, filter) }).toEqual({ filter, found: expected });

@@ -330,6 +330,23 @@ export const listsSuite = (
         asset_id === "asset_1" && /^(objection|incident\.detected)$/.test(String(event_type)),
     );
     expect(timeline.json.count).toEqual({ value: ofAsset.length, exact: true });
+    const others = wanted(
+      ({ asset_id, event_type, legal_bases }) =>
+        asset_id !== "asset_1" && event_type === "objection" && !String(legal_bases).includes("nyc_ll144"),
+    );
+    expect(others.length).toBeGreaterThan(5);
+    const without =
+      "not_asset_id=asset_1,nowhere&not_event_type=decision.*,incident.*,objection.*&not_legal_basis=nyc_ll144";
+    expect(await pages(without)).toEqual(others);
+    expect((await get("/v1/events", `${without}&count=true`, key)).json.count).toEqual({
+      value: others.length,
+      exact: true,
+    });
+    const file = await service.call(`/v1/events?format=csv&${without}`, { key });
+    expect(readCsv(file.text.replace("\uFEFF", "")).length).toBe(1 + others.length);
+    const many = Array.from({ length: 101 }, (_, index) => index).join(",");
+    for (const wrong of ["not_risk_tier=huge", "not_event_type=*", "not_asset_id=", `not_asset_id=${many}`])
+      expect([wrong, (await service.call(`/v1/events?${wrong}`, { key })).status]).toEqual([wrong, 400]);
     const csv = await service.call("/v1/assets/asset_1/timeline?format=csv&event_type=objection", { key });
     expect(readCsv(csv.text.replace("\uFEFF", "")).length).toBe(
       1 + wanted(({ asset_id, event_type }) => asset_id === "asset_1" && event_type === "objection").length,

@@ -25,6 +25,8 @@ import { EVENT_WORDS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
 export interface EventConditions extends AskedFacts {
   /** Beside all else, the event has the values of one of these. */
   readonly anyOf?: readonly AskedFacts[] | undefined;
+  /** The event has none of these values. */
+  readonly noneOf?: readonly AskedFacts[] | undefined;
   /** All of these words occur in the event. */
   readonly text?: SearchWords | undefined;
   /** RFC 3339, UTC, any precision; inclusive. */
@@ -236,14 +238,22 @@ export const storedEvent = (row: Row): StoredEvent => ({
 });
 
 const conditionsOf = (filter: EventConditions): readonly Condition<ColumnOf<typeof EVENTS>>[] => {
-  const { text, subjectHash } = filter;
-  const asked = { ...filter, subjectHash: subjectHash?.toLowerCase(), tags: distinctTags(filter) };
-  return [
-    ...askedLabels(asked).map((label) => ({ kind: "labelled", index: EVENT_WORDS, label }) as const),
-    ...(text === undefined ? [] : [{ kind: "matches", index: EVENT_WORDS, ...text } as const]),
+  const { text, noneOf = [] } = filter;
+  const index = EVENT_WORDS;
+  const labels = labelsOf({ ...filter, tags: distinctTags(filter) });
+  const found = [
+    ...labels.map((label) => ({ kind: "labelled", index, label }) as const),
+    ...(text === undefined ? [] : [{ kind: "matches", index, ...text } as const]),
     ...range(filter),
   ];
+  const left = noneOf.flatMap(labelsOf).map((label) => ({ kind: "not_labelled", index, label }) as const);
+  // Every event has a time.
+  const all = { kind: "within", index, column: TIME_COLUMNS.received_at } as const;
+  return [...(found.length === 0 && left.length > 0 ? [all] : found), ...left];
 };
+
+const labelsOf = (asked: AskedFacts) =>
+  askedLabels({ ...asked, subjectHash: asked.subjectHash?.toLowerCase() });
 
 const TIME_COLUMNS = { timestamp: "occurred", received_at: "received" } as const;
 
