@@ -12,6 +12,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   csrf_token_required: "Send the csrf_token of GET /v1/session in X-CSRF-Token.",
   insufficient_scope:
     "Use a key that has the scope, or have one made: prooftrail keys create --scope …; for another tenant use the admin key.",
+  embed_token_exceeded:
+    "Ask with the filter of the token and from a page of its origins, or make another token.",
   outside_role: "Use a key with one of the roles that the message names.",
   outside_seat: "Ask for what the seat covers, or have one made that covers more.",
   not_found: "Check the name and the tenant: a key sees only its own tenant.",

@@ -56,8 +56,11 @@ export const problemOf = async (response: Response): Promise<Failure> => {
 };
 
 /** A change. The token says that the request comes from this page. */
-export const change = <Body>(path: string, body?: object, method: ChangeMethod = "POST"): Promise<Answer<Body>> =>
-  send(path, body && JSON.stringify(body), { method });
+export const change = <Body>(
+  path: string,
+  body?: object,
+  method: ChangeMethod = "POST",
+): Promise<Answer<Body>> => send(path, body && JSON.stringify(body), { method });
 
 type ChangeMethod = "POST" | "PUT" | "DELETE";
 
@@ -65,7 +68,10 @@ type ChangeMethod = "POST" | "PUT" | "DELETE";
 export const send = <Body>(
   path: string,
   body: string | undefined,
-  { method = "POST", headers = {} }: { readonly method?: ChangeMethod; readonly headers?: Readonly<Record<string, string>> } = {},
+  {
+    method = "POST",
+    headers = {},
+  }: { readonly method?: ChangeMethod; readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<Answer<Body>> =>
   answerTo(apiAddress(path), {
     method,

@@ -57,7 +57,11 @@ export const BALANCES = reads(false, "closed");
 export const MANAGING: Access = { scope: "keys:manage", isForDevelopers: false, seat: "closed" };
 /** A feed is bound to its own filter, which need not be that of a seat. */
 export const CALENDARS: Access = { ...reads(false, "closed"), isRecorded: false };
-export const CALENDAR_FEED: Access = { scope: "obligations:calendar", isForDevelopers: false, seat: "closed" };
+export const CALENDAR_FEED: Access = {
+  scope: "obligations:calendar",
+  isForDevelopers: false,
+  seat: "closed",
+};
 export const EMBEDDING: Access = { scope: "events:embed", isForDevelopers: false, seat: "closed" };
 export const WAIVING: Access = { scope: "obligations:waive", isForDevelopers: false, seat: "closed" };
 

@@ -30,8 +30,8 @@ afterAll(async () => {
 });
 
 const makeKey = async (at: TestService, tenant: string) => {
-  const scopes = ["keys:manage", "events:read", "events:write", "obligations:waive"];
-  const { id, api_key: key } = (await at.call("/v1/keys", { body: { tenant, scopes } })).json.data;
+  const { json } = await at.call("/v1/keys", { body: { tenant, role: "admin" } });
+  const { id, api_key: key } = json.data;
   const revoke = async (): Promise<void> => {
     expect((await at.call(`/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);
     await until("the key is refused", async () => (await at.call("/v1/events", { key })).status === 401);

@@ -584,8 +584,9 @@ test("an optional body may be empty, however its length is given; a body that is
     expect([headers, body, (await rotate(headers, body)).slice(9, 12)]).toEqual([headers, body, `${status}`]);
 });
 
-test("every code of the catalogue was seen, except those that need an internal error, half a minute of waiting, 100,000 records, ten crossing changes or a restored log (see the tests of bodies, evidence, keys and test/slow/restore.slow.ts)", () => {
+test("every code of the catalogue was seen, except those that need an internal error, half a minute of waiting, 100,000 records, ten crossing changes, an embed token or a restored log (see the tests of bodies, evidence, keys, embed and test/slow/restore.slow.ts)", () => {
   expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual([
+    "embed_token_exceeded",
     "request_timeout",
     "changed_meanwhile",
     "log_not_behind",

@@ -10,8 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const SCOPES = "events:write, events:read, keys:manage, obligations:waive";
-const SCOPES_EXPECTED = `an array of 1 to 4 different entries, each one of ${SCOPES}`;
+const SCOPES =
+  "events:write, events:read, keys:manage, obligations:waive, obligations:calendar, events:embed";
+const SCOPES_EXPECTED = `an array of 1 to 6 different entries, each one of ${SCOPES}`;
 const KEY_EXPECTED =
   "an object with any of tenant, scopes, role, person, covers, name, expires_at, rate_limit";
 const TENANT_EXPECTED = "1 to 63 lower-case letters, digits and hyphens, of which the first is no hyphen";

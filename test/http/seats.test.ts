@@ -174,10 +174,15 @@ GET /v1/sources                                401 401 200 200 200 200 403 200 4
 GET /v1/sources/gaps                           401 401 200 200 200 200 403 200 403
 GET /v1/coverage                               401 401 200 200 200 200 403 403 403
 GET /v1/obligations                            401 401 200 200 200 200 200 403 403
+GET /v1/obligations.ics                        401 401 200 200 403 403 403 403 403
+POST /v1/calendars                             401 401 400 400 400 400 403 403 403
+GET /v1/calendars                              401 401 200 200 200 200 403 403 403
+DELETE /v1/calendars/{id}                      401 401 404 404 404 404 403 403 403
 POST /v1/obligations/{obligation_id}/waive     401 401 400 400 400 403 403 403 403
 POST /v1/obligations/{obligation_id}/unwaive   401 401 400 400 400 403 403 403 403
 GET /v1/reconciliation                         401 401 200 200 200 200 403 403 403
 GET /v1/activity                               401 401 200 200 200 200 403 200 403
+POST /v1/embed-tokens                          401 401 400 400 403 403 403 403 403
 POST /v1/classify                              401 401 400 400 400 400 400 400 400
 GET /v1/vocabulary                             401 401 200 200 200 200 200 200 200
 POST /v1/keys                                  401 401 400 400 403 403 403 403 403
@@ -193,6 +198,8 @@ PUT /v1/retention                              401 401 200 200 403 403 403 403 4
 POST /v1/holds                                 401 401 400 400 403 403 403 403 403
 GET /v1/holds                                  401 401 200 200 403 403 403 403 403
 DELETE /v1/holds/{id}                          401 401 404 404 403 403 403 403 403
+POST /v1/holds/{id}/release                    401 401 400 400 403 403 403 403 403
+GET /v1/retention/expiring                     401 401 200 200 403 403 403 403 403
 POST /v1/restore/accept                        401 401 400 400 403 403 403 403 403
 `;
 

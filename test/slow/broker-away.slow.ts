@@ -16,6 +16,7 @@ const ASKING: readonly string[] = [
   "/v1/events/evt_1/proof",
   "/v1/events/stream",
   "/v1/evidence",
+  "/v1/evidence/preview",
   "/v1/export",
   "/v1/holds",
   "/v1/log/checkpoint",
@@ -23,8 +24,11 @@ const ASKING: readonly string[] = [
   "/v1/log/key",
   "/v1/reconciliation",
   "/v1/retention",
+  "/v1/retention/expiring",
   "/v1/sandbox/assets",
+  "/v1/sandbox/decisions/dec_1",
   "/v1/sandbox/events",
+  "/v1/sandbox/events/evt_1/proof",
   "/v1/sandbox/ping",
 ];
 
@@ -40,6 +44,7 @@ beforeAll(async () => {
   );
   const body = event({ correlation_id: "case-1", metadata: { decision_id: "dec_1" } });
   await service.call("/v1/events", { body });
+  await service.call("/v1/sandbox/events", { body });
   await until("it is sealed and all reads answer", async () => {
     const answers = await Promise.all(paths.map((path) => service.call(path)));
     return answers.every(({ status }) => status === 200);

@@ -37,7 +37,9 @@ test("one file serves API, documentation and sandbox, and has every command, wit
 
   for (const page of ["/docs", "/sandbox"]) {
     const { status, text } = await service.call(page);
-    const named = [...text.matchAll(/(?:src|href)="(\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path ?? "");
+    const named = [...text.matchAll(/(?:src|href)="([^"]+\.(?:js|css))"/g)].map(
+      ([, address]) => new URL(address ?? "", `${service.url}${page}`).pathname,
+    );
     expect([page, status, named.length > 1]).toEqual([page, 200, true]);
     for (const path of named) {
       const asset = await service.call(path);

@@ -14,6 +14,7 @@ import { isOnHold } from "../../retention/age.ts";
 import { RETENTION_TIERS } from "../../retention/floors.ts";
 import type { HoldRecord } from "../../retention/records.ts";
 import type { KeptByTenant, Retention } from "../../retention/retention.ts";
+import { MANAGING } from "../access.ts";
 import { fileForms } from "../entry-file.ts";
 import { type Guard, insufficientScope } from "../guard.ts";
 import {
@@ -36,7 +37,7 @@ export const expiringRoutes = ({ guard, ...dependencies }: Dependencies) => {
   const list = listAnswer(dependencies, expiringSource(dependencies));
   return new Elysia({ prefix: "/v1" }).get(
     "/retention/expiring",
-    guard("keys:manage", (call) => {
+    guard(MANAGING, (call) => {
       // It shows events, which a key for keys alone does not see.
       const permission = authorize(call.principal, "events:read");
       return permission.kind === "ok" ? list(call) : insufficientScope(call.context, permission.scope);
@@ -148,7 +149,7 @@ const READ: Operation = {
   summary: "What expires next",
   description:
     "Events by the time at which the policy and the laws let them expire; with `order=asc` the next one first. Events that never expire are left out, so without a policy the list is empty. It needs `events:read` as well.",
-  scope: "keys:manage",
+  access: MANAGING,
   parameters: [...timeRangeParameters("What counts is `expires_at`."), ...LIST_PARAMETERS],
   answer: {
     status: 200,
