@@ -61,6 +61,7 @@ export const IncidentHold = ({
             ))}
             {!data.some(isOnThis) && (
               <form
+                class="hold"
                 onSubmit={async (submit) => {
                   submit.preventDefault();
                   const reason = String(new FormData(submit.currentTarget).get("reason") ?? "");

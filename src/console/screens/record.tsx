@@ -57,7 +57,7 @@ const WhatHappened = ({ what }: { readonly what: string }) => (
 );
 
 const ROWS = "20";
-const OPEN = "overdue,due_soon,open,extended,breached";
+const OPEN = "overdue,due_soon,open,extended";
 
 const OpenObligations = () => {
   const list = useAnswer<List<Obligation>>("v1/obligations", { state: OPEN, limit: ROWS, order: "asc" });

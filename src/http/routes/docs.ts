@@ -91,7 +91,7 @@ const documentation = (version: string) => ({
       "`Expect: 100-continue` is answered with 100 only in lower case. With a capital C, as Java's HttpClient writes it, the service waits for the body, and answers 408 where it does not come.",
       "No trailer fields may follow a chunked body, and no line break any body. Where the header `Trailer` announces the fields, nothing is done and the answer is 400; otherwise the connection is closed with a bare 400, and what was asked may have been done.",
       `A connection is closed when the head of a request is not complete within ${HEAD_MS_MAX / 1000} s, or when nothing arrives for ${CONNECTION_IDLE_MS_MAX / 1000} s.`,
-    ].join(" "),
+    ].join("\n\n"),
     license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
   },
   tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
