@@ -311,8 +311,6 @@ export const FAILURE_MARK_TRY_MS = 1 * SECOND_MS;
 /** Rows of one page when a whole table is read, and dead letters that are read at once. */
 export const SNAPSHOT_ROWS = 1000;
 export const DEAD_LETTERS_LISTED_MAX = 1000;
-/** Pages that wait in SQLite's WAL before they are moved into the file: 62.5 MiB. A page that many commits change is moved once. */
-export const VIEW_WAL_PAGES = 8_000;
 /** Longest time for which writing a view may keep the process from answering requests. */
 export const VIEW_WRITE_SLICE_MS_MAX = 4;
 /** How long a commit waits for the transaction of another process on the same database file. */

@@ -23,7 +23,7 @@ import { nodesOf } from "./cases/nodes.ts";
 import { EVENTS_VIEW } from "./events/tables.ts";
 import { eventsKeys } from "./first-events.ts";
 import { EVOLVE_BYTES_PER_STEP, EVOLVE_MS_PER_TURN, EVOLVE_RECORDS_PER_STEP } from "./limits.ts";
-import { createOverlay, type Overlay, type OverlayStore } from "./overlay.ts";
+import { createOverlay, type Overlay } from "./overlay.ts";
 import type {
   Evolution,
   LogEntry,
@@ -35,7 +35,7 @@ import type {
   Told,
 } from "./projection.ts";
 
-export interface Group extends OverlayStore {
+export interface Group extends Pick<ViewStore, "load"> {
   /** In the order in which they run: a projection may read the rows of those before it. */
   readonly projections: readonly Projection[];
   readonly messages: readonly StoredMessage[];
@@ -50,9 +50,9 @@ export interface GroupOutcome {
   readonly expected: readonly Expectation[];
 }
 
-export const evolveGroup = async ({ projections, messages, now, ...store }: Group): Promise<GroupOutcome> => {
-  const expected = await loadBuiltOn(projections, store.load);
-  const overlay = createOverlay(store);
+export const evolveGroup = async ({ projections, messages, now, load }: Group): Promise<GroupOutcome> => {
+  const expected = await loadBuiltOn(projections, load);
+  const overlay = createOverlay({ load });
   const lanes = projections.map((projection) => laneOf(projection, now));
   const asksForEvents = projections.some((projection) => projection.asksForEvents);
   const turn = createTurn();

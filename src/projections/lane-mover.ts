@@ -1,12 +1,8 @@
-/**
- * Advances the views of a lane: a group of records is decoded once and committed in one transaction. Several groups are committed in one transaction
- * if the database gains by it and none of them prevents the others.
- */
+/** Advances the views of a lane: a group of records is decoded once and committed in one transaction. */
 import type { StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { CommitResult, DeadLetter, ViewCommit, ViewStore } from "../views/view-store.ts";
 import { evolveGroup, type GroupOutcome, refusedLetter } from "./evolve-group.ts";
-import { PROJECTION_RECORDS_BEFORE_COMMIT_MAX, PROJECTION_RECORDS_PER_GROUP_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
 import { endWrites } from "./view-end.ts";
 
@@ -34,32 +30,10 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
   const { views, clock, onProgress } = dependencies;
   let { position } = lane;
 
-  /** If the signal is aborted meanwhile, only the first groups are taken. */
-  const takeAll = async (messages: Messages, signal: AbortSignal): Promise<Superseded | undefined> => {
-    const together =
-      messages.length > views.recordsMax()
-        ? undefined
-        : await takeTogether(dependencies, { ...lane, position }, inGroups(messages), signal);
-    if (together?.result.kind === "superseded") return together.result;
-    if (together?.result.kind === "committed") {
-      moveTo(together.position, together.deadLetters);
-      return undefined;
-    }
-    // A commit for each group shows which of them cannot be written.
-    for (let start = 0, end = 0; start < messages.length; start = end) {
-      if (signal.aborted) return undefined;
-      end = start + Math.min(PROJECTION_RECORDS_PER_GROUP_MAX, views.recordsMax());
-      const superseded = await take(messages.slice(start, end));
-      if (superseded) return superseded;
-    }
-    return undefined;
-  };
-
   const take = async (messages: Messages): Promise<Superseded | undefined> => {
     const now = clock().toISOString();
     const { projections } = lane;
-    const { load, packed } = views;
-    const outcome = await evolveGroup({ projections, messages, load, packed, now });
+    const outcome = await evolveGroup({ projections, messages, load: views.load, now });
     const result = await commit(messages, outcome);
     if (result.kind === "committed") return undefined;
     if (result.kind === "superseded") return result;
@@ -124,49 +98,7 @@ export const createMover = (dependencies: MoverDependencies, lane: Lane) => {
     onProgress({ lane, position, records, deadLetters });
   };
 
-  return { takeAll, position: (): Sequence => position };
-};
-
-/**
- * Undefined if there is nothing to combine. The first group is computed before the transaction begins, so that between two transactions another
- * process finds the database free, and what the last one wrote can be moved out of the WAL.
- */
-const takeTogether = async (
-  { views, clock }: MoverDependencies,
-  lane: Lane,
-  groups: readonly Messages[],
-  signal: AbortSignal,
-): Promise<(Pick<Progress, "position" | "deadLetters"> & { readonly result: CommitResult }) | undefined> => {
-  const { projections } = lane;
-  const [first, ...others] = groups;
-  if (!views.together || !first || others.length === 0) return undefined;
-  const outcomeOf = (messages: Messages, load: ViewStore["load"]): Promise<GroupOutcome> =>
-    evolveGroup({ projections, messages, load, packed: views.packed, now: clock().toISOString() });
-  let moving = commitOf(lane, first, await outcomeOf(first, views.load));
-  const deadLetters = [...moving.deadLetters];
-  const result = await views.together(async ({ load, commit }) => {
-    let result = await commit(moving);
-    for (const messages of others) {
-      if (result.kind !== "committed" || signal.aborted) break;
-      const outcome = await outcomeOf(messages, load);
-      moving = commitOf({ projections, position: moving.to }, messages, outcome);
-      result = await commit(moving);
-      for (const letter of outcome.deadLetters) deadLetters.push(letter);
-    }
-    return result;
-  });
-  return { result, position: moving.to, deadLetters };
-};
-
-const inGroups = (messages: Messages): readonly Messages[] => {
-  const first =
-    messages.length > PROJECTION_RECORDS_BEFORE_COMMIT_MAX
-      ? PROJECTION_RECORDS_BEFORE_COMMIT_MAX
-      : PROJECTION_RECORDS_PER_GROUP_MAX;
-  const groups = [messages.slice(0, first)];
-  for (let start = first; start < messages.length; start += PROJECTION_RECORDS_PER_GROUP_MAX)
-    groups.push(messages.slice(start, start + PROJECTION_RECORDS_PER_GROUP_MAX));
-  return groups;
+  return { take, position: (): Sequence => position };
 };
 
 type Messages = readonly StoredMessage[];

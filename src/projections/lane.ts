@@ -49,7 +49,7 @@ export const createLaneReading =
       const position = mover.position();
       const gap = messages.findIndex((message, index) => message.sequence !== position + 1 + index);
       const whole = messages.slice(0, Math.min(gap < 0 ? messages.length : gap, to - position));
-      const superseded = whole.length > 0 ? await mover.takeAll(whole, signal) : undefined;
+      const superseded = whole.length > 0 ? await mover.take(whole) : undefined;
       if (superseded) return { kind: "superseded", projection: superseded.view };
       if (mover.position() >= to) break;
       const unexpected = messages[gap];

@@ -23,21 +23,8 @@ export const WALK_ROWS_PER_READ = 250;
 export const WALK_SEQUENCES_MAX = 50_000;
 /** event_ids of a request that are looked up with one statement: less than a millisecond in SQLite, after which others have a turn. */
 export const EVENT_IDS_PER_QUERY = 100;
-/**
- * Records that projections hold in memory at a time with all rows that result from them; fewer while they keep up. 4000 write a tenth more, 16,000
- * take 300 MB more (measured). The first group of a commit may be larger, see below.
- */
-export const PROJECTION_RECORDS_PER_GROUP_MAX = 8000;
-/**
- * Records taken at a time by a projector that is behind, in one transaction if the database gains by it (SQLite a fifth with a million events).
- * Others wait for it, two seconds or so.
- */
-export const PROJECTION_RECORDS_PER_COMMIT_MAX = 4 * PROJECTION_RECORDS_PER_GROUP_MAX;
-/**
- * Size of the first group of such a transaction, which is computed before it begins. SQLite starts its WAL over only if all pages were moved out of it
- * by then: with this many records the WAL stays at 250 MB in the first 850,000 events, and with half as many it grows to 760 MB (measured).
- */
-export const PROJECTION_RECORDS_BEFORE_COMMIT_MAX = 2 * PROJECTION_RECORDS_PER_GROUP_MAX;
+/** Records of one commit, which projections hold in memory with all rows that result from them; fewer while they keep up. */
+export const PROJECTION_RECORDS_PER_COMMIT_MAX = 4000;
 /** Records taken after a failure, doubled after each success: a disk without room for the rows of many may have room for those of a few. */
 export const PROJECTION_RECORDS_RETRIED = 250;
 /**

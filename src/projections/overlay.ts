@@ -21,11 +21,6 @@ export interface Overlay extends States {
   writes(): readonly Write[];
 }
 
-export interface OverlayStore extends Pick<ViewStore, "load"> {
-  /** As the store has it. Without it, writes to text indexes stay as projections made them. */
-  readonly packed?: ViewStore["packed"];
-}
-
 /** What is known of one key. */
 interface Place {
   /** Whether it was loaded, or written whole: a row that is only added to is not known. */
@@ -38,7 +33,7 @@ interface Place {
   sum: Record<string, Value> | undefined;
 }
 
-export const createOverlay = ({ load, packed }: OverlayStore): Overlay => {
+export const createOverlay = ({ load }: Pick<ViewStore, "load">): Overlay => {
   const tables = new Map<Table, KeyMap<Place>>();
   /** In the order in which they were written: if one sequence is written twice, the store keeps the last. */
   const texts: TextWrite[] = [];
@@ -66,7 +61,6 @@ export const createOverlay = ({ load, packed }: OverlayStore): Overlay => {
     if (write.kind === "insert") assert(place.row === undefined, "an inserted row is new");
     return place;
   };
-  const small = (write: TextWrite): TextWrite => (write.kind === "index" && packed ? packed(write) : write);
 
   return {
     fetch: createFetch(load, reach),
@@ -87,16 +81,16 @@ export const createOverlay = ({ load, packed }: OverlayStore): Overlay => {
     apply: (writes) => {
       const rows = writes.filter((write) => !isTextWrite(write));
       const places = rows.map(checked);
-      const applied = writes.filter(isTextWrite).map(small);
       rows.forEach((write, index) => {
         const place = places[index];
         if (place) put(place, write);
       });
-      for (const text of applied) texts.push(text);
+      for (const write of writes) if (isTextWrite(write)) texts.push(write);
     },
     writes: () => {
       const writes: Write[] = [];
-      for (const places of tables.values()) for (const write of newFirst(places.all())) writes.push(write);
+      for (const places of tables.values())
+        for (const { write } of places.all()) if (write) writes.push(write);
       for (const text of texts) writes.push(text);
       return writes;
     },
@@ -139,20 +133,6 @@ const newPlace = (): Place => ({
   sum: undefined,
 });
 
-/** Every key occurs once, so the order does not matter: new rows are put together, which a database can write with fewer statements. */
-const newFirst = (places: readonly Place[]): readonly RowWrite[] => {
-  const inserts: RowWrite[] = [];
-  const likely: RowWrite[] = [];
-  const others: RowWrite[] = [];
-  for (const { write } of places) {
-    if (write?.kind === "insert") inserts.push(write);
-    else if (write && isLikelyNew(write)) likely.push(write);
-    else if (write) others.push(write);
-  }
-  for (const some of [likely, others]) for (const write of some) inserts.push(write);
-  return inserts;
-};
-
 const put = (place: Place, write: RowWrite): void => {
   if (write.kind === "add" && place.write?.kind === "add") {
     addTo(place, place.write, write);
@@ -166,19 +146,11 @@ const put = (place: Place, write: RowWrite): void => {
   place.row = write.kind === "delete" ? undefined : write.row;
 };
 
-const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite => {
-  if (write.kind === "upsert" && write.indexed === "same" && before && !isSame(before))
-    return merged(before, { kind: "upsert", table: write.table, row: write.row });
-  if (write.kind !== "upsert" || before === undefined) return write;
-  // A row that was new for the group stays new for the database, unless it was deleted again.
-  const { table, row } = write;
-  if (before.kind === "insert") return { kind: "insert", table, row };
-  return isLikelyNew(before) ? { kind: "upsert", table, row, isLikelyNew: true } : write;
-};
-
-const isLikelyNew = (write: RowWrite): boolean => write.kind === "upsert" && write.isLikelyNew === true;
-
-const isSame = (write: RowWrite): boolean => write.kind === "upsert" && write.indexed === "same";
+/** A row that was new for the group stays new for the database, unless it was deleted again. */
+const merged = (before: RowWrite | undefined, write: RowWrite): RowWrite =>
+  write.kind === "upsert" && before?.kind === "insert"
+    ? { kind: "insert", table: write.table, row: write.row }
+    : write;
 
 const addTo = (
   place: Place,

@@ -27,7 +27,7 @@ export const openViews = async (parts: {
   const { config, logger, stack } = parts;
   const { rules, version } = await loadRules(config);
   const projections = projectionsWith(rules, version);
-  const views = stack.use(connectViews(config, logger));
+  const views = stack.use(connectViews(config));
   const open = openToOthers(config);
   if (open) logger.warn("the file of the views is open to other users of this machine", { ...open });
   await waitAtStart({

@@ -2,7 +2,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "../files/durable-file.ts";
-import type { Logger } from "../telemetry/logger.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { createPostgresViews } from "../views/postgres.ts";
 import { lacksRight } from "../views/postgres-errors.ts";
@@ -18,21 +17,11 @@ export class ViewsRefusedError extends Error {
   override readonly name = "ViewsRefusedError";
 }
 
-export const connectViews = (place: Place, logger?: Pick<Logger, "warn">): ViewStore => {
+export const connectViews = (place: Place): ViewStore => {
   const { databaseUrl } = place;
   if (databaseUrl !== undefined) return createPostgresViews({ url: databaseUrl });
   try {
-    return createSqliteViews({
-      path: viewsFile(place),
-      onMoverEnded: (detail) =>
-        logger?.warn("the thread that empties the WAL of the views ended; commits do so until it is back", {
-          detail,
-        }),
-      onLeftover: (detail) =>
-        logger?.warn("what a view was made of before cannot be removed from its file; it is retried", {
-          detail,
-        }),
-    });
+    return createSqliteViews({ path: viewsFile(place) });
   } catch (error) {
     throw viewsRefused(error, place);
   }
@@ -86,7 +75,7 @@ const DAMAGED = /file is not a database|disk image is malformed/;
 /** Texts of SQLITE_CANTOPEN and SQLITE_READONLY. */
 const CANNOT_OPEN = /unable to open database file|attempt to write a readonly database/;
 
-/** Texts of SQLITE_FULL, of SQLITE_IOERR (if there is no room for the file that processes share, measured), and of sqlite-wal.ts. */
+/** Texts of SQLITE_FULL, of SQLITE_IOERR (if there is no room for the file that processes share, measured), and of sqlite.ts. */
 const NO_ROOM = /disk is full|disk I\/O error|the disk has no room/;
 
 /** Text of SQLITE_BUSY. */

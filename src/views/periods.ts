@@ -18,7 +18,7 @@ export const periodsOf = (time: string): readonly string[] => {
   return PERIOD_LENGTHS.map((length) => minute.slice(0, length));
 };
 
-export const isInPeriods = (time: string): boolean => time >= FIRST && time < END;
+const isInPeriods = (time: string): boolean => time >= FIRST && time < END;
 
 const minuteOf = (time: string): string => time.slice(0, MINUTE);
 
@@ -48,11 +48,8 @@ const ELSEWHERE = "elsewhere";
 
 /** The length of the text of a time that names the period. */
 const [YEAR, DAY] = [4, 10];
-export const [MONTH, HOUR, MINUTE] = [7, 13, 16];
-export const PERIOD_LENGTHS = [YEAR, MONTH, DAY, HOUR, MINUTE];
-
-/** The month of a time as text. */
-export const monthOf = (time: string): string => time.slice(0, MONTH);
+const [MONTH, HOUR, MINUTE] = [7, 13, 16];
+const PERIOD_LENGTHS = [YEAR, MONTH, DAY, HOUR, MINUTE];
 
 /** At the ends of a longer range hours serve as well as minutes, and days as well as hours, and fewer of them must be looked up. */
 const MINUTES_WITHIN_MS = 48 * 3_600_000;

@@ -2,10 +2,10 @@
 import { SNAPSHOT_ROWS, VIEW_QUERY_MS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
 import { type Connection, createConnection, type RunSql } from "./postgres-connection.ts";
-import { visitPostgresTerms } from "./postgres-terms.ts";
 import { loadStatement } from "./postgres-writes.ts";
 import { rowSql } from "./sql.ts";
-import { fromStored, newViewRow, storedParameter, tablesIn, toStored } from "./stored-rows.ts";
+import { fromStored, newViewRow, storedParameter, tablesIn } from "./stored-rows.ts";
+import { toStored } from "./stored-values.ts";
 import { keyValues, type Row, rowInteger, sqlName, type Table, type Value } from "./tables.ts";
 import type { TenantQuery } from "./tenant-query.ts";
 import { labelTableName, postgresMatchText } from "./text-index.ts";
@@ -84,9 +84,8 @@ const inSnapshot = <Result>(
     }
     const load: Snapshot["load"] = (...asked) => loadRows(run, ...asked);
     const select: Snapshot["select"] = (query) => selectRows(run, query);
-    const visitTerms: Snapshot["visitTerms"] = (index, seen) => visitPostgresTerms(run, index, seen);
     const position = known ? rowInteger(known, "position") : 0;
-    return { result: await visit({ position, rows, load, select, visitTerms }), keep: false };
+    return { result: await visit({ position, rows, load, select }), keep: false };
   });
 
 export const tablesOf = (view: ViewDefinition): readonly string[] => tablesIn(viewRow(view));

@@ -21,7 +21,6 @@ interface TextRow {
 
 /** If one sequence is written twice, the last write counts. */
 export const addTextWrite = (runs: TextRun[], write: TextWrite): void => {
-  if (write.kind === "packed") throw new Error("this write was packed by another store");
   const { index, tenant, sequence } = write;
   const labels = labelsText(tenant, write.labels);
   const terms =

@@ -15,12 +15,10 @@ import {
 } from "./postgres-connection.ts";
 import { constraintMessage, DatabaseError, isLockTimeout } from "./postgres-errors.ts";
 import { createSnapshots, loadRows, numbered, selectRows, tablesOf, viewRow } from "./postgres-reads.ts";
-import { postgresTermsOf } from "./postgres-terms.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
 import { DEAD_LETTERS_PAGE, VIEW_NAMES } from "./sql.ts";
 import { deadLetterWrite, fromStored, isSameRow, OWN_TABLES, tablesIn } from "./stored-rows.ts";
 import {
-  type Dialect,
   keyText,
   type Row,
   rowInteger,
@@ -99,10 +97,6 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
     position,
     load: (...asked) => loadRows(read, ...asked),
     commit,
-    // PostgreSQL writes what changed in a page, not the whole page.
-    together: undefined,
-    packed: undefined,
-    recordsMax: () => Number.POSITIVE_INFINITY,
     revise,
     select: (query) => selectRows(read, query),
     replace: async (replacement) => {
@@ -119,8 +113,6 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
         return { result: undefined, keep: known !== undefined };
       });
     },
-    // Times are searched for in columns.
-    termsOf: postgresTermsOf,
     snapshot: snapshots.take,
     deadLetters: async (...asked) => (await readOwn(numbered(DEAD_LETTERS_PAGE), asked)).rows.map(fromStored),
     giveUp: () => {
@@ -257,11 +249,8 @@ const missingOf = async (run: RunSql, tables: readonly Table[]): Promise<readonl
   return tables.filter((table) => rows.some(({ name }) => name === table.name));
 };
 
-/**
- * Texts are ordered by their bytes, as in SQLite: ranges of time and pages depend on it. Indexes have no months: PostgreSQL writes changes and not
- * pages.
- */
-const DIALECT: Dialect = { types: { ...SQL_TYPES, text: 'text COLLATE "C"' }, hasMonths: false };
+/** Texts are ordered by their bytes, as in SQLite: ranges of time and pages depend on it. */
+const TYPES = { ...SQL_TYPES, text: 'text COLLATE "C"' };
 
 const makeTables = (
   run: RunSql,
@@ -269,7 +258,7 @@ const makeTables = (
   textIndexes: readonly TextIndex[] = [],
 ): Promise<void> =>
   runDdl(run, [
-    ...tables.flatMap((table) => [...tableDdl(table, DIALECT), ...timeIndexDdl(table)]),
+    ...tables.flatMap((table) => [...tableDdl(table, TYPES), ...timeIndexDdl(table)]),
     ...textIndexes.flatMap(postgresTextIndexDdl),
   ]);
 

@@ -30,29 +30,14 @@ export interface Transactions {
   readonly isOpen: boolean;
   /** Transactions run one after another, even if their work awaits. Rolled back if the work throws. */
   run<Result>(work: () => Promise<Done<Result>>): Promise<Result>;
-  /** Work of another connection, run while none of these transactions is open. */
-  between<Result>(work: () => Promise<Result>): Promise<Result>;
   /** From now on no transaction waits for another process. */
   giveUp(): void;
   /** Resolves when all transactions requested so far have ended. */
   ended(): Promise<void>;
 }
 
-/** Takes care of what transactions leave on the disk (sqlite-wal.ts). */
-export interface Room {
-  /** Resolves when the next transaction may begin: at once, unless the disk is nearly full. */
-  room(): Promise<void>;
-  /** Rejects if the open transaction has written too much for the disk. */
-  checkFits(): Promise<void>;
-  committed(): void;
-  /** A write failed, perhaps because the disk is full. */
-  failed(): void;
-}
-
-export const createTransactions = (
-  statements: Statements,
-  { room, checkFits, committed, failed }: Room,
-): Transactions => {
+/** `checkFits` throws if the open transaction has written too much for the disk. */
+export const createTransactions = (statements: Statements, checkFits: () => void): Transactions => {
   const inTurn = createTurns();
   let isOpen = false;
   let isGivenUp = false;
@@ -60,19 +45,19 @@ export const createTransactions = (
     statements("BEGIN IMMEDIATE").run();
     isOpen = true;
   };
-  const doInOne = async <Result>(work: () => Promise<Done<Result>>): Promise<Done<Result>> => {
+  const doInOne = async <Result>(work: () => Promise<Done<Result>>): Promise<Result> => {
     await beginWhenFree(begin, () => isGivenUp);
     let isKept = false;
     try {
-      const done = await work();
-      if (done.keep) {
-        await checkFits();
+      const { result, keep } = await work();
+      if (keep) {
+        checkFits();
         statements("COMMIT").run();
       }
-      isKept = done.keep;
-      return done;
+      isKept = keep;
+      return result;
     } finally {
-      if (!isKept) rollBack(statements("ROLLBACK"));
+      if (!isKept) quietly(statements, "ROLLBACK");
       isOpen = false;
     }
   };
@@ -82,17 +67,15 @@ export const createTransactions = (
     },
     run: (work) =>
       inTurn(async () => {
-        await room();
         try {
-          const { result, keep } = await doInOne(work);
-          if (keep) committed();
-          return result;
+          return await doInOne(work);
         } catch (error) {
-          if (!isBusy(error) && constraintMessage(error) === undefined) failed();
+          // Perhaps the disk is full: pages that are in the file already need no room in the WAL.
+          if (!isBusy(error) && constraintMessage(error) === undefined)
+            quietly(statements, "PRAGMA wal_checkpoint(TRUNCATE)");
           throw error;
         }
       }),
-    between: inTurn,
     giveUp: () => {
       isGivenUp = true;
     },
@@ -121,11 +104,12 @@ const beginWhenFree = async (begin: () => void, isGivenUp: () => boolean): Promi
 /** Another connection holds the lock. */
 export const isBusy = (error: unknown): boolean => resultCode(error) === SQLITE_BUSY;
 
-const rollBack = (statement: StatementSync): void => {
+/** After some failures, such as a full disk, SQLite has already rolled back (sqlite.org/lang_transaction.html). */
+const quietly = (statements: Statements, sql: string): void => {
   try {
-    statement.run();
+    statements(sql).run();
   } catch {
-    // After some failures, such as a full disk, SQLite has already rolled back (sqlite.org/lang_transaction.html).
+    // The failure that led here is reported.
   }
 };
 

@@ -1,9 +1,9 @@
-/** Reads a text index through its own lists of terms: the words with a prefix, or everything. */
+/** Reads a text index through its own lists of terms: the words with a prefix. */
 import type { DatabaseSync } from "node:sqlite";
 import { PREFIX_WORDS_MAX } from "../limits.ts";
 import type { Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
-import { rowInteger, rowText, sqlName } from "./tables.ts";
+import { rowText, sqlName } from "./tables.ts";
 import type { TextIndex } from "./text-index.ts";
 
 export type WordsWith = (index: TextIndex, beginning: string) => readonly string[] | undefined;
@@ -32,18 +32,6 @@ export const createWordsWith = (database: DatabaseSync, statements: Statements):
     }
   };
 };
-
-/** Each term with each row that has it. */
-export function* sqliteTerms(
-  database: DatabaseSync,
-  index: TextIndex,
-): Generator<{ readonly term: string; readonly sequence: number }> {
-  makeTermTable(database, index);
-  for (const stored of database.prepare(`SELECT term, doc FROM ${termTable(index)}`).iterate()) {
-    const row = fromStored(stored);
-    yield { term: rowText(row, "term"), sequence: rowInteger(row, "doc") };
-  }
-}
 
 /** A temporary table of the connection, so that nothing of it is in the file. It finds its index by name whenever it is read. */
 const makeTermTable = (database: DatabaseSync, index: TextIndex): void =>

@@ -6,13 +6,11 @@
  *
  * One connection writes, another reads: a read sees the last commit and never a part of one, even while a commit is being written.
  */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, statfsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { SNAPSHOT_ROWS, VIEW_BUSY_MS_MAX } from "../limits.ts";
 import type { QueryParameter } from "./conditions.ts";
-import { inSlices } from "./in-slices.ts";
 import { DEAD_LETTERS_PAGE, rowSql, VIEW_NAMES } from "./sql.ts";
-import { type AbsentKeys, createAbsentKeys } from "./sqlite-absent-keys.ts";
 import {
   constraintMessage,
   createStatements,
@@ -21,22 +19,13 @@ import {
   type Statements,
   type Transactions,
 } from "./sqlite-connection.ts";
-import { createLeftoverDropper } from "./sqlite-leftovers.ts";
 import { getRow, getRows, runWrites } from "./sqlite-rows.ts";
 import { createTableChanges, stands } from "./sqlite-table-changes.ts";
 import { makeOwnTables } from "./sqlite-tables.ts";
-import { sqlitePacked, sqliteTermsOf } from "./sqlite-terms.ts";
-import {
-  createWalMover,
-  fileBytes,
-  PAGE_BYTES,
-  startWalThread,
-  WAL_PAGES_MAX,
-  walPages,
-} from "./sqlite-wal.ts";
-import { createWordsWith, sqliteTerms, type WordsWith } from "./sqlite-words.ts";
-import { deadLetterWrite, fromStored, isSameRow, storedParameter, toStored } from "./stored-rows.ts";
-import { keyValues, type Row, rowInteger, rowText, type Table } from "./tables.ts";
+import { createWordsWith, type WordsWith } from "./sqlite-words.ts";
+import { deadLetterWrite, fromStored, isSameRow, storedParameter } from "./stored-rows.ts";
+import { storedKey } from "./stored-values.ts";
+import { type Row, rowInteger, rowText, type Table } from "./tables.ts";
 import { sqliteMatchText } from "./text-index.ts";
 import {
   type CommitResult,
@@ -48,31 +37,13 @@ import {
   type ViewDefinition,
   type ViewRevision,
   type ViewStore,
-  type Write,
 } from "./view-store.ts";
 
-export const createSqliteViews = ({
-  path,
-  onMoverEnded = () => {},
-  onLeftover = () => {},
-}: {
-  readonly path: string;
-  /** The thread that empties the WAL could not start, or ended, and why. It is started again. */
-  readonly onMoverEnded?: (detail: string) => void;
-  /** Why the old tables of a view cannot be dropped now. It is retried. */
-  readonly onLeftover?: (detail: string) => void;
-}): ViewStore => {
+export const createSqliteViews = ({ path }: { readonly path: string }): ViewStore => {
   const { writer, reader } = connect(path);
   const write = createStatements(writer);
   const read = createStatements(reader);
-  const wal = createWalMover(
-    path,
-    { count: () => walPages(read), bytes: () => fileBytes(write) },
-    { start: startWalThread, elapsedMs: () => performance.now(), onEnded: onMoverEnded },
-  );
-  const transactions = createTransactions(write, wal);
-  const absentKeys = createAbsentKeys({ write, read, between: transactions.between });
-  const leftovers = createLeftoverDropper({ path, between: transactions.between, onFailed: onLeftover });
+  const transactions = createTransactions(write, () => checkFits(path, write));
 
   const position = async (name: string): Promise<number> => {
     const known = getRow(read, VIEWS, { name });
@@ -81,19 +52,7 @@ export const createSqliteViews = ({
 
   const standsAs = ({ table, key, row }: Expectation): boolean => isSameRow(getRow(write, table, key), row);
 
-  const writeAll = (writes: readonly Write[]): Promise<void> => {
-    absentKeys.written(writes);
-    return runWrites(write, writes);
-  };
-  const commits = createCommits({
-    write,
-    writeAll,
-    loadWritten: absentKeys.load,
-    transactions,
-    position,
-    standsAs,
-    dropLeftovers: leftovers.drop,
-  });
+  const commit = createCommit({ write, transactions, position, standsAs });
 
   const revise = ({ views, expected, writes }: ViewRevision): Promise<RevisionResult> =>
     transactions.run<RevisionResult>(async () => {
@@ -101,44 +60,32 @@ export const createSqliteViews = ({
         stands(getRow(write, VIEWS, { name: view.name }), view);
       if (!(views.every(isCurrent) && expected.every(standsAs)))
         return { result: { kind: "outdated" }, keep: false };
-      await writeAll(writes);
+      await runWrites(write, writes);
       return { result: { kind: "revised" }, keep: true };
     });
 
-  const giveUp = (): void => {
-    absentKeys.close();
-    leftovers.end();
-    transactions.giveUp();
-  };
-
   const close = async (): Promise<void> => {
-    absentKeys.close();
-    leftovers.end();
     await transactions.ended();
-    await wal.close();
     for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
   };
 
   return {
     position,
-    ...createTableChanges({ writer, write, read, transactions, wal, leftovers, absentKeys }),
-    ...commits,
-    packed: sqlitePacked,
-    recordsMax: wal.recordsMax,
+    ...createTableChanges({ writer, write, read, transactions }),
+    commit,
     revise,
-    load: createLoad({ read, write, loadWritten: absentKeys.load, transactions }),
+    load: createLoad({ read, write, transactions }),
     select: createSelect(reader, read),
     names: async () =>
       read(VIEW_NAMES)
         .all()
         .map((row) => rowText(fromStored(row), "name")),
-    termsOf: sqliteTermsOf,
     snapshot: (view, visit) => inSnapshot(path, view, visit),
     deadLetters: async (...asked) =>
       read(DEAD_LETTERS_PAGE)
         .all(...asked)
         .map(fromStored),
-    giveUp,
+    giveUp: transactions.giveUp,
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -152,8 +99,17 @@ const createSelect = (database: DatabaseSync, read: Statements): ViewStore["sele
       .map(fromStored);
 };
 
-const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together"> => {
-  const { write, writeAll, loadWritten, transactions, position, standsAs, dropLeftovers } = parts;
+const createCommit = ({
+  write,
+  transactions,
+  position,
+  standsAs,
+}: {
+  readonly write: Statements;
+  readonly transactions: Transactions;
+  readonly position: ViewStore["position"];
+  readonly standsAs: (expectation: Expectation) => boolean;
+}): ViewStore["commit"] => {
   /** Inside the open transaction. */
   const move = async (moving: ViewCommit): Promise<CommitResult> => {
     const { views, from, to, writes, deadLetters, expected = [] } = moving;
@@ -162,68 +118,43 @@ const createCommits = (parts: CommitParts): Pick<ViewStore, "commit" | "together
       if (Number(changes) !== 1) return { kind: "superseded", view: name, position: await position(name) };
     }
     if (!expected.every(standsAs)) return { kind: "outdated" };
-    await writeAll(writes);
-    await writeAll(deadLetters.map(deadLetterWrite));
+    await runWrites(write, [...writes, ...deadLetters.map(deadLetterWrite)]);
     return { kind: "committed" };
   };
-  const inTransaction = async (work: () => Promise<CommitResult>): Promise<CommitResult> => {
+  return async (moving) => {
     try {
-      const moved = await transactions.run(async () => {
-        const result = await work();
+      return await transactions.run(async () => {
+        const result = await move(moving);
         return { result, keep: result.kind === "committed" };
       });
-      if (moved.kind === "committed") dropLeftovers();
-      return moved;
     } catch (error) {
       const detail = constraintMessage(error);
-      if (detail !== undefined) return { kind: "unwritable", detail };
-      // If the disk has no room for the commit, dropping leftovers may free some.
-      dropLeftovers();
-      throw error;
+      if (detail === undefined) throw error;
+      return { kind: "unwritable", detail };
     }
-  };
-  const load: ViewStore["load"] = async (...asked) => loadWritten(...asked);
-  return {
-    commit: (moving) => inTransaction(() => move(moving)),
-    together: (work) => inTransaction(() => work({ load, commit: move })),
   };
 };
 
-interface CommitParts {
-  readonly write: Statements;
-  readonly writeAll: (writes: readonly Write[]) => Promise<void>;
-  readonly loadWritten: AbsentKeys["load"];
-  readonly transactions: Transactions;
-  readonly position: ViewStore["position"];
-  readonly standsAs: (expectation: Expectation) => boolean;
-  readonly dropLeftovers: () => void;
-}
-
-/**
- * Between transactions it reads through the writing connection: the other one forgets its pages after every commit (1.5 µs per projected event,
- * measured).
- */
+/** Between transactions it reads through the writing connection: the other one forgets its pages after every commit. */
 const createLoad = ({
   read,
   write,
-  loadWritten,
   transactions,
 }: {
   readonly read: Statements;
   readonly write: Statements;
-  readonly loadWritten: AbsentKeys["load"];
   readonly transactions: Transactions;
 }): ViewStore["load"] => {
-  const loadRead: AbsentKeys["load"] = (...asked) => inOneRead(read, () => getRows(read, ...asked));
   // Nothing in it awaits, so no transaction begins meanwhile.
   return async (...asked) => {
-    if (transactions.isOpen) return loadRead(...asked);
+    const through = (statements: Statements) => inOneRead(statements, () => getRows(statements, ...asked));
+    if (transactions.isOpen) return through(read);
     try {
-      return inOneRead(write, () => loadWritten(...asked));
+      return through(write);
     } catch (error) {
       // If another process has locked the file exclusively, the writer does not wait, but the reader does.
       if (!isBusy(error)) throw error;
-      return loadRead(...asked);
+      return through(read);
     }
   };
 };
@@ -247,33 +178,47 @@ const inSnapshot = async <Result>(
         yield page;
         const last = page.at(-1);
         if (!last || page.length < SNAPSHOT_ROWS) return;
-        const key = keyValues(table, last).map(toStored);
+        const key = Object.fromEntries(table.primaryKey.map((name) => [name, last[name] ?? null]));
         page = statements(sql.nextPage)
-          .all(...key, SNAPSHOT_ROWS)
+          .all(...storedKey(table, key), SNAPSHOT_ROWS)
           .map(fromStored);
       }
     }
     const load: Snapshot["load"] = async (...asked) => getRows(statements, ...asked);
     const select = createSelect(database, statements);
-    const visitTerms: Snapshot["visitTerms"] = (index, seen) =>
-      inSlices(sqliteTerms(database, index), ({ term, sequence }) => seen(term, sequence));
-    return await visit({
-      position: known ? rowInteger(known, "position") : 0,
-      rows,
-      load,
-      select,
-      visitTerms,
-    });
+    return await visit({ position: known ? rowInteger(known, "position") : 0, rows, load, select });
   } finally {
     database.close();
   }
 };
 
+/** The writer's page cache. Indexes on ids touch pages all over the file. SQLite allocates it as needed. */
+const PAGE_CACHE_KIB = 64 * 1024;
+
+/** The page size of a new file. Writing takes a seventh less than with SQLite's default of 4096 (measured). */
+const PAGE_BYTES = 8192;
+
+/** Pages in the WAL from which on a commit moves them into the file: 32 MiB. The WAL keeps that size between commits. */
+const WAL_PAGES = 4096;
+
+/** What commits leave free on the disk, so that the broker continues and existing rows can be changed. */
+const DISK_RESERVE_BYTES = 6 * 1024 * 1024;
+
 /**
- * The writer's page cache. Indexes on ids touch pages all over the file: with a million events, projecting takes a seventh less than with 64 MiB, and
- * no less with 512 (measured). SQLite allocates it as needed.
+ * Pages of the WAL that the file has no room for could never be moved there, and would keep the disk full. Each new page needs its space twice, in the WAL
+ * and in the file.
  */
-const PAGE_CACHE_KIB = 256 * 1024;
+const checkFits = (path: string, statements: Statements): void => {
+  const { page_count, page_size } = fromStored(statements(FILE_SIZE).get() ?? {});
+  const missing = Number(page_count) * Number(page_size) - statSync(path).size;
+  if (missing <= 0) return;
+  const { bavail, blocks, bsize } = statfsSync(path);
+  // Some file systems do not report their free space.
+  if (blocks > 0 && bavail * bsize < 2 * missing + DISK_RESERVE_BYTES)
+    throw new Error("the disk has no room for it in the WAL and in the file");
+};
+
+const FILE_SIZE = "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size";
 
 /**
  * The file contains every event of every tenant. Files that SQLite makes beside it get its mode. Only a new file is opened here: closing a descriptor
@@ -295,7 +240,8 @@ const connect = (path: string) => {
   writer.exec("PRAGMA journal_mode = WAL");
   writer.exec("PRAGMA synchronous = NORMAL");
   writer.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
-  writer.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
+  writer.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
+  writer.exec(`PRAGMA journal_size_limit = ${WAL_PAGES * PAGE_BYTES}`);
   makeOwnTables(writer);
   // From here on transactions wait for the lock themselves.
   writer.exec("PRAGMA busy_timeout = 0");

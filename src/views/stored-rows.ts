@@ -13,8 +13,6 @@ import {
   type Write,
 } from "./view-store.ts";
 
-export const toStored = (value: Value): Value => (typeof value === "string" ? toStoredText(value) : value);
-
 export const storedParameter = (value: string | number): string | number =>
   typeof value === "string" ? toStoredText(value) : value;
 

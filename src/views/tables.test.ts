@@ -1,14 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  INTEGER,
-  indexedBesideKey,
-  keyText,
-  NULLABLE_TEXT,
-  SQL_TYPES,
-  type Table,
-  TEXT,
-  tableDdl,
-} from "./tables.ts";
+import { INTEGER, keyText, NULLABLE_TEXT, type Table, TEXT, tableDdl } from "./tables.ts";
 
 const TABLE = {
   name: "things",
@@ -40,20 +31,6 @@ test("a column after the order column of an index leaves no row out", () => {
     '("tenant", "sequence", "key", "note")',
     '("tenant", "note", "key", "sequence") WHERE "note" IS NOT NULL',
   ]);
-});
-
-test("an index by month has the month before the id in SQLite, and not in PostgreSQL", () => {
-  const table = {
-    ...TABLE,
-    columns: { ...TABLE.columns, at: TEXT, month: TEXT },
-    indexesByMonth: [["tenant", "month", "note", "at", "key"]],
-  } as const satisfies Table;
-  const lastOf = (sql: readonly string[]): string | undefined => sql.at(-1)?.replace(/^.* ON "things" /, "");
-  expect(lastOf(tableDdl(table))).toBe('("tenant", "month", "note", "at", "key") WHERE "note" IS NOT NULL');
-  expect(lastOf(tableDdl(table, { types: SQL_TYPES, hasMonths: false }))).toBe(
-    '("tenant", "note", "at", "key") WHERE "note" IS NOT NULL',
-  );
-  expect(indexedBesideKey(table)).toEqual(["sequence", "note", "month", "at"]);
 });
 
 test("a table's description cannot contain SQL", () => {

@@ -27,28 +27,9 @@ export interface Table {
    * reading the row.
    */
   readonly indexes: readonly (readonly string[])[];
-  /**
-   * More of the same, after all others. Each is of the tenant, the month of a time, an id, the time, which the list is ordered by, and further columns.
-   * Ids have no order, so without the month nearly every new row changes another page of the index; rows mostly arrive in the order of their times, so
-   * with it they change the pages of one month. A list is then read month by month (tenant-query.ts). PostgreSQL has the index without the month.
-   *
-   * The month is a column (`monthOf` in periods.ts). If the index were on a function of the time, SQLite would write a copy of each page that a statement
-   * of several rows changes, to be able to undo that statement alone, because a function may fail (measured with 3.54: 100 writes for 16 decisions).
-   */
-  readonly indexesByMonth?: readonly IndexByMonth[];
-  /** Rows are mostly asked for before they exist: a store may remember which keys there are, to look for fewer. */
-  readonly isAskedForNewRows?: true;
   /** Only where text indexes hold no times (periods.ts): ranges of time are looked up in these indexes. */
   readonly timeIndexes?: readonly (readonly string[])[];
 }
-
-export type IndexByMonth = readonly [
-  tenant: string,
-  month: string,
-  id: string,
-  time: string,
-  ...others: string[],
-];
 
 export type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;
@@ -65,37 +46,24 @@ type ValueOf<Described extends Column | undefined> =
   | (Described extends { nullable: true } ? null : never);
 
 /** The statements that make a table and its indexes. */
-export const tableDdl = (table: Table, { types, hasMonths }: Dialect = SQLITE): readonly string[] => {
+export const tableDdl = (table: Table, types: SqlTypes = SQL_TYPES): readonly string[] => {
   const columns = Object.entries(table.columns).map(([name, column]) => columnDdl(name, column, types));
   const primaryKey = `PRIMARY KEY (${columnList(table, table.primaryKey)})`;
   return [
     `CREATE TABLE ${sqlName(table.name)} (${[...columns, primaryKey].join(", ")})`,
     ...table.indexes.map((names) => indexDdl(table, names)),
-    ...(table.indexesByMonth ?? []).map((names) => indexDdl(table, hasMonths ? names : withoutMonth(names))),
   ];
 };
 
 export const timeIndexDdl = (table: Table): readonly string[] =>
   (table.timeIndexes ?? []).map((names) => indexDdl(table, names));
 
-export const withoutMonth = ([tenant, _month, ...others]: IndexByMonth): readonly string[] => [
-  tenant,
-  ...others,
-];
-
-/** How a database makes tables. */
-export interface Dialect {
-  readonly types: Readonly<Record<Column["type"], string>>;
-  /** Whether `indexesByMonth` have the month. */
-  readonly hasMonths: boolean;
-}
+type SqlTypes = Readonly<Record<Column["type"], string>>;
 
 /** Both databases accept `bigint`: 8 bytes in PostgreSQL, integer affinity in SQLite. */
-export const SQL_TYPES = { text: "text", integer: "bigint" } as const satisfies Dialect["types"];
+export const SQL_TYPES = { text: "text", integer: "bigint" } as const satisfies SqlTypes;
 
-const SQLITE: Dialect = { types: SQL_TYPES, hasMonths: true };
-
-const columnDdl = (name: string, column: Column, types: Dialect["types"]): string =>
+const columnDdl = (name: string, column: Column, types: SqlTypes): string =>
   `${sqlName(name)} ${types[column.type]}${column.nullable ? "" : " NOT NULL"}`;
 
 /**
@@ -156,26 +124,14 @@ export const columnName = (table: Table, name: string): string => {
 export const keyValues = (table: Table, row: Row): Value[] =>
   table.primaryKey.map((name) => row[name] ?? null);
 
-const indexedColumns = new WeakMap<Table, readonly string[]>();
-
-/** Columns outside the key that are in an index. */
-export const indexedBesideKey = (table: Table): readonly string[] => {
-  const known = indexedColumns.get(table);
-  if (known) return known;
-  const { indexes, indexesByMonth = [], primaryKey } = table;
-  const names = [...new Set([...indexes, ...indexesByMonth].flat())].filter(
-    (name) => !primaryKey.includes(name),
-  );
-  indexedColumns.set(table, names);
-  return names;
-};
-
 /** Table and primary key of a row as one text: the same for equal keys of one table, and different for all others. */
-export const keyText = (table: Table, row: Row): string => {
-  let text = table.name;
-  for (const name of table.primaryKey) {
+export const keyText = (table: Table, row: Row): string => table.name + valuesText(table.primaryKey, row);
+
+/** The length first, so that no value can look like the end of another. */
+export const valuesText = (names: readonly string[], row: Row): string => {
+  let text = "";
+  for (const name of names) {
     const value = row[name];
-    // The length first, so that no value can look like the end of another. JSON.stringify takes three times as long.
     text += typeof value === "string" ? ` ${value.length}:${value}` : ` ${value}`;
   }
   return text;

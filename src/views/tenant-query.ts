@@ -5,9 +5,8 @@
  */
 import { strict as assert } from "node:assert";
 import { type Clause, type Condition, columnIn, equals, mainClauses, type Source } from "./conditions.ts";
-import { MONTH, monthOf } from "./periods.ts";
 import { direction, type SearchParts, type Statement, searchStatements } from "./search-statements.ts";
-import { type ColumnOf, columnName, type IndexByMonth, sqlName, type Table, withoutMonth } from "./tables.ts";
+import { type ColumnOf, columnName, sqlName, type Table } from "./tables.ts";
 
 /** Not exported: nobody else can make a TenantQuery. */
 const BUILT: unique symbol = Symbol("built by tenantQuery");
@@ -54,39 +53,28 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
     const marks = after.map(() => "?").join(", ");
     clauses.push({ text: `(${placed.join(", ")}) ${order === "asc" ? ">" : "<"} (${marks})`, params: after });
   }
-  const reading = (read: readonly Clause[], order: readonly string[]): Statement => ({
+  const reading = (read: readonly Clause[]): Statement => ({
     sql: [
       `SELECT ${parts.columns.map((name) => columnIn(source, name)).join(", ")}`,
       `FROM ${sqlName(table.name)} ${source.alias}`,
       `WHERE ${read.map(({ text }) => text).join(" AND ")}`,
-      `ORDER BY ${order.map((name) => `${name} ${direction(parts.order)}`).join(", ")} LIMIT ?`,
+      `ORDER BY ${placed.map((name) => `${name} ${direction(parts.order)}`).join(", ")} LIMIT ?`,
     ].join(" "),
     params: [...read.flatMap(({ params }) => params), rowsMax],
   });
-  const { byMonth, passedOver } = indexFor(parts);
-  const passed = [
-    ...passedOver.map((name) => `${columnIn(source, name)} = ?`),
-    // By a range of its times SQLite would read the key of the table, and sort what it finds (measured with 3.54).
-    ...(byMonth ? [`${columnIn(source, byMonth[3])} >= ?`, `${columnIn(source, byMonth[3])} < ?`] : []),
-  ];
+  const passed = passedOver(parts).map((name) => `${columnIn(source, name)} = ?`);
   const kept = clauses.map((clause) =>
     passed.includes(clause.text) ? { ...clause, text: `+${clause.text}` } : clause,
   );
-  const byTables = reading(clauses, placed);
-  if (byMonth === undefined) return { [BUILT]: true, ...reading(kept, placed), byTables };
-  const [, name, , time] = byMonth;
-  const month = columnIn(source, name);
-  const months = monthsOf(parts, time);
-  const inMonths = { text: `${month} IN (${months.text})`, params: months.params };
-  return { [BUILT]: true, ...reading([...kept, inMonths], [month, ...placed]), byTables };
+  return { [BUILT]: true, ...reading(kept), byTables: reading(clauses) };
 };
 
 /**
- * The last index that begins with columns that have a single value and then has the order of the list; so a table names its most selective index last.
- * `passedOver`: columns whose index is not used, although they have a single value. SQLite does not know the values and would use the narrowest index
- * (measured with 3.54); a plus prevents that. PostgreSQL has statistics.
+ * The columns that have a single value, but whose index is not to be used: the index to use is the last one that begins with such columns and then has
+ * the order of the list, so a table names its most selective index last. SQLite does not know the values and would use the narrowest index (measured
+ * with 3.54); a plus prevents that. PostgreSQL has statistics.
  */
-const indexFor = ({
+const passedOver = ({
   table,
   where,
   orderBy,
@@ -94,54 +82,16 @@ const indexFor = ({
   readonly table: Table;
   readonly where: readonly Condition[];
   readonly orderBy: readonly string[];
-}): { readonly byMonth: IndexByMonth | undefined; readonly passedOver: readonly string[] } => {
+}): readonly string[] => {
   const equal = where.flatMap((condition) => (condition.kind === "equals" ? [condition.column] : []));
   const order = orderBy.filter((name) => !equal.includes(name));
-  const { indexes, indexesByMonth = [] } = table;
-  const all: readonly { readonly names: readonly string[]; readonly byMonth?: IndexByMonth }[] = [
-    ...indexes.map((names) => ({ names })),
-    ...indexesByMonth.map((byMonth) => ({ names: withoutMonth(byMonth), byMonth })),
-  ];
-  const fitting = all.flatMap(({ names, byMonth }) => {
-    const [, ...columns] = names;
+  const fitting = table.indexes.flatMap(([, ...columns]) => {
     const end = columns.findIndex((name) => !equal.includes(name));
     const isInOrder = order.every((name, place) => columns[end + place] === name);
-    return end > 0 && isInOrder ? [{ byMonth, read: columns.slice(0, end) }] : [];
+    return end > 0 && isInOrder ? [columns.slice(0, end)] : [];
   });
-  const { byMonth, read } = fitting.at(-1) ?? { byMonth: undefined, read: equal };
-  return { byMonth, passedOver: equal.filter((name) => !read.includes(name)) };
-};
-
-/**
- * The months in which the tenant has rows. Each is found from one place of the index of all times: 1 µs per month (measured with 3.54). SQLite takes
- * the values of IN in the order of the list, so nothing is sorted, and reading ends with the last row of the page (a test looks at the plan).
- */
-const monthsOf = (
-  { table, tenant, where }: Pick<ListParts<Table>, "table" | "tenant" | "where">,
-  time: string,
-): Clause => {
-  const column = columnName(table, time);
-  const first = (where: string): string =>
-    `SELECT substr(MIN(${column}), 1, ${MONTH}) FROM ${sqlName(table.name)} WHERE "tenant" = ?${where}`;
-  // What follows the month in a time sorts before a tilde.
-  const next = first(` AND ${column} > months.month || '~'`);
-  const within = where.flatMap((condition): readonly Clause[] => {
-    if (condition.kind !== "range" || condition.column !== time) return [];
-    const { from, to } = condition;
-    return [
-      ...(from === undefined ? [] : [{ text: " AND month >= ?", params: [monthOf(String(from))] }]),
-      ...(to === undefined ? [] : [{ text: " AND month <= ?", params: [monthOf(String(to))] }]),
-    ];
-  });
-  return {
-    text: [
-      `WITH RECURSIVE months (month) AS (${first("")}`,
-      // UNION drops what it has, so this ends whatever the column contains.
-      `UNION SELECT (${next}) FROM months WHERE months.month IS NOT NULL)`,
-      `SELECT month FROM months WHERE month IS NOT NULL${within.map(({ text }) => text).join("")}`,
-    ].join(" "),
-    params: [tenant, tenant, ...within.flatMap(({ params }) => params)],
-  };
+  const read = fitting.at(-1) ?? equal;
+  return equal.filter((name) => !read.includes(name));
 };
 
 export interface TotalsParts<Described extends Table> {

@@ -4,8 +4,8 @@
  */
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
-import { PAIR_JOINT } from "../event/words.ts";
-import { periodsBetween, type TimeRange } from "./periods.ts";
+import { PAIR_JOINT, wordsOfAll } from "../event/words.ts";
+import { periodsBetween, periodsOf, type TimeRange } from "./periods.ts";
 import { sqlName } from "./tables.ts";
 
 export interface TextIndex {
@@ -47,9 +47,9 @@ export const termsText = (tenant: string, words: readonly string[]): string => {
  * numbers contain digits, and are as many as the rows, each in few of them. Together they would be too many to look up one by one, with too many rows
  * to gather: for example `de*`, with UUIDs beside `decision`. A pair is found by its first word.
  */
-export const LETTERS_KIND = ".";
-export const DIGITS_KIND = ":";
-export const PAIR_KIND = "_";
+const LETTERS_KIND = ".";
+const DIGITS_KIND = ":";
+const PAIR_KIND = "_";
 
 const wordKind = (word: string): string => {
   if (word.includes(PAIR_JOINT)) return PAIR_KIND;
@@ -110,7 +110,7 @@ const escapedPart = (part: string): string =>
   ).join("");
 
 /** PostgreSQL accepts no keys above 2704 bytes, and long terms enlarge every index. No other label begins with `~~`. */
-export const LABEL_CHARACTERS_MAX = 256;
+const LABEL_CHARACTERS_MAX = 256;
 
 const shortened = (text: string): string => `=~~${createHash("sha256").update(text).digest("hex")}`;
 
@@ -128,26 +128,31 @@ export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
 ];
 
 interface TextSql {
-  /** Takes the sequence, and the terms as bytes. */
+  /** Takes the sequence, and the terms. */
   readonly index: string;
   /** Takes the sequence. */
   readonly unindex: string;
 }
 
-/** Made once per index, because it is needed for every row. */
-const made = new WeakMap<TextIndex, TextSql>();
-
 export const sqliteTextSql = (index: TextIndex): TextSql => {
-  const known = made.get(index);
-  if (known) return known;
   const name = sqlName(index.name);
-  const sql = {
+  return {
     // Without OR REPLACE, FTS5 accepts a rowid a second time and finds it by the words of both (measured with 3.54).
-    index: `INSERT OR REPLACE INTO ${name} (rowid, terms) VALUES (?, CAST(? AS TEXT))`,
+    index: `INSERT OR REPLACE INTO ${name} (rowid, terms) VALUES (?, ?)`,
     unindex: `DELETE FROM ${name} WHERE rowid = ?`,
   };
-  made.set(index, sql);
-  return sql;
+};
+
+/** The words, labels and periods of a row as SQLite takes them. */
+export const sqliteTerms = (row: {
+  readonly tenant: string;
+  readonly texts: readonly string[];
+  readonly labels: readonly Label[];
+  readonly times: readonly NamedTime[];
+}): string => {
+  const { tenant, texts, labels, times } = row;
+  const periods = times.flatMap(({ name, time }) => periodLabels(name, periodsOf(time)));
+  return `${termsText(tenant, wordsOfAll(texts))} ${labelsText(tenant, [...labels, ...periods])}`;
 };
 
 export interface NamedTime {

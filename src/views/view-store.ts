@@ -20,15 +20,7 @@ export type Write = RowWrite | TextWrite;
 export type RowWrite =
   /** The key is new. If it is not, the whole commit is `unwritable`. */
   | { readonly kind: "insert"; readonly table: Table; readonly row: Row }
-  | {
-      readonly kind: "upsert";
-      readonly table: Table;
-      readonly row: Row;
-      /** The row exists, and its indexed columns have these values already: a database may leave its indexes alone. */
-      readonly indexed?: "same";
-      /** A row hardly ever exists: a database may try to insert it first. */
-      readonly isLikelyNew?: true;
-    }
+  | { readonly kind: "upsert"; readonly table: Table; readonly row: Row }
   /** Adds the integers outside the key to those of the row; without such a row it is inserted. The columns outside the key must all be integers. */
   | { readonly kind: "add"; readonly table: Table; readonly row: Row }
   | { readonly kind: "delete"; readonly table: Table; readonly key: Row };
@@ -41,7 +33,6 @@ export const isTextWrite = (write: Write): write is TextWrite => "index" in writ
  */
 export type TextWrite =
   | IndexWrite
-  | PackedWrite
   | {
       readonly kind: "unindex";
       readonly index: TextIndex;
@@ -60,15 +51,6 @@ export interface IndexWrite {
   readonly labels: readonly Label[];
   /** Times of the row as text that sorts by time, by the name of their column. */
   readonly times: readonly NamedTime[];
-}
-
-/** An IndexWrite as one database takes it. Only the store that packed it can write it. */
-export interface PackedWrite extends Pick<IndexWrite, "index" | "sequence"> {
-  readonly kind: "packed";
-  /** The terms are in here from `start` to `end`. A view of them is made when it is needed: it costs a collector more than what it shows. */
-  readonly bytes: Uint8Array;
-  readonly start: number;
-  readonly end: number;
 }
 
 /** A record that a projection could not take. */
@@ -98,10 +80,6 @@ export interface ViewCommit {
   /** Names of views that do not advance but whose rows are among the writes: nobody else may commit to them meanwhile. */
   readonly beside?: readonly string[];
 }
-
-export type Together = (
-  work: (inside: Pick<ViewStore, "load" | "commit">) => Promise<CommitResult>,
-) => Promise<CommitResult>;
 
 /** `row` is undefined if there was none. */
 export interface Expectation {
@@ -147,15 +125,6 @@ export interface ViewStore extends AsyncDisposable {
    */
   load(table: Table, keys: readonly Row[], which?: WhichRows): Promise<readonly Row[]>;
   commit(commit: ViewCommit): Promise<CommitResult>;
-  /**
-   * Several commits in one transaction, which is kept only if all of them are committed; the result is then that of the last one. `work` loads rows
-   * as the earlier commits have left them; nobody else sees these. Undefined if a database gains nothing from it.
-   */
-  readonly together: Together | undefined;
-  /** Makes a write smaller that waits for its commit beside thousands of others. Undefined if a database gains nothing from it. */
-  readonly packed: ((write: IndexWrite) => PackedWrite) | undefined;
-  /** How many records the next commit should take at most: unlimited, unless the disk is ours and nearly full. */
-  recordsMax(): number;
   /** Writes all or nothing, and only if every expected row is as it was read. */
   revise(revision: ViewRevision): Promise<RevisionResult>;
   select(query: TenantQuery): Promise<readonly Row[]>;
@@ -176,8 +145,6 @@ export interface ViewStore extends AsyncDisposable {
   names(): Promise<readonly string[]>;
   /** Removes the view and its tables, if they exist. */
   drop(viewName: string): Promise<void>;
-  /** The terms that a text index of this database has for such a row; a term may be listed twice. */
-  termsOf(write: IndexWrite): readonly string[];
   /** One state of a view, whoever writes meanwhile, for as long as `visit` looks at it. */
   snapshot<Result>(view: ViewDefinition, visit: (snapshot: Snapshot) => Promise<Result>): Promise<Result>;
   /** Dead letters of all tenants in the order of the log, for the operator: after a sequence, and at most this many. */
@@ -197,8 +164,6 @@ export interface Snapshot {
   /** The same as the store's method, for this and every other view. Views whose tables were named are not replaced meanwhile. */
   load: ViewStore["load"];
   select: ViewStore["select"];
-  /** Every term of every row in a text index, each once, in any order. */
-  visitTerms(index: TextIndex, visit: (term: string, sequence: number) => void): Promise<void>;
 }
 
 /** The position of each projection. Maintained by the store itself. */

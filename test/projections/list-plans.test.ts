@@ -23,7 +23,6 @@ import { modelList } from "../../src/projections/models/queries.ts";
 import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { sourceGapList, sourceList } from "../../src/projections/sources/queries.ts";
 import type { Condition } from "../../src/views/conditions.ts";
-import { rowSql } from "../../src/views/sql.ts";
 import { sqliteParameter } from "../../src/views/sqlite.ts";
 import type { TenantQuery } from "../../src/views/tenant-query.ts";
 import { subsets } from "../support/subsets.ts";
@@ -103,40 +102,13 @@ test("if there are several filters, the one with the later index decides which r
   };
   expect(readBy(decisionList, "outcome")).toContain("(tenant=? AND outcome=?)");
   expect(readBy(decisionList, "outcome", "asset_id")).toContain("(tenant=? AND asset_id=?)");
-  const ofPerson = "(tenant=? AND month=? AND subject_hash=?)";
+  const ofPerson = "(tenant=? AND subject_hash=?)";
   expect(readBy(decisionList, "subject_hash")).toContain(ofPerson);
   expect(readBy(decisionList, "outcome", "subject_hash")).toContain(ofPerson);
   expect(readBy(decisionList, "subject_hash", "asset_id")).toContain(ofPerson);
   expect(readBy(decisionList, "outcome", "asset_id", "subject_hash")).toContain(ofPerson);
   expect(readBy(obligationList, "status", "law")).toContain("(tenant=? AND law=? AND status=?)");
   expect(readBy(obligationList, "status", "law", "asset_id")).toContain("(tenant=? AND asset_id=?)");
-});
-
-test("the months of a list by a person are found from one place of an index each", () => {
-  const where = [{ kind: "equals", column: "subject_hash", value: "x" } as const];
-  const plan = planOf(listQuery("acme", decisionList, { where, order: "desc", rowsMax: 51 }));
-  const months = plan.split("; ").filter((line) => line.includes("decisions ") || line.startsWith("SCAN"));
-  expect(months).toEqual([
-    expect.stringMatching(/^SEARCH decisions USING COVERING INDEX \S+ \(tenant=\?\)$/),
-    "SCAN months",
-    expect.stringMatching(/^SEARCH decisions USING COVERING INDEX \S+ \(tenant=\? AND at>\?\)$/),
-    "SCAN months",
-  ]);
-});
-
-test("no statement that writes several rows may abort, as one with a function may: SQLite would copy each page that it changes", () => {
-  const SQLITE_CONSTRAINT = 19;
-  const OE_ABORT = 2;
-  const mayAbort = ({ opcode, p1, p2 }: Record<string, unknown>): boolean =>
-    opcode === "Function" ||
-    opcode === "PureFunc" ||
-    (String(opcode).startsWith("Halt") && (Number(p1) & 0xff) === SQLITE_CONSTRAINT && p2 === OE_ABORT);
-  for (const { tables } of [...PROJECTIONS, ANNOUNCEMENTS])
-    for (const table of tables) {
-      const steps = sqlite.prepare(`EXPLAIN ${rowSql(table).inserts}`).all();
-      expect(steps.length).toBeGreaterThan(0);
-      expect([table.name, steps.filter(mayAbort)]).toEqual([table.name, []]);
-    }
 });
 
 test("the announcer's question is read from the place where it stopped, over all tenants", () => {

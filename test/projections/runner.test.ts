@@ -4,10 +4,7 @@ import type { LogReader, StoredMessage } from "../../src/log/event-log.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
 import { type FirstEvent, onFirstEvents } from "../../src/projections/first-events.ts";
-import {
-  PROJECTION_RECORDS_PER_COMMIT_MAX,
-  PROJECTION_RECORDS_PER_GROUP_MAX,
-} from "../../src/projections/limits.ts";
+import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/projections/limits.ts";
 import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
 import { createRunner, type RunnerAlarm } from "../../src/projections/runner.ts";
 import { endOfItsLog, endWrites } from "../../src/projections/view-end.ts";
@@ -398,7 +395,7 @@ test("a failing database is retried", async () => {
 
 test("if the database has no room for many records, the runner takes a few at a time, and more as soon as there is room", async () => {
   await using at = await setUp();
-  const last = 2 * PROJECTION_RECORDS_PER_COMMIT_MAX;
+  const last = 3 * PROJECTION_RECORDS_PER_COMMIT_MAX;
   const idle: RecordProjection = { ...eventsProjection, stateKeys: () => [], evolve: () => ({ writes: [] }) };
   const taken: number[] = [];
   const roomFor = (from: number): number => (from < 2000 ? 900 : Number.POSITIVE_INFINITY);
@@ -410,12 +407,11 @@ test("if the database has no room for many records, the runner takes a few at a 
   const views: ViewStore = {
     ...at.views,
     commit: (moving) => fits(moving.from, moving.to, () => at.views.commit(moving)),
-    together: undefined,
   };
   await using _runner = startRunner({ log: createArrayLog(events(1, last)), views, projection: idle });
   await reached(at.views, last);
   expect(taken.slice(0, 2)).toEqual([250, 500]);
-  expect(Math.max(...taken)).toBe(PROJECTION_RECORDS_PER_GROUP_MAX);
+  expect(Math.max(...taken)).toBe(PROJECTION_RECORDS_PER_COMMIT_MAX);
 });
 
 test("if somebody changed the rows before the commit, the records are taken again at once", async () => {
@@ -450,7 +446,7 @@ test("a record is also taken again if the database does not say whose table it b
 
 test("stopping ends the runner after its current commit, whatever it waits for", async () => {
   await using at = await setUp();
-  const log = createArrayLog(events(1, PROJECTION_RECORDS_PER_GROUP_MAX * 2));
+  const log = createArrayLog(events(1, PROJECTION_RECORDS_PER_COMMIT_MAX * 2));
   let finishCommit = (): void => undefined;
   const mayFinish = new Promise<void>((resolve) => {
     finishCommit = resolve;
@@ -458,7 +454,6 @@ test("stopping ends the runner after its current commit, whatever it waits for",
   let isCommitting = false;
   const views: ViewStore = {
     ...at.views,
-    together: undefined,
     commit: async (commit) => {
       isCommitting = true;
       await mayFinish;
@@ -470,7 +465,7 @@ test("stopping ends the runner after its current commit, whatever it waits for",
   const ended = busy.end();
   finishCommit();
   await ended;
-  expect(await at.views.position("events")).toBe(PROJECTION_RECORDS_PER_GROUP_MAX);
+  expect(await at.views.position("events")).toBe(PROJECTION_RECORDS_PER_COMMIT_MAX);
 
   const retrying = startRunner({
     log: { ...log, lastSequence: () => Promise.reject(new Error("away")) },
@@ -480,7 +475,7 @@ test("stopping ends the runner after its current commit, whatever it waits for",
   await retrying.end();
 
   const idle = startRunner({ log: createArrayLog(events(1, 1000)), views });
-  await until("it waits for records", () => idle.counted.position === PROJECTION_RECORDS_PER_GROUP_MAX);
+  await until("it waits for records", () => idle.counted.position === PROJECTION_RECORDS_PER_COMMIT_MAX);
   await idle.end();
 });
 
@@ -628,7 +623,6 @@ test("the runner recovers when the database is back: an unreachable database is 
   ];
   const views: ViewStore = {
     ...at.views,
-    together: undefined,
     commit: async (commit) => {
       const failure = failures.shift();
       if (failure) throw failure;

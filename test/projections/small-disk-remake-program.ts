@@ -1,11 +1,7 @@
-/**
- * In a folder whose disk is nearly full, makes a view again that fills most of the disk, and writes a row. Then the leftovers of a killed start take up the
- * freed room, and rows are written for which there is no room before those are gone. Prints the result of each step.
- */
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
+/** In a folder whose disk is nearly full, makes a view again that fills most of the disk, and writes a row. Prints the result of each step. */
+import { statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { createSqliteViews } from "../../src/views/sqlite.ts";
 import { type Table, TEXT } from "../../src/views/tables.ts";
@@ -62,22 +58,5 @@ fill();
 {
   await using views = createSqliteViews({ path });
   said.push(await views.open(viewOf(2)).catch(() => "failed"), await commitInTries(views, 2, 1));
-}
-rmSync(ballast);
-{
-  await using views = createSqliteViews({ path });
-  await views.open(viewOf(3));
-  using file = new DatabaseSync(path);
-  file.exec("CREATE TABLE things__left_1 (text TEXT)");
-  const free = file.prepare("PRAGMA freelist_count");
-  while (Number(free.get()?.freelist_count) > 0)
-    file.exec("INSERT INTO things__left_1 VALUES (hex(zeroblob(100000)))");
-  file.exec(`UPDATE views SET tables = '["things", "things__left_1"]'`);
-  file.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-}
-fill();
-{
-  await using views = createSqliteViews({ path });
-  said.push(await views.open(viewOf(3)), await commitInTries(views, 3, 1000));
 }
 process.stdout.write(`${said.join(" ")}\n`);

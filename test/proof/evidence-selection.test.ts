@@ -35,8 +35,7 @@ const select = (filter: EvidenceFilter, count: number, event = "{}") => {
             return { sequence, tenant: "acme", received_at: "2026-11-20T10:00:00.000Z", event };
           });
         },
-        snapshot: (_view, visit) =>
-          visit({ position: count, load, select: async () => [], rows: nothing, visitTerms: nothing }),
+        snapshot: (_view, visit) => visit({ position: count, load, select: async () => [], rows: nothing }),
       },
       log: {
         lastSequence: async () => count,

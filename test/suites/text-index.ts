@@ -87,11 +87,7 @@ export const textIndexSuite = (
         [],
         ["a", "a"],
       ];
-      const writes = rows.flatMap((words, index) => {
-        const write = wordsOf(index + 1, words);
-        // As overlays pass them on, and as projections make them.
-        return [insert(thing(index + 1)), index % 2 === 0 ? (store.packed?.(write) ?? write) : write];
-      });
+      const writes = rows.flatMap((words, index) => [insert(thing(index + 1)), wordsOf(index + 1, words)]);
       await store.commit(commitOf(0, 5, { writes }));
       for (const [asked, expected] of [
         [{ words: ["credit"] }, [1]],

@@ -4,7 +4,7 @@ import { EVENT_ID_SUFFIX_CHARACTERS_MAX, IDENTIFIER_CHARACTERS_MAX } from "../..
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { ASSETS } from "../../src/projections/assets/tables.ts";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { EVENT_WORDS, EVENTS } from "../../src/projections/events/tables.ts";
+import { EVENTS } from "../../src/projections/events/tables.ts";
 import { REPLACE_LAG_MAX } from "../../src/projections/limits.ts";
 import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
 import { rebuildView } from "../../src/projections/rebuild.ts";
@@ -277,32 +277,6 @@ export const viewCareSuite = (database: string, create: CreateDatabase): void =>
         ["events", "missing"],
         ["events", "unexpected"],
       ]);
-    });
-
-    test("lost, added and changed words and labels are named by the sequence of their record", async () => {
-      await using seen = await allSeen(create);
-      const { log, views } = seen;
-      const entry = { kind: "index", index: EVENT_WORDS, tenant: "acme", labels: [], times: [] } as const;
-      const time = { name: "occurred", time: "2026-11-20T10:00:00" };
-      await views.commit({
-        views: [named("events")],
-        from: messages.length,
-        to: messages.length,
-        writes: [
-          { kind: "unindex", index: EVENT_WORDS, tenant: "acme", sequence: 3, labels: [] },
-          { ...entry, sequence: 4, texts: ["other words"] },
-          { ...entry, sequence: 9999, texts: ["forged"], labels: [["tag", "team", "credit"]], times: [time] },
-        ],
-        deadLetters: [],
-      });
-      const { differences } = await verified(log, views, named("events"));
-      expect(differences.map(({ table, key, kind }) => [table, key.split(" ").at(-1), kind])).toEqual([
-        [EVENT_WORDS.name, "3", database === "SQLite" ? "missing" : "different"],
-        [EVENT_WORDS.name, "4", "different"],
-        [EVENT_WORDS.name, "9999", "unexpected"],
-      ]);
-      await rebuild(log, views, named("events"));
-      expect((await verified(log, views, named("events"))).differences).toEqual([]);
     });
 
     test.each(["events", "cases", "activity", "sources"])(

@@ -56,7 +56,7 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   return projection;
 };
 
-const VERSION = 49;
+const VERSION = 50;
 /** Other deadlines make other rows, so they are part of the version. */
 const RULES_VERSIONS_MAX = 2 ** 32;
 

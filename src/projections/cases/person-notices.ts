@@ -26,7 +26,6 @@ export const PERSON_NOTICES = {
   },
   primaryKey: ["tenant", "person"],
   indexes: [],
-  isAskedForNewRows: true,
 } as const satisfies Table;
 
 export interface Person {

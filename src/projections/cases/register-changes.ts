@@ -1,7 +1,7 @@
 /** The changes of the registers when cases change. */
 import type { Fact } from "../../cases/fact.ts";
 import type { Rules } from "../../obligations/obligation.ts";
-import { indexedBesideKey, type Row, rowInteger, type Table, type Value } from "../../views/tables.ts";
+import { type Row, rowInteger, type Table, type Value } from "../../views/tables.ts";
 import type { Write } from "../../views/view-store.ts";
 import { createKeyMap } from "../key-map.ts";
 import { type CaseView, caseView } from "./case-view.ts";
@@ -81,13 +81,10 @@ const differencesOfMany = (table: Table, before: readonly Row[], now: readonly R
 };
 
 /** No other case has a row with this key. If one had, nothing should be refused because of it. */
-const newRow = (table: Table, row: Row): Write => ({ kind: "upsert", table, row, isLikelyNew: true });
+const newRow = (table: Table, row: Row): Write => ({ kind: "upsert", table, row });
 
-const changeOf = (table: Table, old: Row, row: Row): Write | undefined => {
-  if (!differs(row, old, Object.keys(row))) return undefined;
-  const isReordered = differs(row, old, indexedBesideKey(table));
-  return { kind: "upsert", table, row, ...(!isReordered && { indexed: "same" }) };
-};
+const changeOf = (table: Table, old: Row, row: Row): Write | undefined =>
+  differs(row, old, Object.keys(row)) ? { kind: "upsert", table, row } : undefined;
 
 const differs = (row: Row, other: Row, names: readonly string[]): boolean =>
   names.some((name) => row[name] !== other[name]);

@@ -27,8 +27,6 @@ export const CASE_NODES = {
   },
   primaryKey: ["tenant", "node"],
   indexes: [],
-  // Most decisions have names of their own, and so have their correlations.
-  isAskedForNewRows: true,
 } as const satisfies Table;
 
 /**

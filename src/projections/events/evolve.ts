@@ -99,7 +99,7 @@ const receivedTime = (receivedAt: string): NamedTime => {
 
 export const eventsProjection: RecordProjection = {
   name: EVENTS_VIEW,
-  version: 20,
+  version: 21,
   tables: [EVENTS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],

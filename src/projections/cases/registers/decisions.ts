@@ -12,7 +12,6 @@ import { lacksExplanation } from "../../../obligations/clocks.ts";
 import { lawsWithNoticeClock } from "../../../obligations/duties.ts";
 import type { Obligation } from "../../../obligations/obligation.ts";
 import { stateAt } from "../../../obligations/state.ts";
-import { monthOf } from "../../../views/periods.ts";
 import {
   INTEGER,
   NULLABLE_TEXT,
@@ -41,8 +40,6 @@ export const DECISIONS = {
     risk_tier: NULLABLE_TEXT,
     /** When it was made; if it was never seen, when it was first referred to. */
     at: TEXT,
-    /** That of `at`, for the index. */
-    month: TEXT,
     made_at: NULLABLE_TEXT,
     made_recorded_at: NULLABLE_TEXT,
     /** How many other events say that it was made. */
@@ -79,9 +76,9 @@ export const DECISIONS = {
   indexes: [
     ["tenant", "outcome", "at", "decision_id"],
     ["tenant", "asset_id", "at", "decision_id", "outcome"],
+    // Mostly a person has few decisions, but SDKs that hash an empty text give one person very many.
+    ["tenant", "subject_hash", "at", "decision_id", "asset_id", "outcome"],
   ],
-  // Mostly a person has few decisions.
-  indexesByMonth: [["tenant", "month", "subject_hash", "at", "decision_id", "asset_id", "outcome"]],
 } as const satisfies Table;
 
 /** Grouped by their decision. Most cases have none. */
@@ -236,7 +233,6 @@ const rowOf = (
     subject_hash: subject ?? null,
     risk_tier: made?.tier ?? null,
     at: first.at,
-    month: monthOf(first.at),
     made_at: made?.at ?? null,
     made_recorded_at: made?.recorded ?? null,
     made_again: madeAgain,
@@ -282,7 +278,7 @@ export const decisionList: List = {
   checked: ["missing", "late", "risk_tier"],
   values: { missing: DECISION_STEPS, late: YES_OR_NO, risk_tier: RISK_TIERS },
   shortened: { outcome: OUTCOME_CHARACTERS_MAX },
-  hidden: ["at", "month", "notice_event_id", "legal_bases", "steps", "obligations_late", "open_due_at"],
+  hidden: ["at", "notice_event_id", "legal_bases", "steps", "obligations_late", "open_due_at"],
   about: {
     notice_linked_by: LINKED_BY_RULE,
     made_again:
