@@ -8,12 +8,7 @@ import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createRepeatFilter } from "../telemetry/repeat-filter.ts";
 import { describeError } from "./api-errors.ts";
-import {
-  BROKER_VERSION_FLOOR,
-  formatBrokerVersion,
-  isSupportedBrokerVersion,
-  parseBrokerVersion,
-} from "./broker/version.ts";
+import { BROKER_VERSION_FLOOR, brokerVersionIn, isSupportedBrokerVersion } from "./broker/version.ts";
 import { careForSockets, type SocketCare } from "./socket-care.ts";
 
 export interface BrokerConnection extends AsyncDisposable {
@@ -222,10 +217,9 @@ const errorOf = ({ data, permissionContext }: Status): string =>
     : String(data);
 
 const versionRefusal = (text: string): string | undefined => {
-  const version = parseBrokerVersion(text);
+  const version = brokerVersionIn(text);
   if (version && isSupportedBrokerVersion(version)) return undefined;
-  const floor = formatBrokerVersion(BROKER_VERSION_FLOOR);
-  return `The NATS server is version ${text || "unknown"}; Prooftrail needs ${floor} or newer (atomic batch publish).`;
+  return `The NATS server is version ${text || "unknown"}; Prooftrail needs ${BROKER_VERSION_FLOOR} or newer (atomic batch publish).`;
 };
 
 /** A larger message makes the server close the connection, for everything that shares it (measured on 2.15.1). */

@@ -1,8 +1,12 @@
 /** Where the broker of a service is, for commands that only look. */
 import { readFile } from "node:fs/promises";
 import { isThere } from "../files/durable-file.ts";
-import { readLastPort } from "../jetstream/broker/broker-files.ts";
-import { brokerUrl, CredentialsError, loadCredentials } from "../jetstream/broker/credentials.ts";
+import {
+  brokerUrl,
+  CredentialsError,
+  loadCredentials,
+  readLastPort,
+} from "../jetstream/broker/broker-files.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import type { Config } from "./config.ts";

@@ -3,7 +3,7 @@
  *
  *   bun test/proof/go-conformance.ts [--seed 7]
  *
- * 1. Go and the module are fetched without root into the user's cache, once (private-apt.ts; 81 MB, 500 MB unpacked).
+ * 1. Go and the module are fetched without root into the user's cache, once (debian-package.ts; 81 MB, 500 MB unpacked).
  * 2. Cases are made by our modules: signed checkpoints, inclusion and consistency proofs, tiles; and from each of them broken ones.
  * 3. Our verifiers judge them; then go/verify.go does, builds the same tree itself and compares roots, proofs, tiles and signatures.
  *
@@ -17,7 +17,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openPrivateApt } from "../../src/jetstream/broker/private-apt.ts";
+import { openPrivateApt } from "../../src/jetstream/broker/debian-package.ts";
 import { createCases } from "./go-cases.ts";
 
 const MODULE_PACKAGE = "golang-golang-x-mod-dev";
@@ -73,16 +73,13 @@ const unpackGo = async (cache: string, home: string): Promise<void> => {
   const directory = await mkdtemp(join(cache, ".obtaining-"));
   try {
     const apt = await openPrivateApt({ directory, suite: undefined });
-    assert(apt.kind === "ready", apt.kind === "failed" ? apt.reason : "");
     // golang-go is a name for whichever release the suite has.
     const depends = await apt.ask(["depends", "golang-go"]);
-    assert(depends.kind === "done", depends.kind === "failed" ? depends.reason : "");
-    const compiler = /Depends: (golang-1\.\d+)-go$/m.exec(depends.output)?.[1];
+    const compiler = /Depends: (golang-1\.\d+)-go$/m.exec(depends)?.[1];
     assert(compiler !== undefined, "golang-go depends on no release of Go");
     const packages = [`${compiler}-go`, `${compiler}-src`, MODULE_PACKAGE];
     print(`getting ${packages.join(", ")}\n`);
-    const failure = await apt.unpack(packages, join(directory, "root"));
-    assert(failure === undefined, failure ?? "");
+    await apt.unpack(packages, join(directory, "root"));
     await rename(join(directory, "root"), home);
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -5,17 +5,17 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  readFileSync,
+  readdirSync,
   readlinkSync,
+  rmdirSync,
   rmSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
-import { prepareStaging } from "../../src/jetstream/broker/staging.ts";
+import { prepareStaging, stagingFolder } from "../../src/jetstream/broker/staging.ts";
 import { startBroker } from "../../src/jetstream/broker/supervise.ts";
 import { silentLogger, testBrokerBinary } from "../support/broker.ts";
 import { fill } from "../support/full-disk.ts";
@@ -83,10 +83,10 @@ inMemory(
     first.kill("SIGKILL");
     await first.ended();
     await until("its broker has ended", () => processesNaming(data.path).length === 0);
-    expect(existsSync(folder)).toBe(true);
+    mkdirSync(join(folder, "left"));
 
     await using second = await start();
-    expect(existsSync(folder)).toBe(false);
+    expect(existsSync(join(folder, "left"))).toBe(false);
     const next = await expectStagedInMemory(second, "third");
     second.kill("SIGTERM");
     expect(await second.ended()).toBe(0);
@@ -148,37 +148,21 @@ inMemory(
   },
 );
 
-inMemory("of an earlier run's leftovers only a staging folder of the service itself is removed", async () => {
+inMemory("what an earlier run of the same directory staged is removed, and nothing else", async () => {
   await using data = await dataFolder();
-  mkdirSync(join(data.path, "broker"));
-  const files = brokerFiles(join(data.path, "broker"));
-  await using other = await dataFolder("/dev/shm");
-  const own = await mkdtemp("/dev/shm/prooftrail-batches-");
-  for (const folder of [data.path, other.path])
-    for (const named of [folder, `${own}/../${basename(folder)}`]) {
-      writeFileSync(files.staging, named);
-      await (await prepareStaging(files, silentLogger)).remove();
-      expect(existsSync(folder)).toBe(true);
-    }
-  const staging = await prepareStaging(files, silentLogger);
-  const folder = readFileSync(files.staging, "utf8");
-  mkdirSync(join(folder, "AUDIT", "half"), { recursive: true });
+  await using original = await dataFolder();
+  const folder = await stagingFolder(data.path);
+  const ofOriginal = await stagingFolder(original.path);
+  mkdirSync(join(folder, "AUDIT", "left"), { recursive: true });
+  mkdirSync(ofOriginal);
+  const staging = await prepareStaging(brokerFiles(data.path), silentLogger);
+  expect(readdirSync(join(folder, "AUDIT"))).toEqual([]);
+  mkdirSync(join(folder, "AUDIT", "half"));
   await staging.clear();
-  expect([existsSync(join(folder, "AUDIT", "half")), existsSync(join(folder, "AUDIT"))]).toEqual([
-    false,
-    true,
-  ]);
+  expect(readdirSync(join(folder, "AUDIT"))).toEqual([]);
   await staging.remove();
-  // A copy of a service's files names the folder of the original service.
-  for (const [owner, stays] of [
-    [`${files.directory}-original`, true],
-    [files.directory, false],
-  ] as const) {
-    writeFileSync(join(own, "owner"), owner);
-    writeFileSync(files.staging, own);
-    await (await prepareStaging(files, silentLogger)).remove();
-    expect(existsSync(own)).toBe(stays);
-  }
+  expect([existsSync(folder), existsSync(ofOriginal)]).toEqual([false, true]);
+  rmdirSync(ofOriginal);
 });
 
 /** With its own folder in memory, so that nobody else on the machine is disturbed. */

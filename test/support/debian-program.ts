@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { openPrivateApt } from "../../src/jetstream/broker/private-apt.ts";
+import { openPrivateApt } from "../../src/jetstream/broker/debian-package.ts";
 
 export type DebianProgram =
   | {
@@ -22,8 +22,11 @@ export const debianProgram = async (
   const cache = resolve(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "prooftrail");
   const root = join(cache, `debian-${packages[0]}`);
   if (!existsSync(join(root, program))) {
-    const failure = await unpack(packages, { cache, root });
-    if (failure !== undefined) return { kind: "missing", reason: failure };
+    try {
+      await unpack(packages, { cache, root });
+    } catch (error) {
+      return { kind: "missing", reason: String(error) };
+    }
   }
   const libraries = ["x86_64-linux-gnu", "aarch64-linux-gnu"].map((name) => join(root, "usr/lib", name));
   return {
@@ -36,19 +39,16 @@ export const debianProgram = async (
 const unpack = async (
   packages: readonly string[],
   { cache, root }: { readonly cache: string; readonly root: string },
-): Promise<string | undefined> => {
+): Promise<void> => {
   await mkdir(cache, { recursive: true });
   const directory = await mkdtemp(join(cache, ".unpacking-"));
   try {
     const apt = await openPrivateApt({ directory, suite: undefined });
-    if (apt.kind === "failed") return apt.reason;
-    const failure = await apt.unpack(packages, join(directory, "root"));
-    if (failure !== undefined) return failure;
+    await apt.unpack(packages, join(directory, "root"));
     await rename(join(directory, "root"), root).catch(async (error: unknown) => {
       // Another process was faster.
       if (!existsSync(root)) throw error;
     });
-    return undefined;
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

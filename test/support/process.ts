@@ -1,9 +1,10 @@
 /** The service as its own process, on Bun or on Deno, with its own folder; ended and removed when disposed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { stagingFolder } from "../../src/jetstream/broker/staging.ts";
 import { testBrokerBinary } from "./broker.ts";
 import { builtProgram } from "./built-program.ts";
 import { createCaller, type TestService } from "./service.ts";
@@ -67,11 +68,9 @@ export const dataFolder = async (parent = tmpdir()): Promise<{ readonly path: st
 
 /** Removes what killed brokers below a folder keep in memory for their next start (src/jetstream/broker/staging.ts). */
 export const removeStaged = async (path: string): Promise<void> => {
-  for (const name of await readdir(path, { recursive: true })) {
-    if (basename(name) !== "staging") continue;
-    const folder = await readFile(join(path, name), "utf8");
-    if (folder.startsWith("/dev/shm/prooftrail-")) await rm(folder, { recursive: true, force: true });
-  }
+  for (const name of await readdir(path, { recursive: true }))
+    if (basename(name) === "instance.lock")
+      await rm(await stagingFolder(dirname(join(path, name))), { recursive: true, force: true });
 };
 
 /** Starts it and does not wait: `await service.untilReady()`. */

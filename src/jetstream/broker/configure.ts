@@ -11,8 +11,7 @@ import {
 } from "../../../streams/permissions.ts";
 import { bytesReserved, topology } from "../../../streams/topology.ts";
 import { BROKER_MEMORY_HEADROOM, EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../../limits.ts";
-import type { BrokerFiles } from "./broker-files.ts";
-import type { BrokerCredentials } from "./credentials.ts";
+import type { BrokerCredentials, BrokerFiles } from "./broker-files.ts";
 
 const MIB = 1024 * 1024;
 

@@ -11,51 +11,40 @@ interface ServerInfo {
 const ANSWER_MS_MAX = 1000;
 const INFO_LINE = /^INFO (\{.*\})\s*\r\n/;
 
-const LOOPBACK = "127.0.0.1";
-
-/** The info of the server on this port, on this machine unless a host is named; undefined if none answers. */
-export const readServerInfo = (port: number, host = LOOPBACK): Promise<ServerInfo | undefined> =>
+/** The info of the server on this port; undefined if none answers. */
+export const readServerInfo = (port: number, host = "127.0.0.1"): Promise<ServerInfo | undefined> =>
   new Promise((resolve) => {
     let text = "";
     const socket = createConnection({ host, port });
-    const finish = (info: ServerInfo | undefined): void => {
+    const finish = (info?: ServerInfo): void => {
       socket.destroy();
       resolve(info);
     };
-    socket.setTimeout(ANSWER_MS_MAX, () => finish(undefined));
+    socket.setTimeout(ANSWER_MS_MAX, finish);
     socket.setEncoding("utf8");
-    socket.on("error", () => finish(undefined));
-    socket.on("close", () => finish(undefined));
+    socket.on("error", () => finish());
+    socket.on("close", () => finish());
     socket.on("data", (chunk) => {
       text += chunk;
       if (text.includes("\r\n")) finish(parseInfoLine(text));
     });
   });
 
+/** Undefined if another program listens there. */
+const parseInfoLine = (text: string): ServerInfo | undefined => {
+  try {
+    const { version, server_name: name, jetstream } = JSON.parse(INFO_LINE.exec(text)?.[1] ?? "{}");
+    if (typeof version !== "string") return undefined;
+    return { name: typeof name === "string" ? name : undefined, version, hasJetStream: jetstream === true };
+  } catch {
+    return undefined;
+  }
+};
+
 /** Whether nothing listens on this loopback port. */
 export const isPortFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const probe = createServer();
     probe.once("error", () => resolve(false));
-    probe.listen({ host: LOOPBACK, port }, () => probe.close(() => resolve(true)));
+    probe.listen({ host: "127.0.0.1", port }, () => probe.close(() => resolve(true)));
   });
-
-const parseInfoLine = (text: string): ServerInfo | undefined => {
-  const info = parsed(INFO_LINE.exec(text)?.[1] ?? "");
-  if (typeof info !== "object" || info === null || !("version" in info)) return undefined;
-  const name = "server_name" in info ? String(info.server_name) : undefined;
-  return {
-    name,
-    version: String(info.version),
-    hasJetStream: "jetstream" in info && info.jetstream === true,
-  };
-};
-
-/** Undefined if it is not JSON: another program may listen there. */
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};

@@ -4,26 +4,14 @@
  * files survives a start of the server, and what is acknowledged is synced in the stream itself. So a link into memory in their place saves
  * all syncs but that one. Best effort: without the link the server uses the disk.
  */
-import {
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  statfs,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat, mkdir, readdir, rm, stat, statfs, symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { topology } from "../../../streams/topology.ts";
 import { COMMIT_BYTES_MAX, COMMITS_IN_FLIGHT_MAX } from "../../limits.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { type BrokerFiles, writePrivateFile } from "./broker-files.ts";
+import type { BrokerFiles } from "./broker-files.ts";
 
 const MEMORY_FOLDER = "/dev/shm";
-const FOLDER_PREFIX = join(MEMORY_FOLDER, "prooftrail-batches-");
 /** TMPFS_MAGIC of statfs(2). */
 const MEMORY_FILE_SYSTEM = 0x01021994;
 /** The commits of a service, and as much again for everything else that appends. A container has 64 MiB there by default. */
@@ -50,90 +38,74 @@ export interface Staging {
   remove(): Promise<void>;
 }
 
+/** In memory; named by what no other directory of this machine has, and no copy of it, so that the next run finds what a killed one left. */
+export const stagingFolder = async (directory: string): Promise<string> => {
+  const { dev, ino } = await stat(directory);
+  return join(MEMORY_FOLDER, `prooftrail-batches-${dev}-${ino}`);
+};
+
+/** The directory of these files must be locked. */
 export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promise<Staging> => {
-  await removeLeftover(files);
-  const folder = await makeFolder(files);
-  if (folder === undefined) return { link: async () => {}, clear: async () => {}, remove: async () => {} };
+  const folder = await stagingFolder(files.directory);
   const links = STREAMS.map((stream) => ({
     target: join(folder, stream),
     path: join(files.account, "streams", stream, "batches"),
   }));
+  const targets = links.map(({ target }) => target);
+  const removeLinks = () => Promise.all(links.map(({ path }) => removeLink(path)));
+  if (!(await makeFolder(folder, targets)))
+    return { link: async () => {}, clear: async () => {}, remove: async () => {} };
   // An old link may lead nowhere, or to another service.
-  await Promise.all(links.map(({ path }) => removeLink(path)));
-  /**
-   * Others may remove the folders: systemd does at the end of a user's last session (RemoveIPC of logind.conf). The server would refuse
-   * every batch then.
-   */
-  const areTargetsThere = async (): Promise<boolean> => {
-    const areThere = links.map(({ target }) =>
-      stat(target).then(
-        (found) => found.isDirectory(),
-        () => false,
-      ),
-    );
-    return (await Promise.all(areThere)).every(Boolean);
+  await removeLinks();
+  const warning = async (): Promise<readonly [string, string] | undefined> => {
+    if (!(await hasRoom(FREE_BYTES_MIN))) return ["broker", `others have filled ${MEMORY_FOLDER}`];
+    return (await areFolders(targets)) ? undefined : ["service", `somebody has removed ${folder}`];
   };
   const watch = async (): Promise<void> => {
-    const hasMemory = await hasRoom(FREE_BYTES_MIN);
-    if (hasMemory && (await areTargetsThere())) return;
-    const removed = await Promise.all(links.map(({ path }) => removeLink(path)));
-    if (!removed.includes(true)) return;
-    if (hasMemory)
-      logger.warn("batches are staged on disk until the service is started again", {
-        detail: `somebody has removed ${folder}`,
-      });
-    else
-      logger.warn("batches are staged on disk until the broker is started again", {
-        detail: `others have filled ${MEMORY_FOLDER}`,
-      });
+    const [program, detail] = (await warning()) ?? [];
+    if (detail === undefined || !(await removeLinks()).includes(true)) return;
+    logger.warn(`batches are staged on disk until the ${program} is started again`, { detail });
   };
   const timer = setInterval(() => void watch(), WATCH_MS);
   return {
     link: async () => {
-      if (!(await hasRoom(FREE_BYTES_AT_START)) || !(await areTargetsThere())) return;
+      if (!(await hasRoom(FREE_BYTES_AT_START)) || !(await areFolders(targets))) return;
       for (const { target, path } of links)
         await symlink(target, path, "dir").catch(() => {
           // The stream does not exist yet, or the server has already staged a batch on disk.
         });
     },
     clear: async () => {
-      for (const { target } of links)
+      for (const target of targets)
         for (const name of await readdir(target).catch(() => []))
           await rm(join(target, name), { recursive: true, force: true }).catch(() => {});
     },
     remove: async () => {
       clearInterval(timer);
-      await Promise.all(links.map(({ path }) => removeLink(path)));
+      await removeLinks();
       await rm(folder, { recursive: true, force: true });
-      await rm(files.staging, { force: true });
     },
   };
 };
 
-/** Undefined if there is no such memory, or it may not be used. */
-const makeFolder = async (files: BrokerFiles): Promise<string | undefined> => {
+/** Whether there is such memory, and it may be used. Removes what a killed run has left. */
+const makeFolder = async (folder: string, targets: readonly string[]): Promise<boolean> => {
   try {
-    if (!(await hasRoom(FREE_BYTES_AT_START))) return undefined;
-    // Readable by its owner only, because it contains events.
-    const folder = await mkdtemp(FOLDER_PREFIX);
-    await writePrivateFile(files.staging, folder);
-    await writeFile(join(folder, OWNER), files.directory);
-    await Promise.all(STREAMS.map((stream) => mkdir(join(folder, stream))));
-    return folder;
+    await rm(folder, { recursive: true, force: true });
+    if (!(await hasRoom(FREE_BYTES_AT_START))) return false;
+    // Readable by its owner only, because it contains events; and not recursively, because another user's folder of this name is not taken.
+    await mkdir(folder, { mode: 0o700 });
+    for (const target of targets) await mkdir(target);
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 };
 
-/** File in the folder that names its owner. A copied DATA_DIR names the folder of the original service, which may be running. */
-const OWNER = "owner";
-
-/** Removes the folder of a killed run. If it cannot be removed it stays: that is no reason not to start. */
-const removeLeftover = async (files: BrokerFiles): Promise<void> => {
-  const folder = await readFile(files.staging, "utf8").catch(() => "");
-  if (!folder.startsWith(FOLDER_PREFIX) || dirname(folder) !== MEMORY_FOLDER) return;
-  const owner = await readFile(join(folder, OWNER), "utf8").catch(() => "");
-  if (owner === files.directory) await rm(folder, { recursive: true, force: true }).catch(() => {});
+/** Others may remove the folders: systemd does at the end of a user's last session (RemoveIPC of logind.conf). */
+const areFolders = async (paths: readonly string[]): Promise<boolean> => {
+  const found = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
+  return found.every((folder) => folder?.isDirectory());
 };
 
 const hasRoom = async (bytes: number): Promise<boolean> => {

@@ -6,16 +6,23 @@ import { mkdir, realpath } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { BrokerUser } from "../../../streams/permissions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { type BrokerFiles, brokerFiles, readLastPort, writePrivateFile } from "./broker-files.ts";
-import { type BrokerCredentials, brokerUrl, CredentialsError, loadCredentials } from "./credentials.ts";
-import { diskTakesBytes } from "./disk.ts";
-import { moveFormerStore } from "./former-store.ts";
-import { lockInstance } from "./instance-lock.ts";
-import { type LaunchOptions, launch, READY_MS_MAX, type RunningServer } from "./launch.ts";
-import { endLeftover } from "./leftover.ts";
+import {
+  type BrokerFiles,
+  brokerFiles,
+  brokerUrl,
+  CredentialsError,
+  diskTakesBytes,
+  loadCredentials,
+  lockInstance,
+  readLastPort,
+  writePrivateFile,
+} from "./broker-files.ts";
 import { isPortFree } from "./server-info.ts";
+import { endLeftover, type LaunchOptions, launch, type RunningServer } from "./server-process.ts";
 import { prepareStaging } from "./staging.ts";
 
+/** How long a server may take to recover its streams at the first start: well past the seconds that a large store takes. */
+const READY_MS_MAX = 120_000;
 const RESTART_DELAY_MS_MIN = 100;
 const RESTART_DELAY_MS_MAX = 5000;
 /** A run that lasted this long was not part of a series of crashes. */
@@ -70,81 +77,89 @@ export class BrokerStartError extends Error {
 export const startBroker = async ({ binary, directory, logger }: BrokerOptions): Promise<Broker> => {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const files = brokerFiles(await realpath(directory));
-  const locked = lockInstance(files.directory);
-  if (locked.kind === "in_use") {
-    const owner = locked.pid === undefined ? "another process" : `process ${locked.pid}`;
+  const lock = lockInstance(files.directory);
+  if (lock.kind === "in_use") {
+    const owner = lock.pid === undefined ? "another process" : `process ${lock.pid}`;
     throw new BrokerStartError(
       "directory_in_use",
       `${files.directory} is in use by ${owner}. Two services cannot share one DATA_DIR: stop the other one, or give this one its own DATA_DIR and PORT.`,
     );
   }
   try {
-    const stopping = new AbortController();
-    const credentials = await prepareFiles(files, logger);
-    const staging = await prepareStaging(files, logger);
-    const launchOptions = { binary, files, credentials, staging, logger, signal: stopping.signal };
-    const port = await lastPort(files);
-    const first = await launchFirst({ ...launchOptions, port, readyMsMax: READY_MS_MAX });
-    logger.info("the broker is ready", { pid: first.pid, detail: `nats-server ${first.version}` });
-    const supervised = supervise({ ...launchOptions, port: first.port, readyMsMax: undefined }, first);
-    const stop = async (): Promise<void> => {
-      stopping.abort();
-      await supervised.stopped;
-      await staging.remove();
-      locked.lock.release();
-    };
-    return {
-      url: (user) => brokerUrl(user, credentials, first.port),
-      port: first.port,
-      version: first.version,
-      get pid() {
-        return supervised.current().pid;
-      },
-      stageInMemory: staging.link,
-      untilReady: supervised.untilReady,
-      revive: supervised.revive,
-      distrust: supervised.distrust,
-      stop,
-      [Symbol.asyncDispose]: stop,
-    };
+    return await startLocked({ binary, files, logger, release: lock.release });
   } catch (error) {
-    locked.lock.release();
+    lock.release();
     throw error instanceof CredentialsError ? new BrokerStartError("not_ready", error.message) : error;
   }
 };
 
-/** Makes the files of an earlier run ready for this one. Throws BrokerStartError if a person has to act first. */
-const prepareFiles = async (files: BrokerFiles, logger: Logger): Promise<BrokerCredentials> => {
-  if (!(await diskTakesBytes(files.directory)))
+interface LockedOptions extends Pick<LaunchOptions, "binary" | "files" | "logger"> {
+  readonly release: () => void;
+}
+
+const startLocked = async ({ release, ...options }: LockedOptions): Promise<Broker> => {
+  const { files, logger } = options;
+  if (!(await diskTakesBytes(files)))
     throw new BrokerStartError(
       "disk_full",
       `The disk of ${files.directory} takes no more bytes. ${WHY_SPACE}`,
     );
   const credentials = await loadCredentials(files.credentials);
   await endLeftover(files, logger);
-  const store = await moveFormerStore(files, logger);
-  if (store.kind === "unclear")
-    throw new BrokerStartError(
-      "not_ready",
-      `${store.former} and ${files.account} both hold streams, as after an older version has run on the files of a newer one. Move the one away whose log is not to go on. DATA_DIR/admin.key may hold the key of that one: put its copy back, or set ADMIN_API_KEY.`,
-    );
-  return credentials;
+  const stopping = new AbortController();
+  const staging = await prepareStaging(files, logger);
+  const launchOptions = { ...options, credentials, staging, signal: stopping.signal };
+  const first = await launchFirst({
+    ...launchOptions,
+    port: await lastPort(files),
+    readyMsMax: READY_MS_MAX,
+  });
+  logger.info("the broker is ready", { pid: first.pid, detail: `nats-server ${first.version}` });
+  const supervised = supervise({ ...launchOptions, port: first.port, readyMsMax: undefined }, first);
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await supervised.stopped;
+    await staging.remove();
+    release();
+  };
+  return {
+    url: (user) => brokerUrl(user, credentials, first.port),
+    port: first.port,
+    version: first.version,
+    get pid() {
+      return supervised.current().pid;
+    },
+    stageInMemory: staging.link,
+    untilReady: supervised.untilReady,
+    revive: supervised.revive,
+    distrust: supervised.distrust,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 };
 
 const launchFirst = async (options: LaunchOptions): Promise<RunningServer> => {
+  const { files, credentials, staging } = options;
   let server: RunningServer | undefined;
   try {
     const outcome = await launch(options);
     if (outcome.kind === "failed")
       throw new BrokerStartError("not_ready", `The broker did not start: ${outcome.reason}`);
     server = outcome.server;
-    await keepAddress(options.files, options.credentials, server.port);
+    await writePrivateFile(files.port, `${server.port}\n`);
+    await writePrivateFile(files.consumerUrl, `${brokerUrl("consumer", credentials, server.port)}\n`);
     return server;
   } catch (error) {
     await server?.end();
-    await options.staging.remove();
+    await staging.remove();
     throw error;
   }
+};
+
+/** The port of the last run if it is free, so that URLs given to people stay right. */
+const lastPort = async (files: BrokerFiles): Promise<number | undefined> => {
+  const port = await readLastPort(files);
+  return port !== undefined && (await isPortFree(port)) ? port : undefined;
 };
 
 /** Keeps a server running on the same port until `options.signal`, then ends it. */
@@ -154,14 +169,17 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
   let endedBecause: string | undefined;
   let ready = Promise.withResolvers<void>();
   ready.resolve();
+  const aborted = new Promise<string>((resolve) =>
+    signal.addEventListener("abort", () => resolve("stopped")),
+  );
   const run = async (): Promise<void> => {
     let delayMs = RESTART_DELAY_MS_MIN;
     let startedMs = performance.now();
-    while (!signal.aborted) {
-      const how = await endedOrStopped(server, signal);
+    for (;;) {
+      const how = await Promise.race([server.ended, aborted]);
       ready = Promise.withResolvers<void>();
       await server.end();
-      if (how === "stopped") return;
+      if (signal.aborted) return;
       if (endedBecause === undefined)
         logger.error("the broker ended by itself and is started again", { pid: server.pid, detail: how });
       else logger.warn("the broker is started again", { pid: server.pid, detail: endedBecause });
@@ -183,7 +201,7 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
   const distrust = (): void => server.distrust();
   const revive = async (reason: string): Promise<void> => {
     distrust();
-    if (!(await diskTakesBytes(files.directory))) return;
+    if (!(await diskTakesBytes(files))) return;
     endedBecause = reason;
     await server.end();
   };
@@ -199,7 +217,7 @@ const restart = async (options: LaunchOptions, firstDelayMs: number) => {
     delayMs = Math.min(delayMs * 2, RESTART_DELAY_MS_MAX);
     try {
       await endLeftover(files, logger);
-      if (!(await diskTakesBytes(files.directory))) {
+      if (!(await diskTakesBytes(files))) {
         logger.error("the broker is not started again on a full disk", { detail: WHY_SPACE });
         continue;
       }
@@ -211,29 +229,4 @@ const restart = async (options: LaunchOptions, firstDelayMs: number) => {
       logger.error("the broker could not be started again", { detail: String(error) });
     }
   }
-};
-
-const endedOrStopped = async (server: RunningServer, signal: AbortSignal): Promise<string> => {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const onAbort = (): void => resolve("stopped");
-  signal.addEventListener("abort", onAbort);
-  if (signal.aborted) onAbort();
-  const how = await Promise.race([server.ended, promise]);
-  signal.removeEventListener("abort", onAbort);
-  return signal.aborted ? "stopped" : how;
-};
-
-/** The port of the last run if it is free, so that URLs given to people stay right. */
-const lastPort = async (files: BrokerFiles): Promise<number | undefined> => {
-  const port = await readLastPort(files);
-  return port !== undefined && (await isPortFree(port)) ? port : undefined;
-};
-
-const keepAddress = async (
-  files: BrokerFiles,
-  credentials: BrokerCredentials,
-  port: number,
-): Promise<void> => {
-  await writePrivateFile(files.port, `${port}\n`);
-  await writePrivateFile(files.consumerUrl, `${brokerUrl("consumer", credentials, port)}\n`);
 };

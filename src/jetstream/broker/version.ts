@@ -1,52 +1,34 @@
-/** Versions of nats-server, as its `--version` and its INFO line tell them (semver.org 2.0.0, without build metadata). */
-
-export interface BrokerVersion {
-  readonly major: number;
-  readonly minor: number;
-  readonly patch: number;
-  /** `RC.1` in `2.12.1-RC.1`; empty in a release. */
-  readonly preRelease: string;
-}
+/** Which nats-server Prooftrail runs on. */
 
 /**
  * The one that is downloaded, that the image and compose.yaml have, that the tests run on, and that every measurement in code and documents is of.
  */
 export const BROKER_VERSION = "2.15.1";
 
+/** SHA-256 of its official release archives, by platform, as a public container build carries them. */
+export const RELEASE_SHA256: Readonly<Record<string, string>> = {
+  "linux-amd64": "bf5edc7b1ce98e885c368cb43a886eb148dc5d0551d99f3cf6141fb5e1954c70",
+  "linux-arm64": "e2fbab4cad7d3c76e3052eb959570393c9d73ba756b70bf8e9eea61e9ae6d49c",
+};
+
 /**
  * The oldest broker that Prooftrail works with. 2.12.0 brought atomic batches, 2.12.1 message ids inside them
  * (NATS ADR-50). Older servers accept the batch headers in silence and store the messages one by one.
  */
-export const BROKER_VERSION_FLOOR: BrokerVersion = { major: 2, minor: 12, patch: 1, preRelease: "" };
+export const BROKER_VERSION_FLOOR = "2.12.1";
 
-const VERSION = /\bv?(\d{1,5})\.(\d{1,5})\.(\d{1,5})(?:-([0-9A-Za-z.-]+))?/;
+const VERSION = /\bv?(\d{1,5}\.\d{1,5}\.\d{1,5}(?:-[0-9A-Za-z.-]+)?)/;
 
-/** The version in a text such as `nats-server: v2.15.1` or `2.15.1`. */
-export const parseBrokerVersion = (text: string): BrokerVersion | undefined => {
-  const [, major, minor, patch, preRelease = ""] = VERSION.exec(text) ?? [];
-  if (major === undefined || minor === undefined || patch === undefined) return undefined;
-  return { major: Number(major), minor: Number(minor), patch: Number(patch), preRelease };
-};
+/** The version in a text such as `nats-server: v2.15.1` or `nats-server-2.15.1`. */
+export const brokerVersionIn = (text: string): string | undefined => VERSION.exec(text)?.[1];
 
-/** Negative when `a` is older, 0 when equal, positive when newer. */
-export const compareBrokerVersions = (a: BrokerVersion, b: BrokerVersion): number =>
-  a.major - b.major ||
-  a.minor - b.minor ||
-  a.patch - b.patch ||
-  comparePreReleases(a.preRelease, b.preRelease);
+/** Negative when `a` is older, positive when newer. */
+export const compareBrokerVersions = (a: string, b: string): number =>
+  a.localeCompare(b, "en", { numeric: true });
 
-export const isSupportedBrokerVersion = (version: BrokerVersion): boolean =>
-  compareBrokerVersions(version, BROKER_VERSION_FLOOR) >= 0;
-
-export const formatBrokerVersion = (version: BrokerVersion): string => {
-  const numbers = `${version.major}.${version.minor}.${version.patch}`;
-  return version.preRelease === "" ? numbers : `${numbers}-${version.preRelease}`;
-};
-
-/** A release comes after all its candidates. */
-const comparePreReleases = (a: string, b: string): number => {
-  if (a === b) return 0;
-  if (a === "") return 1;
-  if (b === "") return -1;
-  return a.localeCompare(b, "en", { numeric: true });
+/** A release candidate of the oldest version is older than it. */
+export const isSupportedBrokerVersion = (version: string): boolean => {
+  const [release = "", preRelease] = version.split("-", 2);
+  const order = compareBrokerVersions(release, BROKER_VERSION_FLOOR);
+  return order > 0 || (order === 0 && preRelease === undefined);
 };

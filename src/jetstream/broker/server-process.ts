@@ -1,0 +1,277 @@
+/** One run of nats-server: start it, wait until it serves JetStream, end it. Not for restarting: see supervise.ts. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "../../telemetry/logger.ts";
+import { type BrokerCredentials, type BrokerFiles, writePrivateFile } from "./broker-files.ts";
+import { configure } from "./configure.ts";
+import { runCommand } from "./run-command.ts";
+import { readServerInfo } from "./server-info.ts";
+import type { Staging } from "./staging.ts";
+
+const STILL_STARTING_MS = 5000;
+const POLL_MS = 20;
+/** From the request to stop to SIGKILL. DESIGN 2 gives the whole service 10 s, of which requests may take five. */
+const STOP_MS_MAX = 3000;
+/** The shim's watcher ends the broker of a dead parent within 5 s; one more for the machine. */
+const OWN_END_MS_MAX = 6000;
+const KILLED_END_MS_MAX = 5000;
+const LOG_TAIL_CHARACTERS = 2000;
+
+export interface LaunchOptions {
+  readonly binary: string;
+  readonly files: BrokerFiles;
+  readonly credentials: BrokerCredentials;
+  readonly port: number | undefined;
+  readonly staging: Staging;
+  readonly logger: Logger;
+  /** After this the server is ended. Undefined: waits as long as it lives. */
+  readonly readyMsMax: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+interface ServerAddress {
+  readonly pid: number;
+  readonly port: number;
+  readonly version: string;
+}
+
+export interface RunningServer extends ServerAddress {
+  /** Resolves with what happened, in words, once the shim has ended. */
+  readonly ended: Promise<string>;
+  /** Marks the server as one whose writes at its end would be wrong: from now on it is killed, whoever ends it. */
+  distrust(): void;
+  /** Asks it to end, and kills it when it does not. Resolves when it has ended. */
+  end(): Promise<void>;
+}
+
+type LaunchOutcome =
+  | { readonly kind: "ready"; readonly server: RunningServer }
+  | { readonly kind: "failed"; readonly reason: string };
+
+export const launch = async (options: LaunchOptions): Promise<LaunchOutcome> => {
+  const { files, credentials, port, staging } = options;
+  await staging.clear();
+  await rm(files.run, { recursive: true, force: true });
+  await mkdir(files.run, { recursive: true, mode: 0o700 });
+  await writePrivateFile(files.configuration, configure({ files, credentials, port }));
+  const child = startShim(options);
+  const ended = endOf(child);
+  const end = (): Promise<void> => endShim(child, ended);
+  const ready = await waitUntilReady(options, ended);
+  if (typeof ready !== "string") {
+    const distrust = (): void => void child.stdin?.write("wrong\n");
+    return { kind: "ready", server: { ...ready, ended, distrust, end } };
+  }
+  await end();
+  return { kind: "failed", reason: `${ready}${await logTail(files)}` };
+};
+
+/**
+ * The shell between us and nats-server. It ends the broker when we end, even by `kill -9`, which no code of ours survives. Standard input is a
+ * pipe whose other end we hold: the kernel closes it when we die, and `end` closes it on purpose. The watcher sees that, asks the broker to stop
+ * and kills it after 5 seconds. The shim waits for it, because a watcher that is just forking ends a moment after it was told to.
+ *
+ * A broker that has failed to write is killed. nats-server 2.15.1 can then believe in a sequence that it never stored, if that would have
+ * been the first of a block, and writes it down when it ends in order: the log would have a hole (measured). After a kill it reads its
+ * blocks, and what it acknowledged is in them. We report a failure with a line on the pipe; but we know it late, or never if we die before. So
+ * the failures in the server's own log are counted too, and compared with the number at the start.
+ *
+ * Arguments: the path of the server's log, then the server and its own arguments.
+ */
+export const SHIM = `
+log=$1
+shift
+failures() { cat "$log"* 2>/dev/null | grep -c ' Critical write error: '; }
+before=$(failures)
+exec 3<&0 </dev/null
+"$@" 3<&- &
+broker=$!
+(
+  is_wrong=
+  while read -r _; do is_wrong=1; done <&3
+  if [ -n "$is_wrong" ] || [ "$(failures)" -gt "$before" ]; then
+    kill -KILL "$broker"
+    exit
+  fi
+  kill -TERM "$broker" || exit
+  tenths=0
+  while kill -0 "$broker" && [ "$tenths" -lt 50 ]; do
+    sleep 0.1
+    tenths=$((tenths + 1))
+  done
+  kill -KILL "$broker"
+) 2>/dev/null &
+watcher=$!
+exec 3<&-
+wait "$broker"
+status=$?
+kill "$watcher" 2>/dev/null
+wait "$watcher" 2>/dev/null
+exit "$status"
+`;
+
+const startShim = ({ binary, files }: LaunchOptions): ChildProcess => {
+  const startLog = openSync(files.startLog, "w", 0o600);
+  try {
+    const server = [binary, "-c", files.configuration];
+    return spawn("/bin/sh", ["-c", SHIM, "prooftrail-broker", files.log, ...server], {
+      cwd: files.directory,
+      // Its own process group: Ctrl-C in the terminal must not end the broker before the service has finished.
+      detached: true,
+      // The server needs none of our environment, which holds secrets.
+      env: { PATH: process.env.PATH ?? "/usr/bin:/bin" },
+      stdio: ["pipe", startLog, startLog],
+    });
+  } finally {
+    closeSync(startLog);
+  }
+};
+
+const endOf = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    child.once("error", (error) => resolve(`it could not be started: ${error.message}`));
+    child.once("exit", (code, signal) =>
+      resolve(signal === null ? `exit status ${code}` : `signal ${signal}`),
+    );
+    child.stdin?.on("error", () => {
+      // The other end is gone, which `exit` reports too.
+    });
+  });
+
+const endShim = async (child: ChildProcess, ended: Promise<string>): Promise<void> => {
+  // The shim still reads what was written before.
+  child.stdin?.end();
+  const timer = new AbortController();
+  const late = delay(STOP_MS_MAX, "late", { signal: timer.signal }).catch(() => "in time");
+  // The group is shim, watcher and server, since the shim was started detached.
+  if ((await Promise.race([ended, late])) === "late" && child.pid !== undefined) kill(-child.pid);
+  await ended;
+  timer.abort();
+};
+
+/** Address of the server, or the reason why there is none. */
+const waitUntilReady = async (
+  { files, staging, logger, readyMsMax = Number.POSITIVE_INFINITY, signal }: LaunchOptions,
+  ended: Promise<string>,
+): Promise<ServerAddress | string> => {
+  const startedMs = performance.now();
+  let saidMs = startedMs;
+  let end: string | undefined;
+  void ended.then((how) => {
+    end = how;
+  });
+  for (;;) {
+    // In every round, so that the links exist before clients do: the server removes them while it recovers its streams, and listens after
+    // that.
+    await staging.link();
+    const server = await findServer(files);
+    if (server !== undefined) {
+      // The last stream may have been recovered since.
+      await staging.link();
+      return server;
+    }
+    if (end !== undefined) return `nats-server ended before it was ready (${end})`;
+    if (signal.aborted) return "stopped while it was starting";
+    const nowMs = performance.now();
+    if (nowMs - startedMs > readyMsMax) return `nats-server was not ready after ${readyMsMax / 1000} s`;
+    if (nowMs - saidMs > STILL_STARTING_MS) {
+      saidMs = nowMs;
+      logger.info("the broker is still starting", { duration_ms: Math.round(nowMs - startedMs) });
+    }
+    await delay(POLL_MS);
+  }
+};
+
+/** The server writes its ports file when it listens, and it listens once JetStream has recovered. */
+const findServer = async (files: BrokerFiles): Promise<ServerAddress | undefined> => {
+  const portsFile = (await readdir(files.run)).find((name) => name.endsWith(".ports"));
+  if (portsFile === undefined) return undefined;
+  const ports = await readFile(join(files.run, portsFile), "utf8");
+  const port = Number(/"nats:\/\/127\.0\.0\.1:(\d+)"/.exec(ports)?.[1]);
+  const pid = await readBrokerPid(files);
+  if (!Number.isInteger(port) || pid === undefined) return undefined;
+  const info = await readServerInfo(port);
+  return info?.hasJetStream ? { pid, port, version: info.version } : undefined;
+};
+
+/** The first line of a run of nats-server 2.15.1. With another version more lines are shown. */
+const FIRST_LINE = "Starting nats-server";
+const REFUSED_FILE = /not writable|permission denied/;
+
+/** The end of this run's log, in whole lines, with advice if a file was not accessible. */
+const logTail = async (files: BrokerFiles): Promise<string> => {
+  const [early = "", log = ""] = await Promise.all(
+    [files.startLog, files.log].map((path) => readFile(path, "utf8").catch(() => "")),
+  );
+  // If there is output from before the log was opened, that is all of this run.
+  const [said, path] = early.trim() ? [early, files.startLog] : [log, files.log];
+  const lines = said.trim().split("\n");
+  const first = lines.findLastIndex((line) => line.includes(FIRST_LINE));
+  const tail = lastLines(lines.slice(Math.max(0, first)).join("\n"));
+  if (tail === "") return "";
+  const advice = `\nHave all of ${files.directory} belong to the user that runs the service.`;
+  return `; the end of its log, ${path}:\n${tail}${REFUSED_FILE.test(tail) ? advice : ""}`;
+};
+
+const lastLines = (text: string): string => {
+  const end = text.slice(-LOG_TAIL_CHARACTERS);
+  return end.length < text.length ? end.slice(end.indexOf("\n") + 1) : end;
+};
+
+/**
+ * A nats-server of ours that outlived the process that started it must be gone before another opens the same store. Waits until it has ended;
+ * kills it when it does not. Resolves when none runs.
+ */
+export const endLeftover = async (files: BrokerFiles, logger: Logger): Promise<void> => {
+  const pid = await readBrokerPid(files);
+  if (pid === undefined || !(await isOurBroker(pid, files))) return;
+  logger.warn("a broker of an earlier run is still there: waiting for it to end", { pid });
+  if (await hasEnded(pid, files, OWN_END_MS_MAX)) return;
+  logger.warn("it did not end by itself: killing it", { pid });
+  kill(pid);
+  if (await hasEnded(pid, files, KILLED_END_MS_MAX)) return;
+  throw new Error(`process ${pid} is an earlier broker on ${files.directory} and cannot be killed`);
+};
+
+/** The process id that the server wrote, or undefined while there is none. */
+const readBrokerPid = async (files: BrokerFiles): Promise<number | undefined> => {
+  const pid = Number.parseInt(await readFile(files.pid, "utf8").catch(() => ""), 10);
+  return Number.isInteger(pid) && pid > 1 ? pid : undefined;
+};
+
+const hasEnded = async (pid: number, files: BrokerFiles, waitMs: number): Promise<boolean> => {
+  const deadline = performance.now() + waitMs;
+  while (await isOurBroker(pid, files)) {
+    if (performance.now() > deadline) return false;
+    await delay(POLL_MS);
+  }
+  return true;
+};
+
+/**
+ * Process ids are reused, so the command line must end with exactly our configuration; a path that only ends like it belongs to another
+ * service. A zombie has no command line and counts as ended.
+ */
+const isOurBroker = async (pid: number, { configuration }: BrokerFiles): Promise<boolean> =>
+  (await commandLine(pid)).endsWith(` ${configuration}`);
+
+/** Its arguments with a space between them. */
+const commandLine = async (pid: number): Promise<string> => {
+  if (process.platform === "linux")
+    return (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""))
+      .slice(0, -1)
+      .replaceAll("\0", " ");
+  const ps = runCommand("ps", ["-ww", "-o", "args=", "-p", String(pid)], { timeoutMs: KILLED_END_MS_MAX });
+  return (await ps.catch(() => "")).trimEnd();
+};
+
+const kill = (pid: number): void => {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Gone in between.
+  }
+};
