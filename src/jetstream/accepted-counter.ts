@@ -2,7 +2,7 @@
 import pLimit from "p-limit";
 import { COUNTS_GROUPS, countsSubject } from "../../streams/subjects.ts";
 import { COUNTS_DAYS_READ_AT_ONCE, COUNTS_FLUSH_MS, COUNTS_REQUEST_MS_MAX } from "../limits.ts";
-import { type AcceptedCounts, type Hour, hourOf } from "../log/accepted-counts.ts";
+import { type AcceptedCounts, HOUR_MS, type Hour, hourAt, hourOf } from "../log/accepted-counts.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { answered } from "./answered.ts";
 import { type ApiError, describeApiError, describeError } from "./api-errors.ts";
@@ -15,23 +15,13 @@ type AcceptedCounter = AcceptedCounts & StallReport;
 /** The counts of one tenant and day, by the hour of the day. */
 type DayOfTenant = number[];
 
-/** One message: what this process has acknowledged on one day, of the tenants of one group. */
-interface Group {
+/** What this process has acknowledged on one day, of the tenants of one group. A message that was forgotten is followed by another one. */
+interface Message {
+  readonly day: string;
   readonly subject: string;
   readonly tenants: Map<string, DayOfTenant>;
-  /** Increases with each event. */
-  revision: number;
-  storedRevision: number;
+  isStored: boolean;
 }
-
-interface Day {
-  /** The writer of its messages: this process, and another one if it forgets the day and counts in it again. */
-  readonly writer: string;
-  readonly groups: Map<number, Group>;
-}
-
-/** Days that stay in memory although they are stored: around midnight events of both are counted. */
-const DAYS_KEPT = 2;
 
 export const createAcceptedCounter = ({
   connection,
@@ -41,50 +31,47 @@ export const createAcceptedCounter = ({
   readonly logger: Logger;
 }): AcceptedCounter => {
   const clock = createConnectedStallClock(connection);
-  const days = new Map<string, Day>();
-  let latest: { tenant: string; hour: Hour; at: number; group: Group; counts: DayOfTenant } | undefined;
+  const messages = new Map<string, Message>();
+  let latest: { tenant: string; hour: Hour; at: number; message: Message; counts: DayOfTenant } | undefined;
   let running: Promise<void> | undefined;
 
   const find = (tenant: string, hour: Hour): NonNullable<typeof latest> => {
-    const day = dayOf(hour);
-    const { writer, groups } = getOrSet(days, day, () => ({
-      writer: crypto.randomUUID(),
-      groups: new Map(),
-    }));
-    const group = getOrSet(groups, groupOf(tenant), (number) => ({
-      subject: countsSubject(day, number, writer),
-      tenants: new Map(),
-      revision: 0,
-      storedRevision: 0,
-    }));
-    const counts = getOrSet(group.tenants, tenant, () => []);
-    return { tenant, hour, at: hourOfDay(hour), group, counts };
+    const [day, group] = [dayOf(hour), groupOf(tenant)];
+    const message = messages.get(`${day} ${group}`) ?? {
+      day,
+      subject: countsSubject(day, group, crypto.randomUUID()),
+      tenants: new Map<string, DayOfTenant>(),
+      isStored: true,
+    };
+    messages.set(`${day} ${group}`, message);
+    const counts = message.tenants.get(tenant) ?? [];
+    message.tenants.set(tenant, counts);
+    return { tenant, hour, at: hourOfDay(hour), message, counts };
   };
-  const store = async (group: Group): Promise<boolean> => {
+  const store = async (message: Message): Promise<boolean> => {
     if (!connection.isConnected()) return false;
-    const { subject, revision, tenants } = group;
-    const payload = JSON.stringify(Object.fromEntries(tenants));
+    const payload = JSON.stringify(Object.fromEntries(message.tenants));
+    // What is counted from here on has to be stored again.
+    message.isStored = true;
     try {
       const answer = await connection.untilLost(() =>
-        connection.nats.request(subject, payload, { timeout: COUNTS_REQUEST_MS_MAX }),
+        connection.nats.request(message.subject, payload, { timeout: COUNTS_REQUEST_MS_MAX }),
       );
       const { seq, error }: { seq?: number; error?: ApiError } = answer.json();
       if (typeof seq !== "number") throw new Error(describeApiError(error ?? {}));
-      group.storedRevision = revision;
       clock.cleared();
-      return true;
     } catch (error) {
+      message.isStored = false;
       clock.failed();
       logger.warn("the counts of acknowledged events were not stored yet", { detail: describeError(error) });
-      return false;
     }
+    return message.isStored;
   };
   const send = async (): Promise<void> => {
     // If the broker does not take one, the others are not tried: each would wait for its timeout.
-    for (const { groups } of [...days.values()])
-      for (const group of [...groups.values()]) if (!isStored(group) && !(await store(group))) return;
-    for (const [day, { groups }] of [...days].toSorted().slice(0, -DAYS_KEPT))
-      if ([...groups.values()].every(isStored)) days.delete(day);
+    for (const message of [...messages.values()]) if (!message.isStored && !(await store(message))) return;
+    const yesterday = dayOf(hourAt(Date.now() - 24 * HOUR_MS));
+    for (const [key, { day, isStored }] of messages) if (isStored && day < yesterday) messages.delete(key);
     latest = undefined;
   };
   const flush = (): Promise<void> => {
@@ -103,9 +90,9 @@ export const createAcceptedCounter = ({
       // Mostly tenant and hour are the same as before: looking up a new text costs more than everything else here (measured).
       if (latest?.tenant !== tenant || !receivedAt.startsWith(latest.hour))
         latest = find(tenant, hourOf(receivedAt));
-      const { group, counts, at } = latest;
+      const { message, counts, at } = latest;
       counts[at] = (counts[at] ?? 0) + events;
-      group.revision += 1;
+      message.isStored = false;
     },
     read: (tenant, hours) => readCounts(connection, tenant, hours),
     begin: () => readBegin(connection),
@@ -114,7 +101,7 @@ export const createAcceptedCounter = ({
       const at = hourOfDay(hour);
       return [
         ...new Set(
-          found.flatMap((each) => [...each].filter(([, counts]) => counts[at]).map(([name]) => name)),
+          found.flatMap((each) => Object.keys(each).filter((tenant) => countIn(each, tenant, at) > 0)),
         ),
       ];
     },
@@ -124,16 +111,6 @@ export const createAcceptedCounter = ({
       if (connection.isConnected()) await flush();
     },
   };
-};
-
-const isStored = ({ revision, storedRevision }: Group): boolean => revision === storedRevision;
-
-const getOrSet = <Key, Value>(map: Map<Key, Value>, key: Key, make: (key: Key) => Value): Value => {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make(key);
-  map.set(key, made);
-  return made;
 };
 
 const dayOf = (hour: Hour): string => hour.slice(0, "2026-11-20".length);
@@ -168,8 +145,8 @@ const readCounts = async (
   const readHours = async (day: string, asked: readonly Hour[]): Promise<void> => {
     const found = await readDay(connection, countsSubject(day, groupOf(tenant), "*"));
     for (const hour of asked) {
-      const counted = found.flatMap((each) => each.get(tenant)?.[hourOfDay(hour)] ?? []);
-      const sum = counted.reduce((one, other) => one + other, 0);
+      const at = hourOfDay(hour);
+      const sum = found.reduce((before, each) => before + countIn(each, tenant, at), 0);
       if (sum > 0) counts.set(hour, sum);
     }
   };
@@ -179,28 +156,22 @@ const readCounts = async (
   return counts;
 };
 
+type Decoded = Readonly<Record<string, unknown>>;
+
+const countIn = (decoded: Decoded, tenant: string, at: number): number => {
+  const counts = decoded[tenant];
+  return Array.isArray(counts) ? Number(counts[at] ?? 0) : 0;
+};
+
 /** The newest message of each subject. One that is written again meanwhile comes once more, behind the others, and then replaces the older one. */
-const readDay = (
-  connection: BrokerConnection,
-  subjects: string,
-): Promise<readonly ReadonlyMap<string, DayOfTenant>[]> =>
+const readDay = (connection: BrokerConnection, subjects: string): Promise<readonly Decoded[]> =>
   answered(connection, UNREADABLE, async () => {
-    const found = new Map<string, ReadonlyMap<string, DayOfTenant>>();
+    const found = new Map<string, Decoded>();
     for (let seq = 1; ; ) {
       const query = { seq, next_by_subj: subjects };
       const message = await readFromLeader(connection, "COUNTS", query, COUNTS_REQUEST_MS_MAX);
       if (!message) return [...found.values()];
-      found.set(message.subject, decode(message.data));
+      found.set(message.subject, Object(JSON.parse(Buffer.from(message.data ?? "", "base64").toString())));
       seq = message.seq + 1;
     }
   });
-
-const decode = (data: string | undefined): ReadonlyMap<string, DayOfTenant> => {
-  const decoded: unknown = JSON.parse(Buffer.from(data ?? "", "base64").toString());
-  if (typeof decoded !== "object" || decoded === null) return new Map();
-  return new Map(
-    Object.entries(decoded).flatMap(([tenant, counts]): [string, DayOfTenant][] =>
-      Array.isArray(counts) ? [[tenant, counts.map(Number)]] : [],
-    ),
-  );
-};

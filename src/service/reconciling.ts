@@ -2,7 +2,7 @@
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { BALANCE_STATES, isAlarm } from "../projections/ledger/reconcile.ts";
-import { createReconciler } from "../projections/ledger/reconciler.ts";
+import { createReconciler, type TenantBalance } from "../projections/ledger/reconciler.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
 import type { ViewStore } from "../views/view-store.ts";
@@ -21,7 +21,7 @@ export const startReconciling = (dependencies: {
     ...shared,
     clock: now,
     pause,
-    ...balanceMetrics(metrics),
+    onHour: balanceMetrics(metrics),
   });
   return inBackground(reconciler.run);
 };
@@ -34,19 +34,16 @@ export const balanceMetrics = ({
   reconciledHours,
   reconciliationAlarms,
   reconciledEvents,
-}: Pick<Metrics, "reconciledHours" | "reconciliationAlarms" | "reconciledEvents">): Pick<
-  Parameters<typeof createReconciler>[0],
-  "onHour" | "onBalance"
-> => {
+}: Pick<Metrics, "reconciledHours" | "reconciliationAlarms" | "reconciledEvents">) => {
   countFromZero(reconciliationAlarms, BALANCE_STATES.map((state) => ({ state })).filter(isAlarm));
-  return {
-    onHour: () => reconciledEvents.reset(),
-    onBalance: (tenant, { state, accepted, stored, projected }) => {
+  return (balances: readonly TenantBalance[]): void => {
+    reconciledEvents.reset();
+    for (const { tenant, state, accepted, stored, projected } of balances) {
       reconciledHours.inc({ tenant, state });
       if (isAlarm({ state })) reconciliationAlarms.inc({ state });
       if (accepted !== null) reconciledEvents.set({ tenant, stage: "accepted" }, accepted);
       reconciledEvents.set({ tenant, stage: "stored" }, stored);
       reconciledEvents.set({ tenant, stage: "projected" }, projected);
-    },
+    }
   };
 };

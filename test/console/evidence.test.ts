@@ -43,7 +43,7 @@ describe.skipIf(noBrowserReason !== undefined)(
       await page.getByText(`Saved as ${file.suggestedFilename()}`).waitFor();
       const row = page.locator("tbody tr");
       await until("the bundle is listed", async () => (await row.count()) === 1);
-      const [hash = ""] = /[0-9a-f]{64}/.exec((await row.textContent()) ?? "") ?? [];
+      const hash = (await row.locator("code.breaks").last().textContent()) ?? "";
       await expectAccessible(page, "evidence");
       const path = join(folder.path, "evidence.zip");
       await file.saveAs(path);

@@ -40,8 +40,8 @@ test("each hour that has ended is reconciled once per tenant, and an event that 
       accepted,
       clock: () => now,
       pause: async () => {},
-      onHour: () => {},
-      onBalance: (tenant, { state, projected }) => found.push([tenant, state, projected]),
+      onHour: (balances) =>
+        found.push(...balances.map(({ tenant, state, projected }) => [tenant, state, projected])),
       logger: { ...silentLogger, error: (_message, fields) => void errors.push(fields) },
     });
 

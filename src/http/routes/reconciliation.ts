@@ -9,9 +9,11 @@ import {
   type ReconciliationDependencies,
   reconcile,
   reconcileCounted,
+  TOLD_STATES,
+  type ToldBalance,
+  tellUnread,
 } from "../../projections/ledger/reconcile.ts";
 import { LEDGER_VIEW } from "../../projections/ledger/tables.ts";
-import { TOLD_STATES, type ToldBalance, tellUnread } from "../../projections/ledger/unread.ts";
 import { BALANCES } from "../access.ts";
 import type { Guard } from "../guard.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";

@@ -14,12 +14,13 @@ import {
 } from "../../limits.ts";
 import { type AcceptedCounts, type Hour, hourAt } from "../../log/accepted-counts.ts";
 import type { LogReader } from "../../log/event-log.ts";
+import type { Sequence } from "../../log/outcome.ts";
 import { decodeRecord } from "../../log/record.ts";
 import { type Row, rowInteger, rowText } from "../../views/tables.ts";
 import { tenantCount, tenantList } from "../../views/tenant-query.ts";
 import { DEAD_LETTERS, type ViewStore } from "../../views/view-store.ts";
 import { EVENTS, EVENTS_VIEW } from "../events/tables.ts";
-import { RECONCILED_SEQUENCES_PER_TURN } from "../limits.ts";
+import { RECONCILE_AFTER_MS, RECONCILED_SEQUENCES_PER_TURN } from "../limits.ts";
 import { LEDGER } from "./tables.ts";
 
 export interface HourBalance {
@@ -112,18 +113,16 @@ export const reconcileCounted = async (
   hours: readonly Hour[],
   { now, deadline }: { readonly now: Date; readonly deadline: number },
 ): Promise<readonly HourBalance[]> => {
-  const balances = await reconcile(dependencies, tenant, hours);
-  const last = balances.at(-1);
-  if (!last || last.hour < hourAt(now.getTime() - COUNTS_WAIT_MS_MAX)) return balances;
-  const { hour, stored } = last;
+  const balances = [...(await reconcile(dependencies, tenant, hours))];
+  const recent = hourAt(now.getTime() - COUNTS_WAIT_MS_MAX);
   const waitsUntil = Math.min(deadline, performance.now() + COUNTS_WAIT_MS_MAX);
-  let count = last.accepted ?? 0;
-  while (count < stored && performance.now() < waitsUntil) {
+  for (;;) {
+    const last = balances.at(-1);
+    const isCounted = !last || last.hour < recent || (last.accepted ?? 0) >= last.stored;
+    if (isCounted || performance.now() >= waitsUntil) return balances;
     await delay(COUNTS_POLL_MS);
-    count = (await dependencies.accepted.read(tenant, [hour])).get(hour) ?? 0;
+    balances.splice(-1, 1, ...(await reconcile(dependencies, tenant, [last.hour])));
   }
-  if (count === (last.accepted ?? 0)) return balances;
-  return [...balances.slice(0, -1), ...(await reconcile(dependencies, tenant, [hour]))];
 };
 
 const balanceOf = async (
@@ -253,23 +252,7 @@ const refusedRecords = async (where: HourRead): Promise<Named & Pick<HourBalance
   const { views, log, tenant, hour, range } = where;
   const differing: DifferingEvent[] = [];
   let read = 0;
-  for await (const letter of lettersOf(where)) {
-    const sequence = rowInteger(letter, "sequence");
-    const isReadEnough = read++ === RECONCILED_RECORDS_READ_MAX;
-    if (!isReadEnough && (await isOfAnotherHour(log, sequence, hour))) continue;
-    if (isReadEnough || differing.length === RECONCILED_EVENTS_NAMED_MAX) {
-      const others = await countLetters(views, tenant, { first: sequence, last: range.last });
-      return { differing, isComplete: false, deadLetters: differing.length + others };
-    }
-    const eventId = letter.event_id === null ? null : rowText(letter, "event_id");
-    differing.push({ eventId, sequence, code: rowText(letter, "code") });
-  }
-  return { differing, isComplete: true, deadLetters: differing.length };
-};
-
-async function* lettersOf({ views, tenant, range }: HourRead): AsyncGenerator<Row> {
-  let after: readonly [number] | undefined;
-  do {
+  for (let after: readonly [number] | undefined; ; ) {
     const letters: readonly Row[] = await views.select(
       tenantList({
         tenant,
@@ -282,11 +265,22 @@ async function* lettersOf({ views, tenant, range }: HourRead): AsyncGenerator<Ro
         rowsMax: DEAD_LETTERS_LISTED_MAX,
       }),
     );
-    yield* letters;
-    const last = letters.length < DEAD_LETTERS_LISTED_MAX ? undefined : letters.at(-1);
-    after = last && [rowInteger(last, "sequence")];
-  } while (after !== undefined);
-}
+    for (const letter of letters) {
+      const sequence = rowInteger(letter, "sequence");
+      after = [sequence];
+      const isReadEnough = read++ === RECONCILED_RECORDS_READ_MAX;
+      if (!isReadEnough && (await isOfAnotherHour(log, sequence, hour))) continue;
+      if (isReadEnough || differing.length === RECONCILED_EVENTS_NAMED_MAX) {
+        const others = await countLetters(views, tenant, { first: sequence, last: range.last });
+        return { differing, isComplete: false, deadLetters: differing.length + others };
+      }
+      const eventId = letter.event_id === null ? null : rowText(letter, "event_id");
+      differing.push({ eventId, sequence, code: rowText(letter, "code") });
+    }
+    if (letters.length < DEAD_LETTERS_LISTED_MAX)
+      return { differing, isComplete: true, deadLetters: differing.length };
+  }
+};
 
 /** A record that cannot be read any more counts for the requested hour. */
 const isOfAnotherHour = async (log: LogReader, sequence: number, hour: Hour): Promise<boolean> => {
@@ -338,3 +332,39 @@ const idIn = (eventText: string): string | null => {
     return null;
   }
 };
+
+/** `view_behind`: the missing events may be among those that the views have not read yet. */
+export const TOLD_STATES = [...BALANCE_STATES, "view_behind"] as const;
+
+export interface ToldBalance extends Omit<HourBalance, "state"> {
+  readonly state: (typeof TOLD_STATES)[number];
+}
+
+/**
+ * `position`: what the views had read before the hours were reconciled; `end`: the end of the log after that. Records are in the order of their
+ * times, to within seconds, so everything unread belongs to the hour of the first unread record or a later one: events missing in an earlier hour are
+ * lost, however far behind the views are.
+ */
+export const tellUnread = async (
+  log: Pick<LogReader, "read">,
+  { position, end }: { readonly position: Sequence; readonly end: Sequence },
+  balances: readonly HourBalance[],
+): Promise<readonly ToldBalance[]> => {
+  if (position >= end || !balances.some(isLacking)) return balances;
+  const first = await log.read(position + 1);
+  const record = first && decodeRecord(first.payload);
+  // The hour of an unreadable record is not known, so it excuses none.
+  if (record === undefined) return balances;
+  const from = hourAt(Date.parse(record.receivedAt) - RECONCILE_AFTER_MS);
+  return balances.map((balance) => (isLacking(balance) && balance.hour >= from ? unread(balance) : balance));
+};
+
+const isLacking = ({ state }: HourBalance): boolean =>
+  state === "missing_in_log" || state === "not_projected";
+
+const unread = (balance: HourBalance): ToldBalance => ({
+  ...balance,
+  state: "view_behind",
+  differing: balance.differing.filter(({ code }) => code !== NOT_PROJECTED),
+  isComplete: false,
+});

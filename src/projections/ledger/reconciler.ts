@@ -15,6 +15,10 @@ import { lookAgain } from "../look-again.ts";
 import { type HourBalance, isAlarm, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
 import { LEDGER_VIEW, RECONCILED_HOURS, RECONCILIATION } from "./tables.ts";
 
+export interface TenantBalance extends HourBalance {
+  readonly tenant: string;
+}
+
 export interface Reconciler {
   /** Reconciles the hours that have ended, unless that was done before or the views have not seen all of the log. */
   look(signal: AbortSignal): Promise<"reconciled" | "nothing_new" | "behind">;
@@ -27,17 +31,13 @@ export const createReconciler = (
     readonly accepted: Pick<AcceptedCounts, "read" | "begin" | "tenants">;
     readonly clock: () => Date;
     readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
-    /** Before the balances of an hour are told. */
-    readonly onHour: () => void;
-    readonly onBalance: (tenant: string, balance: HourBalance) => void;
+    readonly onHour: (balances: readonly TenantBalance[]) => void;
     readonly logger: Logger;
   },
 ): Reconciler => {
-  const { accepted, views, log, clock, pause, onHour, onBalance, logger } = dependencies;
+  const { accepted, views, log, clock, pause, onHour, logger } = dependencies;
   /** What the views must have seen: the end of the log when the hour was first looked at. */
   let target: { readonly hour: Hour; readonly sequence: Sequence } | undefined;
-  /** The tenants of an hour whose balances were told, so that another try, after one that failed halfway, does not count them twice. */
-  let told: { readonly hour: Hour; readonly tenants: Set<string> } | undefined;
 
   const look: Reconciler["look"] = async (signal) => {
     const hour = hourAt(clock().getTime() - RECONCILE_AFTER_MS - HOUR_MS);
@@ -49,21 +49,15 @@ export const createReconciler = (
       if ((await views.position(view)) < target.sequence) return "behind";
     for (const each of hours) {
       if (signal.aborted) break;
-      const tenants = await accepted.tenants(each);
-      if (told?.hour !== each) {
-        told = { hour: each, tenants: new Set() };
-        onHour();
-      }
-      for (const tenant of tenants) {
-        if (told.tenants.has(tenant)) continue;
-        for (const balance of await reconcile(dependencies, tenant, [each])) {
-          onBalance(tenant, balance);
-          if (isAlarm(balance)) logger.error("an hour does not balance", alarmOf(tenant, balance));
-        }
-        told.tenants.add(tenant);
-      }
+      const balances: TenantBalance[] = [];
+      for (const tenant of await accepted.tenants(each))
+        for (const balance of await reconcile(dependencies, tenant, [each]))
+          balances.push({ tenant, ...balance });
+      // Told only when nothing of the hour can fail any more: it would be counted twice.
       await noteReconciled(views, each);
-      told = undefined;
+      onHour(balances);
+      for (const balance of balances)
+        if (isAlarm(balance)) logger.error("an hour does not balance", alarmOf(balance));
     }
     return "reconciled";
   };
@@ -104,8 +98,8 @@ const hoursSince = (done: Hour | undefined, last: Hour): readonly Hour[] => {
   return hours;
 };
 
-const alarmOf = (tenant: string, balance: HourBalance): LogFields => {
-  const { hour, state, accepted, stored, projected, differing } = balance;
+const alarmOf = (balance: TenantBalance): LogFields => {
+  const { tenant, hour, state, accepted, stored, projected, differing } = balance;
   const counts = `${state}, hour ${hour}: accepted ${accepted ?? "unknown"}, stored ${stored}, projected ${projected}`;
   const named = differing.map(({ eventId, sequence }) => eventId ?? `sequence ${sequence}`).join(", ");
   return { tenant, count: differing.length, detail: named === "" ? counts : `${counts}; ${named}` };

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { messageOf, simpleEvent } from "../../../test/projections/records.ts";
-import type { HourBalance } from "./reconcile.ts";
-import { type ToldBalance, tellUnread } from "./unread.ts";
+import { type HourBalance, type ToldBalance, tellUnread } from "./reconcile.ts";
 
 const balance = (hour: string, state: HourBalance["state"]): HourBalance => ({
   hour,
