@@ -4,9 +4,8 @@ import { COUNTS_GROUPS, countsSubject } from "../../streams/subjects.ts";
 import { COUNTS_DAYS_READ_AT_ONCE, COUNTS_FLUSH_MS, COUNTS_REQUEST_MS_MAX } from "../limits.ts";
 import { type AcceptedCounts, HOUR_MS, type Hour, hourAt, hourOf } from "../log/accepted-counts.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { answered } from "./answered.ts";
 import { type ApiError, describeApiError, describeError } from "./api-errors.ts";
-import type { BrokerConnection } from "./connection.ts";
+import { answered, type BrokerConnection } from "./connection.ts";
 import { readFromLeader } from "./leader-read.ts";
 import { createConnectedStallClock, type StallReport } from "./stall-clock.ts";
 

@@ -20,8 +20,14 @@ import { type OutgoingRecord, payloadBytes, type RecordAppender } from "../log/e
 import type { Outcome, Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
-import { type AppendExchange, openAppendExchange } from "./append-exchange.ts";
-import { appendSingle, NOT_ACKNOWLEDGED, NOT_CONNECTED, outcomeOf } from "./append-single.ts";
+import {
+  type AppendExchange,
+  appendSingle,
+  NOT_ACKNOWLEDGED,
+  NOT_CONNECTED,
+  openAppendExchange,
+  outcomeOf,
+} from "./append-exchange.ts";
 import type { BrokerConnection } from "./connection.ts";
 import { createRecentIds } from "./recent-ids.ts";
 import type { StallReport } from "./stall-clock.ts";
@@ -236,7 +242,6 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
   const recent = createRecentIds(elapsedMs);
   // After a reconnect the broker may have an older copy of the log, without these ids.
   connection.onChange(recent.forgetAll);
-  let commitsToLookThrough = 0;
 
   const commitSingle = async (entry: Entry): Promise<void> => {
     const { record } = entry;
@@ -280,25 +285,15 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
       return;
     }
     if (entries.length < ATOMIC_RECORDS_MIN) return commitEach(entries);
-    if (commitsToLookThrough > 0) {
-      commitsToLookThrough--;
-      return commitSorted(entries, "untried");
-    }
-    if ((await commitBatch(entries, acknowledged)) === "has duplicates")
-      await commitSorted(entries, "has duplicates");
+    if ((await commitBatch(entries, acknowledged)) === "has duplicates") await commitSorted(entries);
   };
 
   /** For commits with duplicates: known ids are answered from memory, and the rest can still be one batch. */
-  const commitSorted = async (
-    entries: readonly Entry[],
-    tried: "untried" | "has duplicates",
-  ): Promise<void> => {
+  const commitSorted = async (entries: readonly Entry[]): Promise<void> => {
     const { fresh, known, repeated } = sort(entries, recent.sequenceOf);
     for (const { entry, sequence } of known) settle(entry, { kind: "duplicate", sequence });
-    const isFoundOut = fresh.length < entries.length;
-    if (isFoundOut || tried === "has duplicates") commitsToLookThrough = LOOKED_THROUGH_AFTER_DUPLICATE;
     // If only the broker knows the id, it does not say which one. Sent one by one, each record gets its own answer.
-    const isBatch = fresh.length >= ATOMIC_RECORDS_MIN && (isFoundOut || tried === "untried");
+    const isBatch = fresh.length >= ATOMIC_RECORDS_MIN && fresh.length < entries.length;
     if (!isBatch || (await commitBatch(fresh, () => {})) === "has duplicates") await commitEach(fresh);
     // The first record of each id has its outcome now, and its repeats get the same. Tried one after another, each could wait for a whole
     // timeout.
@@ -344,12 +339,6 @@ const NOT_SENT: Outcome = {
   reason: "unavailable",
   detail: "The event log does not answer. The event was not sent to it.",
 };
-
-/**
- * A client that repeats one event mostly repeats others too. So this many commits after a duplicate are checked before they are sent, and
- * not after they failed.
- */
-const LOOKED_THROUGH_AFTER_DUPLICATE = 64;
 
 /** The outcome of a record whose id an earlier record of the same commit has. */
 const repeatOf = (first: Outcome | undefined): Outcome => {

@@ -1,6 +1,7 @@
 /** What can be wrong with the brokers and their streams, as values. Readiness, doctor, metrics and alert rules put it into words. */
 import type { ClusterInfo, NatsConnection } from "nats";
 import type { StreamDefinition } from "../../streams/stream.ts";
+import type { Sequence } from "../log/outcome.ts";
 import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 import { readServerInfo } from "./broker/server-info.ts";
 
@@ -106,4 +107,21 @@ export const lookAtBrokers = (
       return { address, name: info?.name, answers: info !== undefined };
     }),
   );
+};
+
+export interface LogState {
+  readonly lastSequence: Sequence;
+  /**
+   * Number of servers that have the whole log. A server whose disk was full stays behind, even when there is space again, and says nothing
+   * about it until it is restarted (measured on nats-server 2.15.1). Until then each record is on one disk less.
+   */
+  readonly copies: number;
+}
+
+export const readLogState = async (nats: NatsConnection): Promise<LogState> => {
+  const manager = await nats.jetstreamManager({ checkAPI: false });
+  const { state, cluster } = await manager.streams.info("AUDIT");
+  const whole = (cluster?.replicas ?? []).filter(({ current, offline }) => current && offline !== true);
+  // The leader itself is complete.
+  return { lastSequence: state.last_seq, copies: 1 + whole.length };
 };

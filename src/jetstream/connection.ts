@@ -2,14 +2,15 @@
  * One connection to the broker. It reconnects forever, and always knows whether it is connected. nats.js drops what is published while it
  * is not (measured), so a publisher must ask first.
  */
+import { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect, DebugEvents, ErrorCode, Events, type NatsConnection, NatsError, type Status } from "nats";
 import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../limits.ts";
+import { LogUnavailableError } from "../log/event-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createRepeatFilter } from "../telemetry/repeat-filter.ts";
 import { describeError } from "./api-errors.ts";
 import { BROKER_VERSION_FLOOR, brokerVersionIn, isSupportedBrokerVersion } from "./broker/version.ts";
-import { careForSockets, type SocketCare } from "./socket-care.ts";
 
 export interface BrokerConnection extends AsyncDisposable {
   readonly nats: NatsConnection;
@@ -50,6 +51,21 @@ export class BrokerRefusedError extends Error {
 class ConnectionLostError extends Error {
   override readonly name = "ConnectionLostError";
 }
+
+/**
+ * The result of `ask`. Whatever prevents an answer becomes LogUnavailableError, which callers know. `failure` says what could not be done.
+ */
+export const answered = async <Result>(
+  connection: Pick<BrokerConnection, "untilLost">,
+  failure: string,
+  ask: () => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await connection.untilLost(ask);
+  } catch (error) {
+    throw new LogUnavailableError(`${failure}: ${describeError(error)}.`);
+  }
+};
 
 const CONNECT_MS_MAX = 5_000;
 const RECONNECT_WAIT_MS = 250;
@@ -199,6 +215,59 @@ const watchConnection = (
     close,
     [Symbol.asyncDispose]: close,
   };
+};
+
+interface Protocol {
+  /** Begins an attempt with a transport of its own. */
+  prepare(): unknown;
+  readonly transport: { done: boolean };
+}
+
+const hasAttempts = (nats: object): nats is { protocol: Protocol } =>
+  "protocol" in nats &&
+  typeof nats.protocol === "object" &&
+  nats.protocol !== null &&
+  "prepare" in nats.protocol &&
+  typeof nats.protocol.prepare === "function" &&
+  "transport" in nats.protocol &&
+  typeof nats.protocol.transport === "object" &&
+  nats.protocol.transport !== null &&
+  "done" in nats.protocol.transport &&
+  typeof nats.protocol.transport.done === "boolean";
+
+interface SocketCare {
+  /** Closes the socket at once, whatever waits to be sent: the connection is lost, and the next attempt begins. */
+  cut(): void;
+}
+
+/**
+ * Closes sockets that nats.js 2.29.3 leaves open too long. After `timeout` it gives up an attempt to connect but leaves its socket open; if the
+ * server only stood still, that attempt comes alive beside the next one, and the bytes of two connections go into one parser (measured). So each
+ * attempt ends the one before. And to a machine that is gone nats.js waits to send its buffer, for a quarter of an hour (tcp_retries2). So `cut`
+ * closes the socket at once.
+ *
+ * Uses members that are not in the types of nats.js. The version is pinned, and one without them is refused here, at the start.
+ */
+const careForSockets = (nats: NatsConnection): SocketCare => {
+  if (!hasAttempts(nats))
+    throw new Error("this version of nats.js connects in another way; see connection.ts");
+  const { protocol } = nats;
+  const prepare = protocol.prepare.bind(protocol);
+  protocol.prepare = () => {
+    end(protocol.transport);
+    return prepare();
+  };
+  return { cut: () => closeSocket(protocol.transport) };
+};
+
+/** Ends an attempt without telling the connection, even if its socket opens later. */
+const end = (transport: Protocol["transport"]): void => {
+  transport.done = true;
+  closeSocket(transport);
+};
+
+const closeSocket = (transport: object): void => {
+  if ("socket" in transport && transport.socket instanceof Socket) transport.socket.destroy();
 };
 
 const isInTime = (answer: Promise<void>): Promise<boolean> =>

@@ -8,12 +8,9 @@ import { ATOMIC_RECORDS_MIN, COMMIT_RECORDS_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { RECORD_END } from "../log/record.ts";
-import type { Acknowledgement } from "./ack-inbox.ts";
-import { answered } from "./answered.ts";
 import { isDuplicateInBatch, isWrongLastSequence } from "./api-errors.ts";
-import { openAppendExchange } from "./append-exchange.ts";
-import { askSingle } from "./append-single.ts";
-import type { BrokerConnection } from "./connection.ts";
+import { type Acknowledgement, askSingle, openAppendExchange } from "./append-exchange.ts";
+import { answered, type BrokerConnection } from "./connection.ts";
 import type { StallReport } from "./stall-clock.ts";
 
 export interface DutyMessage {

@@ -9,9 +9,8 @@ import {
 } from "../limits.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { answered } from "./answered.ts";
 import { API_ERROR, apiErrorCode } from "./api-errors.ts";
-import type { BrokerConnection } from "./connection.ts";
+import { answered, type BrokerConnection } from "./connection.ts";
 
 /** A broker that sends nothing for so long counts as lost. */
 const SILENCE_MS_MAX = 5_000;

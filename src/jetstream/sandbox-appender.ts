@@ -8,8 +8,7 @@ import {
 } from "../log/event-log.ts";
 import { messageIdAgain } from "../log/message-id.ts";
 import type { Outcome, Sequence } from "../log/outcome.ts";
-import { openAppendExchange } from "./append-exchange.ts";
-import { appendSingle, NOT_CONNECTED } from "./append-single.ts";
+import { appendSingle, NOT_CONNECTED, openAppendExchange } from "./append-exchange.ts";
 import type { BrokerConnection } from "./connection.ts";
 
 export const createSandboxAppender = ({

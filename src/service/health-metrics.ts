@@ -1,7 +1,7 @@
 /** Metrics of the installation and its health, found out when they are read. */
 import type { Readiness } from "../http/routes/operation.ts";
+import { type LogState, readLogState } from "../jetstream/broker-health.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
-import { type LogState, readLogState } from "../jetstream/log-state.ts";
 import { METRICS_LOG_MS_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { decodeRecord } from "../log/record.ts";
@@ -50,7 +50,7 @@ const measureLog = ({ metrics, connection }: Pick<Parts, "metrics" | "connection
   let asked: Promise<LogState | undefined> | undefined;
   /** The library asks for both figures in one turn; the broker is asked once. */
   const state = (): Promise<LogState | undefined> => {
-    asked ??= inTime(readLogState(connection), METRICS_LOG_MS_MAX).finally(() => {
+    asked ??= inTime(readLogState(connection.nats), METRICS_LOG_MS_MAX).finally(() => {
       asked = undefined;
     });
     return asked;

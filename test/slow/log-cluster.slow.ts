@@ -1,9 +1,9 @@
 /** Three replicated brokers. They differ from one broker in that an answer may not be known yet. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readLogState } from "../../src/jetstream/broker-health.ts";
 import { createCheckpointStream } from "../../src/jetstream/checkpoint-stream.ts";
 import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
 import { createKeyBucket } from "../../src/jetstream/key-bucket.ts";
-import { readLogState } from "../../src/jetstream/log-state.ts";
 import { createLogReader } from "../../src/jetstream/reader.ts";
 import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
@@ -97,7 +97,7 @@ test("when three front ends send the same event at once, it is stored once, and 
   );
 
   await cluster.untilCaughtUp();
-  expect((await readLogState(connection)).copies).toBe(3);
+  expect((await readLogState(connection.nats)).copies).toBe(3);
   const copies = () =>
     checksOf("copies", { ...settingsFor(cluster), STREAM_REPLICAS: "3", DATA_DIR: cluster.folder });
   expect(await copies()).toMatchObject([{ state: "ok", detail: "every stream is whole on 3 servers" }]);
@@ -105,7 +105,7 @@ test("when three front ends send the same event at once, it is stored once, and 
   const other = NODES.find((node) => node !== leader) ?? 0;
   await cluster.kill(other, "SIGKILL");
   await until("a copy is missing", async () => {
-    const state = await readLogState(connection).catch(() => undefined);
+    const state = await readLogState(connection.nats).catch(() => undefined);
     return state?.copies === 2;
   });
   expect(await copies()).toContainEqual(

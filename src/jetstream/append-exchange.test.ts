@@ -1,9 +1,9 @@
 /** What the broker of a cluster answers, rarely and briefly, while another message with the same id is being stored. */
 import { expect, test } from "bun:test";
 import { APPEND_ACK_MS_MAX } from "../limits.ts";
-import type { Acknowledgement } from "./ack-inbox.ts";
 import { API_ERROR } from "./api-errors.ts";
-import { appendSingle } from "./append-single.ts";
+import type { Acknowledgement } from "./append-exchange.ts";
+import { appendSingle } from "./append-exchange.ts";
 
 const RECORD = {
   subject: "audit.acme.a.legacy.objection",
