@@ -58,19 +58,6 @@ const rightToPublish = async (nats: NatsConnection, subject: string): Promise<Ri
   }
 };
 
-interface BrokerStorage {
-  readonly bytes: number;
-  /** Undefined if it is unbounded. */
-  readonly bytesMax: number | undefined;
-}
-
-/** What JetStream's account uses on disk, and its limit. Rejects if JetStream is off. */
-export const storageOf = async (nats: NatsConnection): Promise<BrokerStorage> => {
-  const manager = await nats.jetstreamManager({ checkAPI: false });
-  const { storage, limits } = await manager.getAccountInfo();
-  return { bytes: storage, bytesMax: limits.max_storage > 0 ? limits.max_storage : undefined };
-};
-
 /** When this stream was made, as this user sees it; undefined if the user sees none. */
 export const madeAt = async (nats: NatsConnection, stream: string): Promise<string | undefined> => {
   try {

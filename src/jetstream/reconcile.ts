@@ -52,9 +52,7 @@ export const reconcileStreams = async (options: {
   readonly logger: Logger;
 }): Promise<Reconciliation> => {
   const { provisioner, definitions, logger } = options;
-  const made: string[] = [];
-  const updated: string[] = [];
-  const differences: StreamDifference[] = [];
+  const results: StreamResult[] = [];
   try {
     const manager = await provisioner.jetstreamManager({ checkAPI: false });
     let found = await findStreams(manager, definitions);
@@ -72,17 +70,17 @@ export const reconcileStreams = async (options: {
         ? { kind: "no_cluster", replicas }
         : { kind: "refused", differences: fixed };
     }
-    for (const definition of definitions) {
-      const result = await reconcileStream(manager, definition, found.get(definition.name));
-      if (result.kind === "made") made.push(definition.name);
-      if (result.kind === "updated") updated.push(definition.name);
-      if (result.kind === "different") differences.push(...result.differences);
-    }
-    if (differences.length === 0) await rememberMade(manager, definitions, found);
+    for (const definition of definitions)
+      results.push(await reconcileStream(manager, definition, found.get(definition.name)));
+    if (results.every(({ left }) => left.length === 0)) await rememberMade(manager, definitions, found);
     await shrinkRetired(manager, logger);
   } catch (error) {
     return failureOf(error, definitions);
   }
+  const differences = results.flatMap(({ left }) => left);
+  const done = (how: StreamResult["kind"]): readonly string[] =>
+    results.flatMap(({ kind, left, stream }) => (kind === how && left.length === 0 ? [stream] : []));
+  const [made, updated] = [done("made"), done("updated")];
   for (const stream of made) logger.info("made a stream", { stream });
   for (const stream of updated) logger.info("updated a stream", { stream });
   return differences.length > 0 ? { kind: "refused", differences } : { kind: "agreed", made, updated };
@@ -91,8 +89,10 @@ export const reconcileStreams = async (options: {
 const failureOf = (error: unknown, definitions: readonly StreamDefinition[]): Reconciliation => {
   const code = apiErrorCode(error);
   if (code === API_ERROR.noCluster) return { kind: "no_cluster", replicas: replicasOf(definitions) };
-  if (code === API_ERROR.noMemory) return noRoom(definitions, "memory");
-  if (code === API_ERROR.noDisk) return noRoom(definitions, "file");
+  if (code === API_ERROR.noMemory || code === API_ERROR.noDisk) {
+    const storage = code === API_ERROR.noMemory ? "memory" : "file";
+    return { kind: "no_room", storage, bytesReserved: bytesReserved(definitions, storage) };
+  }
   if (error instanceof NatsError && error.isPermissionError()) return { kind: "forbidden" };
   if (error instanceof NatsError && error.code === ErrorCode.NoResponders) return { kind: "no_jetstream" };
   return { kind: "unavailable", detail: describeError(error) };
@@ -100,13 +100,6 @@ const failureOf = (error: unknown, definitions: readonly StreamDefinition[]): Re
 
 const replicasOf = (definitions: readonly StreamDefinition[]): number =>
   Math.max(...definitions.map(({ settings }) => settings.num_replicas));
-
-const noRoom = (
-  definitions: readonly StreamDefinition[],
-  storage: StreamSettings["storage"],
-): Reconciliation => {
-  return { kind: "no_room", storage, bytesReserved: bytesReserved(definitions, storage) };
-};
 
 /** The state of a stream, without changing it. */
 type StreamStanding =
@@ -140,9 +133,12 @@ export const findLostStreams = async (
   return lostStreams(definitions, await findStreams(manager, definitions));
 };
 
-type StreamResult =
-  | { readonly kind: "made" | "updated" | "as_wanted" }
-  | { readonly kind: "different"; readonly differences: readonly StreamDifference[] };
+interface StreamResult {
+  readonly stream: string;
+  readonly kind: "made" | "updated" | "as_wanted";
+  /** What could not be made as wanted. */
+  readonly left: readonly StreamDifference[];
+}
 
 type FoundStreams = ReadonlyMap<string, StreamConfig>;
 
@@ -219,19 +215,17 @@ const reconcileStream = async (
   found: StreamConfig | undefined,
 ): Promise<StreamResult> => {
   if (!found) return makeStream(manager, definition);
-  const differences = differencesOf(definition, found);
-  if (differences.length === 0) return { kind: "as_wanted" };
-  const { config } = await manager.streams.update(definition.name, { ...found, ...toConfig(definition) });
-  const left = differencesOf(definition, config);
-  return left.length > 0 ? { kind: "different", differences: left } : { kind: "updated" };
+  const stream = definition.name;
+  if (differencesOf(definition, found).length === 0) return { stream, kind: "as_wanted", left: [] };
+  const { config } = await manager.streams.update(stream, { ...found, ...toConfig(definition) });
+  return { stream, kind: "updated", left: differencesOf(definition, config) };
 };
 
 const makeStream = async (manager: JetStreamManager, definition: StreamDefinition): Promise<StreamResult> => {
   try {
     const { config } = await manager.streams.add(toConfig(definition));
     // A server that is too old for a setting drops it silently, so the result is compared too.
-    const dropped = differencesOf(definition, config);
-    return dropped.length > 0 ? { kind: "different", differences: dropped } : { kind: "made" };
+    return { stream: definition.name, kind: "made", left: differencesOf(definition, config) };
   } catch (error) {
     // Another process may have made it meanwhile. For a stream in memory the server then reports that it has no room for one more (10028,
     // measured on 2.15.1).

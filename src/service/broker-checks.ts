@@ -6,17 +6,11 @@
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { topology } from "../../streams/topology.ts";
 import { describeError } from "../jetstream/api-errors.ts";
+import { accountUsage } from "../jetstream/broker-health.ts";
 import type { BrokerConnection } from "../jetstream/connection.ts";
-import {
-  clockOffMs,
-  missingRights,
-  rightsOf,
-  seeOneStream,
-  storageOf,
-  UNASKED_RIGHTS,
-} from "../jetstream/examine.ts";
+import { clockOffMs, missingRights, rightsOf, seeOneStream, UNASKED_RIGHTS } from "../jetstream/examine.ts";
 import { differenceText, findLostStreams, inspectStream } from "../jetstream/reconcile.ts";
-import { DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
+import { BROKER_LOOK_MS_MAX, DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
 import { sizeText } from "../terminal/size-text.ts";
 import { HAVE_ONE_LOG } from "./broker-contact.ts";
 import { addressOf, connectAll } from "./broker-place.ts";
@@ -91,7 +85,7 @@ async function* jetStreamChecks(connection: BrokerConnection): AsyncGenerator<Ch
   const { nats } = connection;
   const name = "storage";
   try {
-    const { bytes, bytesMax } = await storageOf(nats);
+    const { bytes, bytesMax } = (await accountUsage(nats, BROKER_LOOK_MS_MAX)).disk;
     const free = bytesMax === undefined ? undefined : bytesMax - bytes;
     const detail = `JetStream is on; ${sizeText(bytes)} on disk${bytesMax === undefined ? ", no limit for the account" : ` of ${sizeText(bytesMax)} for the account`}`;
     const isLow = free !== undefined && free < DISK_FREE_BYTES_LOW;
