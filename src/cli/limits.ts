@@ -13,7 +13,7 @@ const MIB = 1024 * KIB;
 export const SEND_BATCH_CHARACTERS_MAX = 4 * MIB;
 /** If input comes slowly, a batch is sent after this time although it is not full. */
 export const SEND_LINGER_MS = 250;
-/** Bytes that a pretty-printed event may have with its white space; a longer line of NDJSON is refused without being held. */
+/** A longer line of NDJSON is refused without being held. */
 export const SEND_LINE_BYTES_MAX = 1 * MIB;
 /** How long `prooftrail send` retries by default. */
 export const SEND_RETRY_MS_DEFAULT = 10 * 60 * SECOND_MS;
@@ -24,8 +24,6 @@ export const CLI_ANSWER_MS_MAX = 30 * SECOND_MS;
 export const CLI_LONG_ANSWER_MS_MAX = 2 * 60 * SECOND_MS;
 /** A stream without a byte for three keep-alive intervals counts as dead. */
 export const CLI_STREAM_QUIET_MS_MAX = 3 * STREAM_KEEP_ALIVE_MS;
-/** The input of a resumed import is recognized by the hash of its first bytes. */
-export const RESUME_FINGERPRINT_BYTES = 64 * KIB;
 /** How often progress is reported without a terminal. */
 export const PROGRESS_LINE_MS = 5 * SECOND_MS;
 /** How often `prooftrail doctor` repeats a request that the key's rate limit refuses: even one request per second is enough for all of them. */

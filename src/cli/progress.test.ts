@@ -1,81 +1,82 @@
 import { expect, test } from "bun:test";
-import { sizeText } from "../terminal/size-text.ts";
 import type { Writer } from "./context.ts";
-import { createProgress, progressText } from "./progress.ts";
+import { type ProgressOptions, progressFor, type Report } from "./progress.ts";
 
-const collecting = (isTerminal: boolean) => {
-  const written: string[] = [];
+/** What is written if each report comes at its time, in milliseconds. */
+const written = (
+  reports: readonly (readonly [ms: number, report: Report])[],
+  {
+    isTerminal = false,
+    flags = [] as readonly string[],
+    ...options
+  }: Partial<ProgressOptions> & {
+    readonly isTerminal?: boolean;
+    readonly flags?: readonly string[];
+  } = {},
+): readonly string[] => {
+  const texts: string[] = [];
   const err: Writer = {
     isTerminal,
     columns: 60,
     hasColour: false,
-    write: async (text) => void written.push(String(text)),
+    write: async (text) => void texts.push(String(text)),
     isHeard: () => true,
     problem: () => undefined,
   };
-  return { err, written };
+  let now = 0;
+  const input = { isSet: (flag: string) => flags.includes(flag) };
+  const progress = progressFor(input, { err }, { what: "sending", ...options }, () => now);
+  for (const [ms, report] of reports) {
+    now = ms;
+    progress.report(report);
+  }
+  progress.end();
+  return texts;
 };
 
+const everyTenth = (untilMs: number) =>
+  Array.from({ length: untilMs / 100 + 1 }, (_, at) => [at * 100, { count: at * 100 }] as const);
+
 test("progress shows count, rate, bytes and the remaining time, of this run alone", () => {
-  const before = { count: 6000, bytes: 2_000_000 };
-  const report = { count: 8000, bytes: 4_000_000, bytesOf: 10_000_000 };
-  expect(progressText({ what: "sending", unit: "events", before }, report, 2)).toBe(
-    "sending 8,000 events, 1,000/s, 4.0 of 10.0 MB, 6 s left",
-  );
-  expect(progressText({ what: "rebuilding cases" }, { count: 500, of: 1000 }, 5)).toBe(
-    "rebuilding cases 500 of 1,000, 100/s, 5 s left",
-  );
-  expect(sizeText(308)).toBe("308 B");
+  const of = { bytesOf: 10_000_000 };
+  const resumed = [
+    [0, { count: 6000, bytes: 2_000_000, ...of }],
+    [10_000, { count: 8000, bytes: 4_000_000, ...of }],
+  ] as const;
+  expect(written(resumed, { unit: "events", before: 6000 })).toEqual([
+    "sending 8,000 events, 200/s, 4.0 of 10.0 MB, 30 s left\n",
+  ]);
+  const rebuilt = [
+    [0, { count: 0, of: 1000 }],
+    [5000, { count: 500, of: 1000 }],
+  ] as const;
+  expect(written(rebuilt, { what: "rebuilding cases" })).toEqual([
+    "rebuilding cases 500 of 1,000, 100/s, 5 s left\n",
+  ]);
 });
 
 test("without a terminal there is a line every five seconds and a last one, and none for a run that ends at once", () => {
-  const { err, written } = collecting(false);
-  let now = 0;
-  const progress = createProgress({ err, what: "sending", elapsedMs: () => now });
-  for (now = 0; now <= 12_000; now += 100) progress.report({ count: now });
-  progress.end();
-  expect(written).toEqual([
+  expect(written(everyTenth(12_000))).toEqual([
     "sending 5,000, 1,000/s\n",
     "sending 10,000, 1,000/s\n",
-    "sending 12,000, 992/s\n",
+    "sending 12,000, 1,000/s\n",
   ]);
-
-  const short = collecting(false);
-  const over = createProgress({ err: short.err, what: "sending", elapsedMs: () => 0 });
-  over.report({ count: 1 });
-  over.end();
-  expect(short.written).toEqual([]);
+  expect(written([[0, { count: 1 }]])).toEqual([]);
 });
 
 test("a progress bar on a terminal stays on its line", () => {
-  const { err, written } = collecting(true);
-  let now = 0;
-  const progress = createProgress({ err, what: "sending", unit: "events", elapsedMs: () => now });
-  for (now = 0; now <= 1000; now += 50) progress.report({ count: now, of: 1000 });
-  progress.end();
-  expect(written.at(-1)).toBe("\n");
-  for (const text of written.slice(0, -1)) {
-    expect(text).toStartWith("\r");
-    expect(text.length).toBe(60);
-  }
+  const reports = everyTenth(1000).map(([ms, { count }]) => [ms, { count, of: 1000 }] as const);
+  const texts = written(reports, { isTerminal: true, unit: "events" });
+  expect(texts.at(-1)).toBe("\n");
+  for (const text of texts.slice(0, -1)) expect([text[0], text.length]).toEqual(["\r", 60]);
 });
 
-test("--quiet hides progress", () => {
-  const { err, written } = collecting(true);
-  let now = 0;
-  const progress = createProgress({ err, what: "sending", isQuiet: true, elapsedMs: () => now });
-  for (now = 0; now <= 10_000; now += 1000) progress.report({ count: now });
-  progress.end();
-  expect(written).toEqual([]);
-});
-
-test("progress is hidden if a program reads JSON there, but a person at a terminal sees it", () => {
-  for (const isTerminal of [false, true]) {
-    const { err, written } = collecting(isTerminal);
-    let now = 0;
-    const progress = createProgress({ err, what: "sending", isJson: true, elapsedMs: () => now });
-    for (now = 0; now <= 12_000; now += 100) progress.report({ count: now });
-    progress.end();
-    expect([isTerminal, written.length > 0]).toEqual([isTerminal, isTerminal]);
-  }
+test.each([
+  ["--quiet", true, false],
+  ["--quiet", false, false],
+  // A program reads JSON there, and a person sees it at a terminal.
+  ["--json", true, true],
+  ["--json", false, false],
+])("with %s, on a terminal: %p, it is shown: %p", (flag, isTerminal, isShown) => {
+  expect(written(everyTenth(12_000), { isTerminal, flags: [flag] }).length > 0).toBe(isShown);
 });

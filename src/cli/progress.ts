@@ -2,11 +2,9 @@
  * Progress of a long command, on standard error: a bar on a terminal, a line every few seconds in a file, nothing with --quiet or if standard error
  * carries JSON.
  */
-
 import { sizeText } from "../terminal/size-text.ts";
-import { cutTo, padded } from "../terminal/text-width.ts";
 import type { Input } from "./command.ts";
-import type { Context, Writer } from "./context.ts";
+import type { Context } from "./context.ts";
 import { PROGRESS_LINE_MS } from "./limits.ts";
 
 export interface Report {
@@ -25,59 +23,57 @@ export interface Progress {
 }
 
 export interface ProgressOptions {
-  readonly err: Writer;
   /** What is being done, such as `sending` or `rebuilding cases`. */
   readonly what: string;
-  /** The unit that is counted; empty if `what` already says it. */
+  /** The unit that is counted; absent if `what` already says it. */
   readonly unit?: string;
   readonly isQuiet?: boolean;
-  /** Programs that read standard error expect only JSON there. */
-  readonly isJson?: boolean;
   /** How much was done before this run: it does not count for the rate. */
-  readonly before?: Report;
-  /** A monotonic clock, in milliseconds. */
-  readonly elapsedMs: () => number;
+  readonly before?: number;
 }
+
+/** A terminal is redrawn a few times a second, and not at all for work that ends at once. */
+const TERMINAL_MS = 250;
 
 /** For a command with the options --json and --quiet. */
 export const progressFor = (
-  input: Input,
-  { err }: Context,
-  told: Pick<ProgressOptions, "what" | "unit" | "before" | "isQuiet">,
-): Progress =>
-  createProgress({
-    ...told,
-    err,
-    isQuiet: told.isQuiet === true || input.isSet("--quiet"),
-    isJson: input.isSet("--json"),
-    elapsedMs: () => performance.now(),
-  });
-
-const BAR_COLUMNS = 20;
-
-export const createProgress = (options: ProgressOptions): Progress => {
-  const { err, elapsedMs, isQuiet = false, isJson = false } = options;
-  const isSilent = isQuiet || (isJson && !err.isTerminal);
+  input: Pick<Input, "isSet">,
+  { err }: Pick<Context, "err">,
+  { what, unit = "", isQuiet = false, before = 0 }: ProgressOptions,
+  elapsedMs = () => performance.now(),
+): Progress => {
+  // Programs that read standard error with --json expect only JSON there.
+  const isSilent = isQuiet || input.isSet("--quiet") || (input.isSet("--json") && !err.isTerminal);
   const startedMs = elapsedMs();
   let saidMs = startedMs;
   let shown = "";
   let last: Report | undefined;
+  /** What was there at the first report, such as what an earlier run sent, says nothing about the time that is left. */
+  let first: { readonly share: number; readonly ms: number } | undefined;
+  const leftText = (share: number | undefined): string => {
+    if (share === undefined || !first || share <= first.share) return "";
+    const leftMs = ((1 - share) * (elapsedMs() - first.ms)) / (share - first.share);
+    return `, ${durationText(Math.ceil(leftMs / 1000))} left`;
+  };
   const say = (report: Report): void => {
-    const text = progressText(options, report, (elapsedMs() - startedMs) / 1000);
-    if (text === shown) return;
-    shown = text;
-    const line = `${barText(shareOf(report))}${text}`;
+    const { count, of, bytes, bytesOf } = report;
+    const share = shareOf(report);
+    const rate = (count - before) / Math.max((elapsedMs() - startedMs) / 1000, 0.001);
+    const text = `${what} ${counted(count)}${of === undefined ? "" : ` of ${counted(of)}`} ${unit}`.trimEnd();
+    const size = bytes === undefined ? "" : `, ${sizeText(bytes, bytesOf)}`;
+    const line = `${text}, ${counted(Math.round(rate))}/s${size}${leftText(share)}`;
+    if (line === shown) return;
+    shown = line;
     // One column less: some terminals wrap after the last column.
-    void err.write(
-      err.isTerminal ? `\r${padded(cutTo(line, err.columns - 1), err.columns - 1)}` : `${text}\n`,
-    );
+    const room = err.columns - 1;
+    const bar = `\r${`${barText(share)}${line}`.slice(0, room).padEnd(room)}`;
+    void err.write(err.isTerminal ? bar : `${line}\n`);
   };
   return {
     report: (report) => {
       last = report;
-      if (isSilent) return;
-      const everyMs = err.isTerminal ? TERMINAL_MS : PROGRESS_LINE_MS;
-      if (elapsedMs() - saidMs < everyMs) return;
+      first ??= { share: shareOf(report) ?? 0, ms: elapsedMs() };
+      if (isSilent || elapsedMs() - saidMs < (err.isTerminal ? TERMINAL_MS : PROGRESS_LINE_MS)) return;
       saidMs = elapsedMs();
       say(report);
     },
@@ -91,39 +87,18 @@ export const createProgress = (options: ProgressOptions): Progress => {
   };
 };
 
-/** A terminal is redrawn a few times a second, and not at all for work that ends at once. */
-const TERMINAL_MS = 250;
-
 const shareOf = ({ count, of, bytes, bytesOf }: Report): number | undefined => {
   const [done, all] = bytesOf === undefined ? [count, of] : [bytes ?? 0, bytesOf];
   if (all === undefined) return undefined;
   return all === 0 ? 1 : Math.min(1, done / all);
 };
 
+const BAR_COLUMNS = 20;
+
 const barText = (share: number | undefined): string => {
   if (share === undefined) return "";
   const full = Math.round(share * BAR_COLUMNS);
   return `${"█".repeat(full)}${"░".repeat(BAR_COLUMNS - full)} `;
-};
-
-export const progressText = (
-  { what, unit, before = { count: 0 } }: Pick<ProgressOptions, "what" | "unit" | "before">,
-  report: Report,
-  seconds: number,
-): string => {
-  const { count, of, bytes, bytesOf } = report;
-  const rate = (count - before.count) / Math.max(seconds, 0.001);
-  const share = shareOf(report);
-  const all = { ...(of !== undefined && { of }), ...(bytesOf !== undefined && { bytesOf }) };
-  const shareBefore = shareOf({ ...before, ...all }) ?? 0;
-  const pace = share === undefined ? 0 : (share - shareBefore) / Math.max(seconds, 0.001);
-  const parts = [
-    `${what} ${counted(count)}${of === undefined ? "" : ` of ${counted(of)}`}${unit === undefined ? "" : ` ${unit}`}`,
-    `${counted(Math.round(rate))}/s`,
-    ...(bytes === undefined ? [] : [sizeText(bytes, bytesOf)]),
-    ...(share === undefined || pace <= 0 ? [] : [`${durationText(Math.ceil((1 - share) / pace))} left`]),
-  ];
-  return parts.join(", ");
 };
 
 const counted = (count: number): string => count.toLocaleString("en-US");

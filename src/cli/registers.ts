@@ -1,7 +1,7 @@
 /** What auditors ask for, as data: the lists of the API that have a command, with their filters and columns. */
 import type { OptionSpec } from "./command.ts";
 import { type JsonRecord, shown } from "./json.ts";
-import type { WrappedColumn } from "./wrapped-table.ts";
+import type { Column } from "./table.ts";
 
 export interface RegisterSpec {
   /** The command, and the path of the API under /v1. */
@@ -11,7 +11,7 @@ export interface RegisterSpec {
   /** What a row is. */
   readonly row: string;
   readonly filters: readonly OptionSpec[];
-  readonly columns: readonly WrappedColumn<JsonRecord>[];
+  readonly columns: readonly Column<JsonRecord>[];
   readonly example: { readonly says: string; readonly command: string };
 }
 
@@ -35,31 +35,31 @@ const times = (counted: string): readonly OptionSpec[] => [
   filter("to", "time", "before this time"),
 ];
 
-const column = (title: string, member: string): WrappedColumn<JsonRecord> => ({
+const column = (title: string, member: string): Column<JsonRecord> => ({
   title,
   value: (row) => shown(row[member]),
 });
-const id = (title: string, member: string): WrappedColumn<JsonRecord> => ({
+const id = (title: string, member: string): Column<JsonRecord> => ({
   ...column(title, member),
   isId: true,
 });
 /** To the second, and with a space at which it wraps; --json has it as it is. */
-const time = (title: string, member: string): WrappedColumn<JsonRecord> => ({
+const time = (title: string, member: string): Column<JsonRecord> => ({
   title,
   value: (row) => shown(row[member]).replace(/T([0-9:]{8})(?:\.[0-9]+)?Z$/, " $1Z"),
 });
-const number = (title: string, member: string): WrappedColumn<JsonRecord> => ({
+const number = (title: string, member: string): Column<JsonRecord> => ({
   ...column(title, member),
   isRight: true,
 });
-const list = (title: string, member: string): WrappedColumn<JsonRecord> => ({
+const list = (title: string, member: string): Column<JsonRecord> => ({
   title,
   value: (row) => {
     const { [member]: value } = row;
     return Array.isArray(value) ? value.join(", ") : shown(value);
   },
 });
-const flag = (title: string, member: string): WrappedColumn<JsonRecord> => ({
+const flag = (title: string, member: string): Column<JsonRecord> => ({
   title,
   value: (row) => (row[member] === true ? "yes" : row[member] === false ? "no" : ""),
 });
@@ -244,7 +244,7 @@ export const REGISTERS = {
   },
 } as const satisfies Readonly<Record<string, RegisterSpec>>;
 
-export const TIMELINE_COLUMNS: readonly WrappedColumn<JsonRecord>[] = [
+export const TIMELINE_COLUMNS: readonly Column<JsonRecord>[] = [
   time("AT", "at"),
   time("RECEIVED", "received_at"),
   column("EVENT", "event_type"),

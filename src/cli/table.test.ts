@@ -5,78 +5,76 @@ import { createTable, detailLines } from "./table.ts";
 
 interface Row {
   readonly id: string;
-  readonly name: string;
+  readonly what: string;
   readonly count: number;
 }
 const columns = [
-  { title: "ID", value: ({ id }: Row) => id, widthMin: 6, isCutLast: true },
-  { title: "NAME", value: ({ name }: Row) => name, widthMin: 6 },
+  { title: "ID", value: ({ id }: Row) => id, isId: true },
+  { title: "WHAT", value: ({ what }: Row) => what },
   { title: "COUNT", value: ({ count }: Row) => String(count), isRight: true },
 ] as const;
 
 const rows: readonly Row[] = [
-  { id: "evt_1", name: "a short one", count: 7 },
-  { id: "evt_22", name: "a name that is longer than what there is room for", count: 123 },
+  { id: "dec_4711_long_identifier", what: "short", count: 7 },
+  { id: "dec_1", what: "Explain the decision.automated_decision_made", count: 12 },
 ];
 
-test("values are not shortened without a terminal", () => {
-  expect(createTable(columns, undefined).lines(rows)).toBe(
-    [
-      "ID      NAME                                               COUNT",
-      "evt_1   a short one                                            7",
-      "evt_22  a name that is longer than what there is room for    123",
-      "",
-    ].join("\n"),
-  );
-});
-
-test("lines fit the terminal, and the columns that people copy are shortened last", () => {
-  expect(createTable(columns, 32).lines(rows)).toBe(
-    [
-      "ID      NAME               COUNT",
-      "evt_1   a short one            7",
-      "evt_22  a name that is l…    123",
-      "",
-    ].join("\n"),
-  );
-});
-
-test("later rows are aligned with the same headings", () => {
+test("without a terminal each row is one line, and later rows are aligned with the same headings", () => {
   const table = createTable(columns, undefined);
-  const [first, second] = rows;
-  if (!first || !second) throw new Error("there are rows");
-  expect(table.lines([second]).split("\n")[0]).toStartWith("ID      NAME");
-  expect(table.lines([first])).toBe("evt_1   a short one                                            7\n");
+  expect(table.lines(rows)).toBe(
+    [
+      "ID                        WHAT                                          COUNT",
+      "dec_4711_long_identifier  short                                             7",
+      "dec_1                     Explain the decision.automated_decision_made     12",
+      "",
+    ].join("\n"),
+  );
+  expect(table.lines([{ id: "dec_2", what: "later", count: 1 }])).toBe(
+    "dec_2                     later                                             1\n",
+  );
+});
+
+test("on a terminal columns wrap, at spaces and the joints of names, and ids stay whole", () => {
+  expect(createTable(columns, 50).lines(rows)).toBe(
+    [
+      "ID                        WHAT               COUNT",
+      "dec_4711_long_identifier  short                  7",
+      "dec_1                     Explain the           12",
+      "                          decision.",
+      "                          automated_",
+      "                          decision_made",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("whatever the width, no character of a cell is lost, and an id stands on one line", () => {
+  const word = fc.stringMatching(/^[a-z_.가-힣]{1,12}$/);
+  const text = fc.array(word, { maxLength: 6 }).map((words) => words.join(" "));
+  fc.assert(
+    fc.property(text, word, fc.integer({ min: 10, max: 80 }), (what, id, width) => {
+      const [, ...lines] = createTable(columns, width)
+        .lines([{ id, what, count: 1 }])
+        .trimEnd()
+        .split("\n");
+      expect(lines[0]?.startsWith(id)).toBe(true);
+      const shown = lines.join("").replaceAll(/\s/g, "");
+      expect([...shown].sort().join("")).toBe([...`${id}${what}1`.replaceAll(/\s/g, "")].sort().join(""));
+      const widest = Math.max(...lines.map(textWidth));
+      expect(widest).toBeLessThanOrEqual(Math.max(width, Math.max(2, textWidth(id)) + 2 + 10 + 2 + 5));
+    }),
+  );
 });
 
 test("a name cannot look like another line or control the terminal", () => {
-  const [line] = createTable(columns, undefined)
-    .lines([{ id: "a\nevt_9", name: "\u001b[31mred", count: 1 }])
-    .split("\n")
-    .slice(1);
+  const [, line] = createTable(columns, undefined)
+    .lines([{ id: "a\nevt_9", what: "\u001b[31mred", count: 1 }])
+    .split("\n");
   expect(line).toBe("a\\u{a}evt_9  \\u{1b}[31mred      1");
-});
-
-test("a name beside its value cannot control the terminal either", () => {
   const pairs = [
     ["\u001b[2J", "v\u001b[31m"],
     ["가", "w"],
     ["none", undefined],
   ] as const;
   expect(detailLines(pairs, undefined)).toBe("  \\u{1b}[2J  v\\u{1b}[31m\n  가         w\n");
-});
-
-test("no line is wider than the terminal, whatever the cells hold, if the terminal has the minimum width", () => {
-  const cell = fc.string({ unit: "grapheme", maxLength: 60 });
-  fc.assert(
-    fc.property(
-      fc.array(fc.record({ id: cell, name: cell, count: fc.nat({ max: 99_999 }) })),
-      fc.integer({ min: 21, max: 120 }),
-      (some, width) => {
-        for (const line of createTable(columns, width).lines(some).split("\n"))
-          expect(textWidth(line)).toBeLessThanOrEqual(width);
-      },
-    ),
-    { numRuns: 200 },
-  );
 });

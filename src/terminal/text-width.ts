@@ -1,14 +1,11 @@
 /** The number of terminal columns of a text. Pure. */
+import { eastAsianWidth } from "get-east-asian-width";
 
-/** East Asian wide and fullwidth characters and emoji take two (Unicode UAX #11, the blocks in use). */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u;
-const NONE = /[\p{Mn}\p{Me}\p{Cf}]/u;
+/** Combining marks and invisible characters. */
+const NONE = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 
-const widthOf = (character: string): number => {
-  if (NONE.test(character)) return 0;
-  return WIDE.test(character) ? 2 : 1;
-};
+const widthOf = (character: string): number =>
+  NONE.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
 
 export const textWidth = (text: string): number => {
   let width = 0;
@@ -22,30 +19,31 @@ export const padded = (text: string, width: number, side: "left" | "right" = "le
   return side === "left" ? text + space : space + text;
 };
 
-/** Truncated to the width, with `…` for what is left out. */
-export const cutTo = (text: string, width: number): string => {
-  if (textWidth(text) <= width) return text;
-  let kept = "";
-  let taken = 1;
-  for (const character of text) {
-    taken += widthOf(character);
-    if (taken > width) break;
-    kept += character;
-  }
-  return `${kept}…`;
-};
+/** Breaks at spaces only: a longer word, such as a command to copy, is a line of its own. */
+export const wrappedLines = (text: string, width: number): readonly string[] =>
+  broken(text.split(/(?<= )/), width);
 
-/** Wraps at spaces into lines of at most this width; a longer word gets a line of its own. */
-export const wrappedLines = (text: string, width: number): readonly string[] => {
-  // Without this, a long line would be measured again for each of its words: an event of 256 KiB took many minutes to show.
-  if (width === Number.POSITIVE_INFINITY) return [text];
+/** Breaks at spaces, behind the joints of a name, and else anywhere. */
+export const wrappedCell = (text: string, width: number): readonly string[] =>
+  broken(
+    text.split(/(?<=[ ._/-])/).flatMap((part) => (textWidth(part.trimEnd()) > width ? [...part] : [part])),
+    width,
+  );
+
+const broken = (parts: readonly string[], width: number): readonly string[] => {
+  // Without this, an event of 256 KiB would be measured part by part for nothing.
+  if (width === Number.POSITIVE_INFINITY) return [parts.join("")];
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && textWidth(line) + 1 + textWidth(word) > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
+  let columns = 0;
+  for (const part of parts) {
+    if (line !== "" && columns + textWidth(part.trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = "";
+      columns = 0;
+    }
+    line += part;
+    columns += textWidth(part);
   }
-  return [...lines, line];
+  return [...lines, line.trimEnd()];
 };

@@ -135,8 +135,8 @@ const section = (title: string, text: string, rows: number): readonly string[] =
 
 const CLAUSE_COLUMNS: readonly Column<JsonRecord>[] = [
   { title: "BASIS", value: ({ legal_basis }) => shown(legal_basis) },
-  { title: "CLAUSE", value: ({ ref }) => shown(ref), widthMin: 10 },
-  { title: "ABOUT", value: ({ title }) => shown(title), widthMin: 12 },
+  { title: "CLAUSE", value: ({ ref }) => shown(ref) },
+  { title: "ABOUT", value: ({ title }) => shown(title) },
   { title: "FROM", value: ({ applies_from }) => shown(applies_from) },
 ];
 

@@ -190,10 +190,10 @@ const tenantQuery = (input: Input): URLSearchParams => {
 };
 
 const columnsAt = (now: Date): readonly Column<JsonRecord>[] => [
-  { title: "ID", value: ({ id }) => shown(id) },
-  { title: "TENANT", value: ({ tenant }) => shown(tenant), widthMin: 8 },
-  { title: "NAME", value: ({ name }) => shown(name), widthMin: 8 },
-  { title: "SCOPES", value: scopesText, widthMin: 12, isCutLast: true },
+  { title: "ID", value: ({ id }) => shown(id), isId: true },
+  { title: "TENANT", value: ({ tenant }) => shown(tenant) },
+  { title: "NAME", value: ({ name }) => shown(name) },
+  { title: "SCOPES", value: scopesText },
   { title: "STATE", value: (key) => stateText(key, now) },
 ];
 

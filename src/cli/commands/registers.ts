@@ -13,8 +13,7 @@ import { queryFrom } from "../query.ts";
 import { REGISTERS, type RegisterSpec, TIMELINE_COLUMNS } from "../registers.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
-import { detailLines } from "../table.ts";
-import { createWrappedTable, type WrappedColumn } from "../wrapped-table.ts";
+import { type Column, createTable, detailLines } from "../table.ts";
 
 const ORDER: OptionSpec = {
   flag: "--order",
@@ -62,7 +61,7 @@ const listOf = (register: RegisterSpec): CommandSpec => {
         await printPagesAsJson(out, read);
         return EXIT.ok;
       }
-      const table = createWrappedTable<JsonRecord>(columns, tableColumns(out));
+      const table = createTable<JsonRecord>(columns, tableColumns(out));
       let count = 0;
       let hasMore = false;
       for await (const { rows, nextCursor } of read) {
@@ -80,7 +79,7 @@ const listOf = (register: RegisterSpec): CommandSpec => {
 interface Part {
   readonly member: string;
   readonly title: string;
-  readonly columns: readonly WrappedColumn<JsonRecord>[];
+  readonly columns: readonly Column<JsonRecord>[];
 }
 
 /** One thing: its members, and its lists as tables. */
@@ -119,9 +118,7 @@ const thingText = ({ out }: Context, data: JsonRecord, parts: readonly Part[]): 
   });
   const tables = parts.flatMap(({ member, title, columns }) => {
     const rows = asRecords(data[member]).map((row) => ({ ...asRecord(row.event), ...row }));
-    return rows.length === 0
-      ? []
-      : [`\n${title}\n${createWrappedTable<JsonRecord>(columns, width).lines(rows)}`];
+    return rows.length === 0 ? [] : [`\n${title}\n${createTable<JsonRecord>(columns, width).lines(rows)}`];
   });
   return [detailLines(details, width), ...tables].join("");
 };

@@ -6,12 +6,11 @@ import { printAnswer, tableColumns } from "../output.ts";
 import { queryFrom } from "../query.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
-import { detailLines } from "../table.ts";
-import { createWrappedTable, type WrappedColumn } from "../wrapped-table.ts";
+import { type Column, createTable, detailLines } from "../table.ts";
 
 const TENANT: OptionSpec = { flag: "--tenant", value: "name", description: "of this tenant" };
 
-const COLUMNS: readonly WrappedColumn<JsonRecord>[] = [
+const COLUMNS: readonly Column<JsonRecord>[] = [
   { title: "TIER", value: (row) => shown(row.risk_tier) },
   { title: "LAW", value: (row) => shown(row.legal_basis) || "any" },
   { title: "DAYS", value: (row) => shown(row.days) || "kept", isRight: true },
@@ -47,7 +46,7 @@ export const RETENTION: CommandSpec = {
             width,
           ),
           "\n",
-          createWrappedTable<JsonRecord>(COLUMNS, width).lines(asRecords(data.ages)),
+          createTable<JsonRecord>(COLUMNS, width).lines(asRecords(data.ages)),
         ].join(""),
     });
     return EXIT.ok;

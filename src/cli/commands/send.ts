@@ -1,5 +1,6 @@
 /** `prooftrail send`: sends one event, or all events of a file or a pipe. */
-
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { uuidV7 } from "../../runtime/uuid.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { Api } from "../api.ts";
@@ -10,14 +11,12 @@ import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
 import { SEND_RETRY_MS_DEFAULT } from "../limits.ts";
 import { tellNotice } from "../output.ts";
-import { progressFor, type Report } from "../progress.ts";
+import { progressFor } from "../progress.ts";
 import { createBatchSender } from "../sending/batch-sender.ts";
-import { checkFilesApart } from "../sending/files-apart.ts";
-import { fillEvent } from "../sending/fill.ts";
 import { openInput } from "../sending/input-file.ts";
 import { openRejections } from "../sending/rejections.ts";
 import { type ResumePoint, readResumePoint, writeResumePoint } from "../sending/resume-point.ts";
-import { sendInput, type Totals, type Warning } from "../sending/send-input.ts";
+import { fillEvent, sendInput, type Totals } from "../sending/send-input.ts";
 import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
@@ -25,7 +24,7 @@ export const SEND: CommandSpec = {
   name: "send",
   summary: "Send events from a file or a pipe",
   description: [
-    "A file with one JSON object, or NDJSON: one event per line. An event that is sent again under the same event_id is stored once: within ten minutes always, later with --resent. What cannot be taken now is retried; what is refused is reported with its line.",
+    "NDJSON: one event per line. An event that is sent again under the same event_id is stored once: within ten minutes always, later with --resent. What cannot be taken now is retried; what is refused is reported with its line.",
     "With --resume an import that was stopped for any reason continues after the last confirmed batch.",
   ],
   arguments: [
@@ -69,72 +68,102 @@ export const SEND: CommandSpec = {
     { says: "what another program writes", command: "my-program | prooftrail send --fill" },
   ],
   run: async (input, context) => {
-    checkUse(input);
-    await checkFiles(input);
+    await checkUse(input);
     const api = await openApi(input, context);
-    const from = await resumePointFor(input, api);
+    const resume = input.text("--resume");
+    const from = resume === undefined ? undefined : await resumePointOf(resume, api);
     using file = await openInput(input.argument("file"), context);
-    const signal = context.interruption();
     await using rejections = await openRejections(input, context);
-    const before = reportOf(from);
+    const before = from ? from.accepted + from.rejected : 0;
     const progress = progressFor(input, context, { what: "sending", unit: "events", before });
-    let totals: Totals = { accepted: 0, duplicates: 0, rejected: 0, sequence: undefined };
-    let atStart: Totals | undefined;
-    let isDone = false;
+    let confirmed: Totals | undefined;
     try {
-      const resume = input.text("--resume");
-      await sendInput({
+      const totals = await sendInput({
         input: file,
-        sender: senderFor(api, { input, context, signal }),
+        sender: senderFor(api, input, context),
         rejections,
-        warn: warner(context, input),
-        api,
+        warn: (warning) =>
+          context.err.write(
+            input.isSet("--json")
+              ? `${JSON.stringify(warning)}\n`
+              : `line ${warning.line}: ${printable(warning.path)}: ${printable(warning.message)} (told once)\n`,
+          ),
         from,
         isResent: input.isSet("--resent"),
-        fill: input.isSet("--fill") ? filler(context) : undefined,
-        save: resume === undefined ? undefined : (point) => writeResumePoint(resume, point),
-        onProgress: progress.report,
+        fill: input.isSet("--fill") ? (text) => fillEvent(text, fillingAt(context)) : undefined,
+        save: async ({ sequence, ...counts }, place) => {
+          if (resume !== undefined)
+            await writeResumePoint(resume, { ...place, ...counts, url: api.address.url });
+        },
         onTotals: (told) => {
-          atStart ??= told;
-          totals = told;
+          confirmed = told;
+          progress.report({
+            count: told.accepted + told.rejected,
+            bytes: file.bytesRead(),
+            ...(file.size !== undefined && { bytesOf: file.size }),
+          });
         },
       });
-      isDone = true;
-    } finally {
       progress.end();
-      if (!isDone && atStart && totals !== atStart) await tellStop(context, input, totals);
+      const resumed = from ? ` Went on after line ${from.line}.` : "";
+      await context.out.write(
+        input.isSet("--json")
+          ? `${JSON.stringify({ data: totals })}\n`
+          : `${totalsText(totals)}.${resumed}\n`,
+      );
+      return totals.rejected === 0 ? EXIT.ok : EXIT.failed;
+    } catch (error) {
+      progress.end();
+      if (confirmed) {
+        const json = {
+          code: "stopped",
+          message: `Stopped. So far: ${totalsText(confirmed)}.`,
+          data: confirmed,
+        };
+        await context.err.write(`${input.isSet("--json") ? JSON.stringify(json) : json.message}\n`);
+      }
+      throw error;
     }
-    await tellTotals(context, input, { totals, from });
-    return totals.rejected === 0 ? EXIT.ok : EXIT.failed;
   },
 };
 
-const checkUse = (input: Input): void => {
-  const [fills, isAgain] = [
-    input.isSet("--fill"),
-    input.text("--resume") !== undefined || input.isSet("--resent"),
-  ];
-  if (fills && isAgain)
+/** An import reads one file and writes two others. If two of them were the same, it would overwrite what it must keep. */
+const checkUse = async (input: Input): Promise<void> => {
+  if (input.isSet("--fill") && (input.text("--resume") !== undefined || input.isSet("--resent")))
     throw failure(
       "wrong_use",
       "--fill goes neither with --resume nor with --resent: an event that gets another event_id each time is another event each time.",
       "Give the events an event_id and a timestamp in the file.",
     );
-};
-
-/** Otherwise refused events would become input, or the resume point would overwrite the file that they go to. */
-const checkFiles = (input: Input): Promise<void> => {
+  const known = new Map<string, string>();
   const path = input.argument("file");
-  return checkFilesApart([
+  for (const [as, name] of [
     ["the input", path === "-" ? undefined : path],
     ["--resume", input.text("--resume")],
     ["--rejected", input.text("--rejected")],
-  ]);
+  ] as const) {
+    const file = name === undefined ? undefined : await identityOf(name);
+    if (file === undefined) continue;
+    const before = known.get(file);
+    if (before !== undefined)
+      throw failure(
+        "wrong_use",
+        `${name} is named twice, as ${before} and as ${as}.`,
+        "Name a file of its own for each.",
+      );
+    known.set(file, as);
+  }
 };
 
-const resumePointFor = async (input: Input, { address }: Api): Promise<ResumePoint | undefined> => {
-  const path = input.text("--resume");
-  const point = path === undefined ? undefined : await readResumePoint(path);
+/** Pipes and terminals are exempt: two of the files may share one. */
+const identityOf = async (path: string): Promise<string | undefined> => {
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  if (!found) return resolve(path);
+  return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
+};
+
+const resumePointOf = async (path: string, { address }: Api): Promise<ResumePoint | undefined> => {
+  const point = await readResumePoint(path);
   if (point && point.url !== address.url)
     throw failure(
       "another_input",
@@ -144,15 +173,11 @@ const resumePointFor = async (input: Input, { address }: Api): Promise<ResumePoi
   return point;
 };
 
-const reportOf = (from: ResumePoint | undefined): Report =>
-  from ? { count: from.accepted + from.rejected, bytes: from.offset } : { count: 0, bytes: 0 };
-
-const senderFor = (api: Api, parts: { input: Input; context: Context; signal: AbortSignal }) => {
-  const { input, context, signal } = parts;
+const senderFor = (api: Api, input: Input, context: Context) => {
   const retryFor = input.text("--retry-for");
   return createBatchSender({
     api,
-    signal,
+    signal: context.interruption(),
     retryForMs: retryFor === undefined ? SEND_RETRY_MS_DEFAULT : (durationSeconds(retryFor) ?? 0) * 1000,
     random: context.random,
     now: context.now,
@@ -164,55 +189,16 @@ const senderFor = (api: Api, parts: { input: Input; context: Context; signal: Ab
   });
 };
 
-const filler =
-  ({ now }: Context) =>
-  (text: string): string =>
-    fillEvent(text, { eventId: uuidV7, timestamp: () => now().toISOString() });
+const fillingAt = ({ now }: Context) => ({ eventId: uuidV7, timestamp: () => now().toISOString() });
 
-const events = (count: number): string =>
-  `${count.toLocaleString("en-US")} ${count === 1 ? "event" : "events"}`;
+const counted = (count: number): string => count.toLocaleString("en-US");
 
 const totalsText = ({ accepted, duplicates, rejected, sequence }: Totals): string =>
   [
-    `${events(accepted)} stored`,
+    `${counted(accepted)} ${accepted === 1 ? "event" : "events"} stored`,
     ...(duplicates > 0
-      ? [accepted === 1 ? "already before" : `${duplicates.toLocaleString("en-US")} of them already before`]
+      ? [accepted === 1 ? "already before" : `${counted(duplicates)} of them already before`]
       : []),
-    ...(rejected > 0 ? [`${rejected.toLocaleString("en-US")} refused`] : []),
+    ...(rejected > 0 ? [`${counted(rejected)} refused`] : []),
     ...(sequence === undefined ? [] : [`${accepted === 1 ? "at" : "up to"} sequence ${sequence}`]),
   ].join(", ");
-
-const warner =
-  ({ err }: Context, input: Input) =>
-  ({ line, path, code, message }: Warning): Promise<void> =>
-    err.write(
-      input.isSet("--json")
-        ? `${JSON.stringify({ line, path, code, message })}\n`
-        : `line ${line}: ${printable(path)}: ${printable(message)} (told once)\n`,
-    );
-
-const countsOf = ({ accepted, duplicates, rejected, sequence }: Totals) => ({
-  accepted,
-  duplicates,
-  rejected,
-  ...(sequence !== undefined && { sequence }),
-});
-
-const tellStop = async ({ err }: Context, input: Input, totals: Totals): Promise<void> => {
-  const message = `Stopped. So far: ${totalsText(totals)}.`;
-  const json = { code: "stopped", message, data: countsOf(totals) };
-  await err.write(`${input.isSet("--json") ? JSON.stringify(json) : message}\n`);
-};
-
-const tellTotals = async (
-  { out }: Context,
-  input: Input,
-  { totals, from }: { totals: Totals; from: ResumePoint | undefined },
-): Promise<void> => {
-  if (input.isSet("--json")) {
-    await out.write(`${JSON.stringify({ data: countsOf(totals) })}\n`);
-    return;
-  }
-  const resumed = from ? ` Went on after line ${from.line}.` : "";
-  await out.write(`${totalsText(totals)}.${resumed}\n`);
-};

@@ -225,10 +225,10 @@ const letterList: CommandSpec = {
 const LETTER_COLUMNS: readonly Column<Letter>[] = [
   { title: "VIEW", value: ({ view }) => view, widthExpected: 8 },
   { title: "SEQ", value: ({ sequence }) => String(sequence), isRight: true, widthExpected: 6 },
-  { title: "TENANT", value: ({ tenant }) => tenant ?? "", widthMin: 6 },
-  { title: "EVENT_ID", value: ({ event_id }) => event_id ?? "", widthMin: 12, widthExpected: 16 },
-  { title: "CODE", value: ({ code }) => code, widthExpected: 17, widthMin: 8 },
-  { title: "DETAIL", value: ({ detail }) => detail, widthMin: 12 },
+  { title: "TENANT", value: ({ tenant }) => tenant ?? "" },
+  { title: "EVENT_ID", value: ({ event_id }) => event_id ?? "", isId: true, widthExpected: 16 },
+  { title: "CODE", value: ({ code }) => code, widthExpected: 17 },
+  { title: "DETAIL", value: ({ detail }) => detail },
 ];
 
 const replay: CommandSpec = {

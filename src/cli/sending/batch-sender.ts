@@ -12,19 +12,22 @@ export interface BatchSender {
   send(events: readonly string[], options: { readonly isResent: boolean }): Promise<BatchOutcome>;
 }
 
-export interface BatchOutcome {
+export interface Counts {
   readonly accepted: number;
   /** Accepted events that had been stored before. */
   readonly duplicates: number;
-  readonly rejected: readonly RejectedEvent[];
-  readonly warnings: readonly {
-    readonly index: number;
-    readonly path: string;
-    readonly code: string;
-    readonly message: string;
-  }[];
   /** The highest sequence that was written. */
   readonly sequence: number | undefined;
+}
+
+export interface BatchOutcome extends Counts {
+  readonly rejected: readonly RejectedEvent[];
+  readonly warnings: readonly EventWarning[];
+}
+
+/** About the event at this position of the batch, counted from 0. */
+export interface EventWarning extends FieldError {
+  readonly index: number;
 }
 
 export interface RejectedEvent {
@@ -167,48 +170,38 @@ const createGathered = () => {
   let [accepted, duplicates] = [0, 0];
   let sequence: number | undefined;
   const rejected: RejectedEvent[] = [];
-  const warnings: { index: number; path: string; code: string; message: string }[] = [];
+  const warnings: EventWarning[] = [];
   return {
     /** `sent`: the positions in the batch of the events that this answers. Returns those to send again. */
     add: (data: JsonRecord, sent: readonly number[]): number[] => {
       accepted += asNumber(data.accepted) ?? 0;
       duplicates += asNumber(data.duplicates) ?? 0;
-      const highest = asNumber(data.sequence);
-      if (highest !== undefined) sequence = Math.max(sequence ?? 0, highest);
-      for (const warning of asRecords(data.warnings)) {
-        const index = sent[asNumber(warning.index) ?? -1];
-        if (index !== undefined)
-          warnings.push({
-            index,
-            path: asText(warning.path) ?? "",
-            code: asText(warning.code) ?? "",
-            message: asText(warning.message) ?? "",
-          });
+      sequence = Math.max(sequence ?? 0, asNumber(data.sequence) ?? 0) || undefined;
+      const ofEvents = (value: unknown) =>
+        asRecords(value).flatMap((about) => {
+          const index = sent[asNumber(about.index) ?? -1];
+          return index === undefined ? [] : [{ index, about }];
+        });
+      for (const { index, about } of ofEvents(data.warnings)) warnings.push({ index, ...fieldOf(about) });
+      const errors = ofEvents(data.errors);
+      for (const { index, about } of errors.filter(({ about: error }) => error.retryable !== true)) {
+        const { path, ...said } = fieldOf(about);
+        const eventId = asText(about.event_id);
+        rejected.push({
+          index,
+          ...(eventId !== undefined && { event_id: eventId }),
+          ...said,
+          errors: asRecords(about.errors).map(fieldOf),
+        });
       }
-      const again: number[] = [];
-      for (const error of asRecords(data.errors)) {
-        const index = sent[asNumber(error.index) ?? -1];
-        if (index === undefined) continue;
-        if (error.retryable === true) again.push(index);
-        else rejected.push(rejectedEvent(index, error));
-      }
-      return again;
+      return errors.filter(({ about }) => about.retryable === true).map(({ index }) => index);
     },
     outcome: (): BatchOutcome => ({ accepted, duplicates, rejected, warnings, sequence }),
   };
 };
 
-const rejectedEvent = (index: number, error: JsonRecord): RejectedEvent => {
-  const eventId = asText(error.event_id);
-  return {
-    index,
-    ...(eventId !== undefined && { event_id: eventId }),
-    code: asText(error.code) ?? "",
-    message: asText(error.message) ?? "",
-    errors: asRecords(error.errors).map(({ path, code, message }) => ({
-      path: asText(path) ?? "",
-      code: asText(code) ?? "",
-      message: asText(message) ?? "",
-    })),
-  };
-};
+const fieldOf = ({ path, code, message }: JsonRecord): FieldError => ({
+  path: asText(path) ?? "",
+  code: asText(code) ?? "",
+  message: asText(message) ?? "",
+});

@@ -1,14 +1,13 @@
 /** Writes events that will never be accepted to a file of NDJSON or to standard error. No refusal is silent. */
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { missingAs } from "../../files/durable-file.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { Input } from "../command.ts";
 import type { Context } from "../context.ts";
 import { type FieldError, failure, reasonOf } from "../failure.ts";
-import { parseJson } from "../json.ts";
 
 export interface Rejection {
-  /** The line of the input on which the event begins, counted from 1. */
+  /** Of the input, counted from 1. */
   readonly line: number;
   readonly event_id?: string;
   readonly code: string;
@@ -26,22 +25,31 @@ export interface Rejections extends AsyncDisposable {
 export const openRejections = async (input: Input, { err }: Context): Promise<Rejections> => {
   const path = input.text("--rejected");
   if (path === undefined) {
-    const isJson = input.isSet("--json");
+    const textOf = input.isSet("--json") ? rejectionLine : rejectionText;
     return {
       add: async (rejections) => {
-        for (const each of rejections) await err.write(isJson ? rejectionLine(each) : rejectionText(each));
+        for (const each of rejections) await err.write(textOf(each));
       },
       [Symbol.asyncDispose]: async () => {},
     };
   }
-  // Opened for appending: refused events of an earlier run stay in it.
   const cannot = (error: unknown): never => {
     throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
   };
+  // Opened for appending: refused events of an earlier run stay in it.
   const isCutOff = await endsInLine(path).catch(cannot);
   const file = await open(path, "a", 0o600).catch(cannot);
   if (isCutOff) await file.writeFile("\n").catch(cannot);
-  return { add: (rejections) => append(file, path, rejections), [Symbol.asyncDispose]: () => file.close() };
+  const append = async (text: string): Promise<void> => {
+    await file.writeFile(text);
+    await file.sync();
+  };
+  return {
+    add: async (rejections) => {
+      if (rejections.length > 0) await append(rejections.map(rejectionLine).join("")).catch(cannot);
+    },
+    [Symbol.asyncDispose]: () => file.close(),
+  };
 };
 
 /** If a killed run left an incomplete last line, only that line is lost. A pipe or a terminal cannot be checked. */
@@ -50,27 +58,12 @@ const endsInLine = async (path: string): Promise<boolean> => {
   if (!found?.isFile() || found.size === 0) return false;
   await using file = await open(path, "r");
   const { buffer } = await file.read(new Uint8Array(1), 0, 1, found.size - 1);
-  return buffer[0] !== LINE_FEED;
-};
-
-const LINE_FEED = 0x0a;
-
-const append = async (file: FileHandle, path: string, rejections: readonly Rejection[]): Promise<void> => {
-  if (rejections.length === 0) return;
-  try {
-    await file.writeFile(rejections.map(rejectionLine).join(""));
-    await file.sync();
-  } catch (error) {
-    throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
-  }
+  return buffer[0] !== 0x0a;
 };
 
 /** The event as it was sent, including numbers that no double can hold. */
-const rejectionLine = ({ text, ...rest }: Rejection): string => {
-  const isJson = text !== undefined && parseJson(text) !== undefined;
-  const event = isJson ? `,"event":${text.replaceAll(/[\r\n]/g, " ")}` : "";
-  return `${JSON.stringify(rest).slice(0, -1)}${event}}\n`;
-};
+const rejectionLine = ({ text, ...rest }: Rejection): string =>
+  `${JSON.stringify(rest).slice(0, -1)}${text === undefined ? "" : `,"event":${text.trim()}`}}\n`;
 
 const rejectionText = ({ line, event_id, code, message, errors }: Rejection): string => {
   const name = event_id === undefined ? "" : ` (${printable(event_id)})`;

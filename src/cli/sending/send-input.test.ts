@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { fillEvent } from "./fill.ts";
+import { fillEvent } from "./send-input.ts";
 
 const make = { eventId: () => "made", timestamp: () => "now" };
 
@@ -8,8 +8,8 @@ test("missing members are added, and the written text stays exactly as it is", (
   const name = fc.constantFrom("event_id", "timestamp", "asset_id", "__proto__", "{");
   const space = fc.constantFrom("", " ", "\t\r");
   fc.assert(
-    fc.property(fc.dictionary(name, fc.jsonValue()), space, fc.nat({ max: 2 }), (members, around, indent) => {
-      const text = around + JSON.stringify(members, null, indent) + around;
+    fc.property(fc.dictionary(name, fc.jsonValue()), space, (members, around) => {
+      const text = around + JSON.stringify(members) + around;
       const written: Record<string, unknown> = JSON.parse(text);
       const missing = ["event_id", "timestamp"].filter((each) => !Object.hasOwn(written, each));
       const filled = fillEvent(text, make);

@@ -1,0 +1,120 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { BATCH_EVENTS_MAX } from "../../limits.ts";
+import { SEND_BATCH_CHARACTERS_MAX, SEND_LINE_BYTES_MAX } from "../limits.ts";
+import { type Batch, type Place, readBatches } from "./read-batches.ts";
+
+/** Gives the input in pieces of these lengths. The last piece is the rest. */
+const batchesOf = (
+  input: string | Uint8Array,
+  { cuts = [], from }: { readonly cuts?: readonly number[]; readonly from?: Place } = {},
+): Promise<readonly Batch[]> => {
+  const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
+  async function* chunks() {
+    let at = 0;
+    for (const length of [...cuts, bytes.length]) {
+      yield bytes.subarray(at, at + length);
+      at += length;
+    }
+  }
+  return Array.fromAsync(readBatches(chunks(), from));
+};
+const entriesOf = async (...given: Parameters<typeof batchesOf>) =>
+  (await batchesOf(...given)).flatMap(({ entries }) => entries);
+const told = async (input: string | Uint8Array) =>
+  (await entriesOf(input)).map((entry) => [entry.line, entry.kind === "event" ? entry.text : entry.code]);
+
+test.each<[string, string | Uint8Array, readonly (readonly [number, string])[]]>([
+  [
+    "one event per line with its exact text, and blank lines are skipped",
+    '{"a": 1}\n\n \t\r\n{"b":12345678901234567890}\r\n{"c":"\\u00e9"}',
+    [
+      [1, '{"a": 1}'],
+      [4, '{"b":12345678901234567890}\r'],
+      [5, '{"c":"\\u00e9"}'],
+    ],
+  ],
+  ["a byte order mark is not part of the first event", '\ufeff{"a":1}\n', [[1, '{"a":1}']]],
+  [
+    "a line that would add an event to the batch, or break it, is refused alone",
+    '{"a":1},{"b":2}\n{"c":1}]}\n[{"d":1}]x\n{"e":1}\n',
+    [
+      [1, "invalid_json"],
+      [2, "invalid_json"],
+      [3, "invalid_json"],
+      [4, '{"e":1}'],
+    ],
+  ],
+  [
+    "bytes that are not UTF-8 are refused",
+    new Uint8Array([0x31, 0x0a, 0x22, 0xff, 0x22, 0x0a, 0x32]),
+    [
+      [1, "1"],
+      [2, "invalid_utf8"],
+      [3, "2"],
+    ],
+  ],
+  [
+    "the longest line is taken, and a longer one is refused",
+    `${"1".repeat(SEND_LINE_BYTES_MAX)}\n${"1".repeat(SEND_LINE_BYTES_MAX + 1)}\n3`,
+    [
+      [1, "1".repeat(SEND_LINE_BYTES_MAX)],
+      [2, "payload_too_large"],
+      [3, "3"],
+    ],
+  ],
+])("NDJSON: %s", async (_, input, expected) => {
+  expect(await told(input)).toEqual(expected.map((each) => [...each]));
+});
+
+test("of JSON over several lines it says how to make lines of it", async () => {
+  const [first] = await entriesOf('{\n  "a": 1\n}\n');
+  expect(first).toMatchObject({ line: 1, message: expect.stringContaining("jq -c .") });
+});
+
+test("a batch ends at the service's limit of events or characters", async () => {
+  const small = await batchesOf("{}\n".repeat(BATCH_EVENTS_MAX + 1));
+  expect(small.map(({ entries, line }) => [entries.length, line])).toEqual([
+    [BATCH_EVENTS_MAX, BATCH_EVENTS_MAX],
+    [1, BATCH_EVENTS_MAX + 1],
+  ]);
+  const large = JSON.stringify({ text: "x".repeat(200_000) });
+  const inOne = Math.ceil(SEND_BATCH_CHARACTERS_MAX / large.length);
+  const big = await batchesOf(`${large}\n`.repeat(2 * inOne + 1));
+  expect(big.map(({ entries, line }) => [entries.length, line])).toEqual([
+    [inOne, inOne],
+    [inOne, 2 * inOne],
+    [1, 2 * inOne + 1],
+  ]);
+});
+
+test("however the input is split it holds the same, and behind any line of it reading goes on, of that input alone", async () => {
+  const line = fc.oneof(
+    fc.json().map((text) => text.replaceAll("\n", " ")),
+    fc.constantFrom("", " ", "{bad", "\r", "é한", '{"a":1}'),
+  );
+  const some = {
+    lines: fc.array(line, { minLength: 1, maxLength: 10 }),
+    cuts: fc.array(fc.nat({ max: 30 })),
+    isEnded: fc.boolean(),
+    pick: fc.nat({ max: 9 }),
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.record(some), async ({ lines, cuts, isEnded, pick }) => {
+      const text = ['{"first":1}', ...lines].join("\n") + (isEnded ? "\n" : "");
+      const whole = await entriesOf(text);
+      expect(await entriesOf(text, { cuts })).toEqual(whole);
+      const begun = `${text
+        .split("\n")
+        .slice(0, 1 + (pick % lines.length))
+        .join("\n")}\n`;
+      const from = (await batchesOf(begun)).at(-1);
+      if (!from) throw new Error("the first line is an event");
+      expect(await entriesOf(text, { cuts, from })).toEqual(whole.filter((entry) => entry.line > from.line));
+      for (const other of [text.replace("first", "other"), '{"first":1'])
+        await expect(entriesOf(other, { from })).rejects.toMatchObject({
+          document: { code: "another_input" },
+        });
+    }),
+  );
+});
