@@ -35,7 +35,8 @@ test("without a terminal each row is one line, and later rows are aligned with t
 });
 
 test("on a terminal columns wrap, at spaces and the joints of names, and ids stay whole", () => {
-  expect(createTable(columns, 50).lines(rows)).toBe(
+  const table = createTable(columns, 50);
+  expect(table.lines(rows)).toBe(
     [
       "ID                        WHAT               COUNT",
       "dec_4711_long_identifier  short                  7",
@@ -46,6 +47,10 @@ test("on a terminal columns wrap, at spaces and the joints of names, and ids sta
       "",
     ].join("\n"),
   );
+  const [longer] = table
+    .lines([{ id: "dec_4711_even_longer_identifier", what: "later", count: 1 }])
+    .split("\n");
+  expect(longer).toStartWith("dec_4711_even_longer_identifier  later");
 });
 
 test("whatever the width, no character of a cell is lost, and an id stands on one line", () => {

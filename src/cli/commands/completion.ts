@@ -119,7 +119,7 @@ export const completionsOf = (
     // The value of an option is not a command.
     const option: OptionSpec | undefined =
       asked || isGroup(node) ? undefined : node.options.find(({ flag }) => flag === word);
-    if (!asked && isGroup(node)) node = node.commands.find(({ name }) => name === word) ?? node;
+    if (isGroup(node)) node = node.commands.find(({ name }) => name === word) ?? node;
     asked = option?.value === undefined ? undefined : option;
   }
   const found = asked ? valuesOf(asked) : current.startsWith("-") ? optionsOf(node, root) : wordsOf(node);
