@@ -2,8 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { PAGE_ROWS_MAX } from "../limits.ts";
-import type { Check } from "../service/check.ts";
-import { clockCheck } from "../service/clock-check.ts";
+import { type Check, clockCheck, failed, ok, unchecked, warned } from "../service/check.ts";
 import { type Api, createApi, foreignAnswer, refusalOf } from "./api.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Failure } from "./failure.ts";
@@ -11,41 +10,39 @@ import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.
 import { CLI_RETRY_MS_MAX, DOCTOR_TRIES_MAX, KEY_ENDS_SOON_MS } from "./limits.ts";
 import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 
-export interface RemoteParts {
+export async function* remoteChecks(parts: {
   readonly address: ServiceAddress;
   readonly key: ServiceKey | undefined;
   readonly now: () => Date;
-}
-
-export async function* remoteChecks(parts: RemoteParts): AsyncGenerator<Check> {
+}): AsyncGenerator<Check> {
   const { address, key, now } = parts;
   const open = createApi(address, undefined);
   const before = now().getTime();
   const tried = await open.attempt({ path: "/health/ready" });
   if (tried.kind === "unreachable") {
-    const { detail, advice = "" } = tried.failure.document;
-    yield { name: "http", state: "failed", detail, advice };
-    yield { name: "key", state: "unchecked", detail: "the service does not answer" };
+    const { detail, advice } = tried.failure.document;
+    yield failed("http", detail, advice);
+    yield unchecked("key", "the service does not answer");
     return;
   }
   const { response } = tried;
   const after = now().getTime();
   const ready = await readyCheck(address, response);
   yield ready;
-  if (ready.state === "ok") yield* warningChecks(response);
+  // What the service says of its installation although it is ready: only it knows how far its sealer and its monitor are.
+  const body = asRecord(ready.state === "ok" && parseJson(await response.text().catch(() => "")));
+  for (const { detail } of asRecords(asRecord(body?.data)?.warnings))
+    yield warned("health", asText(detail) ?? "");
   const date = Date.parse(response.headers.get("date") ?? "");
   // The header Date is truncated to whole seconds, so on average it is half a second late.
   if (!Number.isNaN(date)) yield clockCheck("service's clock", date + 500 - (before + after) / 2);
-  if (!key) {
-    yield {
-      name: "key",
-      state: "warning",
-      detail: "there is no key to check",
-      advice: "Set PROOFTRAIL_API_KEY, or name a file with --key-file.",
-    };
-    return;
-  }
-  yield* keyChecks(createApi(address, key), key, now());
+  if (key) yield* keyChecks(createApi(address, key), key, now());
+  else
+    yield warned(
+      "key",
+      "there is no key to check",
+      "Set PROOFTRAIL_API_KEY, or name a file with --key-file.",
+    );
 }
 
 const readyCheck = async (address: ServiceAddress, response: Response): Promise<Check> => {
@@ -54,24 +51,16 @@ const readyCheck = async (address: ServiceAddress, response: Response): Promise<
   const problem = response.ok
     ? foreignAnswer(response, address)
     : await refusalOf(response, address, undefined);
-  if (!problem) return { name, state: "ok", detail: `${url} is ready` };
-  const { code, detail, advice = "" } = problem.document;
-  if (code === "unexpected_answer" || code === "unreachable")
-    return { name, state: "failed", detail: `of /health/ready: ${detail}`, advice };
-  return {
-    name,
-    state: "failed",
-    detail: `${url} is not ready: ${detail}`,
-    advice: "Do what it says there; the log of the service says more.",
-  };
+  if (!problem) return ok(name, `${url} is ready`);
+  const { code, detail, advice } = problem.document;
+  return code === "unexpected_answer" || code === "unreachable"
+    ? failed(name, `of /health/ready: ${detail}`, advice)
+    : failed(
+        name,
+        `${url} is not ready: ${detail}`,
+        "Do what it says there; the log of the service says more.",
+      );
 };
-
-/** What the service says of its installation although it is ready: only it knows how far its sealer and its monitor are. */
-async function* warningChecks(response: Response): AsyncGenerator<Check> {
-  const body = asRecord(parseJson(await response.text().catch(() => "")));
-  for (const { detail } of asRecords(asRecord(body?.data)?.warnings))
-    yield { name: "health", state: "warning", detail: asText(detail) ?? "" };
-}
 
 const KEYS_PATH = `/v1/keys?limit=${PAGE_ROWS_MAX}`;
 
@@ -95,38 +84,23 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    if (isOverLimit(error)) {
-      yield {
+    const { code, title, detail, advice } = error.document;
+    if (isOverLimit(error))
+      yield warned(
         name,
-        state: "warning",
-        detail: `from ${key.source}; it is valid, but its rate limit left no room to check all its scopes`,
-        advice: "Try again when this key is used less.",
-      };
-      return;
-    }
-    const { code, title, detail, advice = "" } = error.document;
+        `from ${key.source}; it is valid, but its rate limit left no room to check all its scopes`,
+        "Try again when this key is used less.",
+      );
     // Neither the service nor the key is wrong: the instance reports its health, and needs no key for that.
-    if (code === "no_api") {
-      yield { name, state: "unchecked", detail, advice };
-      return;
-    }
-    yield { name, state: "failed", detail: `${title}: ${detail}`, advice };
+    else if (code === "no_api") yield unchecked(name, detail, advice);
+    else yield failed(name, `${title}: ${detail}`, advice);
     return;
   }
-  yield {
-    name,
-    state: "ok",
-    detail: `from ${key.source}; it has ${scopes.join(", ") || "no scope that can be seen"}`,
-  };
+  yield ok(name, `from ${key.source}; it has ${scopes.join(", ") || "no scope that can be seen"}`);
   const ends = [own?.expires_at, own?.grace_until].map((time) => Date.parse(asText(time) ?? ""));
   const end = Math.min(...ends.filter((time) => !Number.isNaN(time)));
   if (end - now.getTime() < KEY_ENDS_SOON_MS)
-    yield {
-      name,
-      state: "warning",
-      detail: `it ends at ${new Date(end).toISOString()}`,
-      advice: "Replace it: prooftrail keys rotate",
-    };
+    yield warned(name, `it ends at ${new Date(end).toISOString()}`, "Replace it: prooftrail keys rotate");
 }
 
 /** The key's own record, on whatever page of the list it is; undefined for the admin key, which is not in the list. */

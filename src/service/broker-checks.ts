@@ -15,36 +15,30 @@ import { sizeText } from "../terminal/size-text.ts";
 import { HAVE_ONE_LOG } from "./broker-contact.ts";
 import { addressOf, connectAll } from "./broker-place.ts";
 import { type BrokerState, lookAtState } from "./broker-watch.ts";
-import { type Check, unchecked } from "./check.ts";
-import { clockCheck } from "./clock-check.ts";
+import { type Check, clockCheck, failed, ok, unchecked, warned } from "./check.ts";
 import type { Config } from "./config.ts";
-import { headsCheck } from "./heads-check.ts";
-import { signingCheck } from "./signing-check.ts";
+import { headsCheck, signingCheck } from "./proof-checks.ts";
 import { BRING_BACK } from "./stream-keeper.ts";
 import { viewChecks } from "./view-checks.ts";
 
 /** Also checks what depends on the broker: clock, views and signing keys. */
 export async function* brokerChecks(config: Config): AsyncGenerator<Check> {
+  const holdsTheLog = unchecked("streams, views", "the broker holds the log");
   const found = await addressOf(config);
   if (found.kind === "unknown") {
-    yield {
-      name: "broker",
-      state: "failed",
-      detail: found.detail,
-      advice: "Start the service: it runs the broker.",
-    };
-    yield unchecked("streams, views", "the broker holds the log");
+    yield failed("broker", found.detail, "Start the service: it runs the broker.");
+    yield holdsTheLog;
     return;
   }
   await using stack = new AsyncDisposableStack();
   const opened = await connectAll(found, stack);
   if (opened.kind === "refused") {
-    yield { name: "broker", state: "failed", detail: opened.detail, advice: opened.advice };
-    yield unchecked("streams, views", "the broker holds the log");
+    yield failed("broker", opened.detail, opened.advice);
+    yield holdsTheLog;
     return;
   }
   const { service, provisioner } = opened;
-  yield { name: "broker", state: "ok", detail: service.describe() };
+  yield ok("broker", service.describe());
   const definitions = topology({ replicas: config.replicas });
   const seen = await lookAtState(service, definitions, addressesIn(config.natsUrl));
   yield* stateChecks(seen, config.replicas);
@@ -69,42 +63,35 @@ const addressesIn = (natsUrl: string | undefined): readonly string[] =>
   natsUrl?.split(",").map((url) => new URL(url.trim()).host) ?? [];
 
 function* stateChecks({ streams, troubles }: BrokerState, replicas: number): Generator<Check> {
-  for (const { kind, isBlocking, detail, advice } of troubles)
-    yield {
-      name: kind === "stream_short" ? "copies" : "brokers",
-      state: isBlocking ? "failed" : "warning",
-      detail,
-      advice,
-    };
+  for (const { id, isBlocking, detail, advice } of troubles) {
+    const state = isBlocking ? failed : warned;
+    yield state(id === "stream_short" ? "copies" : "brokers", detail, advice);
+  }
   if (replicas > 1 && streams.every((stream) => stream.kind === "led" && stream.behind.length === 0))
-    yield { name: "copies", state: "ok", detail: `every stream is whole on ${replicas} servers` };
+    yield ok("copies", `every stream is whole on ${replicas} servers`);
 }
 
 /** Returns whether JetStream answers. */
 async function* jetStreamChecks(connection: BrokerConnection): AsyncGenerator<Check, boolean> {
-  const { nats } = connection;
   const name = "storage";
   try {
-    const { bytes, bytesMax } = (await accountUsage(nats, BROKER_LOOK_MS_MAX)).disk;
-    const free = bytesMax === undefined ? undefined : bytesMax - bytes;
-    const detail = `JetStream is on; ${sizeText(bytes)} on disk${bytesMax === undefined ? ", no limit for the account" : ` of ${sizeText(bytesMax)} for the account`}`;
-    const isLow = free !== undefined && free < DISK_FREE_BYTES_LOW;
-    yield isLow
-      ? {
-          name,
-          state: free < DISK_FREE_BYTES_MIN ? "failed" : "warning",
-          detail,
-          advice: "Raise the account's limit.",
-        }
-      : { name, state: "ok", detail };
+    const { bytes, bytesMax = Number.POSITIVE_INFINITY } = (
+      await accountUsage(connection.nats, BROKER_LOOK_MS_MAX)
+    ).disk;
+    const free = bytesMax - bytes;
+    const limit = Number.isFinite(bytesMax)
+      ? ` of ${sizeText(bytesMax)} for the account`
+      : ", no limit for the account";
+    const detail = `JetStream is on; ${sizeText(bytes)} on disk${limit}`;
+    if (free >= DISK_FREE_BYTES_LOW) yield ok(name, detail);
+    else {
+      const state = free < DISK_FREE_BYTES_MIN ? failed : warned;
+      yield state(name, detail, "Raise the account's limit.");
+    }
     return true;
   } catch (error) {
-    yield {
-      name,
-      state: "failed",
-      detail: `JetStream does not answer: ${describeError(error)}`,
-      advice: isClustered(connection) ? `${NO_LEADER} ${NO_JETSTREAM}` : NO_JETSTREAM,
-    };
+    const advice = isClustered(connection) ? `${NO_LEADER} ${NO_JETSTREAM}` : NO_JETSTREAM;
+    yield failed(name, `JetStream does not answer: ${describeError(error)}`, advice);
     return false;
   }
 }
@@ -116,64 +103,48 @@ const NO_JETSTREAM =
 
 /** NATS reports it only on its monitoring port, so it is unknown for a broker of others. */
 const syncCheck = (configuration: string | undefined): Check => {
-  const name = "sync";
   if (configuration === undefined)
-    return {
-      name,
-      state: "warning",
-      detail: "whether the broker syncs before it acknowledges cannot be seen from here",
-      advice:
-        "See that its jetstream block has sync_interval: always. Without it a power failure loses acknowledged events.",
-    };
-  return /^\s*sync_interval: always$/m.test(configuration)
-    ? { name, state: "ok", detail: "sync_interval: always" }
-    : {
-        name,
-        state: "failed",
-        detail: "the configuration of our broker has no sync_interval: always",
-        advice: "Restart the service: it writes the configuration anew.",
-      };
+    return warned(
+      "sync",
+      "whether the broker syncs before it acknowledges cannot be seen from here",
+      "See that its jetstream block has sync_interval: always. Without it a power failure loses acknowledged events.",
+    );
+  if (/^\s*sync_interval: always$/m.test(configuration)) return ok("sync", "sync_interval: always");
+  return failed(
+    "sync",
+    "the configuration of our broker has no sync_interval: always",
+    "Restart the service: it writes the configuration anew.",
+  );
 };
 
 async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
+  const name = "rights";
   const [rights, missing] = await Promise.all([rightsOf(nats), missingRights(nats)]);
   const named = (right: string): string =>
     rights
       .filter((each) => each.right === right)
       .map(({ operation }) => operation)
       .join(", ");
-  const name = "rights";
   const [granted, unknown] = [named("granted"), named("unknown")];
   if (granted !== "")
-    yield {
+    yield failed(
       name,
-      state: "failed",
-      detail: `the service's user may ${granted}: anybody with its password, or without one where it has none, can empty the log`,
-      advice:
-        "Give the service a user with the permissions in streams/permissions.ts, and NATS_PROVISION_URL another.",
-    };
+      `the service's user may ${granted}: anybody with its password, or without one where it has none, can empty the log`,
+      "Give the service a user with the permissions in streams/permissions.ts, and NATS_PROVISION_URL another.",
+    );
   if (missing.length > 0)
-    yield {
+    yield failed(
       name,
-      state: "failed",
-      detail: `the service's user may not publish on ${missing.join(", ")}: what needs it does not work`,
-      advice:
-        "Give it the permissions in streams/permissions.ts of this version; those of an earlier one may be fewer.",
-    };
+      `the service's user may not publish on ${missing.join(", ")}: what needs it does not work`,
+      "Give it the permissions in streams/permissions.ts of this version; those of an earlier one may be fewer.",
+    );
   if (granted !== "" || missing.length > 0) return;
-  if (unknown !== "")
-    yield {
-      name,
-      state: "warning",
-      detail: `no answer to whether the service's user may ${unknown}`,
-      advice: "Try again.",
-    };
-  else
-    yield {
-      name,
-      state: "ok",
-      detail: `the service's user can neither change nor delete a stream, and has the rights that it needs (not tested, because consumers would receive the test: whether it may publish on ${UNASKED_RIGHTS.join(", ")})`,
-    };
+  yield unknown === ""
+    ? ok(
+        name,
+        `the service's user can neither change nor delete a stream, and has the rights that it needs (not tested, because consumers would receive the test: whether it may publish on ${UNASKED_RIGHTS.join(", ")})`,
+      )
+    : warned(name, `no answer to whether the service's user may ${unknown}`, "Try again.");
 }
 
 async function* streamChecks(
@@ -186,42 +157,40 @@ async function* streamChecks(
   try {
     const lost = await findLostStreams(nats, definitions);
     if (lost.length > 0)
-      wrong.push({
-        name,
-        state: "failed",
-        detail: `the broker no longer has ${lost.join(", ")}, which it had before`,
-        advice: BRING_BACK,
-      });
+      wrong.push(
+        failed(name, `the broker no longer has ${lost.join(", ")}, which it had before`, BRING_BACK),
+      );
     for (const definition of definitions) {
       const standing = await inspectStream(nats, definition);
       if (standing.kind === "missing" && !lost.includes(definition.name)) missing.push(definition.name);
-      else if (standing.kind === "different")
-        for (const difference of standing.differences)
-          wrong.push({
-            name,
-            state: standing.isMendedAtStart ? "warning" : "failed",
-            detail: differenceText(difference),
-            advice: standing.isMendedAtStart
-              ? "Restart the service: it mends it."
-              : "Correct it by hand; the service must not, and does not start with it.",
-          });
+      if (standing.kind !== "different") continue;
+      for (const difference of standing.differences)
+        wrong.push(
+          standing.isMendedAtStart
+            ? warned(name, differenceText(difference), "Restart the service: it corrects it.")
+            : failed(
+                name,
+                differenceText(difference),
+                "Correct it by hand; the service must not, and does not start with it.",
+              ),
+        );
     }
   } catch (error) {
-    wrong.push({
-      name,
-      state: "warning",
-      detail: `the streams could not be looked at: ${describeError(error)}`,
-      advice:
+    wrong.push(
+      warned(
+        name,
+        `the streams could not be looked at: ${describeError(error)}`,
         "Look again in a moment: a cluster that elects a leader does not answer. If it stays so, the user in NATS_PROVISION_URL needs $JS.API.STREAM.INFO.*",
-    });
+      ),
+    );
   }
   if (missing.length > 0) {
     const detail = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`;
-    yield { name, state: "failed", detail, advice: "Start the service: it makes them." };
+    yield failed(name, detail, "Start the service: it makes them.");
   }
   yield* wrong;
   if (missing.length + wrong.length === 0)
-    yield { name, state: "ok", detail: `all ${definitions.length} are there, with the right settings` };
+    yield ok(name, `all ${definitions.length} are there, with the right settings`);
 }
 
 /** If a stream cannot be read, the checks of streams and clock report it. */
@@ -230,13 +199,11 @@ async function* accountChecks(
   provisioner: BrokerConnection,
 ): AsyncGenerator<Check> {
   if (await seeOneStream([service.nats, provisioner.nats], "AUDIT").catch(() => true)) return;
-  yield {
-    name: "streams",
-    state: "failed",
-    detail:
-      "the users of NATS_URL and NATS_PROVISION_URL do not see the same log: what one makes the other does not find",
-    advice: HAVE_ONE_LOG,
-  };
+  yield failed(
+    "streams",
+    "the users of NATS_URL and NATS_PROVISION_URL do not see the same log: what one makes the other does not find",
+    HAVE_ONE_LOG,
+  );
 }
 
 async function* clockChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {

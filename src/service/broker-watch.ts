@@ -14,24 +14,13 @@ import { BROKER_LOOK_MS, BROKER_LOOK_MS_MAX, BROKER_USAGE_HIGH } from "../limits
 import type { Logger } from "../telemetry/logger.ts";
 import { sizeText } from "../terminal/size-text.ts";
 import { pause } from "./background.ts";
-import type { HealthReasonId } from "./health-reasons.ts";
-
-export interface BrokerTrouble {
-  readonly kind: Extract<
-    HealthReasonId,
-    "no_quorum" | "stream_leaderless" | "stream_short" | "broker_memory_high" | "broker_disk_high"
-  >;
-  /** Whether no event can be taken because of it. */
-  readonly isBlocking: boolean;
-  readonly detail: string;
-  readonly advice: string;
-}
+import { HEALTH_REASONS, type Trouble, troubleOf } from "./health-reasons.ts";
 
 /** What one look found. A value is undefined where the brokers did not tell. */
 export interface BrokerState {
   readonly streams: readonly StreamHealth[];
   readonly usage: AccountUsage | undefined;
-  readonly troubles: readonly BrokerTrouble[];
+  readonly troubles: readonly Trouble[];
 }
 
 /** `heardOf`: addresses of servers that were seen before, or that the settings name. */
@@ -76,9 +65,7 @@ export const watchBrokers = (dependencies: {
       .catch(() => undefined);
     if (seen === undefined) return;
     // Under load a copy is a few messages behind at any moment, and in the next one it is not.
-    const troubles = seen.troubles.filter(
-      ({ kind, detail }) => kind !== "stream_short" || lastSeen.has(detail),
-    );
+    const troubles = seen.troubles.filter(({ id, detail }) => id !== "stream_short" || lastSeen.has(detail));
     lastSeen = detailsOf(seen.troubles);
     const before = detailsOf(state.troubles);
     for (const { detail, advice } of troubles)
@@ -97,7 +84,7 @@ export const watchBrokers = (dependencies: {
   };
 };
 
-const detailsOf = (troubles: readonly BrokerTrouble[]): ReadonlySet<string> =>
+const detailsOf = (troubles: readonly Trouble[]): ReadonlySet<string> =>
   new Set(troubles.map(({ detail }) => detail));
 
 const LOG = "AUDIT";
@@ -110,7 +97,7 @@ const quorumTrouble = (
   streams: readonly StreamHealth[],
   brokers: readonly BrokerSeen[],
   isWithoutLeader: boolean,
-): readonly BrokerTrouble[] | undefined => {
+): readonly Trouble[] | undefined => {
   const replicas = Math.max(...streams.map((stream) => stream.replicas));
   // One server may be known by several addresses.
   const answering = new Map(
@@ -122,66 +109,48 @@ const quorumTrouble = (
     : undefined;
 };
 
-const streamTroubles = (streams: readonly StreamHealth[]): readonly BrokerTrouble[] =>
-  streams.flatMap((health): readonly BrokerTrouble[] => {
+const streamTroubles = (streams: readonly StreamHealth[]): readonly Trouble[] =>
+  streams.flatMap((health): readonly Trouble[] => {
     if (health.kind === "leaderless") return [leaderless(health.stream)];
     return health.kind === "led" && health.behind.length > 0 ? [short(health)] : [];
   });
 
-const noQuorum = (answering: readonly BrokerSeen[], replicas: number): BrokerTrouble => {
+const noQuorum = (answering: readonly BrokerSeen[], replicas: number): Trouble => {
   const named = answering.map(({ name, address }) =>
     name === undefined ? address : `${name} at ${address}`,
   );
   const needed = Math.floor(replicas / 2) + 1;
-  return {
-    kind: "no_quorum",
-    isBlocking: true,
-    detail: `The brokers have no quorum: ${answering.length} of ${replicas} ${answering.length === 1 ? "answers" : "answer"} (${named.join(", ") || "none"}), and ${needed} have to.`,
-    advice: `Start the brokers that are away, and leave running what runs: it holds a copy of the log. Events are taken again as soon as ${needed} brokers run; nothing that was acknowledged is lost.`,
-  };
+  return troubleOf(
+    "no_quorum",
+    `The brokers have no quorum: ${answering.length} of ${replicas} ${answering.length === 1 ? "answers" : "answer"} (${named.join(", ") || "none"}), and ${needed} have to.`,
+    {
+      isBlocking: true,
+      advice: `${HEALTH_REASONS.no_quorum.advice} Events are taken again as soon as ${needed} brokers run; nothing that was acknowledged is lost.`,
+    },
+  );
 };
 
-const leaderless = (stream: string): BrokerTrouble => ({
-  kind: "stream_leaderless",
-  isBlocking: stream === LOG,
-  detail: `The stream ${stream} has no leader: nothing is stored in it or read from it.`,
-  advice:
-    'An election takes a few seconds. If it stays so, the logs of the brokers say why, such as a full disk or "insufficient resources": make room, then restart the brokers one after the other, each when the one before has caught up.',
-});
+const leaderless = (stream: string): Trouble =>
+  troubleOf(
+    "stream_leaderless",
+    `The stream ${stream} has no leader: nothing is stored in it or read from it.`,
+    {
+      isBlocking: stream === LOG,
+      advice:
+        'An election takes a few seconds. If it stays so, the logs of the brokers say why, such as a full disk or "insufficient resources": make room, then restart the brokers one after the other, each when the one before has caught up.',
+    },
+  );
 
-const short = ({ stream, behind, replicas }: Extract<StreamHealth, { kind: "led" }>): BrokerTrouble => ({
-  kind: "stream_short",
-  isBlocking: false,
-  detail: `The stream ${stream} is whole on ${replicas - behind.length} of ${replicas} brokers; away or behind: ${behind.join(", ")}.`,
-  advice:
-    "Start the broker that is away. If it runs and stays behind, as after its disk was full, restart it, and no other one meanwhile.",
-});
+const short = ({ stream, behind, replicas }: Extract<StreamHealth, { kind: "led" }>): Trouble =>
+  troubleOf(
+    "stream_short",
+    `The stream ${stream} is whole on ${replicas - behind.length} of ${replicas} brokers; away or behind: ${behind.join(", ")}.`,
+  );
 
-const usageTroubles = (usage: AccountUsage | undefined): readonly BrokerTrouble[] => {
-  if (usage === undefined) return [];
-  const trouble = (kind: BrokerTrouble["kind"], what: string, advice: string, { bytes, bytesMax }: Usage) =>
-    bytesMax !== undefined && bytes >= bytesMax * BROKER_USAGE_HIGH
-      ? [
-          {
-            kind,
-            isBlocking: false,
-            detail: `JetStream uses ${sizeText(bytes)} of ${sizeText(bytesMax)} of its ${what}.`,
-            advice,
-          },
-        ]
-      : [];
-  return [
-    ...trouble(
-      "broker_memory_high",
-      "memory",
-      "Raise max_memory_store of the brokers, and max_memory of the account: streams in memory that reach it stop.",
-      usage.memory,
-    ),
-    ...trouble(
-      "broker_disk_high",
-      "disk",
-      "Raise the limit of the account, or make room: a log that reaches it takes no events.",
-      usage.disk,
-    ),
-  ];
-};
+const usageTroubles = (usage: AccountUsage | undefined): readonly Trouble[] =>
+  (["memory", "disk"] as const).flatMap((what) => {
+    const { bytes, bytesMax }: Partial<Usage> = usage?.[what] ?? {};
+    if (bytes === undefined || bytesMax === undefined || bytes < bytesMax * BROKER_USAGE_HIGH) return [];
+    const detail = `JetStream uses ${sizeText(bytes)} of ${sizeText(bytesMax)} of its ${what}.`;
+    return [troubleOf(`broker_${what}_high`, detail)];
+  });

@@ -1,52 +1,38 @@
 /** What `prooftrail doctor` checks on the machine of a service: settings, broker, streams, views, disk. It changes nothing. */
 
-import { statfs } from "node:fs/promises";
 import { isThere } from "../files/durable-file.ts";
 import { DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
 import { sizeText } from "../terminal/size-text.ts";
 import { brokerChecks } from "./broker-checks.ts";
-import { type Check, unchecked } from "./check.ts";
+import { type Check, failed, ok, unchecked, warned } from "./check.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 import { AS_ITS_USER, closedFolder, readOnlyFolder } from "./data-folder.ts";
 import { misspeltSettings } from "./misspelt-settings.ts";
 import { closedToWriting, openToOthers } from "./view-place.ts";
+import { freeBytes } from "./work-reasons.ts";
 
 /** In the order of dependence: what depends on a failed check is unchecked. */
 export async function* diagnose(
   environment: Readonly<Record<string, string | undefined>>,
 ): AsyncGenerator<Check> {
   const read = readConfig(environment);
-  const misspelt = misspeltSettings(environment).map(
-    (detail): Check => ({
-      name: "settings",
-      state: "warning",
-      detail,
-      advice: "docs/reference/settings.md has all settings.",
-    }),
-  );
+  const misspelt = misspeltSettings(environment).map((detail) => warned("settings", detail, SEE_SETTINGS));
   if (read.kind === "invalid") {
-    for (const detail of read.errors)
-      yield {
-        name: "settings",
-        state: "failed",
-        detail,
-        advice: "Correct it; docs/reference/settings.md has all settings.",
-      };
+    for (const detail of read.errors) yield failed("settings", detail, `Correct it; ${SEE_SETTINGS}`);
     yield* misspelt;
     yield unchecked("broker, streams, views", "the settings say where they are");
     return;
   }
   const { config } = read;
   const set = ENVIRONMENT_NAMES.filter((name) => environment[name] !== undefined);
-  yield {
-    name: "settings",
-    state: "ok",
-    detail: `understood; ${set.length === 0 ? "none is set, all are defaults" : `set: ${set.join(", ")}`}`,
-  };
+  yield ok(
+    "settings",
+    `understood; ${set.length === 0 ? "none is set, all are defaults" : `set: ${set.join(", ")}`}`,
+  );
   yield* misspelt;
   const closed = await closedFolder(config);
   if (closed !== undefined) {
-    yield { name: "folder", state: "failed", detail: closed, advice: AS_ITS_USER };
+    yield failed("folder", closed, AS_ITS_USER);
     yield unchecked("broker, streams, views, disk", "the folder says where they are");
     return;
   }
@@ -59,34 +45,27 @@ export async function* diagnose(
   }
   const readOnly = await readOnlyFolder(config);
   if (readOnly !== undefined)
-    yield {
-      name: "folder",
-      state: "failed",
-      detail: readOnly,
-      advice: `${AS_ITS_USER} If it is that user, make the folder its own, on a disk that takes writes: a start needs it.`,
-    };
-  yield* diskChecks(config);
+    yield failed(
+      "folder",
+      readOnly,
+      `${AS_ITS_USER} If it is that user, make the folder its own, on a disk that takes writes: a start needs it.`,
+    );
+  yield await diskCheck(config);
   const closedViews = closedToWriting(config);
-  if (closedViews) yield { name: "views", state: "failed", ...closedViews };
+  if (closedViews) yield failed("views", closedViews.detail, closedViews.advice);
   const open = openToOthers(config);
-  if (open) yield { name: "views", state: "warning", ...open };
+  if (open) yield warned("views", open.detail, open.advice);
   yield* brokerChecks(config);
 }
 
-async function* diskChecks({ dataDir, natsUrl }: Config): AsyncGenerator<Check> {
-  if (!(await isThere(dataDir))) {
-    yield unchecked("disk", `there is no folder ${dataDir} here`);
-    return;
-  }
-  const { bavail, bsize } = await statfs(dataDir);
-  const free = bavail * bsize;
+const SEE_SETTINGS = "docs/reference/settings.md has all settings.";
+
+const diskCheck = async ({ dataDir, natsUrl }: Config): Promise<Check> => {
+  if (!(await isThere(dataDir))) return unchecked("disk", `there is no folder ${dataDir} here`);
+  const free = await freeBytes(dataDir);
   const detail = `${sizeText(free)} free under ${dataDir}`;
-  if (free >= DISK_FREE_BYTES_LOW) yield { name: "disk", state: "ok", detail };
-  else
-    yield {
-      name: "disk",
-      state: free < DISK_FREE_BYTES_MIN ? "failed" : "warning",
-      detail,
-      advice: `Make room: ${natsUrl === undefined ? "on a full disk no event is taken" : "views cannot be written without"}.`,
-    };
-}
+  if (free >= DISK_FREE_BYTES_LOW) return ok("disk", detail);
+  const state = free < DISK_FREE_BYTES_MIN ? failed : warned;
+  const why = natsUrl === undefined ? "on a full disk no event is taken" : "views cannot be written without";
+  return state("disk", detail, `Make room: ${why}.`);
+};

@@ -152,6 +152,28 @@ export interface HealthReason {
   readonly isBlocking: boolean;
 }
 
+/** What one look found: what is wrong now, and what to do about it. */
+export interface Trouble {
+  readonly id: HealthReasonId;
+  /** Whether no event can be taken because of it. */
+  readonly isBlocking: boolean;
+  readonly detail: string;
+  readonly advice: string;
+}
+
+/** Not blocking, with the advice of its row, unless told otherwise. */
+export const troubleOf = (
+  id: HealthReasonId,
+  detail: string,
+  { isBlocking = false, advice }: { readonly isBlocking?: boolean; readonly advice?: string } = {},
+): Trouble => ({ id, isBlocking, detail, advice: advice ?? HEALTH_REASONS[id].advice });
+
+export const reasonOf = ({ id, isBlocking, detail, advice }: Trouble): HealthReason => ({
+  id,
+  detail: `${detail} ${advice}`,
+  isBlocking,
+});
+
 export const blocking = (id: HealthReasonId, detail: string): HealthReason => ({
   id,
   detail,
@@ -159,8 +181,4 @@ export const blocking = (id: HealthReasonId, detail: string): HealthReason => ({
 });
 
 /** `seen`: what is wrong now, as a sentence. */
-export const warning = (id: HealthReasonId, seen: string): HealthReason => ({
-  id,
-  detail: `${seen} ${HEALTH_REASONS[id].advice}`,
-  isBlocking: false,
-});
+export const warning = (id: HealthReasonId, seen: string): HealthReason => reasonOf(troubleOf(id, seen));

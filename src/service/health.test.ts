@@ -8,8 +8,8 @@ import type { BrokerConnection } from "../jetstream/connection.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import { createMadeViews } from "../projections/made-views.ts";
 import { VIEWS_MISSING, ViewsMissingError } from "../views/unavailable.ts";
-import type { BrokerTrouble } from "./broker-watch.ts";
 import { createReadiness } from "./health.ts";
+import type { Trouble } from "./health-reasons.ts";
 
 /** Connected, and never asked directly. */
 const connection: BrokerConnection = {
@@ -37,7 +37,7 @@ test("readiness names every reason why the log cannot be written, even if views 
   await using views = database.connect();
   let problems: { readonly streams?: string; readonly logKeeper?: string; readonly logGuard?: string } = {};
   let keys: KeyReadiness = { kind: "stale", ageMs: 61_400 };
-  let troubles: readonly BrokerTrouble[] = [];
+  let troubles: readonly Trouble[] = [];
   let looks = 0;
   let isReadable = true;
   const readiness = createReadiness({
@@ -69,10 +69,10 @@ test("readiness names every reason why the log cannot be written, even if views 
   keys = { kind: "ready" };
   problems = { streams: "another", logKeeper: "stores nothing", logGuard: "could lose events" };
   isReadable = false;
-  const trouble = { kind: "no_quorum", detail: "1 of 3 answers.", advice: "Start the others." } as const;
+  const trouble = { id: "no_quorum", detail: "1 of 3 answers.", advice: "Start the others." } as const;
   troubles = [
     { ...trouble, isBlocking: true },
-    { ...trouble, kind: "stream_short", isBlocking: false },
+    { ...trouble, id: "stream_short", isBlocking: false },
   ];
   const all = [
     "1 of 3 answers. Start the others.",

@@ -9,7 +9,7 @@ import type { Projection } from "../projections/projection.ts";
 import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
 import type { ViewStore } from "../views/view-store.ts";
 import type { BrokerWatch } from "./broker-watch.ts";
-import { blocking, type HealthReason, type HealthReasonId } from "./health-reasons.ts";
+import { blocking, type HealthReason, type HealthReasonId, reasonOf } from "./health-reasons.ts";
 import { inTime } from "./in-time.ts";
 import { copyReason, END_UNKNOWN, type LogEnd } from "./log-end.ts";
 import type { LogGuard } from "./log-guard.ts";
@@ -78,13 +78,7 @@ const logReasons = ({
   keyBucket,
 }: ReadinessDependencies): readonly HealthReason[] => {
   if (!connection.isConnected()) return [blocking("broker_disconnected", "The broker is not connected.")];
-  const reasons = brokers.state().troubles.map(
-    ({ kind, isBlocking, detail, advice }): HealthReason => ({
-      id: kind,
-      detail: `${detail} ${advice}`,
-      isBlocking,
-    }),
-  );
+  const reasons = brokers.state().troubles.map(reasonOf);
   const add = (id: HealthReasonId, problem: string | undefined): void => {
     if (problem !== undefined) reasons.push(blocking(id, problem));
   };

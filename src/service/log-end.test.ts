@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { until } from "../../test/support/until.ts";
-import { type CopyTrouble, watchLogEnd } from "./log-end.ts";
+import type { Trouble } from "./health-reasons.ts";
+import { watchLogEnd } from "./log-end.ts";
 
-const SHORT: CopyTrouble = {
+const SHORT: Trouble = {
   id: "heads_not_reached",
+  isBlocking: true,
   detail: "The log ends at record 1",
   advice: "Bring it back.",
 };
@@ -12,7 +14,7 @@ const watching = () => {
   const listeners = new Set<(state: "lost" | "restored") => void>();
   const state: {
     views: readonly string[];
-    copy: CopyTrouble | undefined;
+    copy: Trouble | undefined;
     isSilent: boolean;
     hasViews: boolean;
   } = {

@@ -11,19 +11,14 @@ import type { KnownEnd } from "../proof/known-heads.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { pause } from "./background.ts";
 import { DamagedHeadsError, type HeadsFolder } from "./heads-folder.ts";
+import { type Trouble, troubleOf } from "./health-reasons.ts";
 import { inTime } from "./in-time.ts";
 
 const CONFIRM_MS = 500;
 
-export interface CopyTrouble {
-  readonly id: "heads_not_reached" | "heads_copy_unavailable";
-  readonly detail: string;
-  readonly advice: string;
-}
-
 export interface LogEnd {
   /** Why nothing may be appended, for the operator; empty if it may, as far as is known. */
-  reasons(): { readonly ofViews: readonly string[]; readonly ofCopy: CopyTrouble | undefined };
+  reasons(): { readonly ofViews: readonly string[]; readonly ofCopy: Trouble | undefined };
   isBehind(): boolean;
   /** Whether the end was looked at since the broker was last connected. */
   isKnown(): boolean;
@@ -38,12 +33,12 @@ export const watchLogEnd = (dependencies: {
   /** Why the views are not of this log. Rejects if log or views do not answer. */
   readonly viewReasons: () => Promise<readonly string[]>;
   /** The same of HEADS_COPY. Rejects if the log does not answer, or the folder cannot be read. */
-  readonly copyTrouble: () => Promise<CopyTrouble | undefined>;
+  readonly copyTrouble: () => Promise<Trouble | undefined>;
   readonly logger: Pick<Logger, "info" | "error">;
 }): LogEnd => {
   const { connection, viewReasons, copyTrouble, logger } = dependencies;
   let ofViews: readonly string[] = [];
-  let ofCopy: CopyTrouble | undefined;
+  let ofCopy: Trouble | undefined;
   let isKnown = false;
   let told = "";
   /** Changes with the connection: what was asked before says nothing about the log that is there after it. */
@@ -105,7 +100,7 @@ export const watchLogEnd = (dependencies: {
 export const troubleOfCopy = async (
   log: Pick<LogReader, "lastSequence" | "read">,
   folder: Pick<HeadsFolder, "read">,
-): Promise<CopyTrouble | undefined> => {
+): Promise<Trouble | undefined> => {
   try {
     const { end } = await folder.read();
     if (end === undefined || (await holds(log, end))) return undefined;
@@ -115,10 +110,10 @@ export const troubleOfCopy = async (
         ? `The log ends at record ${last}, and heads in HEADS_COPY cover it up to record ${end.sequence}`
         : `Heads in HEADS_COPY cover another record ${end.sequence} than the log holds`;
     const detail = `${seen}: it lost its end or is another one`;
-    return { id: "heads_not_reached", detail, advice: ACCEPT_OR_BRING_BACK };
+    return troubleOf("heads_not_reached", detail, { isBlocking: true, advice: ACCEPT_OR_BRING_BACK });
   } catch (error) {
     if (!(error instanceof DamagedHeadsError)) throw error;
-    return { id: "heads_copy_unavailable", detail: error.message, advice: BRING_FILE_BACK };
+    return troubleOf("heads_copy_unavailable", error.message, { isBlocking: true, advice: BRING_FILE_BACK });
   }
 };
 
@@ -132,7 +127,7 @@ const holds = async (
 };
 
 /** In whole sentences. */
-export const copyReason = ({ detail, advice }: CopyTrouble): string => `${detail}. ${advice}`;
+export const copyReason = ({ detail, advice }: Trouble): string => `${detail}. ${advice}`;
 
 const BRING_FILE_BACK =
   "Bring this file back from a copy of the folder. If there is none, see that the log is the newest one that you have, and move the file out of the folder: the heads that only it holds are given up.";

@@ -11,11 +11,11 @@ import { inBackground } from "./background.ts";
 import type { BrokerContact } from "./broker-contact.ts";
 import { watchBrokers } from "./broker-watch.ts";
 import type { Config } from "./config.ts";
-import { hasHeads, NO_HEADS } from "./heads-check.ts";
 import type { HeadsFolder } from "./heads-folder.ts";
 import { createReadiness } from "./health.ts";
 import { measureHealth } from "./health-metrics.ts";
 import type { OpenedLog } from "./open-log.ts";
+import { hasHeads, NO_HEADS } from "./proof-checks.ts";
 import { freeBytes, type Work } from "./work-reasons.ts";
 
 export const openHealth = (parts: {

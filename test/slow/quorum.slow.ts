@@ -42,7 +42,7 @@ test("a broker that is away is named, a lost quorum is called that with the brok
     "every stream lacks a copy",
     ({ troubles }) => troubles.length === definitions.length && troubles,
   );
-  expect(new Set(short.map(({ kind, isBlocking }) => `${kind} ${isBlocking}`))).toEqual(
+  expect(new Set(short.map(({ id, isBlocking }) => `${id} ${isBlocking}`))).toEqual(
     new Set(["stream_short false"]),
   );
   for (const { detail } of short) expect(detail).toContain("whole on 2 of 3 brokers; away or behind: node-0");
@@ -50,7 +50,7 @@ test("a broker that is away is named, a lost quorum is called that with the brok
   await cluster.kill(second, "SIGKILL");
   const [lost, ...others] = await seen(
     "the quorum is lost",
-    ({ troubles }) => troubles.some(({ kind }) => kind === "no_quorum") && troubles,
+    ({ troubles }) => troubles.some(({ id }) => id === "no_quorum") && troubles,
   );
   expect(others).toEqual([]);
   expect(lost).toMatchObject({ isBlocking: true });

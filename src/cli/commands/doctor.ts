@@ -35,7 +35,7 @@ export const DOCTOR: CommandSpec = {
     const { diagnose } = await import("../../service/diagnosis.ts");
     const address = readAddress(input, context.environment);
     const key = await findKey(input, context.environment, address);
-    const take = async (found: AsyncIterable<Check>): Promise<void> => {
+    const take = async (found: AsyncIterable<Check> | Iterable<Check>): Promise<void> => {
       for await (const check of found) {
         checks.push(check);
         if (!isJson) await context.out.write(checkText(context.out, check));
@@ -44,15 +44,13 @@ export const DOCTOR: CommandSpec = {
     if (address.isLoopback) await take(diagnose(context.environment));
     await take(remoteChecks({ address, key, now: context.now }));
     if (!address.isLoopback)
-      await take(
-        just(
-          unchecked(
-            "settings, broker, streams, views, disk",
-            `they can be seen only where the service runs, and ${address.url} is another machine`,
-            "Run prooftrail doctor there.",
-          ),
+      await take([
+        unchecked(
+          "settings, broker, streams, views, disk",
+          `they can be seen only where the service runs, and ${address.url} is another machine`,
+          "Run prooftrail doctor there.",
         ),
-      );
+      ]);
     const failed = checks.filter(({ state }) => state === "failed").length;
     const warnings = checks.filter(({ state }) => state === "warning").length;
     await context.out.write(
@@ -64,29 +62,19 @@ export const DOCTOR: CommandSpec = {
   },
 };
 
-async function* just(check: Check): AsyncGenerator<Check> {
-  yield check;
-}
-
 const COLOUR = { ok: "green", warning: "yellow", failed: "red", unchecked: "bold" } as const;
 const STATE_WIDTH = 11;
 const NAME_WIDTH = 17;
 
-const checkText = (out: Writer, { name, state, detail, advice }: Check): string => {
-  const label = coloured(out, COLOUR[state], state) + " ".repeat(STATE_WIDTH - state.length);
-  // A name that is too long for its column gets a line of its own.
-  const [head, rest] =
-    name.length < NAME_WIDTH
-      ? [`${label}${name.padEnd(NAME_WIDTH)}`, ""]
-      : [`${label}${name}\n`, " ".repeat(STATE_WIDTH + NAME_WIDTH)];
+const checkText = (out: Writer, { name, state, detail, advice = "" }: Check): string => {
   const indent = " ".repeat(STATE_WIDTH + NAME_WIDTH);
+  // A name that is too long for its column gets a line of its own.
+  const named = name.length < NAME_WIDTH ? name.padEnd(NAME_WIDTH) : `${name}\n${indent}`;
   const width = (out.isTerminal ? out.columns : Number.POSITIVE_INFINITY) - indent.length;
-  const told = wrappedLines(printable(detail), width);
-  const todo =
-    advice === undefined
-      ? []
-      : advice.split("\n").flatMap((line) => wrappedLines(`→ ${printable(line)}`, width));
-  return `${head}${rest}${[...told, ...todo].join(`\n${indent}`)}\n`;
+  const todo = advice === "" ? [] : advice.split("\n").map((line) => `→ ${line}`);
+  const lines = [detail, ...todo].flatMap((text) => wrappedLines(printable(text), width));
+  const label = coloured(out, COLOUR[state], state) + " ".repeat(STATE_WIDTH - state.length);
+  return `${label}${named}${lines.join(`\n${indent}`)}\n`;
 };
 
 const summaryText = (
