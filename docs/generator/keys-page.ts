@@ -19,7 +19,7 @@ export const keysPage = (): string =>
       ROLES.map((role) => [code(role), prose(ROLE_OPENS[role]), codes(ROLE_SCOPES[role])]),
     ),
     "## Administrative events",
-    "Events that Prooftrail writes itself, to the tenant `prooftrail-system`. `asset_id` is `prooftrail`, `correlation_id` the id of the request. The `metadata` of each has `tenant`, `actor` (the id of the key, or `admin`), `request_id` and what is listed here. [Give each team its own key](../how-to/keys.md#what-prooftrail-logs-about-itself) explains how to read them.",
+    "Events that Prooftrail writes itself, to the tenant `prooftrail-system`. `asset_id` is `prooftrail`, `correlation_id` the id of the request. The `metadata` of each has `tenant`, `actor` (the id of the key, `admin`, or `oidc` for a first sign-in with a provider), `request_id` and what is listed here. [Give each team its own key](../how-to/keys.md#what-prooftrail-logs-about-itself) explains how to read them.",
     table(
       ["event type", "says", "in `metadata`"],
       Object.entries<ActionKind>(SYSTEM_EVENTS).map(([type, { summary, details }]) => [

@@ -159,15 +159,17 @@ const principalOf = (record: ApiKeyRecord, get: KeyStore["get"]): Principal => {
   };
 };
 
-/** On whose behalf a request is handled that names a key and proves otherwise that it may. Undefined for a key that is not valid. */
-export const principalOfKey = (
+/** For a request that names a key and proves otherwise that it may: what it shows is sealed (sealed.ts), and may not have the key's text. */
+export const authenticateById = (
   keyId: string,
   keys: Pick<KeyStore, "get" | "admin">,
   now: Date,
-): Principal | undefined => {
-  if (keyId === ADMIN_KEY_ID) return keys.admin() && ADMIN;
+): Authentication => {
+  if (keyId === ADMIN_KEY_ID && keys.admin()) return { kind: "principal", principal: ADMIN };
   const record = keys.get(keyId);
-  return record && isActive(record, now) ? principalOf(record, keys.get) : undefined;
+  return record && isActive(record, now)
+    ? { kind: "principal", principal: principalOf(record, keys.get) }
+    : { kind: "invalid" };
 };
 
 /** All times are spelt alike, so they compare as text. */

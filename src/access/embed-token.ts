@@ -1,9 +1,9 @@
 /** A token for pages of a customer's own: for a short time, bound to the tenant of its key, a filter and the origins of the pages (sealed.ts). */
 import type { RandomBytes } from "./api-key.ts";
-import { type Authentication, principalOfKey } from "./authenticate.ts";
+import { type Authentication, authenticateById } from "./authenticate.ts";
 import type { BoundFilter } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
-import { open, seal } from "./sealed.ts";
+import { hashIn, open, seal } from "./sealed.ts";
 
 export interface EmbedToken {
   /** The key that made it. */
@@ -20,12 +20,14 @@ const PURPOSE = "prooftrail embed token, version 1";
 const BEARER = /^bearer +(\S+)$/i;
 
 export const sealEmbedToken = (token: EmbedToken, keys: Keys, randomBytes: RandomBytes): string | undefined =>
-  seal(token, { purpose: PURPOSE, keys, randomBytes });
+  seal(token, { purpose: PURPOSE, secretOf: hashIn(keys), randomBytes });
 
 /** Also one that is over, or whose key is: for the answer that says so. */
 export const openEmbedToken = (authorization: string | null, keys: Keys): EmbedToken | undefined => {
   const [, text] = BEARER.exec(authorization ?? "") ?? [];
-  return text === undefined ? undefined : open<EmbedToken>(text, { purpose: PURPOSE, keys });
+  return text === undefined
+    ? undefined
+    : open<EmbedToken>(text, { purpose: PURPOSE, secretOf: hashIn(keys) });
 };
 
 /** As its key, for as long as both are valid. */
@@ -37,6 +39,5 @@ export const authenticateEmbedToken = (
   if (authorization === null) return { kind: "missing" };
   const token = openEmbedToken(authorization, keys);
   if (token === undefined || now.getTime() >= token.endsAt) return { kind: "invalid" };
-  const principal = principalOfKey(token.keyId, keys, now);
-  return principal === undefined ? { kind: "invalid" } : { kind: "principal", principal };
+  return authenticateById(token.keyId, keys, now);
 };

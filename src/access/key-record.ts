@@ -19,6 +19,8 @@ import { UTC_TIME } from "./utc-time.ts";
 
 /** Stands for the admin key where a key id is named. Shorter than any made id, so it can be none. */
 export const ADMIN_KEY_ID = "admin";
+/** Stands for the sign-in provider where it is named who made a key. */
+export const PROVIDER_ID = "oidc";
 
 const KeyId = Type.String({ pattern: API_KEY_ID_PATTERN, description: "Public id of the key." });
 /** A time in the spelling of all stored records. */
@@ -67,8 +69,9 @@ const visible = {
   person: Type.Optional(Person),
   covers: Type.Optional(Covers),
   created_at: Instant("When the key was made."),
-  created_by: Type.Union([KeyId, Type.Literal(ADMIN_KEY_ID)], {
-    description: "Id of the key that made it, or `admin`.",
+  created_by: Type.Union([KeyId, Type.Literal(ADMIN_KEY_ID), Type.Literal(PROVIDER_ID)], {
+    description:
+      "Id of the key that made it, or `admin`, or `oidc` for a seat that the first sign-in with a provider made.",
   }),
   expires_at: Type.Optional(Instant("From this time on the key is refused.")),
   revoked_at: Type.Optional(Instant("When the key was revoked.")),

@@ -1,6 +1,6 @@
 /**
- * Texts that only this service can read and make. The cipher's key is derived from the stored hash of an API key, which every front end
- * has in memory. So a text is valid at every front end, nothing is stored for it, and it ends with its API key.
+ * Texts that only this service can read and make. The cipher's key is derived from a secret that every front end has in memory, mostly the
+ * stored hash of an API key. So a text is valid at every front end, nothing is stored for it, and it ends with its API key.
  */
 import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
@@ -8,20 +8,32 @@ import type { RandomBytes } from "./api-key.ts";
 import { ADMIN_KEY_ID } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
 
-type Keys = Pick<KeyStore, "get" | "admin">;
+interface Kind {
+  /** What the texts are for: one that was sealed for another purpose does not open. */
+  readonly purpose:
+    | "prooftrail session, version 1"
+    | "prooftrail session of a provider, version 1"
+    | "prooftrail sign-in, version 1"
+    | "prooftrail embed token, version 1";
+  /** Undefined for an id that nobody has. */
+  readonly secretOf: (keyId: string) => string | undefined;
+}
 
-/** What the texts are for: one that was sealed for another purpose does not open. */
-export type SealPurpose = "prooftrail session, version 1" | "prooftrail embed token, version 1";
+/** `secretOf` for texts that end with an API key. */
+export const hashIn =
+  (keys: Pick<KeyStore, "get" | "admin">): Kind["secretOf"] =>
+  (keyId) =>
+    (keyId === ADMIN_KEY_ID ? keys.admin() : keys.get(keyId))?.secret_hash;
 
-/** Undefined if no such key is stored. */
+/** Undefined if nobody has the id. */
 export const seal = (
   value: { readonly keyId: string },
-  parts: { readonly purpose: SealPurpose; readonly keys: Keys; readonly randomBytes: RandomBytes },
+  kind: Kind & { readonly randomBytes: RandomBytes },
 ): string | undefined => {
   const { keyId } = value;
-  const cipherKey = cipherKeyOf(keyId, parts);
+  const cipherKey = cipherKeyOf(keyId, kind);
   if (cipherKey === undefined) return undefined;
-  const nonce = Buffer.from(parts.randomBytes(NONCE_BYTES));
+  const nonce = Buffer.from(kind.randomBytes(NONCE_BYTES));
   const cipher = createCipheriv(CIPHER, cipherKey, nonce).setAAD(Buffer.from(keyId));
   const sealed = [cipher.update(JSON.stringify(value), "utf8"), cipher.final(), cipher.getAuthTag()];
   return `${keyId}.${Buffer.concat([nonce, ...sealed]).toString("base64url")}`;
@@ -30,11 +42,11 @@ export const seal = (
 /** Undefined for what no front end sealed for this purpose. `Value` is what `seal` was given for it. */
 export const open = <Value extends { readonly keyId: string }>(
   sealed: string,
-  parts: { readonly purpose: SealPurpose; readonly keys: Keys },
+  kind: Kind,
 ): Value | undefined => {
   const [, keyId, text] = SEALED.exec(sealed) ?? [];
   if (keyId === undefined || text === undefined) return undefined;
-  const cipherKey = cipherKeyOf(keyId, parts);
+  const cipherKey = cipherKeyOf(keyId, kind);
   if (cipherKey === undefined) return undefined;
   const bytes = Buffer.from(text, "base64url");
   const nonce = bytes.subarray(0, NONCE_BYTES);
@@ -56,11 +68,10 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALED = /^([0-9A-Za-z]{1,12})\.([0-9A-Za-z_-]{38,6000})$/;
 
-const cipherKeyOf = (
-  keyId: string,
-  { purpose, keys }: { readonly purpose: SealPurpose; readonly keys: Keys },
-): Buffer | undefined => {
-  const record = keyId === ADMIN_KEY_ID ? keys.admin() : keys.get(keyId);
-  if (record === undefined) return undefined;
-  return Buffer.from(hkdfSync("sha256", record.secret_hash, "", purpose, CIPHER_KEY_BYTES));
+/** HKDF (RFC 5869). */
+const cipherKeyOf = (keyId: string, { purpose, secretOf }: Kind): Buffer | undefined => {
+  const secret = secretOf(keyId);
+  return secret === undefined
+    ? undefined
+    : Buffer.from(hkdfSync("sha256", secret, "", purpose, CIPHER_KEY_BYTES));
 };

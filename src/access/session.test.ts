@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from "../limits.ts";
 import { hashSecret, makeApiKey } from "./api-key.ts";
 import type { AdminKeyRecord, ApiKeyRecord } from "./key-record.ts";
+import { hashIn, seal } from "./sealed.ts";
 import { openSession, sealSession, startSession } from "./session.ts";
 
 const BEGAN = new Date("2026-11-20T10:00:00.000Z");
@@ -43,6 +44,29 @@ test("the admin key has a session too", () => {
   const session = startSession({ keyId: "admin", apiKey: "the admin key" }, BEGAN, randomBytes);
   const cookie = sealSession(session, storeOf(), randomBytes) ?? "";
   expect(openSession(cookie, storeOf(), later(1))).toEqual(session);
+});
+
+test("a session without the API key needs the client secret: the stored hashes do not do", () => {
+  const { record, session } = sealed();
+  const { apiKey: _, ...ofSeat } = session;
+  const secret = "the secret of the client";
+  const keys = { ...storeOf(record), signInSecret: secret };
+  const cookie = sealSession(ofSeat, keys, randomBytes) ?? "";
+  expect(openSession(cookie, keys, BEGAN)).toEqual(ofSeat);
+  expect(sealSession(ofSeat, storeOf(record), randomBytes)).toBeUndefined();
+  for (const signInSecret of [undefined, "another secret of the client"])
+    expect(openSession(cookie, { ...keys, signInSecret }, BEGAN)).toBeUndefined();
+
+  const hashOf = hashIn(storeOf(record));
+  for (const purpose of [
+    "prooftrail session, version 1",
+    "prooftrail session of a provider, version 1",
+    "prooftrail embed token, version 1",
+  ] as const) {
+    const forged = seal(ofSeat, { purpose, secretOf: hashOf, randomBytes }) ?? "";
+    for (const signInSecret of [secret, undefined])
+      expect([purpose, openSession(forged, { ...keys, signInSecret }, BEGAN)]).toEqual([purpose, undefined]);
+  }
 });
 
 test("a session ends when it is idle, and at its limit however often it is renewed", () => {

@@ -1,18 +1,21 @@
 /**
- * The session of a browser: an API key, sealed in a cookie (sealed.ts). A stolen cookie does not show the key, and who reads the stored hash
- * still lacks what is sealed.
+ * The session of a browser, sealed in a cookie (sealed.ts).
+ *
+ * Who signed in with an API key has it in the cookie: a stolen cookie does not show it, and who reads the stored hash still lacks what is
+ * sealed. Who signed in with a provider has a seat whose key nobody knows. So the client secret goes into that cipher's key: who reads the
+ * stored hash lacks this secret.
  */
 import { Buffer } from "node:buffer";
 import { SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from "../limits.ts";
 import type { RandomBytes } from "./api-key.ts";
 import type { KeyStore } from "./key-store.ts";
-import { open, seal } from "./sealed.ts";
+import { hashIn, open, seal } from "./sealed.ts";
 
 export interface Session {
   /** `admin` for the admin key. */
   readonly keyId: string;
-  /** What the browser would have sent without a session. */
-  readonly apiKey: string;
+  /** What the browser would have sent without a session. Absent after signing in with a provider. */
+  readonly apiKey?: string;
   /** Sent with every write (X-CSRF-Token). A page of another origin cannot read it. */
   readonly csrfToken: string;
   /** Milliseconds since 1970. */
@@ -20,7 +23,11 @@ export interface Session {
   readonly usedAt: number;
 }
 
-type Keys = Pick<KeyStore, "get" | "admin">;
+/** What opens and seals cookies. */
+export interface SessionKeys extends Pick<KeyStore, "get" | "admin"> {
+  /** The client secret at the provider; absent if nobody signs in with one. */
+  readonly signInSecret?: string | undefined;
+}
 
 export const startSession = (
   key: Pick<Session, "keyId" | "apiKey">,
@@ -37,15 +44,38 @@ export const isOver = ({ startedAt }: Session, now: Date): boolean =>
   now.getTime() >= startedAt + SESSION_MS_MAX;
 
 /** The value of the cookie. Undefined if no such key is stored. */
-export const sealSession = (session: Session, keys: Keys, randomBytes: RandomBytes): string | undefined =>
-  seal(session, { purpose: PURPOSE, keys, randomBytes });
+export const sealSession = (
+  session: Session,
+  keys: SessionKeys,
+  randomBytes: RandomBytes,
+): string | undefined => {
+  const kind = isOfProvider(session) ? ofProvider(keys) : ofKey(keys);
+  return seal(session, { ...kind, randomBytes });
+};
 
 /** Undefined for what no front end sealed, and for a session that is over or was idle for too long. */
-export const openSession = (sealed: string, keys: Keys, now: Date): Session | undefined => {
-  const session = open<Session>(sealed, { purpose: PURPOSE, keys });
+export const openSession = (sealed: string, keys: SessionKeys, now: Date): Session | undefined => {
+  const withKey = open<Session>(sealed, ofKey(keys));
+  // Whoever reads the stored hashes can seal with them: a session without the API key needs the client secret.
+  if (withKey && isOfProvider(withKey)) return undefined;
+  const session = withKey ?? open<Session>(sealed, ofProvider(keys));
   if (session === undefined || isOver(session, now)) return undefined;
   return now.getTime() < session.usedAt + SESSION_IDLE_MS_MAX ? session : undefined;
 };
 
-const PURPOSE = "prooftrail session, version 1";
+/** Whether it began at a sign-in provider: then nobody has the text of the API key, and the seat's id stands for it. */
+export const isOfProvider = ({ apiKey }: Session): boolean => apiKey === undefined;
+
+const ofKey = (keys: SessionKeys) =>
+  ({ purpose: "prooftrail session, version 1", secretOf: hashIn(keys) }) as const;
+
+const ofProvider = (keys: SessionKeys) =>
+  ({
+    purpose: "prooftrail session of a provider, version 1",
+    secretOf: (keyId: string) => {
+      const hash = hashIn(keys)(keyId);
+      return hash && keys.signInSecret && hash + keys.signInSecret;
+    },
+  }) as const;
+
 const CSRF_BYTES = 18;

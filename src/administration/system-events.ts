@@ -50,8 +50,11 @@ export type EvidenceAction = ActionOf<typeof EVIDENCE_ACTIONS>;
 
 const SESSION_ACTIONS = {
   "system.session_started": {
-    summary: "Somebody signed in to the console with a key.",
-    details: Type.Object({ key_id: KeyView.properties.created_by }),
+    summary: "Somebody signed in to the console, with a key or with the seat that a provider opened.",
+    details: Type.Object({
+      key_id: KeyView.properties.created_by,
+      issuer: Type.Optional(Type.String({ description: "The provider; absent for a sign-in with a key." })),
+    }),
   },
 } as const satisfies Readonly<Record<string, ActionKind>>;
 

@@ -64,9 +64,12 @@ export const may = (scope: string): boolean =>
   session.value instanceof Object && session.value.scopes.includes(scope);
 
 export const signOut = async (): Promise<void> => {
-  await fetch(apiAddress("v1/session"), { method: "DELETE", headers: { "x-csrf-token": csrfToken() } });
+  const request = { method: "DELETE", headers: { "x-csrf-token": csrfToken() } };
+  const response = await fetch(apiAddress("v1/session"), request);
+  const address = response.ok ? (await response.json()).data.continue_at : undefined;
   session.value = "nobody";
-  go(addressOf("sign-in"));
+  if (address === undefined) go(addressOf("sign-in"));
+  else location.assign(address);
 };
 
 export const keepSession = (): void => {

@@ -4,12 +4,14 @@ import { DEADLINE_WORDS } from "./deadline-words.ts";
 import { EVIDENCE_WORDS } from "./evidence-words.ts";
 import { language } from "./language.ts";
 import { RECORD_WORDS } from "./record-words.ts";
+import { SIGN_IN_WORDS } from "./sign-in-words.ts";
 
 const WORDS = {
   ...ADMINISTRATION_WORDS,
   ...DEADLINE_WORDS,
   ...EVIDENCE_WORDS,
   ...RECORD_WORDS,
+  ...SIGN_IN_WORDS,
 
   // Navigation and the frame.
   main_navigation: ["Main", "주 메뉴"],
@@ -43,35 +45,6 @@ const WORDS = {
   search_hint: ["Search events: words or an id  ( / )", "이벤트 검색: 단어 또는 ID  ( / )"],
   sealed: ["Sealed: {n} records", "봉인됨: 기록 {n}건"],
   tenant: ["Tenant", "테넌트"],
-
-  // Signing in.
-  sign_in: ["Sign in", "로그인"],
-  sign_in_lede: [
-    "Use an API key that may read events. The key is turned into a session and is not kept in this browser.",
-    "이벤트 읽기 권한이 있는 API 키를 사용하세요. 키는 세션으로 바뀌며 이 브라우저에 저장되지 않습니다.",
-  ],
-  api_key: ["API key", "API 키"],
-  sign_in_link: ["Signing in with the link…", "링크로 로그인하는 중…"],
-  no_key: [
-    "This key is not valid. It may be mistyped, revoked or expired, or the link was used before.",
-    "유효하지 않은 키입니다. 잘못 입력되었거나, 폐기 또는 만료되었거나, 이미 사용된 링크일 수 있습니다.",
-  ],
-  no_scope: [
-    "This key may not read events. Use one with the scope events:read.",
-    "이 키에는 이벤트 읽기 권한이 없습니다. events:read 범위가 있는 키를 사용하세요.",
-  ],
-  no_cookie: [
-    "The browser did not keep the session. Open the console over HTTPS, or on the machine itself as localhost.",
-    "브라우저가 세션을 유지하지 못했습니다. HTTPS로 열거나 해당 컴퓨터에서 localhost로 여세요.",
-  ],
-  not_recorded: [
-    "The service could not record the sign-in, so there is none. Try again in a moment.",
-    "로그인 기록을 남길 수 없어 로그인하지 못했습니다. 잠시 후 다시 시도하세요.",
-  ],
-  no_key_yet: [
-    "No key yet? Run this where the service runs:",
-    "키가 없으면 서비스가 실행되는 곳에서 실행하세요:",
-  ],
 
   // States of a page.
   loading: ["Loading…", "불러오는 중…"],

@@ -71,6 +71,7 @@ import { sandboxRoutes } from "./routes/sandbox.ts";
 import { type SandboxPage, sandboxPageRoutes } from "./routes/sandbox-page.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { sessionRoutes } from "./routes/session.ts";
+import { type SignIn, signInRoutes } from "./routes/sign-in.ts";
 import { streamRoutes } from "./routes/stream.ts";
 import { type VerifyPage, verifyPageRoutes } from "./routes/verify-page.ts";
 import { vocabularyRoutes } from "./routes/vocabulary.ts";
@@ -100,6 +101,8 @@ interface HttpDependencies {
     ExportAction | EvidenceAction | SessionAction | ViewAction | WaiverAction
   >;
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
+  /** Undefined if people sign in with API keys alone. */
+  readonly signIn: SignIn | undefined;
   readonly vocabulary: EventVocabulary;
   readonly readiness: Readiness;
   readonly docsAssets: DocsAssets;
@@ -226,7 +229,11 @@ const makeRoutable = (request: Request): void => {
 
 const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
   const { docsAssets, version, readiness, metrics, logger } = dependencies;
-  const guarded = { ...dependencies, guard: createGuard(dependencies) };
+  const { settings } = dependencies.signIn ?? {};
+  const guarded = {
+    ...dependencies,
+    guard: createGuard({ ...dependencies, signInSecret: settings?.clientSecret }),
+  };
   const refuse = refuseUnmatched(
     "not_found",
     "There is nothing at this path. The API is described at /docs.",
@@ -256,11 +263,12 @@ const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
       .use(vocabularyRoutes(guarded))
       .use(keyRoutes(guarded))
       .use(sessionRoutes(guarded))
+      .use(signInRoutes(dependencies))
       .use(retentionRoutes(guarded))
       .use(expiringRoutes(guarded))
       .use(restoreRoutes(guarded))
       .use(sandboxPageRoutes(dependencies.sandboxPage))
-      .use(consoleRoutes(dependencies.consoleFiles))
+      .use(consoleRoutes(dependencies.consoleFiles, settings?.issuer.host))
       .use(verifyPageRoutes(dependencies.verifyPage))
       .use(sandboxRoutes({ ...dependencies, ...dependencies.sandbox }))
       .use(operationRoutes({ readiness, registry: metrics.registry })),

@@ -3,6 +3,7 @@ import type { ActionRecorder } from "../access/action.ts";
 import {
   type Authentication,
   type Authorization,
+  authenticateById,
   authenticate as authenticateIn,
   authorize,
   createAuthenticator,
@@ -13,7 +14,7 @@ import type { KeyLimiter } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import type { RateDecision } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
-import { isOver, openSession, type Session } from "../access/session.ts";
+import { isOfProvider, isOver, openSession, type Session } from "../access/session.ts";
 import type { ViewAction } from "../administration/system-events.ts";
 import type { MadeViews } from "../projections/made-views.ts";
 import { type Access, ANY_SCOPE, rolesOf } from "./access.ts";
@@ -50,6 +51,8 @@ export const invalidKey = (context: RequestContext): Response =>
 
 export const createGuard = (dependencies: {
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
+  /** See SessionKeys. */
+  readonly signInSecret: string | undefined;
   readonly limiter: KeyLimiter;
   readonly madeViews: Pick<MadeViews, "check">;
   /** Whether the log is known to lack its end: nothing may be written. */
@@ -57,7 +60,7 @@ export const createGuard = (dependencies: {
   readonly recorder: ActionRecorder<ViewAction>;
   readonly now: () => Date;
 }): Guard => {
-  const { keyStore, limiter, madeViews, isLogBehind, recorder, now } = dependencies;
+  const { keyStore, signInSecret, limiter, madeViews, isLogBehind, recorder, now } = dependencies;
   const views = createSeatViews(recorder);
   const authenticateKey = createAuthenticator(keyStore);
   return (access, handleAll, options = {}) => {
@@ -75,15 +78,18 @@ export const createGuard = (dependencies: {
       return role === "auditor" && access.isRecorded ? views.recorded(call, handle) : handle(call);
     };
     /** Whether the key may be right but is lost: a client takes 401 as final, so such a key gets 503. */
-    const isLost = (authorization: string | null): boolean =>
+    const isLost = (authorization: string | null, seatId?: string): boolean =>
       keyStore.admin() === undefined ||
+      (seatId !== undefined && keyStore.lost.get(seatId) !== undefined) ||
       authenticateIn({ authorization, keys: keyStore.lost, now: now() }).kind === "principal";
     /** The header says who asks; a cookie counts only without one, because browsers add it by themselves. */
     const sessionOf = (request: Request, sent: string | null): Session | "ended" | undefined => {
       if (sent !== null || options.authenticate) return undefined;
       const sealed = sessionCookieOf(request.headers);
       if (sealed === undefined) return undefined;
-      return openSession(sealed, keyStore, now()) ?? openSession(sealed, keyStore.lost, now()) ?? "ended";
+      const openWith = ({ get, admin }: Pick<KeyStore, "get" | "admin">) =>
+        openSession(sealed, { get, admin, signInSecret }, now());
+      return openWith(keyStore) ?? openWith(keyStore.lost) ?? "ended";
     };
     // The framework gives no parameters where the path has none.
     return ({ request, params = {} }) => {
@@ -91,9 +97,12 @@ export const createGuard = (dependencies: {
       const sent = options.authorizationOf?.(request) ?? request.headers.get("authorization");
       const session = sessionOf(request, sent);
       if (session === "ended") return problem(context, "session_ended", { headers: CHALLENGE });
-      const authorization = session ? `Bearer ${session.apiKey}` : sent;
-      const authentication = authenticate(authorization, now());
-      if (authentication.kind === "invalid" && isLost(authorization)) return keysLost(context);
+      const seatId = session && isOfProvider(session) ? session.keyId : undefined;
+      const authorization = session?.apiKey ? `Bearer ${session.apiKey}` : sent;
+      const authenticateNow = (): Authentication =>
+        seatId === undefined ? authenticate(authorization, now()) : authenticateById(seatId, keyStore, now());
+      const authentication = authenticateNow();
+      if (authentication.kind === "invalid" && isLost(authorization, seatId)) return keysLost(context);
       if (authentication.kind !== "principal") return unauthenticated(context, authentication.kind);
       const { principal } = authentication;
       context.principal = principal;
@@ -106,7 +115,7 @@ export const createGuard = (dependencies: {
       if (isLogBehind() && !READS.has(request.method) && !options.whileBehind)
         return problem(context, "log_behind");
       const isStillAllowed = (): boolean => {
-        const again = authenticate(authorization, now());
+        const again = authenticateNow();
         if (session && isOver(session, now())) return false;
         return again.kind === "principal" && permissionOf(again.principal).kind === "ok";
       };

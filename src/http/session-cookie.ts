@@ -1,5 +1,6 @@
-/** The cookie of a session, and the header that goes with its writes. */
+/** The cookies of a session and of a sign-in, and the header that goes with a session's writes. */
 import { isIP } from "node:net";
+import { SIGN_IN_MS_MAX } from "../access/sign-in-provider.ts";
 
 export const CSRF_HEADER = "x-csrf-token";
 
@@ -12,9 +13,30 @@ const ATTRIBUTES = "Path=/; HttpOnly; SameSite=Strict";
 
 /** A session cookie: it goes with the browser. The limits in time are sealed in its value. */
 export const sessionCookie = (request: Request, value: string): string =>
-  isLoopback(request)
-    ? `${LOOPBACK_NAME}=${value}; ${ATTRIBUTES}`
-    : `${SECURE_NAME}=${value}; ${ATTRIBUTES}; Secure`;
+  cookieText(isLoopback(request), "", `${value}; ${ATTRIBUTES}`);
+
+/** The same after signing in with a provider, which sends the browser to `address`: such a request has no Origin. */
+export const providerSessionCookie = (address: URL, value: string): string =>
+  cookieText(isPlainLoopback(address), "", `${value}; ${ATTRIBUTES}`);
+
+/** What a sign-in needs when the provider sends the browser back. Strict cookies are not sent then. */
+export const signInCookie = (address: URL, value: string): string =>
+  cookieText(isPlainLoopback(address), SIGN_IN, `${value}; ${LAX}; Max-Age=${SIGN_IN_MS_MAX / 1000}`);
+
+export const endedSignInCookie = (address: URL): string =>
+  cookieText(isPlainLoopback(address), SIGN_IN, `; ${LAX}; Max-Age=0`);
+
+export const signInCookieOf = (address: URL, headers: Headers): string | undefined =>
+  cookieNamed(
+    headers.get("cookie") ?? "",
+    (isPlainLoopback(address) ? LOOPBACK_NAME : SECURE_NAME) + SIGN_IN,
+  );
+
+const SIGN_IN = "-sign-in";
+const LAX = ATTRIBUTES.replace("Strict", "Lax");
+
+const cookieText = (isLoopback: boolean, suffix: string, rest: string): string =>
+  isLoopback ? `${LOOPBACK_NAME}${suffix}=${rest}` : `${SECURE_NAME}${suffix}=${rest}; Secure`;
 
 /** Removes both, because a browser may have met the service in both ways. */
 export const endedCookies: readonly string[] = [
@@ -38,12 +60,16 @@ const cookieNamed = (cookies: string, name: string): string | undefined =>
     .find((cookie) => cookie.startsWith(`${name}=`))
     ?.slice(name.length + 1);
 
-/** What the browser itself says, because a proxy may send a Host of its own. */
+/**
+ * What the browser itself says, because a proxy may send a Host of its own. A GET has no Origin: a renewed cookie keeps the name that it has,
+ * because of two the one that is not renewed would be read.
+ */
 const isLoopback = ({ headers }: Request): boolean => {
   const origin = headers.get("origin");
-  return (
-    origin !== null && URL.canParse(origin) && isPlainLoopback(new URL(origin)) && isDirectLoopback(headers)
-  );
+  if (!isDirectLoopback(headers)) return false;
+  if (origin !== null) return URL.canParse(origin) && isPlainLoopback(new URL(origin));
+  const cookies = headers.get("cookie") ?? "";
+  return cookieNamed(cookies, SECURE_NAME) === undefined && cookieNamed(cookies, LOOPBACK_NAME) !== undefined;
 };
 
 const isDirectLoopback = (headers: Headers): boolean => {

@@ -6,8 +6,10 @@ import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.t
 import { createKeyLimiter, type TenantRateLimit } from "../access/key-limiter.ts";
 import type { KeyStore } from "../access/key-store.ts";
 import { createKeys } from "../access/keys.ts";
+import { createFindSeat } from "../access/provider-seat.ts";
 import { createRateLimiter } from "../access/rate-limit.ts";
 import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate-limit.ts";
+import { createSignInProvider } from "../access/sign-in-provider.ts";
 import type { Recorder } from "../administration/recorder.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
 import { createEventValidator } from "../event/validate.ts";
@@ -82,6 +84,13 @@ export const createApi = async (parts: {
     logEnd,
   });
   const rateCounter = createRateCounter({ connection, logger });
+  const management = createManagement({
+    keyBucket,
+    keyPrefix: config.apiKeyPrefix,
+    retentionStore,
+    recorder,
+    now,
+  });
   return createHttpApp({
     ...operation,
     intake: createAuditIntake({ log, views, metrics, judging }),
@@ -94,7 +103,8 @@ export const createApi = async (parts: {
     serviceName: config.serviceName,
     ...openAnswers,
     rules,
-    ...createManagement({ keyBucket, keyPrefix: config.apiKeyPrefix, retentionStore, recorder, now }),
+    ...management,
+    signIn: createSignIn(config, { ...management, now }),
     recorder,
     acceptRestore,
     isLogBehind: logEnd.isBehind,
@@ -147,6 +157,16 @@ const createManagement = (stores: {
     retention: createRetention({ store: retentionStore, recorder, now, newId: uuidV7 }),
   };
 };
+
+const createSignIn = (
+  { signIn: settings }: Config,
+  dependencies: ReturnType<typeof createManagement> & { readonly now: () => Date },
+) =>
+  settings && {
+    settings,
+    provider: createSignInProvider({ settings, now: dependencies.now, randomBytes }),
+    findSeat: createFindSeat(dependencies),
+  };
 
 const auditSubjectOf = (tenant: string, event: AuditEvent): string =>
   auditSubject(tenant, event.asset_id, event.event_type);

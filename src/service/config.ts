@@ -6,12 +6,15 @@ import { Errors } from "@sinclair/typebox/errors";
 import { ADMIN_KEY_PATTERN } from "../access/admin-key.ts";
 import { API_KEY_PREFIX, API_KEY_PREFIX_DEFAULT } from "../access/api-key.ts";
 import type { TenantRateLimit } from "../access/key-limiter.ts";
+import type { SignInSettings } from "../access/sign-in-provider.ts";
 import type { EventVocabulary } from "../event/audit-event.ts";
 import { EVENT_TYPES, EXTRA_EVENT_TYPE } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX, EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
 import { KEY_RATE_PER_SECOND_MAX } from "../limits.ts";
 import { LEGAL_BASES } from "../projections/coverage/legal-bases.ts";
 import { LOG_LEVELS, type LogLevel } from "../telemetry/logger.ts";
+import { setting } from "./setting.ts";
+import { SIGN_IN_SETTINGS, signInSettings, unfinishedSignIn } from "./sign-in-settings.ts";
 
 const ROLES = ["api", "projector", "sealer"] as const;
 type Role = (typeof ROLES)[number];
@@ -45,6 +48,8 @@ export interface Config {
   readonly obligationRulesFile: string | undefined;
   readonly lateRecordGraceMs: number;
   readonly vocabulary: EventVocabulary;
+  /** Absent: people sign in with API keys alone. */
+  readonly signIn: SignInSettings | undefined;
 }
 
 type ConfigResult =
@@ -64,17 +69,6 @@ const DEFAULTS = {
   SERVICE_NAME: "prooftrail",
   LATE_RECORD_GRACE: "24h",
 } as const;
-
-/** One entry of docs/reference/settings.md, which is generated. `x-default` is what an absent value means. */
-const setting = (options: { pattern: string; description: string; default: string; expects: string }) =>
-  Type.Optional(
-    Type.String({
-      pattern: options.pattern,
-      description: options.description,
-      "x-default": options.default,
-      "x-expects": options.expects,
-    }),
-  );
 
 const list = (item: RegExp): string => `^${item.source.slice(1, -1)}(,${item.source.slice(1, -1)})*$`;
 /** Up to KEY_RATE_PER_SECOND_MAX. */
@@ -240,6 +234,7 @@ export const Environment = Type.Object({
     expects:
       "prefixes such as obj_, in lower case with an underscore at the end, separated by commas without spaces",
   }),
+  ...SIGN_IN_SETTINGS,
 });
 
 export const ENVIRONMENT_NAMES: readonly string[] = Object.keys(Environment.properties);
@@ -267,6 +262,7 @@ export const readConfig = (variables: Readonly<Record<string, string | undefined
     ...(twice ? [TWICE] : []),
     ...unreadableHost(wellFormed),
     ...unreadableUrls(wellFormed),
+    ...unfinishedSignIn(given),
     // A malformed NATS_URL still counts as set.
     ...contradictions({
       ...wellFormed,
@@ -333,7 +329,7 @@ export const isWithin = (folder: string, path: string): boolean => {
  * around it is reported.
  */
 const shown = (name: string, value: unknown): string => {
-  if (value === "" || !(name.endsWith("_URL") || name.endsWith("_KEY")))
+  if (value === "" || !["_URL", "_KEY", "_SECRET"].some((end) => name.endsWith(end)))
     return `, not ${JSON.stringify(value)}`;
   return typeof value === "string" && value !== value.trim()
     ? ", without white space or a line break around it"
@@ -395,5 +391,6 @@ const toConfig = (given: Static<typeof Environment>): Config => {
       eventIdPrefixes: [...new Set([EVENT_ID_PREFIX, ...items(given.EXTRA_EVENT_ID_PREFIXES)])],
       legalBases: LEGAL_BASES.map(({ name }) => name),
     },
+    signIn: signInSettings(given),
   };
 };

@@ -1,4 +1,4 @@
-/** What `prooftrail doctor` checks on the machine of a service: settings, broker, streams, views, disk. It changes nothing. */
+/** What `prooftrail doctor` checks on the machine of a service: settings, sign-in provider, broker, streams, views, disk. It changes nothing. */
 
 import { isThere } from "../files/durable-file.ts";
 import { DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
@@ -8,6 +8,7 @@ import { type Check, failed, ok, unchecked, warned } from "./check.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";
 import { AS_ITS_USER, closedFolder, readOnlyFolder } from "./data-folder.ts";
 import { misspeltSettings } from "./misspelt-settings.ts";
+import { signInCheck } from "./sign-in-check.ts";
 import { closedToWriting, openToOthers } from "./view-place.ts";
 import { freeBytes } from "./work-reasons.ts";
 
@@ -30,6 +31,7 @@ export async function* diagnose(
     `understood; ${set.length === 0 ? "none is set, all are defaults" : `set: ${set.join(", ")}`}`,
   );
   yield* misspelt;
+  if (config.signIn) yield await signInCheck(config.signIn);
   const closed = await closedFolder(config);
   if (closed !== undefined) {
     yield failed("folder", closed, AS_ITS_USER);

@@ -1,6 +1,6 @@
 /**
- * A headless Chromium that reaches only one origin: the one named by CHROMIUM_BIN, an installed one, or the one from a
- * package (packaged-browser.ts).
+ * A headless Chromium that reaches only one origin, and those of sign-in providers: the one named by CHROMIUM_BIN, an installed one, or the one
+ * from a package (packaged-browser.ts).
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -36,7 +36,10 @@ export interface TestBrowser extends AsyncDisposable {
 export const startBrowser = async (options: {
   readonly origin: string;
   readonly width: number;
+  /** Origins where people sign in. */
+  readonly providers?: readonly string[] | undefined;
 }): Promise<TestBrowser> => {
+  const reached = [options.origin, ...(options.providers ?? [])];
   const own = ownBrowser(process.env);
   const executablePath = own ?? (await packagedBrowser());
   const browser = await chromium.launch({
@@ -47,14 +50,14 @@ export const startBrowser = async (options: {
       ...(own === undefined ? packagedBrowserArguments : ["--no-sandbox"]),
       "--disable-gpu",
       ...QUIET,
-      `--host-resolver-rules=MAP ${NAMED_HOST} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`,
+      `--host-resolver-rules=MAP ${NAMED_HOST} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost`,
     ],
   });
   const context = await browser.newContext({ viewport: { width: options.width, height: 900 } });
   context.setDefaultTimeout(WAIT_MS_MAX);
   const foreignRequests: string[] = [];
   await context.route(
-    (url) => url.origin !== options.origin && url.protocol.startsWith("http"),
+    (url) => !reached.includes(url.origin) && url.protocol.startsWith("http"),
     (route) => {
       foreignRequests.push(route.request().url());
       return route.abort();

@@ -18,9 +18,10 @@ export const openConsole = async (options: {
   readonly root: string;
   readonly width: number;
   readonly path?: string;
+  readonly providers?: readonly string[];
 }): Promise<OpenConsole> => {
-  const { root, width, path = "" } = options;
-  const browser = await startBrowser({ origin: new URL(root).origin, width });
+  const { root, width, path = "", providers } = options;
+  const browser = await startBrowser({ origin: new URL(root).origin, width, providers });
   const page = await browser.context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {

@@ -133,7 +133,7 @@ const NavigationLinks = ({
     <div class="who">
       <p>
         {say("tenant")} <strong>{who.tenant}</strong>
-        <small>{who.key_name ?? who.key_id}</small>
+        <small>{who.person ?? who.key_name ?? who.key_id}</small>
       </p>
       <LanguageButton />
       <button type="button" class="quiet-button" onClick={() => signOut()}>

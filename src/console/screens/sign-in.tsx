@@ -1,9 +1,25 @@
 import { useEffect, useState } from "preact/hooks";
 import { Brand, LanguageButton } from "../parts/shell.tsx";
+import { apiAddress, place } from "../place.ts";
 import { type SignInResult, signIn } from "../session.ts";
 import { say } from "../words.ts";
 
-type Refusal = Exclude<SignInResult, "signed_in">;
+/** What the service sends a browser back with if nobody was signed in with the provider. */
+const PROVIDER_PROBLEMS = [
+  "provider_away",
+  "provider_refused",
+  "provider_clock",
+  "provider_answer",
+  "sign_in_expired",
+  "no_role",
+  "seat_ended",
+  "not_recorded",
+] as const;
+
+type Refusal = Exclude<SignInResult, "signed_in"> | (typeof PROVIDER_PROBLEMS)[number];
+
+/** Host of the provider with which people sign in, if there is one. */
+const providerHost = document.querySelector<HTMLMetaElement>('meta[name="sign-in-provider"]')?.content;
 
 /** The key of a link stands behind `#`, which browsers send to nobody. It leaves the address before anything else happens. */
 const takeLinkKey = (): string | undefined => {
@@ -17,7 +33,9 @@ const linkKey = takeLinkKey();
 export const hasLinkKey = linkKey !== undefined;
 
 export const SignInScreen = () => {
-  const [refusal, setRefusal] = useState<Refusal>();
+  const { parameters } = place.value;
+  const problem = PROVIDER_PROBLEMS.find((known) => known === parameters.get("problem"));
+  const [refusal, setRefusal] = useState<Refusal | undefined>(problem);
   const [isBusy, setBusy] = useState(linkKey !== undefined);
   const enter = async (key: string, isOnce: boolean): Promise<void> => {
     setBusy(true);
@@ -33,12 +51,22 @@ export const SignInScreen = () => {
     <main class="door" id="content">
       <Brand />
       <h1>{say("sign_in")}</h1>
-      <p class="lede">{isBusy && linkKey !== undefined ? say("sign_in_link") : say("sign_in_lede")}</p>
       {refusal && (
         <p role="alert" class="refusal">
           {say(refusal)}
         </p>
       )}
+      {providerHost !== undefined && (
+        <p>
+          <a
+            class="button"
+            href={apiAddress("v1/session/oidc", { next: parameters.get("next") ?? undefined })}
+          >
+            {say("sign_in_with", { issuer: providerHost })}
+          </a>
+        </p>
+      )}
+      <p class="lede">{isBusy && linkKey !== undefined ? say("sign_in_link") : say("sign_in_lede")}</p>
       <KeyForm isBusy={isBusy} enter={(key) => enter(key, false)} />
       <p class="quiet">{say("no_key_yet")}</p>
       <pre>prooftrail console</pre>

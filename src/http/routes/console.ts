@@ -45,10 +45,14 @@ export const CONSOLE_PATHS = [
 ] as const;
 
 /** `files` is asked for at the first request: bundling takes a moment, and most processes serve no console. */
-export const consoleRoutes = (files: () => Promise<ConsoleFiles | undefined>) => {
+export const consoleRoutes = (
+  files: () => Promise<ConsoleFiles | undefined>,
+  /** Host of the provider with which people sign in, if there is one. */
+  providerHost: string | undefined,
+) => {
   let prepared: Promise<Prepared | undefined> | undefined;
   const prepare = (): Promise<Prepared | undefined> => {
-    prepared ??= files().then((found) => found && preparedOf(found));
+    prepared ??= files().then((found) => found && preparedOf(found, providerHost));
     return prepared;
   };
   const servePage = async ({ request }: { request: Request }): Promise<Response> => {
@@ -116,12 +120,12 @@ const EMBED_HEADERS = {
 
 const HASH_CHARACTERS = 12;
 
-const preparedOf = ({ script, style, embed }: ConsoleFiles): Prepared => {
+const preparedOf = ({ script, style, embed }: ConsoleFiles, providerHost: string | undefined): Prepared => {
   const named = (text: string, ending: string): string =>
     `console.${hash("sha256", text, "hex").slice(0, HASH_CHARACTERS)}.${ending}`;
   const [scriptName, styleName] = [named(script, "js"), named(style, "css")];
   return {
-    page: pageOf(scriptName, styleName),
+    page: pageOf({ scriptName, styleName, providerHost }),
     files: new Map([
       [scriptName, servedFile(script, "text/javascript; charset=utf-8")],
       [styleName, servedFile(style, "text/css; charset=utf-8")],
@@ -148,12 +152,20 @@ const PAGE_HEADERS = {
   "referrer-policy": "no-referrer",
 };
 
-const pageOf = (scriptName: string, styleName: string): string => `<!doctype html>
+const pageOf = ({
+  scriptName,
+  styleName,
+  providerHost,
+}: {
+  readonly scriptName: string;
+  readonly styleName: string;
+  readonly providerHost: string | undefined;
+}): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Prooftrail</title>
+    <title>Prooftrail</title>${providerHost === undefined ? "" : `\n    <meta name="sign-in-provider" content="${providerHost}">`}
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="./console/${styleName}">
   </head>

@@ -7,7 +7,7 @@ import type { KeyStore } from "../../access/key-store.ts";
 import type { Keys } from "../../access/keys.ts";
 import { ScopeSchema } from "../../access/scopes.ts";
 import { Covers, Person, RoleSchema } from "../../access/seats.ts";
-import { type Session, sealSession, startSession } from "../../access/session.ts";
+import { isOfProvider, type Session, sealSession, startSession } from "../../access/session.ts";
 import { SYSTEM_TENANT, TenantSchema } from "../../access/tenant.ts";
 import type { SessionAction } from "../../administration/system-events.ts";
 import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from "../../limits.ts";
@@ -26,10 +26,12 @@ import { dataOf, listOf } from "../schemas.ts";
 import { endedCookies, sessionCookie } from "../session-cookie.ts";
 import { success, successList } from "../success.ts";
 import { withoutQuery } from "../without-query.ts";
+import { consoleOf, type SignIn } from "./sign-in.ts";
 
 interface Dependencies {
   readonly keys: Pick<Keys, "rotate">;
   readonly keyStore: Pick<KeyStore, "get" | "admin">;
+  readonly signIn: SignIn | undefined;
   readonly recorder: ActionRecorder<SessionAction>;
   readonly views: ViewStore;
   readonly now: () => Date;
@@ -70,7 +72,7 @@ export const sessionRoutes = ({ guard, ...dependencies }: Dependencies & { reado
       "/session",
       guard(
         OWN_SESSION,
-        withoutQuery(async (call) => signOut(call)),
+        withoutQuery((call) => signOut(dependencies, call)),
         { whileBehind: true },
       ),
       { parse: "none", detail: describe(SIGN_OUT) },
@@ -98,7 +100,7 @@ const signIn = async (dependencies: Dependencies, call: Call): Promise<Response>
   return answerSession(dependencies, call, startSession(key, now(), randomBytes));
 };
 
-type SessionKey = Pick<Session, "keyId" | "apiKey">;
+type SessionKey = Required<Pick<Session, "keyId" | "apiKey">>;
 
 const keyOf = ({ request, principal }: Call): SessionKey => ({
   keyId: principal.keyId,
@@ -125,14 +127,15 @@ const readSession = ({ now, ...dependencies }: Dependencies, call: Call): Respon
   answerSession({ now, ...dependencies }, call, call.session && { ...call.session, usedAt: now().getTime() });
 
 const answerSession = (
-  { keyStore, randomBytes }: Dependencies,
+  { keyStore, signIn, randomBytes }: Dependencies,
   { request, context, principal }: Call,
   session: Session | undefined,
 ): Response => {
   const { tenant, scopes } = principal;
   const keyId = session?.keyId ?? principal.keyId;
   const { name, role, person, covers, expires_at: seatEndsAt } = keyStore.get(keyId) ?? {};
-  const sealed = session && sealSession(session, keyStore, randomBytes);
+  const keys = { get: keyStore.get, admin: keyStore.admin, signInSecret: signIn?.settings.clientSecret };
+  const sealed = session && sealSession(session, keys, randomBytes);
   if (session && sealed === undefined) return problem(context, "session_ended");
   const answer = success({
     status: request.method === "POST" ? 201 : 200,
@@ -179,8 +182,14 @@ const listViews = async (
   return successList({ context, rowTexts, nextCursor: found.nextCursor });
 };
 
-const signOut = ({ context }: Call): Response => {
-  const answer = success({ requestId: context.requestId, data: { signed_out: true } });
+const signOut = async ({ signIn }: Dependencies, { context, session }: Call): Promise<Response> => {
+  const back =
+    signIn && session && isOfProvider(session) ? new URL("sign-in", consoleOf(signIn.settings)) : undefined;
+  const address = back && (await signIn?.provider.signOutAddress(back));
+  const answer = success({
+    requestId: context.requestId,
+    data: { signed_out: true, ...(address && { continue_at: address.href }) },
+  });
   for (const cookie of endedCookies) answer.headers.append("set-cookie", cookie);
   return answer;
 };
@@ -301,12 +310,23 @@ const SIGN_OUT: Operation = {
   tag: "Keys",
   summary: "Sign out",
   description:
-    "Removes the cookie from the browser. To end a session that somebody else holds, revoke or rotate its key.",
+    "Removes the cookie from the browser. Who signed in with a provider is sent on to `continue_at`, to sign out there as well. To end a session that somebody else holds, revoke or rotate its key.",
   access: OWN_SESSION,
   answer: {
     status: 200,
     description: "The cookie is removed.",
-    schema: dataOf(Type.Object({ signed_out: Type.Literal(true) })),
+    schema: dataOf(
+      Type.Object({
+        signed_out: Type.Literal(true),
+        continue_at: Type.Optional(
+          Type.String({
+            format: "uri",
+            description:
+              "Where to sign out at the provider (OpenID Connect RP-Initiated Logout); absent if that is not needed or not offered.",
+          }),
+        ),
+      }),
+    ),
     example: { data: { signed_out: true }, request_id: EXAMPLE_REQUEST_ID },
   },
   problems: ["invalid_request"],

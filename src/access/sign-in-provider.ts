@@ -1,0 +1,233 @@
+/**
+ * Signing in with OpenID Connect: code flow with PKCE, state and nonce, checked by openid-client. What belongs to one sign-in waits in a sealed
+ * cookie, so any front end can finish what another began.
+ */
+import * as oidc from "openid-client";
+import type { RandomBytes } from "./api-key.ts";
+import { PROVIDER_ID } from "./key-record.ts";
+import { open, seal } from "./sealed.ts";
+
+export interface SignInSettings {
+  readonly issuer: URL;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The claim of the ID token that names tenants and roles. */
+  readonly rolesClaim: string;
+  readonly redirectUri: URL;
+}
+
+/** Why nobody is signed in. The console has the words (src/console/sign-in-words.ts). */
+export type SignInProblem =
+  | "provider_away"
+  | "provider_refused"
+  | "provider_clock"
+  | "provider_answer"
+  | "sign_in_expired"
+  | "no_role"
+  | "seat_ended"
+  | "not_recorded";
+
+export interface SignInFailure {
+  readonly kind: "failed";
+  readonly problem: SignInProblem;
+  /** For the operator's log. */
+  readonly detail: string;
+  /** Absent if nobody knows what was asked for. */
+  readonly wish?: Wish;
+}
+
+/** What the start of a sign-in asks for. */
+export interface Wish {
+  /** A screen of the console. */
+  readonly next: string;
+  readonly tenant?: string;
+}
+
+export interface Identified {
+  readonly kind: "identified";
+  readonly subject: string;
+  /** Only if the provider has verified it. */
+  readonly email?: string;
+  /** The value of the claim that names tenants and roles. */
+  readonly roles: unknown;
+  readonly wish: Wish;
+}
+
+export interface SignInProvider {
+  /** Where to send the browser, and what it keeps meanwhile. */
+  begin(
+    wish: Wish,
+  ): Promise<{ readonly kind: "begun"; readonly address: URL; readonly kept: string } | SignInFailure>;
+  /** `query` is what the provider sent the browser back with. */
+  finish(kept: string | undefined, query: URLSearchParams): Promise<Identified | SignInFailure>;
+  /** Why nobody can sign in now, as far as it is known before somebody does. */
+  failure(): Promise<SignInFailure | undefined>;
+  /** Where to sign out at the provider. Undefined if it has no such page, or does not answer. */
+  signOutAddress(backTo: URL): Promise<URL | undefined>;
+}
+
+interface Attempt {
+  /** No API key stands behind an attempt: whoever begins one is still unknown. */
+  readonly keyId: typeof PROVIDER_ID;
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  readonly until: number;
+  readonly wish: Wish;
+}
+
+export const createSignInProvider = (dependencies: {
+  readonly settings: SignInSettings;
+  readonly now: () => Date;
+  readonly randomBytes: RandomBytes;
+}): SignInProvider => {
+  const { settings, now, randomBytes } = dependencies;
+  const { clientSecret, rolesClaim, redirectUri } = settings;
+  const kind = { purpose: "prooftrail sign-in, version 1", secretOf: () => clientSecret } as const;
+  const configuration = createConfiguration(settings, now);
+  const attemptOf = (kept: string | undefined): Attempt | undefined => {
+    const attempt = kept === undefined ? undefined : open<Attempt>(kept, kind);
+    return attempt && now().getTime() < attempt.until ? attempt : undefined;
+  };
+  return {
+    begin: async (wish) => {
+      const [state, nonce] = [oidc.randomState(), oidc.randomNonce()];
+      const verifier = oidc.randomPKCECodeVerifier();
+      const until = now().getTime() + SIGN_IN_MS_MAX;
+      const attempt: Attempt = { keyId: PROVIDER_ID, state, nonce, verifier, until, wish };
+      try {
+        const address = oidc.buildAuthorizationUrl(await configuration(), {
+          redirect_uri: redirectUri.href,
+          scope: "openid email profile",
+          code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+          code_challenge_method: "S256",
+          state,
+          nonce,
+        });
+        return { kind: "begun", address, kept: seal(attempt, { ...kind, randomBytes }) ?? "" };
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+    finish: async (kept, query) => {
+      const attempt = attemptOf(kept);
+      if (attempt === undefined || query.get("state") !== attempt.state) return EXPIRED;
+      const address = new URL(redirectUri);
+      address.search = query.toString();
+      try {
+        const tokens = await oidc.authorizationCodeGrant(await configuration(), address, {
+          expectedState: attempt.state,
+          expectedNonce: attempt.nonce,
+          pkceCodeVerifier: attempt.verifier,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims();
+        // idTokenExpected makes the library throw without one.
+        if (claims === undefined) return EXPIRED;
+        const { sub: subject, email, email_verified: isVerified } = claims;
+        return {
+          ...{ kind: "identified", subject, roles: claims[rolesClaim], wish: attempt.wish },
+          ...(typeof email === "string" && isVerified === true && { email }),
+        };
+      } catch (error) {
+        return { ...failureOf(error), wish: attempt.wish };
+      }
+    },
+    failure: async () => {
+      try {
+        await configuration();
+        return undefined;
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+    signOutAddress: async (backTo) => {
+      try {
+        return oidc.buildEndSessionUrl(await configuration(), { post_logout_redirect_uri: backTo.href });
+      } catch {
+        return undefined;
+      }
+    },
+  };
+};
+
+/** How long a sign-in may take at the provider. */
+export const SIGN_IN_MS_MAX = 10 * 60 * 1000;
+/** How far the clocks of the service and of the provider may differ. */
+const PROVIDER_CLOCK_SECONDS_MAX = 60;
+/** How long an answer of the provider is waited for. */
+const PROVIDER_SECONDS_MAX = 5;
+/** How long what the provider said about itself is relied on. */
+const PROVIDER_KNOWN_MS_MAX = 10_000;
+
+/**
+ * The provider's description of itself is asked for again after some seconds, and its keys at every sign-in: so keys that it changed are
+ * known, and whoever calls the start address often makes few requests to the provider.
+ */
+const createConfiguration = (settings: SignInSettings, now: () => Date) => {
+  const { issuer, clientId, clientSecret } = settings;
+  const isPlain = issuer.protocol === "http:";
+  const execute = isPlain ? [oidc.allowInsecureRequests] : [];
+  let known: { readonly server: Promise<oidc.ServerMetadata>; readonly until: number } | undefined;
+  const ask = async (): Promise<oidc.ServerMetadata> => {
+    const options = { execute, timeout: PROVIDER_SECONDS_MAX };
+    return (await oidc.discovery(issuer, clientId, clientSecret, undefined, options)).serverMetadata();
+  };
+  const server = async (): Promise<oidc.ServerMetadata> => {
+    const time = now().getTime();
+    known = known && time < known.until ? known : { server: ask(), until: time + PROVIDER_KNOWN_MS_MAX };
+    try {
+      return await known.server;
+    } catch (error) {
+      known = undefined;
+      throw error;
+    }
+  };
+  return async (): Promise<oidc.Configuration> => {
+    const metadata = await server();
+    const takesPost = metadata.token_endpoint_auth_methods_supported?.includes("client_secret_post");
+    const authentication = takesPost ? oidc.ClientSecretPost : oidc.ClientSecretBasic;
+    const client = { [oidc.clockTolerance]: PROVIDER_CLOCK_SECONDS_MAX };
+    const made = new oidc.Configuration(metadata, clientId, client, authentication(clientSecret));
+    made.timeout = PROVIDER_SECONDS_MAX;
+    // The signature is checked although the token comes over TLS from the provider itself (OpenID Connect Core §3.1.3.7).
+    for (const extension of [...execute, oidc.enableNonRepudiationChecks]) extension(made);
+    return made;
+  };
+};
+
+const EXPIRED: SignInFailure = {
+  kind: "failed",
+  problem: "sign_in_expired",
+  detail: "the browser has no cookie of this sign-in, or it is too old, or its state is another one",
+};
+
+const failureOf = (error: unknown): SignInFailure => ({
+  kind: "failed",
+  problem: problemOf(error),
+  detail: reasonsOf(error).join(": "),
+});
+
+const problemOf = (error: unknown): SignInProblem => {
+  if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError)
+    return "provider_refused";
+  if (error instanceof oidc.WWWAuthenticateChallengeError) return "provider_refused";
+  const code = error instanceof oidc.ClientError ? error.code : undefined;
+  if (code === "OAUTH_JWT_TIMESTAMP_CHECK_FAILED") return "provider_clock";
+  return code === undefined || NO_ANSWER.has(code) ? "provider_away" : "provider_answer";
+};
+
+/** No answer at all, or one that a proxy makes in the provider's place. */
+const NO_ANSWER: ReadonlySet<string> = new Set([
+  "OAUTH_TIMEOUT",
+  "OAUTH_RESPONSE_IS_NOT_CONFORM",
+  "OAUTH_RESPONSE_IS_NOT_JSON",
+]);
+
+/** What was thrown, and what lies behind it. OAuth errors (RFC 6749 §5.2) have their description as a member. */
+const reasonsOf = (error: unknown): readonly string[] => {
+  if (error instanceof Response) return [`HTTP ${error.status}`];
+  if (!(error instanceof Error)) return [];
+  const described: unknown = Reflect.get(error, "error_description") ?? Reflect.get(error, "error");
+  return [error.message, ...(typeof described === "string" ? [described] : []), ...reasonsOf(error.cause)];
+};
