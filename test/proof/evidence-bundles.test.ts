@@ -71,7 +71,8 @@ test("a preview is recorded nowhere, and holds no place for exports", async () =
 });
 
 test("the list has the bundles of the own tenant, the newest first, with the hash of each manifest", async () => {
-  const key = await service.makeKey("bundles");
+  const seat = { tenant: "bundles", role: "officer", name: "Audit office", person: "j.kim@audit.example" };
+  const key = (await service.call("/v1/keys", { body: seat })).json.data.api_key;
   const other = await service.makeKey("others");
   for (const each of [key, other])
     await service.call("/v1/events", { key: each, body: event({ asset_id: "a,b", event_id: "evt_own" }) });
@@ -90,7 +91,10 @@ test("the list has the bundles of the own tenant, the newest first, with the has
     { asset_id: "a\\,b" },
     {},
   ]);
-  expect(all.json.data[0]).toMatchObject({ made_by: key.split("_")[1], records: 1 });
+  expect(all.json.data[0]).toMatchObject({
+    ...{ made_by: key.split("_")[1], made_by_name: seat.name, made_by_person: seat.person },
+    records: 1,
+  });
   const first = await bundles("limit=2", key);
   const cursor = encodeURIComponent(first.json.next_cursor);
   const second = await bundles(`limit=2&cursor=${cursor}`, key);

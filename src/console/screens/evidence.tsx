@@ -145,6 +145,7 @@ interface MadeBundle {
   readonly made_at: string;
   readonly made_by: string;
   readonly made_by_name: string | null;
+  readonly made_by_person: string | null;
   readonly filter: Readonly<Record<string, string>>;
   readonly records: number;
   readonly manifest_sha256: string;
@@ -168,7 +169,12 @@ const COLUMNS: readonly Column<MadeBundle>[] = [
   { id: "made_at", title: "made_at", cell: ({ made_at }) => <Time at={made_at} /> },
   { id: "about", title: "about", cell: ({ filter }) => <About filter={filter} /> },
   { id: "records", title: "record_count", cell: ({ records }) => numberOf(records) },
-  { id: "by", title: "made_by", isWide: true, cell: (row) => row.made_by_name ?? row.made_by },
+  {
+    id: "by",
+    title: "made_by",
+    isWide: true,
+    cell: (row) => row.made_by_person ?? row.made_by_name ?? row.made_by,
+  },
   {
     id: "manifest",
     title: "manifest_hash",

@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { KeyStore } from "../../access/key-store.ts";
+import { Person } from "../../access/seats.ts";
 import { countBundles, MadeBundle, madeBundles } from "../../evidence/made-bundles.ts";
 import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import { MADE_BUNDLES } from "../access.ts";
@@ -30,10 +31,13 @@ const listBundles = ({ keyStore, ...dependencies }: Dependencies) =>
     page: async (period, tenant, page) => {
       const found = await madeBundles(dependencies.views, tenant, period, page);
       if (found.kind === "invalid_cursor") return found;
-      const nameOf = (id: string) => keyStore.get(id)?.name ?? null;
+      const maker = (id: string) => {
+        const { name = null, person = null } = keyStore.get(id) ?? {};
+        return { made_by_name: name, made_by_person: person };
+      };
       return {
         ...found,
-        entries: found.entries.map((entry) => ({ ...entry, made_by_name: nameOf(entry.made_by) })),
+        entries: found.entries.map((entry) => ({ ...entry, ...maker(entry.made_by) })),
       };
     },
     count: (period, tenant) => countBundles(dependencies.views, tenant, period),
@@ -44,6 +48,7 @@ const MEMBERS = {
   made_by_name: Type.Union([Type.String(), Type.Null()], {
     description: "The name of the key, if it has one.",
   }),
+  made_by_person: Type.Union([Person, Type.Null()]),
 };
 const COLUMNS = Object.keys(MEMBERS);
 
@@ -57,6 +62,7 @@ const EXAMPLE = {
   manifest_sha256: "3f0a1d9c5b7e2846a1c09d8e7f6b5a4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f8a",
   request_id: EXAMPLE_REQUEST_ID,
   made_by_name: "audit office",
+  made_by_person: "j.kim@audit.example",
 };
 
 const LIST: Operation = {
