@@ -272,6 +272,23 @@ const checkReleaseRequest = createRequestCheck(ReleaseRequest);
 const NO_REASON = { kind: "ok", request: { reason: undefined } } as const;
 
 /** What a schema cannot say. */
+/** A policy that is only tried: of the tenant that asks. */
+export const checkPolicy = (
+  request: unknown,
+):
+  | { readonly kind: "ok"; readonly policy: RetentionPolicy }
+  | { readonly kind: "invalid"; readonly problems: readonly RetentionProblem[] } => {
+  const checked = checkPolicyRequest(request);
+  if (checked.kind === "invalid") return checked;
+  const { tenant, ...policySaid } = checked.request;
+  const message = "tenant cannot be chosen here: leave it out.";
+  const problems: readonly RetentionProblem[] = [
+    ...(tenant === undefined ? [] : [{ path: "/tenant", code: "invalid_value", message } as const]),
+    ...policyProblems(policySaid),
+  ];
+  return problems.length > 0 ? { kind: "invalid", problems } : { kind: "ok", policy: policySaid };
+};
+
 const policyProblems = (said: RetentionPolicy): readonly RetentionProblem[] => [
   ...boundProblems("", said.maximum_days, said.minimum_days),
   ...RETENTION_TIERS.flatMap((tier) => {

@@ -214,6 +214,29 @@ test("what expires next is listed over all classes in the order of expiry, with 
       .split("\n")
       .map((line) => JSON.parse(line)),
   ).toEqual(seen);
+
+  const tried = async (policy: unknown) =>
+    (
+      await list(
+        `count=true&policy=${encodeURIComponent(typeof policy === "string" ? policy : JSON.stringify(policy))}`,
+      )
+    ).json;
+  expect((await tried({})).count.value).toBe(0);
+  const longer = await tried({ maximum_days: 4000 });
+  expect([longer.count.value, longer.data[0].expires_at > expires_at]).toEqual([4, true]);
+  expect((await service.call("/v1/retention", { key })).json.data.policy.maximum_days).toBe(200);
+  for (const [policy, path] of [
+    ["{", "query:policy"],
+    [[], "query:policy"],
+    [{ maximum_days: 100 }, "query:policy/maximum_days"],
+    [{ tiers: { low: { maximum_days: 1 } } }, "query:policy/tiers/low/maximum_days"],
+    [{ tenant: "expiring" }, "query:policy/tenant"],
+    [{ colour: 1 }, "query:policy/colour"],
+  ] as const) {
+    const { code, errors } = await tried(policy);
+    expect([code, errors[0].path]).toEqual(["invalid_request", path]);
+  }
+
   const forKeys = await service.makeKey("expiring", ["keys:manage"]);
   const refused = await service.call("/v1/retention/expiring", { key: forKeys });
   expect([refused.status, refused.json.detail]).toEqual([403, expect.stringContaining("events:read")]);

@@ -12,8 +12,8 @@ import { countExpiring, type Expiring, readExpiring } from "../../projections/ev
 import { EVENTS_VIEW } from "../../projections/events/tables.ts";
 import { isOnHold } from "../../retention/age.ts";
 import { RETENTION_TIERS } from "../../retention/floors.ts";
-import type { HoldRecord } from "../../retention/records.ts";
-import type { KeptByTenant, Retention } from "../../retention/retention.ts";
+import type { HoldRecord, RetentionPolicy } from "../../retention/records.ts";
+import { checkPolicy, type KeptByTenant, type Retention } from "../../retention/retention.ts";
 import { MANAGING } from "../access.ts";
 import { fileForms } from "../entry-file.ts";
 import { type Guard, insufficientScope } from "../guard.ts";
@@ -25,6 +25,8 @@ import {
   listAnswer,
 } from "../list-answer.ts";
 import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../openapi.ts";
+import type { Query } from "../query.ts";
+import { parameter } from "../reading.ts";
 import { listOf } from "../schemas.ts";
 import { readTimeRange, timeRangeParameters } from "../time-range.ts";
 
@@ -47,6 +49,8 @@ export const expiringRoutes = ({ guard, ...dependencies }: Dependencies) => {
 };
 
 interface Asked {
+  /** Undefined: that of the tenant. */
+  readonly policy: RetentionPolicy | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
@@ -66,22 +70,41 @@ const expiringSource = ({
     columns: Object.keys(Entry.properties),
     ask: (query) => {
       const { from, to } = readTimeRange(query);
-      return { from: from && timeKey(from), to: to && timeKey(to) };
+      return { policy: readPolicy(query), from: from && timeKey(from), to: to && timeKey(to) };
     },
     page: async (asked, tenant, page) => {
-      const { policy, holds } = await keptBy(tenant);
-      const found = await readExpiring(views, { tenant, policy, ...asked }, page);
+      const { policy: ownPolicy, holds } = await keptBy(tenant);
+      const { policy = ownPolicy, from, to } = asked;
+      const found = await readExpiring(views, { tenant, policy, from, to }, page);
       if (found.kind === "invalid_cursor") return found;
       const isHeld = await holdsOver(views, tenant, holds);
       const entries = found.events.map((event) => entryOf(event, isHeld(event)));
       return { kind: "page", entries, nextCursor: found.nextCursor };
     },
     count: async (asked, tenant) => {
-      const { policy } = await keptBy(tenant);
-      return countExpiring(views, { tenant, policy, ...asked });
+      const { policy = (await keptBy(tenant)).policy, from, to } = asked;
+      return countExpiring(views, { tenant, policy, from, to });
     },
   };
 };
+
+const readPolicy = (query: Query): RetentionPolicy | undefined => {
+  const said = query.read("policy", (text) => {
+    try {
+      const request: unknown = JSON.parse(text);
+      return { value: { request } };
+    } catch {
+      return { message: POLICY_EXPECTED };
+    }
+  });
+  if (said === undefined) return undefined;
+  const checked = checkPolicy(said.request);
+  if (checked.kind === "ok") return checked.policy;
+  for (const { path, message } of checked.problems) query.refuse(`policy${path}`, message);
+  return undefined;
+};
+
+const POLICY_EXPECTED = 'policy is not JSON: send a policy such as {"maximum_days": 400}, percent-encoded.';
 
 /** Whether a hold keeps an event: as the process that removes what has expired asks. */
 const holdsOver = async (
@@ -150,7 +173,15 @@ const READ: Operation = {
   description:
     "Events by the time at which the policy and the laws let them expire; with `order=asc` the next one first. Events that never expire are left out, so without a policy the list is empty. It needs `events:read` as well.",
   access: MANAGING,
-  parameters: [...timeRangeParameters("What counts is `expires_at`."), ...LIST_PARAMETERS],
+  parameters: [
+    parameter(
+      "policy",
+      'As if this were the policy: what `PUT /v1/retention` takes, as JSON, for example `{"maximum_days": 400}`. With `to` as the present time and `count=true` it says how many events such a policy would let expire at once.',
+      { type: "string", pattern: "^\\s*\\{" },
+    ),
+    ...timeRangeParameters("What counts is `expires_at`."),
+    ...LIST_PARAMETERS,
+  ],
   answer: {
     status: 200,
     description: "One page.",
