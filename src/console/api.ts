@@ -103,8 +103,8 @@ export interface Asked<Body> {
   readonly again: () => void;
 }
 
-/** The answer to a question that a screen shows. What was shown stays until a new answer comes, unless the question is another one. */
-export const useAnswer = <Body>(path: string, parameters: Parameters = {}): Asked<Body> => {
+/** The answer to a question that a screen shows. What was shown stays until a new answer comes, unless the question is another one. Another version asks again. */
+export const useAnswer = <Body>(path: string, parameters: Parameters = {}, version = 0): Asked<Body> => {
   const address = apiAddress(path, parameters);
   const [tries, setTries] = useState(0);
   const [shown, setShown] = useState<{ address: string; answer: Answer<Body> }>();
@@ -114,7 +114,7 @@ export const useAnswer = <Body>(path: string, parameters: Parameters = {}): Aske
       if (!controller.signal.aborted) setShown({ address, answer });
     });
     return () => controller.abort();
-  }, [address, tries]);
+  }, [address, tries, version]);
   const answer = shown?.address === address ? shown.answer : { kind: "loading" as const };
   return { answer, again: () => setTries(tries + 1) };
 };

@@ -35,8 +35,8 @@ export const DEADLINE_WORDS = {
   ],
   hold_place: ["Place a hold", "보존 명령 내리기"],
   hold_reason: [
-    "Why nothing may expire; this is written to the log",
-    "만료되면 안 되는 이유 (로그에 기록됩니다)",
+    "Why nothing may expire; this stays with the hold",
+    "만료되면 안 되는 이유 (보존 명령과 함께 보관됩니다)",
   ],
   hold_since: ["On hold since {t}: {r}", "{t}부터 보존: {r}"],
   hold_release: ["Release the hold", "보존 명령 해제"],

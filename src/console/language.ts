@@ -31,6 +31,14 @@ export const dayOf = format({ day: "numeric", month: "short" });
 export const dateOf = format({ day: "numeric", month: "short", year: "numeric" });
 export const longDateOf = format({ day: "numeric", month: "long", year: "numeric" });
 export const timeOf = format({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+/** For what may be years away. */
+export const yearTimeOf = format({
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
 export const fullTimeOf = format({
   day: "numeric",
   month: "long",

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { OFFLINE } from "./api.ts";
 import { readLabels } from "./labels.ts";
 import { language } from "./language.ts";
-import { Failed, Loading } from "./parts/page-states.tsx";
+import { Failed, Loading, NotForThisSeat } from "./parts/page-states.tsx";
 import { Shell } from "./parts/shell.tsx";
 import { followLinks, go, place, safeNext } from "./place.ts";
 import type { Screen } from "./screen-names.ts";
@@ -17,15 +17,17 @@ import { EventsScreen } from "./screens/events.tsx";
 import { EvidenceScreen } from "./screens/evidence.tsx";
 import { FirstReportScreen } from "./screens/first-report.tsx";
 import { IncidentScreen } from "./screens/incident.tsx";
+import { KeysScreen } from "./screens/keys.tsx";
 import { LetterScreen } from "./screens/letter.tsx";
 import { ObligationsScreen } from "./screens/obligations.tsx";
 import { OverviewScreen } from "./screens/overview.tsx";
 import { RecordScreen } from "./screens/record.tsx";
 import { isRegister, RegisterScreen } from "./screens/register.tsx";
+import { RetentionScreen } from "./screens/retention.tsx";
 import { hasLinkKey, SignInScreen } from "./screens/sign-in.tsx";
 import { GapsScreen, SourcesScreen } from "./screens/sources.tsx";
 import { SystemScreen } from "./screens/system.tsx";
-import { keepSession, readSession, session } from "./session.ts";
+import { keepSession, maySee, readSession, session } from "./session.ts";
 import { readSystems } from "./systems.ts";
 import { say, type Word } from "./words.ts";
 
@@ -62,9 +64,18 @@ const ScreenOf = ({ screen }: { readonly screen: Screen }) => {
       return <SourcesScreen />;
     case "gaps":
       return <GapsScreen />;
+    case "keys":
+      return <KeysScreen />;
+    case "retention":
+      return <RetentionScreen />;
     case "sign-in":
       return null;
   }
+};
+
+const Page = ({ screen }: { readonly screen: Screen | undefined }) => {
+  if (screen === undefined) return <h1>{say("no_screen")}</h1>;
+  return maySee(screen) ? <ScreenOf key={screen} screen={screen} /> : <NotForThisSeat screen={screen} />;
 };
 
 const TITLES: Readonly<Partial<Record<Screen, Word>>> = {
@@ -105,7 +116,7 @@ const Console = () => {
   if (who === undefined) return <Loading />;
   return (
     <Shell who={who}>
-      {screen === undefined ? <h1>{say("no_screen")}</h1> : <ScreenOf key={screen} screen={screen} />}
+      <Page screen={screen} />
     </Shell>
   );
 };

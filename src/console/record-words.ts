@@ -6,10 +6,6 @@ export const RECORD_WORDS = {
     "What happened outside the software, such as an answer by letter, becomes an ordinary event. Your name is in it as recorded_by.",
     "서면 답변처럼 소프트웨어 밖에서 일어난 일을 일반 이벤트로 남깁니다. 기록자 이름은 recorded_by에 들어갑니다.",
   ],
-  record_no_scope: [
-    "Your key may only read. To record, sign in with one that has the scope events:write.",
-    "읽기 전용 키입니다. 기록하려면 events:write 범위가 있는 키로 로그인하세요.",
-  ],
   record_what: ["What happened", "무슨 일이 있었나요"],
   record_choose: ["Choose…", "선택…"],
   record_open: ["Open obligations", "진행 중인 의무"],

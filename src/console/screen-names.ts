@@ -24,6 +24,8 @@ export const SCREENS = [
   "risk-changes",
   "sources",
   "gaps",
+  "keys",
+  "retention",
 ] as const;
 
 export type Screen = (typeof SCREENS)[number];

@@ -1,13 +1,14 @@
 /** Who is signed in. The key itself stays in no storage of the browser: the service turns it into a cookie that scripts cannot read. */
 import { signal } from "@preact/signals";
 import { addressOf, apiAddress, go, place, safeNext } from "./place.ts";
+import { mayOpen, type Seat } from "./screen-access.ts";
+import type { Screen } from "./screen-names.ts";
 
-export interface SignedIn {
+export interface SignedIn extends Seat {
   readonly tenant: string;
   readonly key_id: string;
   readonly key_name?: string;
   readonly person?: string;
-  readonly scopes: readonly string[];
   readonly csrf_token?: string;
   readonly expires_at?: string;
 }
@@ -62,6 +63,14 @@ export const csrfToken = (): string =>
 
 export const may = (scope: string): boolean =>
   session.value instanceof Object && session.value.scopes.includes(scope);
+
+/** For links, and for parts of a screen that ask for what another screen shows. */
+export const maySee = (screen: Screen): boolean =>
+  session.value instanceof Object && mayOpen(session.value, screen);
+
+/** What is about the tenant as a whole is closed to seats that cover a part. */
+export const seesWholeTenant = (): boolean =>
+  session.value instanceof Object && session.value.covers === undefined;
 
 export const signOut = async (): Promise<void> => {
   const request = { method: "DELETE", headers: { "x-csrf-token": csrfToken() } };

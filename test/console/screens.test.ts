@@ -33,14 +33,17 @@ describe.skipIf(noBrowserReason !== undefined)(
       [390, "dark", "ko"],
     ] as const)(
       "at %p pixels, %s, in %s: nothing for axe-core, nothing too wide, no complaint",
-      (width, scheme, lang) =>
+      async (width, scheme, lang) =>
         expectGoodScreens({
           root,
-          key: demo.key,
+          key: await demo.makeSeat({ name: "Ada", role: "admin" }),
           width,
           scheme,
           lang,
-          screens: ["", "decision", "coverage", "event", "evidence", "first-report", "sources", "gaps"],
+          screens: [
+            ...["", "decision", "coverage", "event", "evidence", "first-report"],
+            ...["sources", "gaps", "keys", "retention"],
+          ],
         }),
     );
 

@@ -12,6 +12,8 @@ export interface DemoService extends AsyncDisposable {
   readonly service: TestService;
   /** Of the tenant `demo`, with the scopes of a reader. */
   readonly key: string;
+  /** Makes a key of the tenant `demo`, and gives it. */
+  makeSeat(request: object): Promise<string>;
 }
 
 export const startDemoService = async (): Promise<DemoService> => {
@@ -36,6 +38,11 @@ export const startDemoService = async (): Promise<DemoService> => {
     const { text } = await service.call("/v1/log/checkpoint", { key });
     return Number(text.split("\n")[1]) >= entries.length;
   });
+  const makeSeat = async (request: object): Promise<string> => {
+    const answer = await service.call("/v1/keys", { body: { tenant: DEMO_TENANT, ...request } });
+    if (answer.status !== 201) throw new Error(answer.text);
+    return answer.json.data.api_key;
+  };
   const kept = stack.move();
-  return { service, key, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { service, key, makeSeat, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 };

@@ -36,11 +36,18 @@ export interface ListSpec<Row> {
 
 const PAGE_ROWS = "50";
 
-export const ListScreen = <Row,>({ spec }: { readonly spec: ListSpec<Row> }) => {
+export const ListScreen = <Row,>({
+  spec,
+  version = 0,
+}: {
+  readonly spec: ListSpec<Row>;
+  /** Goes up with each change of a row. */
+  readonly version?: number;
+}) => {
   const { path, filters, fixed = {}, title, above } = spec;
   const cursor = place.value.parameters.get("cursor") ?? undefined;
   const asked = { ...fixed, ...apiFilters(filters) };
-  const list = useAnswer<List<Row>>(path, { ...asked, limit: PAGE_ROWS, count: "true", cursor });
+  const list = useAnswer<List<Row>>(path, { ...asked, limit: PAGE_ROWS, count: "true", cursor }, version);
   const { answer } = list;
   return (
     <>
@@ -179,7 +186,9 @@ const Empty = <Row,>({ spec }: { readonly spec: ListSpec<Row> }) => {
       <div class="empty">
         <p>{say("no_rows")}</p>
         <p>
-          <a href={`./${place.value.screen ?? ""}`}>{say("clear_filters")}</a>
+          <a href={addressHere(Object.fromEntries(spec.filters.map(({ name }) => [name, undefined])))}>
+            {say("clear_filters")}
+          </a>
         </p>
       </div>
     );

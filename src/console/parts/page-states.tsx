@@ -1,6 +1,9 @@
 /** Loading, failed and empty pages. */
 import type { ComponentChildren } from "preact";
 import type { Asked, Failure } from "../api.ts";
+import { whoMayOpen } from "../screen-access.ts";
+import type { Screen } from "../screen-names.ts";
+import { session } from "../session.ts";
 import { say, type Word } from "../words.ts";
 
 export const Loading = () => (
@@ -44,4 +47,21 @@ export const Answered = <Body,>({
   if (answer.kind === "loading") return <Loading />;
   if (answer.kind === "failed") return <Failed failure={answer} again={again} />;
   return <>{children(answer.body)}</>;
+};
+
+/** A page that was opened by its address. */
+export const NotForThisSeat = ({ screen }: { readonly screen: Screen }) => {
+  const { scope, roles } = whoMayOpen(screen);
+  const { role, covers } = session.value instanceof Object ? session.value : {};
+  const isPart = covers !== undefined && role !== undefined && roles.includes(role);
+  return (
+    <>
+      <h1>{say("not_for_seat")}</h1>
+      <p class="lede">
+        {isPart
+          ? say("not_for_part")
+          : say("not_for_role", { r: roles.map((each) => say(`role_${each}`)).join(", "), s: scope })}
+      </p>
+    </>
+  );
 };

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { AuditEvent } from "../answers.ts";
 import { type LabelKind, labelOf } from "../labels.ts";
-import { fromNow, fullTimeOf, timeOf } from "../language.ts";
+import { fromNow, fullTimeOf, timeOf, yearTimeOf } from "../language.ts";
 import { addressOf } from "../place.ts";
 import { systemName } from "../systems.ts";
 import { piecesOf, type Word } from "../words.ts";
@@ -27,6 +27,13 @@ export const Time = ({ at }: { readonly at: string | null | undefined }) =>
       {timeOf(at)}
     </time>
   ) : null;
+
+/** With its year. */
+export const YearTime = ({ at }: { readonly at: string }) => (
+  <time dateTime={at} title={`${fullTimeOf(at)} (${at})`}>
+    {yearTimeOf(at)}
+  </time>
+);
 
 /** "2 hours ago", with the time one hover away. */
 export const Ago = ({ at }: { readonly at: string }) => (

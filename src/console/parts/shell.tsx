@@ -5,10 +5,10 @@ import { useAnswer } from "../api.ts";
 import { language, numberOf, setLanguage } from "../language.ts";
 import { addressOf, go, place } from "../place.ts";
 import type { Screen } from "../screen-names.ts";
-import { type SignedIn, signOut } from "../session.ts";
+import { maySee, type SignedIn, signOut } from "../session.ts";
 import { say, type Word } from "../words.ts";
 
-type Link = readonly [screen: Screen, word: Word, isPartOf?: Screen];
+type Link = readonly [screen: Screen, word: Word];
 
 const MAIN: readonly Link[] = [
   ["", "overview"],
@@ -29,7 +29,11 @@ const REGISTERS: readonly Link[] = [
   ["assessments", "assessments"],
   ["risk-changes", "risk_changes"],
 ];
-const ADMINISTRATION: readonly Link[] = [["sources", "sources"]];
+const ADMINISTRATION: readonly Link[] = [
+  ["sources", "sources"],
+  ["keys", "keys"],
+  ["retention", "retention"],
+];
 /** A thing stands under its list. */
 const LIST_OF: Readonly<Partial<Record<Screen, Screen>>> = {
   event: "events",
@@ -113,10 +117,8 @@ const NavigationLinks = ({
   <>
     <nav aria-label={say("main_navigation")}>
       <Links links={MAIN} screen={screen} />
-      <h2>{say("registers")}</h2>
-      <Links links={REGISTERS} screen={screen} />
-      <h2>{say("administration")}</h2>
-      <Links links={ADMINISTRATION} screen={screen} />
+      <Links title="registers" links={REGISTERS} screen={screen} />
+      <Links title="administration" links={ADMINISTRATION} screen={screen} />
       <h2>{say("more")}</h2>
       <ul>
         <li>
@@ -134,6 +136,7 @@ const NavigationLinks = ({
       <p>
         {say("tenant")} <strong>{who.tenant}</strong>
         <small>{who.person ?? who.key_name ?? who.key_id}</small>
+        {who.role && <small>{say(`role_${who.role}`)}</small>}
       </p>
       <LanguageButton />
       <button type="button" class="quiet-button" onClick={() => signOut()}>
@@ -143,23 +146,36 @@ const NavigationLinks = ({
   </>
 );
 
+/** Only what the seat may open. */
 const Links = ({
+  title,
   links,
   screen = "",
 }: {
+  readonly title?: Word;
   readonly links: readonly Link[];
   readonly screen?: Screen | undefined;
-}) => (
-  <ul>
-    {links.map(([name, word]) => (
-      <li key={name}>
-        <a href={addressOf(name)} aria-current={(LIST_OF[screen] ?? screen) === name ? "page" : undefined}>
-          {say(word)}
-        </a>
-      </li>
-    ))}
-  </ul>
-);
+}) => {
+  const open = links.filter(([name]) => maySee(name));
+  if (open.length === 0) return null;
+  return (
+    <>
+      {title && <h2>{say(title)}</h2>}
+      <ul>
+        {open.map(([name, word]) => (
+          <li key={name}>
+            <a
+              href={addressOf(name)}
+              aria-current={(LIST_OF[screen] ?? screen) === name ? "page" : undefined}
+            >
+              {say(word)}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+};
 
 export const LanguageButton = () => {
   const other = language.value === "ko" ? "en" : "ko";

@@ -8,6 +8,7 @@ import { type Column, Files, Pages, Table } from "../parts/list.tsx";
 import { Answered, Failed } from "../parts/page-states.tsx";
 import { Time } from "../parts/said.tsx";
 import { addressHere, type Parameters, place } from "../place.ts";
+import { seesWholeTenant } from "../session.ts";
 import { say, type Word } from "../words.ts";
 
 const FILTERS: readonly Filter[] = [
@@ -38,7 +39,7 @@ export const EvidenceScreen = () => {
         </p>
       )}
       <Progress />
-      <Bundles />
+      {seesWholeTenant() && <Bundles />}
     </>
   );
 };

@@ -1,9 +1,10 @@
 /** A draft of the first report to the authority (EU AI Act art. 73): what the log knows, and blanks for what it does not. Nothing is sent. */
-import { useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { Obligation, Row, StoredEvent } from "../answers.ts";
 import { type One, useAnswer } from "../api.ts";
 import { labelOf, zoneOfRule } from "../labels.ts";
 import { fullTimeOf, zoneOf } from "../language.ts";
+import { useCopy } from "../parts/copy.ts";
 import { Answered } from "../parts/page-states.tsx";
 import { eventTitle } from "../parts/said.tsx";
 import { LanguageButton } from "../parts/shell.tsx";
@@ -115,18 +116,8 @@ const clockLine = ({ rule, due_at, clause, state }: Obligation): string => {
 const Draft = ({ text }: { readonly text: string }) => {
   const id = place.value.parameters.get("id") ?? "";
   const draft = useRef<HTMLTextAreaElement>(null);
-  const [isCopied, setCopied] = useState<Word>();
+  const [copied, copy] = useCopy();
   const written = (): string => draft.current?.value ?? text;
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(written());
-      setCopied("copied");
-    } catch {
-      // Browsers keep the clipboard from pages over plain HTTP.
-      draft.current?.select();
-      setCopied("select_to_copy");
-    }
-  };
   const download = (): void => {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([written()], { type: "text/plain;charset=utf-8" }));
@@ -140,7 +131,7 @@ const Draft = ({ text }: { readonly text: string }) => {
         <button type="button" onClick={() => print()}>
           {say("print")}
         </button>
-        <button type="button" class="plain" onClick={copy}>
+        <button type="button" class="plain" onClick={() => draft.current && copy(draft.current)}>
           {say("copy")}
         </button>
         <button type="button" class="plain" onClick={download}>
@@ -150,7 +141,7 @@ const Draft = ({ text }: { readonly text: string }) => {
           {say("to_incident")}
         </a>
         <LanguageButton />
-        <span role="status">{isCopied && say(isCopied)}</span>
+        <span role="status">{copied && say(copied)}</span>
       </p>
       <textarea
         key={text}

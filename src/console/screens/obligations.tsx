@@ -6,6 +6,7 @@ import { Month } from "../parts/month.tsx";
 import { DueDay, ObligationName, ObligationWhy } from "../parts/obligation.tsx";
 import { Label, Person, State, System, Time } from "../parts/said.tsx";
 import { addressHere, addressOf, place } from "../place.ts";
+import { seesWholeTenant } from "../session.ts";
 import { say } from "../words.ts";
 
 const FILTERS: readonly Filter[] = [
@@ -89,7 +90,7 @@ const Views = () => {
           {say("as_month")}
         </a>
       </nav>
-      <CalendarFeed filter={apiFilters(LASTING)} />
+      {seesWholeTenant() && <CalendarFeed filter={apiFilters(LASTING)} />}
     </>
   );
 };

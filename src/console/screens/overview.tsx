@@ -6,6 +6,7 @@ import { DueDay, ObligationName, ObligationWhy } from "../parts/obligation.tsx";
 import { Answered } from "../parts/page-states.tsx";
 import { EventLink, Label, State, System } from "../parts/said.tsx";
 import { addressOf } from "../place.ts";
+import { maySee, seesWholeTenant } from "../session.ts";
 import { systemName } from "../systems.ts";
 import { say } from "../words.ts";
 
@@ -32,18 +33,38 @@ const amountOf = ({ answer }: Asked<List<unknown>>): string => {
 
 export const OverviewScreen = () => {
   const newest = useAnswer<List<StoredEvent>>("v1/events", { limit: "6" });
+  const isEmpty = newest.answer.kind === "answered" && newest.answer.body.data.length === 0;
+  if (isEmpty) return <EmptyOverview />;
+  return maySee("obligations") ? (
+    <ObligationsOverview newest={newest} />
+  ) : (
+    <>
+      <h1>{say("overview")}</h1>
+      <Beside newest={newest} />
+      <EventsByDay />
+    </>
+  );
+};
+
+const Beside = ({ newest }: { readonly newest: Asked<List<StoredEvent>> }) => (
+  <>
+    {maySee("sources") && <Senders />}
+    <Newest newest={newest} />
+  </>
+);
+
+const ObligationsOverview = ({ newest }: { readonly newest: Asked<List<StoredEvent>> }) => {
   const overdue = useObligations("overdue");
   const soon = useObligations("due_soon");
   const breached = useObligations("breached");
-  const isEmpty = newest.answer.kind === "answered" && newest.answer.body.data.length === 0;
-  if (isEmpty) return <EmptyOverview />;
   const isAnswered = overdue.answer.kind === "answered" && soon.answer.kind === "answered";
   const isLoading = [overdue, soon, breached].some(({ answer }) => answer.kind === "loading");
   return (
     <>
       <h1>{isAnswered ? headline(overdue, soon) : say("overview")}</h1>
       <p class={isLoading ? "lede loading" : "lede"}>
-        <Balance /> {rowsOf(breached).length > 0 && <BreachedLink amount={amountOf(breached)} />}
+        {seesWholeTenant() && <Balance />}{" "}
+        {rowsOf(breached).length > 0 && <BreachedLink amount={amountOf(breached)} />}
       </p>
       <div class="cols">
         <div>
@@ -51,8 +72,7 @@ export const OverviewScreen = () => {
         </div>
         <div>
           <DueNext soon={soon} />
-          <Senders />
-          <Newest newest={newest} />
+          <Beside newest={newest} />
         </div>
       </div>
       <EventsByDay />
@@ -146,6 +166,8 @@ const ObligationRows = ({ rows }: { readonly rows: readonly Obligation[] }) => (
 
 const EventsByDay = () => {
   const activity = useAnswer<List<Activity>>("v1/activity", { group_by: "start,event_group" });
+  // It cannot be limited to the range of time of a seat.
+  if (activity.answer.kind === "failed" && activity.answer.code === "outside_seat") return null;
   return (
     <section>
       <h2>

@@ -9,7 +9,7 @@ import { PERSON, RecordInput } from "../parts/record-input.tsx";
 import { Id, State, Time } from "../parts/said.tsx";
 import { addressOf, go, place } from "../place.ts";
 import { eventText, fieldOf, fieldsOf, RECORD_FORMS, type RecordField } from "../record-forms.ts";
-import { may, session } from "../session.ts";
+import { maySee, session } from "../session.ts";
 import { subjectHash } from "../subject-hash.ts";
 import { say } from "../words.ts";
 
@@ -19,18 +19,12 @@ export const RecordScreen = () => {
     <>
       <h1>{say("record")}</h1>
       <p class="lede">{say("record_lede")}</p>
-      {may("events:write") ? (
-        <>
-          <WhatHappened what={what} />
-          {/* Another address is another form: nothing of the one before stays. */}
-          {fieldsOf(what) ? (
-            <RecordForm key={place.value.parameters.toString()} type={what} />
-          ) : (
-            <OpenObligations />
-          )}
-        </>
+      <WhatHappened what={what} />
+      {/* Another address is another form: nothing of the one before stays. */}
+      {fieldsOf(what) ? (
+        <RecordForm key={place.value.parameters.toString()} type={what} />
       ) : (
-        <p class="refusal">{say("record_no_scope")}</p>
+        maySee("obligations") && <OpenObligations />
       )}
     </>
   );

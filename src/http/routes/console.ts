@@ -42,6 +42,8 @@ export const CONSOLE_PATHS = [
   "/risk-changes",
   "/sources",
   "/gaps",
+  "/keys",
+  "/retention",
 ] as const;
 
 /** `files` is asked for at the first request: bundling takes a moment, and most processes serve no console. */
