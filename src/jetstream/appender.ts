@@ -170,35 +170,27 @@ const createHeld = () => {
   };
 };
 
-/** First in, first out. Taking from the front costs nothing per entry left behind. */
+/** First in, first out. */
 const createQueue = () => {
   let entries: Entry[] = [];
-  let start = 0;
   return {
-    size: () => entries.length - start,
+    size: () => entries.length,
     add: (entry: Entry) => void entries.push(entry),
     /** What one commit holds: bounded records and bytes, at least one. */
     take: (): readonly Entry[] => {
-      let end = start;
+      let count = 0;
       let bytes = 0;
-      while (end < entries.length && end - start < COMMIT_RECORDS_MAX) {
-        const entry = entries[end];
-        if (!entry) break;
-        bytes += payloadBytes(entry.record);
-        if (bytes > COMMIT_BYTES_MAX && end > start) break;
-        end++;
+      for (const { record } of entries) {
+        bytes += payloadBytes(record);
+        if (count === COMMIT_RECORDS_MAX || (bytes > COMMIT_BYTES_MAX && count > 0)) break;
+        count++;
       }
-      const isAll = start === 0 && end === entries.length;
-      const taken = isAll ? entries : entries.slice(start, end);
-      start = end;
-      if (start === entries.length) [entries, start] = [[], 0];
-      else if (start > entries.length / 2) [entries, start] = [entries.slice(start), 0];
-      return taken;
+      return entries.splice(0, count);
     },
     remove: (isRemoved: (entry: Entry) => boolean): readonly Entry[] => {
-      const waiting = entries.slice(start);
-      [entries, start] = [waiting.filter((entry) => !isRemoved(entry)), 0];
-      return waiting.filter(isRemoved);
+      const removed = entries.filter(isRemoved);
+      entries = entries.filter((entry) => !isRemoved(entry));
+      return removed;
     },
   };
 };

@@ -16,23 +16,16 @@ export class CommandError extends Error {
 export const runCommand = (
   program: string,
   parameters: readonly string[],
-  { timeoutMs, directory }: { readonly timeoutMs: number; readonly directory?: string | undefined },
-): Promise<string> => {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const settings = {
-    cwd: directory,
-    timeout: timeoutMs,
-    killSignal: "SIGKILL",
-    maxBuffer: OUTPUT_BYTES_MAX,
+  { timeoutMs, directory: cwd }: { readonly timeoutMs: number; readonly directory?: string | undefined },
+): Promise<string> =>
+  new Promise((resolve, reject) => {
     // Messages in one language, whatever the machine speaks.
-    env: { ...process.env, LC_ALL: "C" },
-  } as const;
-  execFile(program, parameters, settings, (error, stdout, stderr) => {
-    if (error === null) return resolve(stdout + stderr);
-    const reason = error.killed ? `it did not end within ${timeoutMs} ms` : lastLine(stderr);
-    reject(new CommandError(reason || lastLine(error.message) || "it failed", error.code === "ENOENT"));
+    const env = { ...process.env, LC_ALL: "C" };
+    const bounds = { timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: OUTPUT_BYTES_MAX } as const;
+    execFile(program, parameters, { cwd, env, ...bounds }, (error, stdout, stderr) => {
+      if (error === null) return resolve(stdout + stderr);
+      const reason = error.killed ? `it did not end within ${timeoutMs} ms` : stderr.trim() || error.message;
+      const line = reason.trim().split("\n").at(-1) ?? "";
+      reject(new CommandError(line, error.code === "ENOENT"));
+    });
   });
-  return promise;
-};
-
-const lastLine = (text: string): string => text.trim().split("\n").at(-1)?.trim() ?? "";

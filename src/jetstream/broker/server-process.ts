@@ -18,7 +18,7 @@ const STOP_MS_MAX = 3000;
 /** The shim's watcher ends the broker of a dead parent within 5 s; one more for the machine. */
 const OWN_END_MS_MAX = 6000;
 const KILLED_END_MS_MAX = 5000;
-const LOG_TAIL_CHARACTERS = 2000;
+const LOG_TAIL_LINES = 20;
 
 export interface LaunchOptions {
   readonly binary: string;
@@ -207,18 +207,12 @@ const logTail = async (files: BrokerFiles): Promise<string> => {
     [files.startLog, files.log].map((path) => readFile(path, "utf8").catch(() => "")),
   );
   // If there is output from before the log was opened, that is all of this run.
-  const [said, path] = early.trim() ? [early, files.startLog] : [log, files.log];
-  const lines = said.trim().split("\n");
-  const first = lines.findLastIndex((line) => line.includes(FIRST_LINE));
-  const tail = lastLines(lines.slice(Math.max(0, first)).join("\n"));
+  const [said, path] = early.trim() ? [early.trim(), files.startLog] : [log.trim(), files.log];
+  const run = said.slice(said.lastIndexOf("\n", said.lastIndexOf(FIRST_LINE)) + 1);
+  const tail = run.split("\n").slice(-LOG_TAIL_LINES).join("\n");
   if (tail === "") return "";
   const advice = `\nHave all of ${files.directory} belong to the user that runs the service.`;
   return `; the end of its log, ${path}:\n${tail}${REFUSED_FILE.test(tail) ? advice : ""}`;
-};
-
-const lastLines = (text: string): string => {
-  const end = text.slice(-LOG_TAIL_CHARACTERS);
-  return end.length < text.length ? end.slice(end.indexOf("\n") + 1) : end;
 };
 
 /**
