@@ -5,8 +5,8 @@ import { APPEND_ACK_MS_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
 import type { Outcome, Sequence } from "../log/outcome.ts";
 import { API_ERROR, describeApiError, isDuplicateInBatch, isWrongLastSequence } from "./api-errors.ts";
-import { createByteSender, encodeBatch, encodeSingle } from "./append-wire.ts";
-import type { BrokerConnection } from "./connection.ts";
+import { encodeBatch, encodeSingle } from "./append-wire.ts";
+import { type BrokerConnection, protocolOf } from "./connection.ts";
 import { createStallClock, type StallReport } from "./stall-clock.ts";
 
 /** The broker's answer to one message or one batch (NATS ADR-1 PubAck, ADR-50). */
@@ -30,7 +30,7 @@ export interface AppendExchange extends StallReport {
 }
 
 export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () => number): AppendExchange => {
-  const wire = createByteSender(connection.nats);
+  const wire = protocolOf(connection.nats);
   const inbox = openAckInbox(connection.nats);
   const batchPrefix = crypto.randomUUID().slice(0, 8);
   /** Buffers of answered batches. New memory for each batch cost more than filling it (measured). */
@@ -51,18 +51,18 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
   return {
     stall: clock.stall,
     isAwaited: inbox.isWaiting,
-    flush: wire.flush,
+    flush: () => wire.flushPending(),
     single: async (record, after) => {
       const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
-      wire.send(encodeSingle(record, reply, after));
+      wire.sendCommand(encodeSingle(record, reply, after));
       return note(await answer);
     },
     batch: async (entries, after) => {
       const batchId = `${batchPrefix}-${(nextBatch++).toString(36)}`;
       const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
       const bytes = encodeBatch(entries, { batchId, reply, spare: spareBuffers.pop(), after });
-      wire.send(bytes);
-      wire.flush();
+      wire.sendCommand(bytes);
+      wire.flushPending();
       const acknowledgement = note(await answer);
       // An answer means that the broker has read all bytes, so the buffer is free. Without an answer it may still be read.
       if (acknowledgement.kind !== "none") spareBuffers.push(bytes);

@@ -1,10 +1,9 @@
 /**
  * Writes messages as bytes of the NATS client protocol, a whole commit into one buffer. nats.js builds headers one object at a time, which
  * costs 5 µs per message; this costs less than 1 µs (measured with 1000 messages of 450 bytes). Connecting, TLS and reconnecting stay with
- * nats.js; only createByteSender here and connection.ts use its internals.
+ * nats.js.
  */
 import { Buffer } from "node:buffer";
-import type { NatsConnection } from "nats";
 import { type EventBytes, type OutgoingRecord, payloadBytes } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { RECORD_END } from "../log/record.ts";
@@ -86,34 +85,3 @@ const expecting = (after: Sequence | undefined): string =>
 const HEADERS_END = "\r\n\r\n";
 const COMMIT_AND_END = `\r\nNats-Batch-Commit: 1${HEADERS_END}`;
 const MESSAGE_END = `${RECORD_END}\r\n`;
-
-interface Protocol {
-  sendCommand(bytes: Uint8Array): void;
-  flushPending(): void;
-}
-
-interface ByteSender {
-  /** Keeps the order with what nats.js sends itself. */
-  send(bytes: Uint8Array): void;
-  /** Sends at once: two large buffers that wait for the end of the turn would be copied into one. */
-  flush(): void;
-}
-
-const hasByteSender = (nats: object): nats is { protocol: Protocol } =>
-  "protocol" in nats &&
-  typeof nats.protocol === "object" &&
-  nats.protocol !== null &&
-  "sendCommand" in nats.protocol &&
-  typeof nats.protocol.sendCommand === "function" &&
-  "flushPending" in nats.protocol &&
-  typeof nats.protocol.flushPending === "function";
-
-/**
- * Uses two methods of nats.js 2.29 that are not in its types. The version is pinned, and a version without them is refused here, at the
- * start.
- */
-export const createByteSender = (nats: NatsConnection): ByteSender => {
-  if (!hasByteSender(nats)) throw new Error("this version of nats.js has no sendCommand; see append-wire.ts");
-  const { protocol } = nats;
-  return { send: (bytes) => protocol.sendCommand(bytes), flush: () => protocol.flushPending() };
-};

@@ -217,23 +217,30 @@ const watchConnection = (
   };
 };
 
+/** Members of nats.js 2.29.3 that are not in its types. */
 interface Protocol {
   /** Begins an attempt with a transport of its own. */
   prepare(): unknown;
   readonly transport: { done: boolean };
+  /** Keeps the order with what nats.js sends itself. */
+  sendCommand(bytes: Uint8Array): void;
+  /** Sends at once: two large buffers that wait for the end of the turn would be copied into one. */
+  flushPending(): void;
 }
 
-const hasAttempts = (nats: object): nats is { protocol: Protocol } =>
-  "protocol" in nats &&
-  typeof nats.protocol === "object" &&
-  nats.protocol !== null &&
-  "prepare" in nats.protocol &&
-  typeof nats.protocol.prepare === "function" &&
-  "transport" in nats.protocol &&
-  typeof nats.protocol.transport === "object" &&
-  nats.protocol.transport !== null &&
-  "done" in nats.protocol.transport &&
-  typeof nats.protocol.transport.done === "boolean";
+const member = (of: unknown, name: string): unknown =>
+  typeof of === "object" && of !== null ? Reflect.get(of, name) : undefined;
+
+const isProtocol = (found: unknown): found is Protocol =>
+  ["prepare", "sendCommand", "flushPending"].every((name) => typeof member(found, name) === "function") &&
+  typeof member(member(found, "transport"), "done") === "boolean";
+
+/** The version is pinned, and one without these members is refused here, at the start. */
+export const protocolOf = (nats: NatsConnection): Protocol => {
+  const protocol = member(nats, "protocol");
+  if (!isProtocol(protocol)) throw new Error("this version of nats.js connects or sends in another way");
+  return protocol;
+};
 
 interface SocketCare {
   /** Closes the socket at once, whatever waits to be sent: the connection is lost, and the next attempt begins. */
@@ -245,13 +252,9 @@ interface SocketCare {
  * server only stood still, that attempt comes alive beside the next one, and the bytes of two connections go into one parser (measured). So each
  * attempt ends the one before. And to a machine that is gone nats.js waits to send its buffer, for a quarter of an hour (tcp_retries2). So `cut`
  * closes the socket at once.
- *
- * Uses members that are not in the types of nats.js. The version is pinned, and one without them is refused here, at the start.
  */
 const careForSockets = (nats: NatsConnection): SocketCare => {
-  if (!hasAttempts(nats))
-    throw new Error("this version of nats.js connects in another way; see connection.ts");
-  const { protocol } = nats;
+  const protocol = protocolOf(nats);
   const prepare = protocol.prepare.bind(protocol);
   protocol.prepare = () => {
     end(protocol.transport);
