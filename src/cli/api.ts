@@ -4,11 +4,14 @@ import { WATERMARK_HEADER } from "../sandbox/watermark.ts";
 import { retryAfterMs } from "../sdk/retry.ts";
 import { version } from "../service/version.ts";
 import { ADVICE, SANDBOX_LIMITED_ADVICE } from "./advice.ts";
+import type { CommandSpec, Input } from "./command.ts";
+import type { Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { Failure, type FailureDocument, type FieldError, failure, Interrupted } from "./failure.ts";
-import { asRecord, asText, parseJson } from "./json.ts";
+import { asRecord, asText, type JsonRecord, parseJson } from "./json.ts";
 import { CLI_ANSWER_MS_MAX, CLI_LONG_ANSWER_MS_MAX } from "./limits.ts";
-import type { ServiceAddress, ServiceKey } from "./service-address.ts";
+import { printAnswer } from "./output.ts";
+import { needKey, readAddress, type ServiceAddress, type ServiceKey } from "./service-address.ts";
 
 export interface Question {
   readonly method?: "GET" | "POST" | "DELETE";
@@ -50,6 +53,26 @@ export interface Api {
   /** The same, parsed as JSON. */
   ask(question: Question): Promise<Answer>;
 }
+
+/** The first step of every command that asks the service. Throws a Failure if there is no key. */
+export const openApi = async (input: Input, { environment }: Context): Promise<Api> => {
+  const address = readAddress(input, environment);
+  return createApi(address, await needKey(input, environment, address));
+};
+
+/** A command that asks one question and prints the answer: with --json as it was received, otherwise as `text`. */
+export const answering =
+  (
+    question: (input: Input) => Question,
+    text: (data: JsonRecord, context: Context, answer: Answer) => string,
+  ): CommandSpec["run"] =>
+  async (input, context) => {
+    const api = await openApi(input, context);
+    const answer = await api.ask(question(input));
+    const data = asRecord(asRecord(answer.value)?.data) ?? {};
+    await printAnswer(context, input, { json: answer.text, text: () => text(data, context, answer) });
+    return EXIT.ok;
+  };
 
 export const createApi = (address: ServiceAddress, key: ServiceKey | undefined): Api => {
   const attempt = async (question: Question): Promise<Attempt> => {

@@ -1,15 +1,11 @@
-/** The filters of the API as options. A test compares them with the API's own list. */
+/** Events as the command line asks for them and shows them: filters of the API as options, which a test compares with the API's, and columns. */
 import { integerComplaint, tagComplaint } from "./argument-values.ts";
 import type { OptionSpec } from "./command.ts";
+import { asRecord, type JsonRecord, shown } from "./json.ts";
+import { filterUnder } from "./query.ts";
+import type { Column } from "./table.ts";
 
-const FILTERS = "Filters (all must hold):";
-
-const filter = (parameter: string, value: string, description: string): OptionSpec => ({
-  flag: `--${parameter.replaceAll("_", "-")}`,
-  value,
-  description,
-  group: FILTERS,
-});
+const filter = filterUnder("Filters (all must hold):");
 
 /** With the filters that leave out what these find. */
 const andNot = (filters: readonly OptionSpec[]): readonly OptionSpec[] => [
@@ -65,3 +61,16 @@ export const MIN_SEQUENCE_OPTION: OptionSpec = {
   description: "wait until this event can be read; the number is in the answer to sending it",
   complaint: integerComplaint({ min: 0 }),
 };
+
+const member =
+  (name: string) =>
+  ({ event }: JsonRecord): string =>
+    shown(asRecord(event)?.[name]);
+
+export const EVENT_COLUMNS: readonly Column<JsonRecord>[] = [
+  { title: "SEQ", value: ({ sequence }) => shown(sequence), isRight: true, widthExpected: 6 },
+  { title: "TIMESTAMP", value: member("timestamp"), widthExpected: 20 },
+  { title: "TYPE", value: member("event_type"), widthExpected: 32 },
+  { title: "ASSET", value: member("asset_id") },
+  { title: "EVENT_ID", value: member("event_id"), isId: true },
+];

@@ -2,6 +2,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { version } from "../service/version.ts";
 import { printableLines } from "../terminal/printable.ts";
+import { wrappedLines } from "../terminal/text-width.ts";
 import {
   type ArgumentSpec,
   type CommandGroup,
@@ -12,9 +13,8 @@ import {
   type OptionSpec,
 } from "./command.ts";
 import { type Context, withPrintableJson } from "./context.ts";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { EXIT, EXIT_MEANINGS, type ExitCode } from "./exit-codes.ts";
 import { Failure, type FailureDocument, failure, Interrupted, reasonOf } from "./failure.ts";
-import { afterHelp, descriptionText, groupHelp, HELP_COLUMNS } from "./help.ts";
 import { failureText } from "./output.ts";
 
 export type Invocation =
@@ -221,3 +221,35 @@ const inputOf = (spec: CommandSpec, command: Command): Input => {
     isSet: (flag) => optionValue(flag) === true,
   };
 };
+
+/** Help fits the narrowest terminal in use. */
+const HELP_COLUMNS = 80;
+
+const descriptionText = ({ summary, description = [] }: CommandSpec): string =>
+  [`${summary}.`, ...description].join("\n\n");
+
+const afterHelp = (spec: CommandSpec): string =>
+  `\nExamples:\n${spec.examples.map(exampleText).join("")}\n${exitCodesText(spec.exitMeanings)}`;
+
+const groupHelp = ({ examples }: CommandGroup): string =>
+  `${examples ? `\nExamples:\n${examples.map(exampleText).join("")}` : ""}\n${exitCodesText()}`;
+
+const exampleText = ({ command, says }: CommandSpec["examples"][number]): string =>
+  `${wrapped(says, "  # ")}${command
+    .split("\n")
+    .map((line) => `  ${line}\n`)
+    .join("")}`;
+
+const exitCodesText = (meanings: CommandSpec["exitMeanings"] = EXIT_MEANINGS): string => {
+  const width = Math.max(...meanings.map(([code]) => String(code).length));
+  const rows = meanings.map(([code, meaning]) =>
+    wrapped(meaning, `  ${String(code).padEnd(width)}  `, " ".repeat(width + 4)),
+  );
+  return `Exit codes:\n${rows.join("")}`;
+};
+
+/** Lines of at most HELP_COLUMNS. The first starts with `first`, the others with `next`, which has the same length. */
+const wrapped = (text: string, first: string, next = first): string =>
+  wrappedLines(text, HELP_COLUMNS - first.length)
+    .map((line, index) => `${index === 0 ? first : next}${line}\n`)
+    .join("");

@@ -22,3 +22,13 @@ export const queryFrom = (
   }
   return query;
 };
+
+/** A filter of the API as an option of the same name. */
+export const filterUnder =
+  (group: string) =>
+  (parameter: string, value: string, description: string): OptionSpec => ({
+    flag: `--${parameter.replaceAll("_", "-")}`,
+    value,
+    description,
+    group,
+  });

@@ -1,6 +1,7 @@
 /** What auditors ask for, as data: the lists of the API that have a command, with their filters and columns. */
 import type { OptionSpec } from "./command.ts";
 import { type JsonRecord, shown } from "./json.ts";
+import { filterUnder } from "./query.ts";
 import type { Column } from "./table.ts";
 
 export interface RegisterSpec {
@@ -15,14 +16,7 @@ export interface RegisterSpec {
   readonly example: { readonly says: string; readonly command: string };
 }
 
-const FILTERS = "Filters (all must hold; several values are separated by commas):";
-
-const filter = (parameter: string, value: string, description: string): OptionSpec => ({
-  flag: `--${parameter.replaceAll("_", "-")}`,
-  value,
-  description,
-  group: FILTERS,
-});
+const filter = filterUnder("Filters (all must hold; several values are separated by commas):");
 
 const YES_OR_NO = ["true", "false"] as const;
 

@@ -6,14 +6,14 @@ import { type Api, exitCodeOf, foreignAnswer, refusalOf } from "./api.ts";
 import { integerComplaint } from "./argument-values.ts";
 import type { Input, OptionSpec } from "./command.ts";
 import type { Context } from "./context.ts";
-import { STREAM_FILTER_OPTIONS } from "./event-filters.ts";
-import { createEventTable } from "./event-table.ts";
+import { EVENT_COLUMNS, STREAM_FILTER_OPTIONS } from "./event-filters.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Interrupted } from "./failure.ts";
 import { asRecord, parseJson } from "./json.ts";
 import { CLI_RETRY_MS_MAX, CLI_STREAM_QUIET_MS_MAX } from "./limits.ts";
-import { tellNotice } from "./output.ts";
+import { tableColumns, tellNotice } from "./output.ts";
 import { queryFrom } from "./query.ts";
+import { createTable } from "./table.ts";
 
 /** Options that become parameters of the stream. */
 export const TAIL_PARAMETERS: readonly OptionSpec[] = [
@@ -83,7 +83,7 @@ export const tailEvents = async (parts: {
 const printerFor = (input: Input, { out }: Context): ((data: string) => Promise<void>) => {
   // A line feed in the text can only stand between two values, where it is white space (RFC 8259 §2).
   if (input.isSet("--json")) return (data) => out.write(`${data.replaceAll("\n", " ")}\n`);
-  const table = createEventTable(out);
+  const table = createTable(EVENT_COLUMNS, tableColumns(out));
   return (data) => out.write(table.lines([asRecord(parseJson(data)) ?? {}]));
 };
 

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { markDemoFolder } from "../../src/cli/demo/demo-folder.ts";
+import { markDemoFolder } from "../../src/cli/demo-data.ts";
 import { demoHistory } from "../../src/demo/history.ts";
 import { KNOWN_PERSON } from "../../src/demo/journal.ts";
 import { readConfig } from "../../src/service/config.ts";

@@ -1,5 +1,5 @@
 /** The service with the history of `prooftrail demo`, in this process. */
-import { DEMO_TENANT } from "../../src/cli/demo/demo-key.ts";
+import { DEMO_TENANT } from "../../src/cli/demo-data.ts";
 import { demoHistory } from "../../src/demo/history.ts";
 import { readConfig } from "../../src/service/config.ts";
 import { writePast } from "../../src/service/past-log.ts";

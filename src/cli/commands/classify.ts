@@ -14,47 +14,35 @@ import { readAddress } from "../service-address.ts";
 import { jsonOption, URL_OPTION } from "../shared-options.ts";
 import { type Column, detailLines } from "../table.ts";
 
-const FACTS = "Facts about the system:";
 const TEXTS = ["--domain", "--ai-type", "--decision-autonomy", "--user-impact"] as const;
 const FLAGS = ["--processes-personal-data", "--generates-content", "--indistinguishable-output"] as const;
 
-/** A test compares them with what the API accepts. */
-export const FACT_OPTIONS: readonly OptionSpec[] = [
-  {
-    flag: "--domain",
-    value: "name",
-    description: "what it is used for, such as hiring",
-    isRequired: true,
-    group: FACTS,
-  },
+const FACTS: readonly OptionSpec[] = [
+  { flag: "--domain", value: "name", description: "what it is used for, such as hiring", isRequired: true },
   {
     flag: "--ai-type",
     value: "type",
     description: `what kind of AI it is, such as ${AI_TYPES[0]} or predictive_ml`,
-    group: FACTS,
   },
   {
     flag: "--decision-autonomy",
     value: "degree",
     description: `how much it decides by itself, from ${AUTONOMIES.join(", ")}`,
-    group: FACTS,
   },
   {
     flag: "--user-impact",
     value: "degree",
     description: `how much it matters to the person: ${IMPACTS.join(", ")}`,
-    group: FACTS,
   },
-  { flag: "--processes-personal-data", description: "it processes personal data", group: FACTS },
-  { flag: "--generates-content", description: "it generates content", group: FACTS },
-  { flag: "--indistinguishable-output", description: "its output can be taken for real", group: FACTS },
+  { flag: "--processes-personal-data", description: "it processes personal data" },
+  { flag: "--generates-content", description: "it generates content" },
+  { flag: "--indistinguishable-output", description: "its output can be taken for real" },
   {
     flag: "--training-compute-flops",
     value: "number",
     description: "computing spent on training, such as 1e25",
     complaint: (text) =>
       text.trim() !== "" && Number(text) >= 0 ? undefined : "Give a number of at least 0.",
-    group: FACTS,
   },
   {
     flag: "--jurisdictions",
@@ -62,9 +50,11 @@ export const FACT_OPTIONS: readonly OptionSpec[] = [
     description: "only its laws; default all",
     choices: JURISDICTIONS,
     isRepeatable: true,
-    group: FACTS,
   },
 ];
+
+/** A test compares them with what the API accepts. */
+export const FACT_OPTIONS = FACTS.map((fact) => ({ ...fact, group: "Facts about the system:" }));
 
 export const CLASSIFY: CommandSpec = {
   name: "classify",

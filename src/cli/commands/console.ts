@@ -1,11 +1,11 @@
 /** `prooftrail console`: a link that opens the console signed in. */
 import { SCOPES, type Scope } from "../../access/scopes.ts";
+import { openApi } from "../api.ts";
 import type { CommandSpec } from "../command.ts";
 import { consoleLink } from "../console-link.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printAnswer } from "../output.ts";
 import { readAddress } from "../service-address.ts";
-import { openApi } from "../service-command.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const SCOPES_DEFAULT: readonly Scope[] = ["events:read"];

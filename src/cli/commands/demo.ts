@@ -1,11 +1,10 @@
 /** `prooftrail demo`: the service with the history of a made-up bank, to look at. */
 import { SCOPES } from "../../access/scopes.ts";
+import { KNOWN_PERSON } from "../../demo/journal.ts";
 import type { CommandSpec, Input } from "../command.ts";
 import { consoleLink } from "../console-link.ts";
-import type { Context } from "../context.ts";
-import { markDemoFolder, openDemoFolder } from "../demo/demo-folder.ts";
-import { DEMO_TENANT, demoKey } from "../demo/demo-key.ts";
-import { printReady } from "../demo/print-ready.ts";
+import type { Context, Writer } from "../context.ts";
+import { DEMO_TENANT, demoKey, markDemoFolder, openDemoFolder } from "../demo-data.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
 import { jsonOption } from "../shared-options.ts";
@@ -98,4 +97,33 @@ const settingsOf = (input: Input, { environment }: Context, dataDir: string): Re
     SERVICE_NAME: "prooftrail-demo",
     EXTRA_EVENT_TYPES: "sdk.heartbeat",
   };
+};
+
+/** When a person can look: the one link, and whom to look for. */
+const printReady = (
+  err: Writer,
+  ready: {
+    /** Opens the console, once. */
+    readonly link: string;
+    readonly keyPath: string;
+    readonly events: number;
+    readonly day: string;
+    readonly today: string;
+  },
+): Promise<void> => {
+  const { link, keyPath, events, day, today } = ready;
+  const older =
+    day === today
+      ? ""
+      : `  Its history ends with ${day}. For one that ends today, remove the folder of the demo and start again.\n`;
+  return err.write(`
+  Nordbank is ready: ${events.toLocaleString("en-US")} events of a bank that does not exist, in the tenant demo.
+
+  open          ${link}
+  key           in ${keyPath}
+  a person      ${KNOWN_PERSON}, in the log as the SHA-256 hash of that text
+
+${older}  Ctrl-C stops it; the next start continues with the same data.
+
+`);
 };

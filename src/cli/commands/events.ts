@@ -1,19 +1,15 @@
 /** `prooftrail events …`: what is in the log. */
 import { memberTexts } from "../../intake/json/slice.ts";
-import { PAGE_ROWS_DEFAULT } from "../../limits.ts";
-import type { Api } from "../api.ts";
-import { eventIdComplaint, integerComplaint } from "../argument-values.ts";
-import type { CommandGroup, CommandSpec, Input, OptionSpec } from "../command.ts";
+import { answering, openApi } from "../api.ts";
+import { eventIdComplaint } from "../argument-values.ts";
+import type { CommandGroup, CommandSpec, OptionSpec } from "../command.ts";
 import type { Context } from "../context.ts";
-import { EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
-import { createEventTable } from "../event-table.ts";
+import { EVENT_COLUMNS, EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
 import { EXIT } from "../exit-codes.ts";
-import { failure } from "../failure.ts";
 import { shown } from "../json.ts";
-import { printAnswer, tableColumns } from "../output.ts";
-import { type Page, pages, printPagesAsJson } from "../pages.ts";
+import { listCommand } from "../lists.ts";
+import { tableColumns } from "../output.ts";
 import { queryFrom } from "../query.ts";
-import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 import { detailLines } from "../table.ts";
 import { TAIL_PARAMETERS, tailEvents } from "../tail.ts";
@@ -25,23 +21,12 @@ const ORDER_OPTION: OptionSpec = {
   choices: ["desc", "asc"],
 };
 
-const list: CommandSpec = {
-  name: "list",
+const list = listCommand({
+  path: "/v1/events",
   summary: "Search events, newest first",
-  options: [
-    ...EVENT_FILTER_OPTIONS,
-    ORDER_OPTION,
-    {
-      flag: "--limit",
-      value: "number",
-      description: `at most so many events; ${PAGE_ROWS_DEFAULT} unless told`,
-      complaint: integerComplaint({ min: 1 }),
-    },
-    { flag: "--all", description: "all that match" },
-    MIN_SEQUENCE_OPTION,
-    ...SERVICE_OPTIONS,
-    jsonOption("one JSON document instead of text, in the API's form; errors too"),
-  ],
+  row: "event",
+  parameters: [...EVENT_FILTER_OPTIONS, ORDER_OPTION, MIN_SEQUENCE_OPTION],
+  columns: EVENT_COLUMNS,
   examples: [
     {
       says: "the newest decisions of one system",
@@ -53,39 +38,7 @@ const list: CommandSpec = {
         "prooftrail events list --from 2026-11-16T00:00:00Z --to 2026-11-23T00:00:00Z \\\n  --all --json",
     },
   ],
-  run: async (input, context) => {
-    if (input.isSet("--all") && input.text("--limit") !== undefined)
-      throw failure("wrong_use", "Give --limit or --all, not both.");
-    const api = await openApi(input, context);
-    return input.isSet("--json") ? listAsJson(api, input, context) : listAsText(api, input, context);
-  },
-};
-
-const eventPages = (api: Api, input: Input, { out }: Context): AsyncGenerator<Page> => {
-  const query = queryFrom(input, [...EVENT_FILTER_OPTIONS, ORDER_OPTION, MIN_SEQUENCE_OPTION]);
-  const rowsMax = input.isSet("--all") ? undefined : (input.integer("--limit") ?? PAGE_ROWS_DEFAULT);
-  return pages({ api, out }, { path: "/v1/events", query, ...(rowsMax !== undefined && { rowsMax }) });
-};
-
-const listAsJson = async (api: Api, input: Input, context: Context) => {
-  await printPagesAsJson(context.out, eventPages(api, input, context));
-  return EXIT.ok;
-};
-
-const listAsText = async (api: Api, input: Input, context: Context) => {
-  const { out, err } = context;
-  const table = createEventTable(out);
-  let count = 0;
-  let hasMore = false;
-  for await (const { rows, nextCursor } of eventPages(api, input, context)) {
-    count += rows.length;
-    hasMore = nextCursor !== undefined;
-    if (rows.length > 0) await out.write(table.lines(rows));
-  }
-  if (count === 0) await err.write("No event matches.\n");
-  else if (hasMore && out.isHeard()) await err.write(`There are more: --limit, or --all.\n`);
-  return EXIT.ok;
-};
+});
 
 const get: CommandSpec = {
   name: "get",
@@ -96,16 +49,13 @@ const get: CommandSpec = {
     { says: "with what the log added", command: "prooftrail events get evt_first" },
     { says: "the event alone", command: "prooftrail events get evt_first --json | jq .data.event" },
   ],
-  run: async (input, context) => {
-    const api = await openApi(input, context);
-    const path = `/v1/events/${encodeURIComponent(input.argument("event_id") ?? "")}`;
-    const answer = await api.ask({ path, query: queryFrom(input, [MIN_SEQUENCE_OPTION]) });
-    await printAnswer(context, input, {
-      json: answer.text,
-      text: () => eventText(context, memberTexts(memberTexts(answer.text).get("data") ?? "")),
-    });
-    return EXIT.ok;
-  },
+  run: answering(
+    (input) => ({
+      path: `/v1/events/${encodeURIComponent(input.argument("event_id") ?? "")}`,
+      query: queryFrom(input, [MIN_SEQUENCE_OPTION]),
+    }),
+    (_, context, { text }) => eventText(context, memberTexts(memberTexts(text).get("data") ?? "")),
+  ),
 };
 
 /** Members as they were written: text without quotation marks, everything else as JSON on one line. */

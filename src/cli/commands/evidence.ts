@@ -2,6 +2,7 @@
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
 import { sizeText } from "../../terminal/size-text.ts";
+import { openApi } from "../api.ts";
 import { integerComplaint } from "../argument-values.ts";
 import type { CommandSpec, OptionSpec } from "../command.ts";
 import { FORCE_OPTION, openTarget } from "../download.ts";
@@ -9,7 +10,6 @@ import { EXIT } from "../exit-codes.ts";
 import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
 import { progressFor } from "../progress.ts";
 import { queryFrom } from "../query.ts";
-import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const PARAMETERS: readonly OptionSpec[] = [

@@ -2,6 +2,7 @@
 
 import { createPrintableCsv, printable, printableJson } from "../../terminal/printable.ts";
 import { sizeText } from "../../terminal/size-text.ts";
+import { openApi } from "../api.ts";
 import type { CommandSpec, OptionSpec } from "../command.ts";
 import { downloadTo, FORCE_OPTION, openTarget } from "../download.ts";
 import { EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
@@ -9,7 +10,6 @@ import { EXIT } from "../exit-codes.ts";
 import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
 import { progressFor } from "../progress.ts";
 import { queryFrom } from "../query.ts";
-import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const PARAMETERS: readonly OptionSpec[] = [

@@ -1,9 +1,10 @@
 /** `prooftrail restore …`: what has to be said after an older copy of the log was put back. */
+
+import { openApi } from "../api.ts";
 import type { CommandGroup, CommandSpec } from "../command.ts";
 import { confirm, YES_OPTION } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printAnswer } from "../output.ts";
-import { openApi } from "../service-command.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const accept: CommandSpec = {

@@ -1,10 +1,10 @@
 /** `prooftrail retention`: how long events are shown, by tier and law, and why. */
+
+import { answering } from "../api.ts";
 import type { CommandSpec, OptionSpec } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
 import { asRecord, asRecords, type JsonRecord, shown } from "../json.ts";
-import { printAnswer, tableColumns } from "../output.ts";
+import { tableColumns } from "../output.ts";
 import { queryFrom } from "../query.ts";
-import { openApi } from "../service-command.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
 import { type Column, createTable, detailLines } from "../table.ts";
 
@@ -27,28 +27,17 @@ export const RETENTION: CommandSpec = {
   summary: "How long events are shown, by tier and law, and why",
   options: [TENANT, ...SERVICE_OPTIONS, jsonOption()],
   examples: [{ says: "of one tenant", command: "prooftrail retention --tenant acme" }],
-  run: async (input, context) => {
-    const api = await openApi(input, context);
-    const answer = await api.ask({ path: "/v1/retention", query: queryFrom(input, [TENANT]) });
-    const data = asRecord(asRecord(answer.value)?.data) ?? {};
-    const width = tableColumns(context.out);
-    await printAnswer(context, input, {
-      json: answer.text,
-      text: () =>
-        [
-          detailLines(
-            [
-              ["tenant", shown(data.tenant)],
-              ["policy", shown(data.policy)],
-              ["set at", shown(data.updated_at) || undefined],
-              ["set by", shown(data.updated_by) || undefined],
-            ],
-            width,
-          ),
-          "\n",
-          createTable<JsonRecord>(COLUMNS, width).lines(asRecords(data.ages)),
-        ].join(""),
-    });
-    return EXIT.ok;
-  },
+  run: answering(
+    (input) => ({ path: "/v1/retention", query: queryFrom(input, [TENANT]) }),
+    (data, { out }) => {
+      const details = [
+        ["tenant", shown(data.tenant)],
+        ["policy", shown(data.policy)],
+        ["set at", shown(data.updated_at) || undefined],
+        ["set by", shown(data.updated_by) || undefined],
+      ] as const;
+      const width = tableColumns(out);
+      return `${detailLines(details, width)}\n${createTable(COLUMNS, width).lines(asRecords(data.ages))}`;
+    },
+  ),
 };

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { uuidV7 } from "../../runtime/uuid.ts";
 import { printable } from "../../terminal/printable.ts";
 import type { Api } from "../api.ts";
+import { openApi } from "../api.ts";
 import { durationComplaint, durationSeconds } from "../argument-values.ts";
 import type { CommandSpec, Input } from "../command.ts";
 import type { Context } from "../context.ts";
@@ -17,7 +18,6 @@ import { openInput } from "../sending/input-file.ts";
 import { openRejections } from "../sending/rejections.ts";
 import { type ResumePoint, readResumePoint, writeResumePoint } from "../sending/resume-point.ts";
 import { fillEvent, sendInput, type Totals } from "../sending/send-input.ts";
-import { openApi } from "../service-command.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 export const SEND: CommandSpec = {
