@@ -5,10 +5,13 @@ import { randomUUID } from "node:crypto";
 import { lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { missingAs, syncFolderIfReadable } from "../files/durable-file.ts";
-import { describeNetworkError } from "./api.ts";
-import type { OptionSpec } from "./command.ts";
-import type { Writer } from "./context.ts";
+import { describeNetworkError, openApi } from "./api.ts";
+import type { Input, OptionSpec } from "./command.ts";
+import type { Context, Writer } from "./context.ts";
 import { Failure, failure, Interrupted, reasonOf } from "./failure.ts";
+import { CLI_LONG_ANSWER_MS_MAX } from "./limits.ts";
+import { progressFor, type Report } from "./progress.ts";
+import { queryFrom } from "./query.ts";
 
 export const FORCE_OPTION: OptionSpec = { flag: "--force", description: "replace the file if it is there" };
 
@@ -18,12 +21,49 @@ interface DownloadOptions {
   readonly onBytes: (chunk: Uint8Array) => void;
 }
 
-/**
- * Copies the body to a writer. A body that does not end as HTTP requires (RFC 9112 §8) is reported as broken: fetch rejects both for a length that is
- * not reached and for a missing last chunk (measured on Bun 1.4.5). Ends quietly when nobody reads any more. `print`: makes the text harmless if it
- * goes to a terminal.
- */
-export const downloadTo = async (
+/** What a command asks for as a file. */
+export interface FileSpec {
+  readonly path: string;
+  readonly parameters: readonly OptionSpec[];
+  readonly mediaType: string;
+  readonly progress: { readonly what: string; readonly unit: string };
+  /** Called for each piece, with the number of bytes up to its end. */
+  readonly report: (chunk: Uint8Array, bytes: number) => Report;
+  /** Makes the text harmless if it goes to a terminal. */
+  readonly print?: (part: string) => string;
+}
+
+/** Writes what the API answers to the file of --output, or to standard output. */
+export const download = async (
+  input: Input,
+  context: Context,
+  { path, parameters, mediaType, progress: shown, report, print = (part) => part }: FileSpec,
+): Promise<{ readonly bytes: number; readonly headers: Headers }> => {
+  const output = input.text("--output");
+  const api = await openApi(input, context);
+  const signal = context.interruption();
+  await using target = output === undefined ? undefined : await openTarget(output, input.isSet("--force"));
+  const query = queryFrom(input, parameters);
+  const response = await api.open({ path, query, signal, timeoutMs: CLI_LONG_ANSWER_MS_MAX, mediaType });
+  // With the file on the same terminal there is no progress bar, because both would share a line.
+  const isQuiet = output === undefined && context.out.isTerminal;
+  const progress = progressFor(input, context, { ...shown, isQuiet });
+  let bytes = 0;
+  const onBytes = (chunk: Uint8Array): void => {
+    bytes += chunk.length;
+    progress.report(report(chunk, bytes));
+  };
+  try {
+    const options = { response, signal, onBytes };
+    await (target ? target.fill(options) : copyTo(context.out, { ...options, print }));
+  } finally {
+    progress.end();
+  }
+  return { bytes, headers: response.headers };
+};
+
+/** Ends quietly when nobody reads any more. */
+const copyTo = async (
   out: Writer,
   { print, ...options }: DownloadOptions & { readonly print: (part: string) => string },
 ): Promise<void> => {
@@ -34,7 +74,7 @@ export const downloadTo = async (
   }
 };
 
-export interface Target extends AsyncDisposable {
+interface Target extends AsyncDisposable {
   /** Throws a Failure or Interrupted, and then leaves no file. */
   fill(options: DownloadOptions): Promise<void>;
 }
@@ -43,7 +83,7 @@ export interface Target extends AsyncDisposable {
  * Prepares the file before the request: an export is recorded in the log, which would be pointless if its file cannot be written. From here on Ctrl-C
  * must arrive as Interrupted, or it would leave a partial file.
  */
-export const openTarget = async (path: string, isForced: boolean): Promise<Target> => {
+const openTarget = async (path: string, isForced: boolean): Promise<Target> => {
   const cannot = (error: unknown): never => {
     throw error instanceof Failure
       ? error
@@ -103,28 +143,23 @@ export const openTarget = async (path: string, isForced: boolean): Promise<Targe
 
 const OWNER_ONLY = 0o600;
 
+/**
+ * The pieces of a body. One that does not end as HTTP requires (RFC 9112 §8) is reported as broken: fetch rejects both for a length that is not
+ * reached and for a missing last chunk (measured on Bun 1.4.5).
+ */
 async function* chunks(
   { response, signal, onBytes }: DownloadOptions,
   adviceWhenBroken: string,
 ): AsyncGenerator<Uint8Array> {
-  if (!response.body) return;
-  const reader = response.body.getReader();
-  const cancel = (): void => void reader.cancel().catch(() => {});
-  signal.addEventListener("abort", cancel, { once: true });
   try {
-    for (;;) {
-      const { done, value } = await reader.read().catch((error: unknown) => {
-        throw signal.aborted ? new Interrupted() : broken(error, adviceWhenBroken);
-      });
-      if (signal.aborted) throw new Interrupted();
-      if (done) return;
-      onBytes(value);
-      yield value;
+    for await (const chunk of response.body ?? []) {
+      onBytes(chunk);
+      yield chunk;
     }
-  } finally {
-    signal.removeEventListener("abort", cancel);
-    cancel();
+  } catch (error) {
+    if (!signal.aborted) throw broken(error, adviceWhenBroken);
   }
+  if (signal.aborted) throw new Interrupted();
 }
 
 const broken = (error: unknown, advice: string) =>

@@ -2,14 +2,10 @@
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../terminal/printable.ts";
 import { sizeText } from "../../terminal/size-text.ts";
-import { openApi } from "../api.ts";
 import { integerComplaint } from "../argument-values.ts";
 import type { CommandSpec, OptionSpec } from "../command.ts";
-import { FORCE_OPTION, openTarget } from "../download.ts";
+import { download, FORCE_OPTION } from "../download.ts";
 import { EXIT } from "../exit-codes.ts";
-import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
-import { progressFor } from "../progress.ts";
-import { queryFrom } from "../query.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const PARAMETERS: readonly OptionSpec[] = [
@@ -60,27 +56,13 @@ export const EVIDENCE: CommandSpec = {
   ],
   run: async (input, context) => {
     const path = input.text("--output") ?? "";
-    const api = await openApi(input, context);
-    const signal = context.interruption();
-    await using target = await openTarget(path, input.isSet("--force"));
-    const response = await api.open({
+    const { bytes } = await download(input, context, {
       path: "/v1/evidence",
-      query: queryFrom(input, PARAMETERS),
-      signal,
-      timeoutMs: CLI_LONG_ANSWER_MS_MAX,
+      parameters: PARAMETERS,
       mediaType: "application/zip",
+      progress: { what: "fetching", unit: "bytes" },
+      report: (_, count) => ({ count }),
     });
-    let bytes = 0;
-    const progress = progressFor(input, context, { what: "fetching", unit: "bytes" });
-    const onBytes = (chunk: Uint8Array): void => {
-      bytes += chunk.length;
-      progress.report({ count: bytes });
-    };
-    try {
-      await target.fill({ response, signal, onBytes });
-    } finally {
-      progress.end();
-    }
     await context.out.write(
       input.isSet("--json")
         ? `${JSON.stringify({ data: { path, bytes } })}\n`

@@ -2,14 +2,10 @@
 
 import { createPrintableCsv, printable, printableJson } from "../../terminal/printable.ts";
 import { sizeText } from "../../terminal/size-text.ts";
-import { openApi } from "../api.ts";
 import type { CommandSpec, OptionSpec } from "../command.ts";
-import { downloadTo, FORCE_OPTION, openTarget } from "../download.ts";
+import { download, FORCE_OPTION } from "../download.ts";
 import { EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
 import { EXIT } from "../exit-codes.ts";
-import { CLI_LONG_ANSWER_MS_MAX } from "../limits.ts";
-import { progressFor } from "../progress.ts";
-import { queryFrom } from "../query.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const PARAMETERS: readonly OptionSpec[] = [
@@ -46,44 +42,23 @@ export const EXPORT: CommandSpec = {
   ],
   run: async (input, context) => {
     const path = input.text("--output");
-    const api = await openApi(input, context);
-    const signal = context.interruption();
-    await using target = path === undefined ? undefined : await openTarget(path, input.isSet("--force"));
     const isCsv = input.text("--format") === "csv";
-    const response = await api.open({
-      path: "/v1/export",
-      query: queryFrom(input, PARAMETERS),
-      signal,
-      timeoutMs: CLI_LONG_ANSWER_MS_MAX,
-      mediaType: isCsv ? "text/csv" : "application/x-ndjson",
-    });
-    const lastSequence = Number(response.headers.get("x-prooftrail-last-sequence"));
     const rows = createRowCounter(isCsv);
-    let bytes = 0;
-    // With the file on the same terminal there is no progress bar, because both would share a line.
-    const isQuiet = path === undefined && context.out.isTerminal;
-    const progress = progressFor(input, context, { what: "exporting", unit: "events", isQuiet });
-    const options = {
-      response,
-      signal,
-      onBytes: (chunk: Uint8Array) => {
-        bytes += chunk.length;
-        rows.take(chunk);
-        progress.report({ count: rows.count(), bytes });
-      },
-    };
-    try {
-      if (target) await target.fill(options);
-      else await downloadTo(context.out, { ...options, print: isCsv ? createPrintableCsv() : printableJson });
-    } finally {
-      progress.end();
-    }
+    const { bytes, headers } = await download(input, context, {
+      path: "/v1/export",
+      parameters: PARAMETERS,
+      mediaType: isCsv ? "text/csv" : "application/x-ndjson",
+      progress: { what: "exporting", unit: "events" },
+      report: (chunk, all) => ({ count: rows.take(chunk), bytes: all }),
+      print: isCsv ? createPrintableCsv() : printableJson,
+    });
     if (path === undefined) return EXIT.ok;
-    const about = { path, events: rows.count(), bytes, last_sequence: lastSequence };
+    const events = rows.count();
+    const lastSequence = Number(headers.get("x-prooftrail-last-sequence"));
     await context.out.write(
       input.isSet("--json")
-        ? `${JSON.stringify({ data: about })}\n`
-        : `${printable(path)} has ${rows.count()} ${rows.count() === 1 ? "event" : "events"}, ${sizeText(bytes)}, up to sequence ${lastSequence} of the log.\n`,
+        ? `${JSON.stringify({ data: { path, events, bytes, last_sequence: lastSequence } })}\n`
+        : `${printable(path)} has ${events} ${events === 1 ? "event" : "events"}, ${sizeText(bytes)}, up to sequence ${lastSequence} of the log.\n`,
     );
     return EXIT.ok;
   },
@@ -96,13 +71,16 @@ const QUOTE = 0x22;
 const createRowCounter = (isCsv: boolean) => {
   let count = isCsv ? -1 : 0;
   let isQuoted = false;
+  const rows = (): number => Math.max(0, count);
   return {
-    take: (chunk: Uint8Array) => {
+    count: rows,
+    /** Returns how many there are by then. */
+    take: (chunk: Uint8Array): number => {
       for (const byte of chunk) {
         if (isCsv && byte === QUOTE) isQuoted = !isQuoted;
         else if (byte === LINE_FEED && !isQuoted) count++;
       }
+      return rows();
     },
-    count: () => Math.max(0, count),
   };
 };

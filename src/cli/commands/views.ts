@@ -34,41 +34,30 @@ const withCare =
     const config = await settings(context);
     const opened = await openViewCare(config);
     if (opened.kind === "no_broker")
-      throw failure(
-        "broker_unreachable",
-        opened.reason,
-        "Check NATS_URL and DATA_DIR; prooftrail doctor says more.",
-      );
+      throw failure("broker_unreachable", opened.reason, `Check NATS_URL and DATA_DIR; ${DOCTOR}`);
     if (opened.kind === "no_database")
-      throw failure(
-        "database_unreachable",
-        `DATABASE_URL: ${opened.reason}.`,
-        "Check DATABASE_URL, and that PostgreSQL runs.",
-      );
-    if (opened.kind === "refused")
-      throw failure(
-        "wrong_use",
-        opened.reason,
-        "Run it as the user of the service, in its folder or with its settings (DATA_DIR, DATABASE_URL, NATS_URL).",
-      );
+      throw noDatabase(opened.reason, "Check DATABASE_URL, and that PostgreSQL runs.");
+    if (opened.kind === "refused") throw failure("wrong_use", opened.reason, AS_THE_SERVICE);
     await using care = opened.care;
     try {
       return await work({ care, input, context });
     } catch (error) {
       if (error instanceof LogUnavailableError)
-        throw failure("broker_unreachable", error.message, "Ask again; prooftrail doctor says more.");
+        throw failure("broker_unreachable", error.message, `Ask again; ${DOCTOR}`);
       const trouble = databaseTrouble(error);
-      if (trouble !== undefined)
-        throw failure(
-          "database_unreachable",
-          `DATABASE_URL: ${trouble}.`,
-          "Ask again; prooftrail doctor says more.",
-        );
+      if (trouble !== undefined) throw noDatabase(trouble, `Ask again; ${DOCTOR}`);
       const ofFile = fileTrouble(error, config);
       if (ofFile !== undefined) throw failure("failed", ofFile);
       throw error;
     }
   };
+
+const DOCTOR = "prooftrail doctor says more.";
+const AS_THE_SERVICE =
+  "Run it as the user of the service, in its folder or with its settings (DATA_DIR, DATABASE_URL, NATS_URL).";
+
+const noDatabase = (reason: string, advice: string) =>
+  failure("database_unreachable", `DATABASE_URL: ${reason}.`, advice);
 
 /** For work that goes through the whole log. */
 const withCareAndMemory = (work: Work): CommandSpec["run"] => {
@@ -98,6 +87,16 @@ const chosen = ({ names }: ViewCare, input: Input): readonly string[] => {
 const refuseOthers = async (care: ViewCare, names: readonly string[]): Promise<void> => {
   const refusal = await care.refusal(names);
   if (refusal !== undefined) throw failure("wrong_use", refusal);
+};
+
+const withProgress = <Result>(
+  input: Input,
+  context: Context,
+  what: string,
+  work: (onProgress: (seen: { readonly position: number; readonly end: number }) => void) => Promise<Result>,
+): Promise<Result> => {
+  const progress = progressFor(input, context, { what });
+  return work(({ position, end }) => progress.report({ count: position, of: end })).finally(progress.end);
 };
 
 const document = (data: unknown): string => `${JSON.stringify({ data })}\n`;
@@ -139,10 +138,9 @@ const rebuild: CommandSpec = {
     const [name = ""] = chosen(care, input);
     await refuseOthers(care, [name]);
     const signal = context.interruption();
-    const progress = progressFor(input, context, { what: `rebuilding ${name}` });
-    const onProgress = ({ position, end }: { position: number; end: number }): void =>
-      progress.report({ count: position, of: end });
-    const rebuilt = await care.rebuild(name, { onProgress, signal }).finally(progress.end);
+    const rebuilt = await withProgress(input, context, `rebuilding ${name}`, (onProgress) =>
+      care.rebuild(name, { onProgress, signal }),
+    );
     if (rebuilt.kind === "given_up") {
       if (signal.aborted) throw new Interrupted();
       throw failure("failed", `This left the view ${name} as it was: ${rebuilt.reason}.`);
@@ -170,17 +168,13 @@ const verify: CommandSpec = {
     const signal = context.interruption();
     const results: { readonly view: string; readonly checked: CheckedView }[] = [];
     for (const view of names) {
-      const progress = progressFor(input, context, { what: `verifying ${view}` });
-      const onProgress = ({ position, end }: { position: number; end: number }): void =>
-        progress.report({ count: position, of: end });
-      const checked = await care
-        .verify(view, { onProgress, signal })
-        .finally(progress.end)
-        .catch((error: unknown) => {
-          throw signal.aborted
-            ? new Interrupted()
-            : failure("failed", `${view} was not verified: ${reasonOf(error)}.`);
-        });
+      const checked = await withProgress(input, context, `verifying ${view}`, (onProgress) =>
+        care.verify(view, { onProgress, signal }),
+      ).catch((error: unknown) => {
+        throw signal.aborted
+          ? new Interrupted()
+          : failure("failed", `${view} was not verified: ${reasonOf(error)}.`);
+      });
       results.push({ view, checked });
       if (!input.isSet("--json")) await context.out.write(checkedText(context, view, checked));
     }
