@@ -1,4 +1,5 @@
 /** Questions to the service. An answer is data, or the reason why there is none. */
+import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { apiAddress, type Parameters } from "./place.ts";
 import { csrfToken, signedOut } from "./session.ts";
@@ -89,13 +90,35 @@ export const ask = <Body>(
 const answerTo = async <Body>(address: string, request: RequestInit): Promise<Answer<Body>> => {
   try {
     const response = await fetch(address, request);
+    if (isOfProxy(response)) return noAnswer();
     if (response.status === 401) signedOut();
     if (!response.ok) return await problemOf(response);
     const isJson = response.headers.get("content-type")?.includes("json");
     return { kind: "answered", body: isJson ? await response.json() : await response.text() };
   } catch {
-    return OFFLINE;
+    return request.signal?.aborted ? OFFLINE : noAnswer();
   }
+};
+
+/** What a proxy says while the service behind it is away. The service itself has no such answers. */
+const isOfProxy = ({ status }: Response): boolean => status === 502 || status === 504;
+
+const ASK_AGAIN_MS = 3_000;
+let isAway = false;
+/** How many times the service came back. Screens then ask anew, because parts of them may have failed without a word. */
+const returns = signal(0);
+
+const noAnswer = (): Failure => {
+  if (isAway) return OFFLINE;
+  isAway = true;
+  const timer = setInterval(async () => {
+    const response = await fetch(apiAddress("v1/session")).catch(() => undefined);
+    if (response === undefined || isOfProxy(response)) return;
+    clearInterval(timer);
+    isAway = false;
+    returns.value++;
+  }, ASK_AGAIN_MS);
+  return OFFLINE;
 };
 
 export interface Asked<Body> {
@@ -114,7 +137,7 @@ export const useAnswer = <Body>(path: string, parameters: Parameters = {}, versi
       if (!controller.signal.aborted) setShown({ address, answer });
     });
     return () => controller.abort();
-  }, [address, tries, version]);
+  }, [address, tries, version, returns.value]);
   const answer = shown?.address === address ? shown.answer : { kind: "loading" as const };
   return { answer, again: () => setTries(tries + 1) };
 };

@@ -52,7 +52,12 @@ export const go = (address: string, options: { readonly replaces?: boolean } = {
 };
 
 const arrive = (): void => {
-  place.value = placeOf(new URL(location.href));
+  const { screen, parameters } = place.value;
+  const next = placeOf(new URL(location.href));
+  place.value = next;
+  // As after loading a page, Tab goes on from the new content. Filters keep the focus where it is.
+  if (screen !== next.screen || parameters.get("id") !== next.parameters.get("id"))
+    document.getElementById("content")?.focus({ preventScroll: true });
 };
 
 /**

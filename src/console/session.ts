@@ -18,16 +18,24 @@ export const session = signal<SignedIn | "nobody" | "offline" | undefined>(undef
 
 /** Often enough that a session in use never counts as idle. */
 const RENEW_MS = 5 * 60_000;
+const ASK_AGAIN_MS = 3_000;
 
 export const readSession = async (): Promise<void> => {
   try {
     const response = await fetch(apiAddress("v1/session"));
     if (response.ok) session.value = (await response.json()).data;
     else if (response.status === 401 || response.status === 403) signedOut();
-    else session.value = "offline";
+    else away();
   } catch {
-    session.value = "offline";
+    away();
   }
+};
+
+/** Whoever is signed in keeps the screen: its next question will say that there is no answer. */
+const away = (): void => {
+  if (session.value instanceof Object) return;
+  session.value = "offline";
+  setTimeout(readSession, ASK_AGAIN_MS);
 };
 
 /** Called where the service says so: the screen is kept for after the next sign-in. */

@@ -74,7 +74,9 @@ const readPages = async (): Promise<Omit<BrowserFiles, "console">> => {
       "swagger-ui-bundle.js": await read(resolve("swagger-ui-dist/swagger-ui-bundle.js")),
       "swagger-ui.css": await read(resolve("swagger-ui-dist/swagger-ui.css")),
       "page.js": await read(ours("../http/docs-page/page.js")),
-      "page.css": await joined("../console/tokens.css", "../console/site.css", "../http/docs-page/page.css"),
+      // In a layer, so that rules of ours need not outdo the vendor's.
+      "page.css": `@import "./swagger-ui.css" layer(vendor);
+${await joined("../console/tokens.css", "../console/site.css", "../http/docs-page/page.css")}`,
     },
     sandbox: {
       script: await bundleForBrowser(ours("../sandbox-page/page.ts")),

@@ -5,8 +5,10 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { KNOWN_PERSON } from "../../src/demo/journal.ts";
 import { NAMED_HOST, noBrowserReason } from "../support/browser.ts";
+import { freePorts } from "../support/cluster.ts";
 import { expectAccessible, openConsole, openScreen, settled, signIn } from "../support/console.ts";
 import { type DemoService, startDemoService } from "../support/demo-service.ts";
+import { dataFolder } from "../support/process.ts";
 import { event, startTestService } from "../support/service.ts";
 
 let demo: DemoService;
@@ -226,26 +228,32 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     describe("the five questions of an auditor, in at most three clicks after signing in", () => {
-      const asking = async (
-        ask: (page: Page, click: (name: string | RegExp) => Promise<void>) => Promise<void>,
-      ) => {
+      /** Presses are counted in the page; a choice in a list takes two, and no driver presses them. */
+      const COUNT = `
+        globalThis.clicks = 0;
+        addEventListener("pointerdown", () => globalThis.clicks++, true);
+        addEventListener("change", ({ target }) => (globalThis.clicks += target.matches("select") ? 2 : 0), true);`;
+      const asking = async (ask: (page: Page, click: (name: string) => Promise<void>) => Promise<void>) => {
         await using opened = await openConsole({ root, width: 1280 });
         const { page } = opened;
         await signIn(page, demo.key);
         await settled(page);
-        let clicks = 0;
+        await page.evaluate(COUNT);
         await ask(page, async (name) => {
-          clicks++;
           await page.getByRole("link", { name }).first().click();
           await settled(page);
         });
-        expect(clicks).toBeLessThanOrEqual(3);
+        expect(await page.evaluate<number>("globalThis.clicks")).toBeWithin(1, 4);
+      };
+      const type = async (page: Page, name: string, text: string): Promise<void> => {
+        await field(page, name).click();
+        await page.keyboard.type(text);
       };
 
       test("which systems decided about this person last month", () =>
         asking(async (page, click) => {
           await click("Decisions");
-          await field(page, "Person").fill(KNOWN_PERSON);
+          await type(page, "Person", KNOWN_PERSON);
           await page.keyboard.press("Enter");
           await page.getByText("3 in all").waitFor();
           const text = await page.locator("tbody").textContent();
@@ -260,8 +268,7 @@ describe.skipIf(noBrowserReason !== undefined)(
           await page.waitForURL(/missing=notice/);
           await settled(page);
           expect(await page.locator("tbody tr").count()).toBeGreaterThan(0);
-          await page.locator("tbody a").first().click();
-          await page.getByText("Notice before the decision: missing").waitFor();
+          await page.locator("tbody").getByText("Notice before the decision").first().waitFor();
         }));
 
       test("were objections answered in time", () =>
@@ -285,9 +292,8 @@ describe.skipIf(noBrowserReason !== undefined)(
 
       test("give me evidence for the authority", () =>
         asking(async (page, click) => {
-          await openScreen(page, root);
           await click("Evidence");
-          await field(page, "Person").fill(KNOWN_PERSON);
+          await type(page, "Person", KNOWN_PERSON);
           await page.keyboard.press("Enter");
           const downloaded = page.waitForEvent("download");
           await page.getByRole("button", { name: "Make the bundle" }).click();
@@ -411,6 +417,39 @@ describe.skipIf(noBrowserReason !== undefined)(
       }
     });
 
+    test("a tenant whose events name no law sees its decisions, and nothing fails", async () => {
+      const key = await demo.service.makeKey("lawless", ["events:read", "events:write"]);
+      const metadata = { decision_id: "dec_1", outcome: "denied" };
+      const body = {
+        events: [
+          event({ metadata }),
+          event({ event_id: "evt_o", event_type: "objection.received", metadata }),
+        ],
+      };
+      const sent = await demo.service.call("/v1/events/batch", { key, body });
+      await demo.service.call(`/v1/decisions/dec_1?min_sequence=${sent.json.data.sequence}`, { key });
+      await using opened = await openConsole({ root, width: 390 });
+      const { page, complaints } = opened;
+      await signIn(page, key);
+      for (const screen of [
+        "",
+        "decisions",
+        "decision?id=dec_1",
+        "letter?id=dec_1",
+        "obligations",
+        "coverage",
+      ]) {
+        await openScreen(page, root + screen);
+        expect([screen, await page.locator("h1").count(), await page.locator(".failed").count()]).toEqual([
+          screen,
+          1,
+          0,
+        ]);
+        await expectAccessible(page, screen);
+      }
+      expect(complaints).toEqual([]);
+    });
+
     test("behind a path prefix", async () => {
       const { url } = demo.service;
       await using proxy = prefixProxy(url, "/audit");
@@ -423,19 +462,39 @@ describe.skipIf(noBrowserReason !== undefined)(
       expect(page.url()).toBe(`${proxy.root}coverage`);
       await page.reload();
       await heading(page, "Coverage").waitFor();
+      const answered: string[] = [];
+      page.on("response", (response) =>
+        answered.push(`${response.status()} ${new URL(response.url()).pathname}`),
+      );
+      await page.getByRole("link", { name: "API" }).click();
+      await page.locator(".opblock").first().waitFor();
+      await page.getByRole("navigation").getByRole("link", { name: "Sandbox" }).click();
+      await page.getByRole("button", { name: "Help centre" }).waitFor();
+      await page.getByRole("link", { name: "Verify" }).click();
+      await page.getByLabel("Files to verify").waitFor();
+      expect(answered).toContain("200 /audit/docs/json");
+      expect(answered.filter((answer) => !answer.startsWith("200 /audit/"))).toEqual([]);
       expect(complaints).toEqual([]);
     });
 
     test("a service that is gone is named as such, and the page goes on when it is back", async () => {
-      await using service = await startTestService();
-      await using opened = await openConsole({ root: `${service.url}/`, width: 1280 });
+      await using folder = await dataFolder();
+      const [port] = await freePorts(1);
+      const settings = { PORT: String(port), DATA_DIR: folder.path };
+      const before = await startTestService(settings);
+      await using opened = await openConsole({ root: `${before.url}/`, width: 1280 });
       const { page } = opened;
-      await signIn(page, service.adminKey);
-      await page.context().setOffline(true);
+      await signIn(page, before.adminKey);
+      await settled(page);
+      await before[Symbol.asyncDispose]();
       await page.getByRole("link", { name: "Coverage" }).first().click();
       await page.getByText("The service does not answer.").waitFor();
-      await page.context().setOffline(false);
+      await expectAccessible(page, "away");
       await page.getByRole("button", { name: "Try again" }).click();
+      await page.getByText("The service does not answer.").waitFor();
+      await using after = await startTestService(settings);
+      expect(after.url).toBe(before.url);
+      // Nobody presses anything.
       await page.getByText("What no log can show").waitFor();
     });
   },

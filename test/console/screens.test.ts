@@ -1,4 +1,4 @@
-/** Screens of the console over the history of the demo: what axe-core finds, and the keyboard. test/slow/console.slow.ts has all screens. */
+/** Screens of the console over the history of the demo: what axe-core finds. test/console/walk.test.ts has the keyboard, and test/slow/console.slow.ts has all screens. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SCREENS } from "../../src/console/screen-names.ts";
 import { CONSOLE_PATHS } from "../../src/http/routes/console.ts";
@@ -47,25 +47,6 @@ describe.skipIf(noBrowserReason !== undefined)(
         }),
     );
 
-    test("everything that can be used is reached by Tab, and shows that it is", async () => {
-      await using opened = await openConsole({ root, width: 1280 });
-      const { page } = opened;
-      await signIn(page, demo.key);
-      for (const screen of ["", "decisions", "decision", "coverage", "evidence"]) {
-        await openScreen(page, screenAddress(root, screen));
-        const usable = await page.evaluate<number>(USABLE);
-        const reached = new Set<string>();
-        for (;;) {
-          await page.keyboard.press("Tab");
-          const [place, isSeen, html] = await page.evaluate<[string, boolean, string]>(FOCUSED);
-          if (place === "") break;
-          expect([screen, html, isSeen]).toEqual([screen, html, true]);
-          reached.add(place);
-        }
-        expect([screen, reached.size]).toEqual([screen, usable]);
-      }
-    });
-
     test("the first Tab offers to skip the navigation, and a slash goes to the search", async () => {
       await using opened = await openConsole({ root, width: 1280 });
       const { page } = opened;
@@ -110,16 +91,3 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
   },
 );
-
-/** How many elements Tab should reach. */
-const USABLE = `[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")]
-  .filter((element) => element.checkVisibility({ visibilityProperty: true }) && !element.disabled).length`;
-
-/** The element with the focus, and whether its focus is visible. */
-const FOCUSED = `(() => {
-  const element = document.activeElement;
-  if (element === document.body) return ["", true, ""];
-  element.dataset.reached ??= String(Math.random());
-  const { outlineStyle, outlineWidth } = getComputedStyle(element);
-  return [element.dataset.reached, outlineStyle !== "none" && outlineWidth !== "0px", element.outerHTML.slice(0, 120)];
-})()`;

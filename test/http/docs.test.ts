@@ -9,6 +9,7 @@ import { parseVerifierKey } from "../../src/proof/signed-note.ts";
 import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { parseTlogProof, verifyTlogProof } from "../../src/proof/tlog-proof.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
+import { faultsOf, SWAGGER_UI_BREAKS } from "../support/console.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -615,6 +616,8 @@ describe.skipIf(noBrowserReason !== undefined)(
         expect(await page.locator("button.authorize").isVisible()).toBe(true);
         const top = await screenshotPath(`docs-${width}.png`);
         if (top) await page.screenshot({ path: top, fullPage: true });
+        await page.emulateMedia({ colorScheme: width === 390 ? "dark" : "light", reducedMotion: "reduce" });
+        expect([width, await faultsOf(page, SWAGGER_UI_BREAKS)]).toEqual([width, []]);
       }
       await page.locator("#operations-Ingestion-sendEvent .opblock-summary-control").click();
       await page.waitForSelector("#operations-Ingestion-sendEvent .responses-table");

@@ -50,7 +50,8 @@ export const settled = async (page: Page): Promise<void> => {
   await until("the screen is there", async () => (await page.locator(".loading").count()) === 0);
 };
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** The script, which adds `axe` to a page. */
+export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 interface Violation {
@@ -58,16 +59,30 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** WCAG 2.2 AA, and that nothing is wider than the window. */
-export const expectAccessible = async (page: Page, name: string): Promise<void> => {
+/** WCAG 2.2 AA, and that nothing is wider than the window. `except` names rules of axe-core that a page is known to break. */
+export const faultsOf = async (page: Page, except: readonly string[] = []): Promise<readonly string[]> => {
   await page.evaluate(axe);
+  const rules = Object.fromEntries(except.map((rule) => [rule, { enabled: false }]));
   const { violations } = await page.evaluate<{ violations: Violation[] }>(
-    `axe.run({ runOnly: ${JSON.stringify(RULES)} })`,
+    `axe.run(${JSON.stringify({ runOnly: RULES, rules })})`,
   );
-  const said = violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-  expect([name, said]).toEqual([name, []]);
-  const excess = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
-  expect([name, excess]).toEqual([name, 0]);
+  const excess = await page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
+  return [
+    ...violations.flatMap(({ id, nodes }) => nodes.slice(0, NODES_MAX).map(({ html }) => `${id}: ${html}`)),
+    ...(excess > 0 ? [`${excess} pixels too wide`] : []),
+  ];
+};
+
+const NODES_MAX = 5;
+
+/**
+ * What Swagger UI's own markup breaks: the tags are `h3` below an `h1`, the button that opens an operation holds its link, and what it says
+ * before its `main` is in no landmark.
+ */
+export const SWAGGER_UI_BREAKS = ["heading-order", "nested-interactive", "region"];
+
+export const expectAccessible = async (page: Page, name: string): Promise<void> => {
+  expect([name, await faultsOf(page)]).toEqual([name, []]);
 };
 
 /** What a screen needs to show something. */

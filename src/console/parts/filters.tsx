@@ -75,12 +75,7 @@ export const FilterForm = ({ filters }: { readonly filters: readonly Filter[] })
         }}
       >
         {filters.map((filter) => (
-          // A new address, for example by going back, brings new values.
-          <Field
-            key={`${filter.name} ${asked[filter.name]}`}
-            filter={filter}
-            value={asked[filter.name] ?? ""}
-          />
+          <Field key={filter.name} filter={filter} value={asked[filter.name] ?? ""} />
         ))}
         <button type="submit" class="plain">
           {say("apply")}

@@ -96,7 +96,15 @@ const Navigation = ({ who }: { readonly who: SignedIn }) => {
       <a class="home" href={addressOf("")}>
         <Brand />
       </a>
-      <details class="menu" ref={menu}>
+      <details
+        class="menu"
+        ref={menu}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key !== "Escape") return;
+          currentTarget.removeAttribute("open");
+          currentTarget.querySelector("summary")?.focus();
+        }}
+      >
         <summary>{say("menu")}</summary>
         <NavigationLinks screen={screen} who={who} />
       </details>

@@ -4,13 +4,14 @@ import type { Obligation } from "../answers.ts";
 import { type Answer, ask, type Failure, type List, type One, send, useAnswer } from "../api.ts";
 import { labelOf } from "../labels.ts";
 import { AnswerLinks, DueDay, ObligationName } from "../parts/obligation.tsx";
-import { Answered, Failed } from "../parts/page-states.tsx";
+import { Answered, Failed, Loading } from "../parts/page-states.tsx";
 import { PERSON, RecordInput } from "../parts/record-input.tsx";
 import { Id, State, Time } from "../parts/said.tsx";
 import { addressOf, go, place } from "../place.ts";
 import { eventText, fieldOf, fieldsOf, RECORD_FORMS, type RecordField } from "../record-forms.ts";
 import { maySee, session } from "../session.ts";
 import { subjectHash } from "../subject-hash.ts";
+import { systemsAreRead } from "../systems.ts";
 import { say } from "../words.ts";
 
 export const RecordScreen = () => {
@@ -22,7 +23,11 @@ export const RecordScreen = () => {
       <WhatHappened what={what} />
       {/* Another address is another form: nothing of the one before stays. */}
       {fieldsOf(what) ? (
-        <RecordForm key={place.value.parameters.toString()} type={what} />
+        systemsAreRead() ? (
+          <RecordForm key={place.value.parameters.toString()} type={what} />
+        ) : (
+          <Loading />
+        )
       ) : (
         maySee("obligations") && <OpenObligations />
       )}

@@ -1,4 +1,4 @@
-// What would write to the log, to keys or to retention cannot be tried out here: its example would be stored for ever.
+// What would write to the log, to keys or to retention cannot be tried out here: its example would stay in the log.
 const canBeTried = (path, method) =>
   method === "get" || path === "/v1/classify" || path.startsWith("/v1/sandbox/");
 const withoutWrites = () => ({
@@ -9,7 +9,7 @@ const withoutWrites = () => ({
 
 // Starts Swagger UI on the document that this service makes from its own schemas. No validator badge: it would call out.
 window.SwaggerUIBundle({
-  url: "/docs/json",
+  url: "./docs/json",
   dom_id: "#swagger-ui",
   plugins: [withoutWrites],
   deepLinking: true,
@@ -17,6 +17,12 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: -1,
   displayRequestDuration: true,
   persistAuthorization: false,
+  // The document has the paths of the service, which may stand below a path of its proxy.
+  requestInterceptor: (request) => {
+    const { pathname, search } = new URL(request.url, location.origin);
+    if (pathname.startsWith("/v1/")) request.url = new URL(`.${pathname}${search}`, location.href).href;
+    return request;
+  },
 });
 
 // Swagger UI has dark colours, and asks nobody whether they are wanted.

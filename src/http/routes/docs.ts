@@ -127,14 +127,13 @@ const PAGE = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Prooftrail API</title>
     <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
-    <link rel="stylesheet" href="/docs/assets/page.css">
+    <link rel="stylesheet" href="./docs/assets/page.css">
   </head>
   <body>
     ${siteHeader("./docs")}
-    <div id="swagger-ui"><noscript>This page needs JavaScript. The same document as JSON: <a href="/docs/json">/docs/json</a></noscript></div>
-    <script src="/docs/assets/swagger-ui-bundle.js"></script>
-    <script src="/docs/assets/page.js"></script>
+    <div id="swagger-ui"><noscript>This page needs JavaScript. The same document as JSON: <a href="./docs/json">/docs/json</a></noscript></div>
+    <script src="./docs/assets/swagger-ui-bundle.js"></script>
+    <script src="./docs/assets/page.js"></script>
   </body>
 </html>
 `;
