@@ -147,7 +147,7 @@ const Stored = Type.Object({
   }),
 });
 
-export const StoredEventAnswer = dataOf(Stored);
+export const StoredEventAnswer = dataOf(Type.Object({ ...Stored.properties, warnings: Warnings }));
 export const StoredEventList = listOf(Stored);
 
 export const KeyAnswer = dataOf(KeyView);

@@ -1,9 +1,17 @@
 /** The JSON form of a stored event in all answers. */
+import type { Warner } from "../event/warnings.ts";
 import type { StoredEvent } from "../projections/events/queries.ts";
 
 /** The event's text is inserted as it was sent. */
 export const storedEventText = ({ sequence, tenant, receivedAt, eventText }: StoredEvent): string =>
   `{"sequence":${sequence},"tenant":"${tenant}","received_at":"${receivedAt}","event":${eventText}}`;
+
+/** With what its sender was warned of, as the service of today would: warnings are not stored. */
+export const warnedEventText = (stored: StoredEvent, warn: Warner): string => {
+  const text = storedEventText(stored);
+  const warnings = warn(JSON.parse(stored.eventText), Date.parse(stored.receivedAt));
+  return warnings.length === 0 ? text : `${text.slice(0, -1)},"warnings":${JSON.stringify(warnings)}}`;
+};
 
 /** On one line. Raw line breaks cannot stand inside a JSON string (RFC 8259 §7), so only white space between values changes. */
 export const storedEventLine = (stored: StoredEvent): string =>

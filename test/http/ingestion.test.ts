@@ -142,6 +142,23 @@ describe("what was probably not intended is answered with a warning, and kept", 
     expect(warnedOf(past)).toEqual(["/timestamp timestamp_long_ago"]);
   });
 
+  test("and again where the event is read, by when it was received", async () => {
+    const early = new Date(Date.now() + 3_600_000).toISOString();
+    for (const members of [
+      { timestamp: early, colour: "red" },
+      { timestamp: "2026-01-01T00:00:00Z" },
+      { timestamp },
+    ]) {
+      const sent = await send(
+        event({ event_id: `evt_read_${Object.values(members).join("_")}`, ...members }),
+      );
+      const { event_id, sequence, warnings } = sent.json.data;
+      const path = `/v1/events/${encodeURIComponent(event_id)}?min_sequence=${sequence}`;
+      const read = await service.call(path);
+      expect([members, read.json.data.warnings]).toEqual([members, warnings]);
+    }
+  });
+
   test("in the answer to a batch, once for each place and kind", async () => {
     const events = Array.from({ length: 60 }, (_, index) =>
       event({

@@ -1,6 +1,8 @@
 import { Elysia } from "elysia";
 import { SYSTEM_TENANT } from "../../access/tenant.ts";
 import { SYSTEM_EVENTS_TEXT } from "../../administration/system-events.ts";
+import type { EventVocabulary } from "../../event/audit-event.ts";
+import { createWarner, type Warner } from "../../event/warnings.ts";
 import { assetList, findAsset } from "../../projections/assets/queries.ts";
 import {
   countEvents,
@@ -40,14 +42,19 @@ import {
   sequenceWait,
 } from "../reading.ts";
 import { StoredEventAnswer, StoredEventList } from "../schemas.ts";
-import { STORED_EVENT_EXAMPLE, storedEventText } from "../stored-event.ts";
+import { STORED_EVENT_EXAMPLE, storedEventText, warnedEventText } from "../stored-event.ts";
 import { successList, successText } from "../success.ts";
 import { EVENT_FILE_FORMS, exportEvents } from "./export.ts";
 
 type Dependencies = ExportDependencies & { readonly views: ViewStore };
 
-export const searchRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) => {
+export const searchRoutes = ({
+  guard,
+  vocabulary,
+  ...dependencies
+}: Dependencies & { readonly guard: Guard; readonly vocabulary: EventVocabulary }) => {
   const { views } = dependencies;
+  const warn = createWarner(vocabulary.legalBases);
   const view = EVENTS_VIEW;
   return new Elysia({ prefix: "/v1" })
     .get(
@@ -65,7 +72,7 @@ export const searchRoutes = ({ guard, ...dependencies }: Dependencies & { readon
       "/events/:event_id",
       guard(
         ONE_EVENT,
-        reading(views, { view, ask: () => undefined, answer: (_, call) => getEvent(views, call) }),
+        reading(views, { view, ask: () => undefined, answer: (_, call) => getEvent(views, call, warn) }),
       ),
       { detail: describe(ONE) },
     )
@@ -144,13 +151,13 @@ const getEvents = async (
   });
 };
 
-const getEvent = async (views: ViewStore, call: Call): Promise<Response> => {
+const getEvent = async (views: ViewStore, call: Call, warn: Warner): Promise<Response> => {
   const { context, principal, params } = call;
   const eventId = params.event_id;
   const event = eventId ? await findEvent(views, principal.tenant, eventId) : undefined;
   if (!event) return notFound(call, "event");
   if (event.kind === "expired") return eventExpired(call, event);
-  return successText({ requestId: context.requestId, dataText: storedEventText(event) });
+  return successText({ requestId: context.requestId, dataText: warnedEventText(event, warn) });
 };
 
 export const eventExpired = (
@@ -197,7 +204,8 @@ const ONE: Operation = {
   id: "readEvent",
   tag: "Reading",
   summary: "Read one event",
-  description: "The event as it was sent, byte for byte, with what the log added.",
+  description:
+    "The event as it was sent, byte for byte, with what the log added, and `warnings` as the answer to sending it has them, by the rules of today.",
   access: ONE_EVENT,
   parameters: [pathParameter("event_id", "evt_sample_001"), MIN_SEQUENCE],
   answer: {
