@@ -7,7 +7,8 @@ export interface StoredEvent {
   readonly tenant: string;
   readonly received_at: Time;
   readonly event: AuditEvent;
-  readonly warnings?: readonly { readonly path: string; readonly message: string }[];
+  /** Only where one event is read. */
+  readonly warnings?: readonly { readonly path: string; readonly code: string; readonly message: string }[];
 }
 
 export interface AuditEvent {

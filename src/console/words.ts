@@ -1,6 +1,7 @@
 /** What the console itself says, in English and Korean. Labels of names in answers come from the service (labels.ts). */
 import { ADMINISTRATION_WORDS } from "./administration-words.ts";
 import { DEADLINE_WORDS } from "./deadline-words.ts";
+import { EVENT_WORDS } from "./event-words.ts";
 import { EVIDENCE_WORDS } from "./evidence-words.ts";
 import { language } from "./language.ts";
 import { RECORD_WORDS } from "./record-words.ts";
@@ -9,6 +10,7 @@ import { SIGN_IN_WORDS } from "./sign-in-words.ts";
 const WORDS = {
   ...ADMINISTRATION_WORDS,
   ...DEADLINE_WORDS,
+  ...EVENT_WORDS,
   ...EVIDENCE_WORDS,
   ...RECORD_WORDS,
   ...SIGN_IN_WORDS,
@@ -188,12 +190,7 @@ const WORDS = {
 
   // Events.
   live: ["Follow live", "실시간 보기"],
-  live_stop: ["Pause", "일시 정지"],
   live_on: ["Live: new events appear on top.", "실시간: 새 이벤트가 위에 표시됩니다."],
-  live_gap: [
-    "The connection broke; it continues where it stopped.",
-    "연결이 끊겨 중단된 곳부터 다시 이어집니다.",
-  ],
   live_filters: [
     "Live works with the filters type, system and risk.",
     "실시간 보기는 유형, 시스템, 위험 등급 조건만 지원합니다.",

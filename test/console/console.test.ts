@@ -319,19 +319,6 @@ describe.skipIf(noBrowserReason !== undefined)(
       expect(await reader.page.getByText("Waive", { exact: true }).count()).toBe(0);
     });
 
-    test("new events appear while they are followed, and pausing ends it", async () => {
-      await using opened = await openConsole({ root, width: 1280 });
-      const { page } = opened;
-      const key = await demo.service.makeKey("live", ["events:read", "events:write"]);
-      await signIn(page, key);
-      await openScreen(page, `${root}events?live=true`);
-      await page.getByText("Live: new events appear on top.").waitFor();
-      await demo.service.call("/v1/events", { key, body: event({ event_type: "objection.received" }) });
-      await page.locator(".live").getByRole("link", { name: "Objection received" }).waitFor();
-      await page.getByRole("link", { name: "Pause" }).click();
-      expect(await page.locator(".live").count()).toBe(0);
-    });
-
     test("what customers send is text: script, right-to-left, long ids, names of members", async () => {
       const key = await demo.service.makeKey("hostile", ["events:read", "events:write"]);
       const script = `<img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>`;

@@ -41,7 +41,7 @@ describe.skipIf(noBrowserReason !== undefined)(
           scheme,
           lang,
           screens: [
-            ...["", "decision", "coverage", "event", "evidence", "first-report"],
+            ...["", "decision", "coverage", "event", "events", "evidence", "first-report"],
             ...["sources", "gaps", "keys", "retention"],
           ],
         }),

@@ -1,7 +1,7 @@
 /** Events by day and group. Each bar leads to its events. */
 import type { Activity } from "../answers.ts";
 import { dateOf, dayOf, numberOf } from "../language.ts";
-import { addressOf, type Parameters } from "../place.ts";
+import { addressOf } from "../place.ts";
 import { say } from "../words.ts";
 
 const GROUPS = [
@@ -28,9 +28,9 @@ const groupOf = (name: string): number => {
   return index === -1 ? GROUPS.length - 1 : index;
 };
 
-/** The last day is today, or the day before `to`. Days are those of UTC, as the service counts them. */
-const daysOf = (rows: readonly Activity[], to?: string): readonly Day[] => {
-  const today = Math.floor((to === undefined ? Date.now() : Date.parse(to) - 1) / DAY_MS) * DAY_MS;
+/** The last day is today. Days are those of UTC, as the service counts them. */
+const daysOf = (rows: readonly Activity[]): readonly Day[] => {
+  const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   return Array.from({ length: DAYS }, (_, index) => {
     const start = new Date(today - (DAYS - 1 - index) * DAY_MS).toISOString();
     const ofDay = rows.filter((row) => Date.parse(row.start) === Date.parse(start));
@@ -41,17 +41,8 @@ const daysOf = (rows: readonly Activity[], to?: string): readonly Day[] => {
   });
 };
 
-export const EventChart = ({
-  rows,
-  to,
-  filters = {},
-}: {
-  readonly rows: readonly Activity[];
-  readonly to?: string | undefined;
-  /** What a bar keeps beside its day. */
-  readonly filters?: Parameters;
-}) => {
-  const days = daysOf(rows, to);
+export const EventChart = ({ rows }: { readonly rows: readonly Activity[] }) => {
+  const days = daysOf(rows);
   const highest = Math.max(1, ...days.map(({ sum }) => sum));
   const all = days.reduce((sum, day) => sum + day.sum, 0);
   return (
@@ -68,7 +59,7 @@ export const EventChart = ({
       </figcaption>
       <div class="bars">
         {days.map((day) => (
-          <Bar key={day.start} day={day} highest={highest} filters={filters} />
+          <Bar key={day.start} day={day} highest={highest} />
         ))}
       </div>
       <div class="axis" aria-hidden="true">
@@ -80,19 +71,11 @@ export const EventChart = ({
   );
 };
 
-const Bar = ({
-  day: { start, counts, sum },
-  highest,
-  filters,
-}: {
-  readonly day: Day;
-  readonly highest: number;
-  readonly filters: Parameters;
-}) => {
+const Bar = ({ day: { start, counts, sum }, highest }: { readonly day: Day; readonly highest: number }) => {
   const end = new Date(Date.parse(start) + DAY_MS).toISOString();
   let top = HEIGHT;
   return (
-    <a href={addressOf("events", { ...filters, from: start, to: end })}>
+    <a href={addressOf("events", { from: start, to: end })}>
       <span class="unseen">{`${dateOf(start)}: ${numberOf(sum)}`}</span>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
         {GROUPS.map(({ id }, index) => {

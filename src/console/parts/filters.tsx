@@ -13,7 +13,15 @@ export type Filter = { readonly name: string; readonly title: Word } & (
   /** Names with labels; only these, or all that have one. */
   | { readonly kind: "labels"; readonly labels: LabelKind; readonly only?: readonly string[] }
   | { readonly kind: "flag"; readonly on: Word }
-);
+) & {
+    /** Leaves out what the filter of this title finds. */
+    readonly isNot?: true;
+    /** Has a field only while the address has it. */
+    readonly isSeldom?: true;
+  };
+
+export const titleOf = ({ title, isNot }: Filter): string =>
+  isNot ? say("filter_not", { f: say(title) }) : say(title);
 
 /** The parameters of the address that are filters of this list. */
 export const filtersAsked = (filters: readonly Filter[]): Parameters =>
@@ -42,25 +50,43 @@ export const apiFilters = (filters: readonly Filter[]): Parameters =>
     }),
   );
 
-const valuesOf = async (form: HTMLFormElement, filters: readonly Filter[]): Promise<Parameters> => {
+const valuesOf = async (
+  form: HTMLFormElement,
+  filters: readonly Filter[],
+  asked: Parameters,
+): Promise<Parameters> => {
   const data = new FormData(form);
   const text = (name: string): string => String(data.get(name) ?? "").trim();
   const entries = filters.map(async ({ name, kind }) => {
     if (kind === "systems") return [name, joined(data.getAll(name).map(String))] as const;
     const value = text(name);
+    // A field cannot show all that an address may hold, such as two hashes or a time with its seconds: what nobody changed stays.
+    const before = asked[name] ?? "";
+    if (value === (kind === "day" ? inputTime(before) : before)) return [name, before] as const;
+    if (kind === "day" && value.includes("T")) return [name, new Date(value).toISOString()] as const;
     const isPerson = kind === "person" && value !== "";
-    return [name, isPerson ? await subjectHash(value, text(SECRET)) : value] as const;
+    return [name, isPerson ? await subjectHash(value, text(secretOf(name))) : value] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
 };
 
 /** Has no place in an address. */
-const SECRET = "hash_secret";
+const secretOf = (name: string): string => `${name}_secret`;
+
+/** A day, or a time of the reader's zone, as the inputs of HTML write them. */
+const inputTime = (value: string): string => {
+  if (value === "" || DAY.test(value) || Number.isNaN(Date.parse(value))) return value;
+  const at = new Date(value);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
+    .toISOString()
+    .slice(0, "2026-11-29T10:00".length);
+};
 
 export const FilterForm = ({ filters }: { readonly filters: readonly Filter[] }) => {
   const asked = filtersAsked(filters);
+  const shown = filters.filter(({ name, isNot, isSeldom }) => asked[name] ?? !(isNot || isSeldom));
   const apply = async (form: HTMLFormElement): Promise<void> =>
-    go(addressHere(await valuesOf(form, filters)));
+    go(addressHere(await valuesOf(form, shown, asked)));
   return (
     <details class="filters" open={matchMedia("(min-width: 701px)").matches}>
       <summary>{say("filters")}</summary>
@@ -74,7 +100,7 @@ export const FilterForm = ({ filters }: { readonly filters: readonly Filter[] })
             apply(change.currentTarget);
         }}
       >
-        {filters.map((filter) => (
+        {shown.map((filter) => (
           <Field key={filter.name} filter={filter} value={asked[filter.name] ?? ""} />
         ))}
         <button type="submit" class="plain">
@@ -90,7 +116,7 @@ const Field = ({ filter, value }: { readonly filter: Filter; readonly value: str
   if (filter.kind === "person") return <PersonField filter={filter} value={value} />;
   return (
     <div class="field">
-      <label for={idOf(filter)}>{say(filter.title)}</label>
+      <label for={idOf(filter)}>{titleOf(filter)}</label>
       <Input filter={filter} value={value} />
     </div>
   );
@@ -105,8 +131,8 @@ const Input = ({ filter, value }: { readonly filter: Filter; readonly value: str
         <input
           id={idOf(filter)}
           name={filter.name}
-          type="date"
-          value={DAY.test(value) ? value : value.slice(0, 10)}
+          type={value === "" || DAY.test(value) ? "date" : "datetime-local"}
+          value={inputTime(value)}
         />
       );
     case "labels": {
@@ -121,7 +147,13 @@ const Input = ({ filter, value }: { readonly filter: Filter; readonly value: str
       );
     }
     case "system":
-      return <Choice name={filter.name} value={value} choices={knownSystems()} />;
+      return (
+        <Choice
+          name={filter.name}
+          value={value}
+          choices={knownSystems().map(([id, label]) => [joined([id]), label])}
+        />
+      );
     case "systems":
       return <Systems name={filter.name} chosen={valuesIn(value)} />;
     case "flag":
@@ -183,22 +215,22 @@ const Choice = (props: {
 const PersonField = ({ filter, value }: { readonly filter: Filter; readonly value: string }) => (
   <div class="person">
     <label>
-      {say(filter.title)}
+      {titleOf(filter)}
       <input
         name={filter.name}
         type="text"
         value={value}
         autocomplete="off"
         spellcheck={false}
-        aria-describedby="person-hint"
+        aria-describedby={`${filter.name}-hint`}
       />
     </label>
-    <small id="person-hint">{say("person_hint")}</small>
+    <small id={`${filter.name}-hint`}>{say("person_hint")}</small>
     <details>
       <summary>HMAC</summary>
       <label>
         {say("hash_key")}
-        <input name={SECRET} type="password" autocomplete="off" />
+        <input name={secretOf(filter.name)} type="password" autocomplete="off" />
       </label>
     </details>
   </div>
@@ -210,11 +242,12 @@ export const shownValue = (filter: Filter, value: string): string => {
       .split(",")
       .map((name) => labelOf(filter.labels, name))
       .join(", ");
-  if (filter.kind === "system") return systemName(value);
-  if (filter.kind === "systems") return valuesIn(value).map(systemName).join(", ");
+  if (filter.kind === "system" || filter.kind === "systems")
+    return valuesIn(value).map(systemName).join(", ");
   if (filter.kind === "day" && !DAY.test(value)) return timeOf(value);
   if (filter.kind === "flag") return say("yes");
-  return isHash(value) ? shortHash(value) : value;
+  const values = valuesIn(value);
+  return values.every(isHash) ? values.map(shortHash).join(", ") : value;
 };
 
 const Chips = ({ filters }: { readonly filters: readonly Filter[] }) => {
@@ -229,7 +262,7 @@ const Chips = ({ filters }: { readonly filters: readonly Filter[] }) => {
       {set.map(({ filter, value }) => (
         <li key={filter.name}>
           <a href={addressHere({ [filter.name]: undefined })} title={value}>
-            {say(filter.title)}: {shownValue(filter, value)}
+            {titleOf(filter)}: <bdi>{shownValue(filter, value)}</bdi>
             <span aria-hidden="true"> ×</span>
             <span class="unseen">. {say("remove_filter")}</span>
           </a>

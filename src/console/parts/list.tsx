@@ -1,9 +1,11 @@
 /** A list of the API as a screen: filters, count, columns, pages and files, all of them in the address. */
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { type List, useAnswer } from "../api.ts";
+import { curlLine } from "../command-lines.ts";
 import { numberOf } from "../language.ts";
 import { addressHere, apiAddress, go, type Parameters, place } from "../place.ts";
 import { say, type Word } from "../words.ts";
+import { CopyButton } from "./copy-button.tsx";
 import { apiFilters, type Filter, FilterForm, filtersAsked } from "./filters.tsx";
 import { Answered } from "./page-states.tsx";
 
@@ -32,6 +34,9 @@ export interface ListSpec<Row> {
   /** What an empty list says, if no events fill it. */
   readonly empty?: () => ComponentChildren;
   readonly above?: () => ComponentChildren;
+  /** The same list by the command line. */
+  readonly command?: (service: string, parameters: Parameters) => string;
+  readonly beneath?: () => ComponentChildren;
 }
 
 const PAGE_ROWS = "50";
@@ -66,13 +71,14 @@ export const ListScreen = <Row,>({
               <Table title={title} columns={shownColumns(spec.columns)} rows={data} rowId={spec.rowId} />
               <div class="beneath">
                 <Pages cursor={cursor} next={next_cursor} />
-                <Files path={spec.exportPath ?? path} parameters={asked} />
+                <Files path={spec.exportPath ?? path} parameters={asked} command={spec.command} />
                 <ColumnChoice columns={spec.columns} />
               </div>
             </>
           )
         }
       </Answered>
+      {spec.beneath?.()}
     </>
   );
 };
@@ -87,6 +93,8 @@ export const Table = <Row,>(props: {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowId: (row: Row) => string;
+  /** A row beneath another one. */
+  readonly note?: (row: Row) => ComponentChildren;
 }) => (
   <section class="scroll" aria-label={say(props.title)} tabindex={0}>
     <table>
@@ -101,13 +109,16 @@ export const Table = <Row,>(props: {
       </thead>
       <tbody>
         {props.rows.map((row) => (
-          <tr key={props.rowId(row)}>
-            {props.columns.map(({ id, cell, isWide }) => (
-              <td key={id} class={isWide && "wide"}>
-                {cell(row)}
-              </td>
-            ))}
-          </tr>
+          <Fragment key={props.rowId(row)}>
+            <tr>
+              {props.columns.map(({ id, cell, isWide }) => (
+                <td key={id} class={isWide && "wide"}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+            {props.note?.(row)}
+          </Fragment>
         ))}
       </tbody>
     </table>
@@ -160,23 +171,37 @@ export const Pages = ({
 );
 
 /** The same filters; a file has every row, not one page. */
-export const Files = ({ path, parameters }: { readonly path: string; readonly parameters: Parameters }) => (
-  <p class="files">
-    {say("export_as")}{" "}
-    {["csv", "ndjson"].map((format) => (
-      <a key={format} href={apiAddress(path, { ...parameters, format })} download="">
-        {format.toUpperCase()}
-      </a>
-    ))}
-    <Commands address={apiAddress(path, parameters)} />
-  </p>
-);
+export const Files = (props: {
+  readonly path: string;
+  readonly parameters: Parameters;
+  /** As `ListSpec.command`. */
+  readonly command?: ListSpec<never>["command"];
+}) => {
+  const { path, parameters, command } = props;
+  const curl = curlLine(apiAddress(path, parameters));
+  return (
+    <div class="files">
+      {say("export_as")}{" "}
+      {["csv", "ndjson"].map((format) => (
+        <a key={format} href={apiAddress(path, { ...parameters, format })} download="">
+          {format.toUpperCase()}
+        </a>
+      ))}
+      <details class="command">
+        <summary>{say("as_command")}</summary>
+        <p class="quiet">{say("commands_lede")}</p>
+        <Command name="curl" line={curl} />
+        {command && <Command name="prooftrail" line={command(apiAddress(""), parameters)} />}
+      </details>
+    </div>
+  );
+};
 
-const Commands = ({ address }: { readonly address: string }) => (
-  <details class="command">
-    <summary>{say("as_command")}</summary>
-    <code>{`curl -H "Authorization: Bearer $PROOFTRAIL_API_KEY" '${address.replaceAll("'", "%27")}'`}</code>
-  </details>
+const Command = ({ name, line }: { readonly name: string; readonly line: string }) => (
+  <p>
+    <code dir="ltr">{line}</code>{" "}
+    <CopyButton text={() => line}>{say("copy_command", { c: name })}</CopyButton>
+  </p>
 );
 
 const Empty = <Row,>({ spec }: { readonly spec: ListSpec<Row> }) => {

@@ -1,11 +1,15 @@
 import type { AuditEvent, Proof, StoredEvent } from "../answers.ts";
-import { type Asked, type One, useAnswer } from "../api.ts";
+import { type Asked, type List, type One, useAnswer } from "../api.ts";
+import { type EventValue, valuesOfEvent } from "../event-filters.ts";
 import { labelOf } from "../labels.ts";
+import { titleOf } from "../parts/filters.tsx";
 import { Answered } from "../parts/page-states.tsx";
 import { ProofBox } from "../parts/proof-box.tsx";
-import { eventTitle, Id, Label, Person, Said, System, Time } from "../parts/said.tsx";
+import { EventLink, eventTitle, Id, Person, Said, System, Time } from "../parts/said.tsx";
+import { OnlyOrNot } from "../parts/value-filter.tsx";
 import { addressOf, place } from "../place.ts";
-import { say } from "../words.ts";
+import { joined } from "../several.ts";
+import { say, type Word } from "../words.ts";
 
 export const EventScreen = () => {
   const id = place.value.parameters.get("id") ?? "";
@@ -48,7 +52,7 @@ const Lede = ({ event }: { readonly event: AuditEvent }) => (
       <Said
         word="in_case"
         c={
-          <a href={addressOf("events", { correlation_id: event.correlation_id })}>
+          <a href={addressOf("events", { correlation_id: joined([event.correlation_id]) })}>
             <Id id={event.correlation_id} />
           </a>
         }
@@ -59,44 +63,47 @@ const Lede = ({ event }: { readonly event: AuditEvent }) => (
 
 const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-const Facts = ({ stored: { event, sequence, received_at } }: { readonly stored: StoredEvent }) => (
-  <section>
-    <h2>{say("facts")}</h2>
-    <dl class="facts">
-      <dt>{say("type")}</dt>
-      <dd>
-        <Label kind="event_types" name={event.event_type} /> <code>{event.event_type}</code>
-      </dd>
-      <dt>{say("time")}</dt>
-      <dd>
-        <Time at={event.timestamp} />
-      </dd>
-      <dt>{say("received")}</dt>
-      <dd>
-        <Time at={received_at} />
-      </dd>
-      <dt>{say("sequence")}</dt>
-      <dd>{sequence}</dd>
-      {event.risk_tier && (
-        <>
-          <dt>{say("risk")}</dt>
-          <dd>
-            <Label kind="risk_tiers" name={event.risk_tier} />
-          </dd>
-        </>
-      )}
-      {event.legal_bases && (
-        <>
-          <dt>{say("law")}</dt>
-          <dd>{event.legal_bases.map((law) => labelOf("laws", law)).join(", ")}</dd>
-        </>
-      )}
-      {Object.entries(event.metadata ?? {}).map(([name, value]) => (
-        <Member key={name} name={name} value={valueText(value)} />
-      ))}
-    </dl>
-  </section>
-);
+const Facts = ({ stored }: { readonly stored: StoredEvent }) => {
+  const { event, sequence, received_at } = stored;
+  return (
+    <section>
+      <h2>{say("facts")}</h2>
+      <dl class="facts">
+        <dt>{say("time")}</dt>
+        <dd>
+          <Time at={event.timestamp} />
+        </dd>
+        <dt>{say("received")}</dt>
+        <dd>
+          <Time at={received_at} />
+        </dd>
+        <dt>{say("sequence")}</dt>
+        <dd>{sequence}</dd>
+        {valuesOfEvent(stored).map((of) => (
+          <div key={`${of.filter.name} ${of.value}`}>
+            <dt>{titleOf(of.filter)}</dt>
+            <dd>
+              <Value {...of} /> <OnlyOrNot {...of} />
+            </dd>
+          </div>
+        ))}
+        {Object.entries(event.metadata ?? {}).map(([name, value]) => (
+          <Member key={name} name={name} value={valueText(value)} />
+        ))}
+      </dl>
+    </section>
+  );
+};
+
+/** The label, and the value as it stands in the log. */
+const Value = ({ filter, value }: EventValue) =>
+  filter.kind === "labels" ? (
+    <>
+      {labelOf(filter.labels, value)} <code>{value}</code>
+    </>
+  ) : (
+    <Id id={value} />
+  );
 
 const Member = ({ name, value }: { readonly name: string; readonly value: string }) => (
   <>
@@ -138,13 +145,35 @@ const Neighbours = ({ event }: { readonly event: AuditEvent }) => {
             </a>
           </li>
         )}
-        {correlation_id && (
-          <li>
-            <a href={addressOf("events", { correlation_id })}>{say("all_of_case")}</a>
-          </li>
-        )}
+        {correlation_id && <Case id={correlation_id} event={event} />}
       </ul>
     </section>
+  );
+};
+
+const CASE_ROWS = "20";
+
+/** From its beginning; a long one goes on in the list. */
+const Case = ({ id, event }: { readonly id: string; readonly event: AuditEvent }) => {
+  const correlation_id = joined([id]);
+  const { answer } = useAnswer<List<StoredEvent>>("v1/events", {
+    correlation_id,
+    order: "asc",
+    limit: CASE_ROWS,
+  });
+  const rows = answer.kind === "answered" ? answer.body.data : [];
+  return (
+    <>
+      {rows.map((row) => (
+        <li key={row.sequence}>
+          <Time at={row.event.timestamp} /> <EventLink event={row.event} />
+          {row.event.event_id === event.event_id && ` (${say("this_event")})`}
+        </li>
+      ))}
+      <li>
+        <a href={addressOf("events", { correlation_id })}>{say("all_of_case")}</a>
+      </li>
+    </>
   );
 };
 
@@ -152,12 +181,32 @@ const Warnings = ({ stored: { warnings = [] } }: { readonly stored: StoredEvent 
   warnings.length === 0 ? null : (
     <section>
       <h2>{say("warnings")}</h2>
+      <p class="quiet">{say("warnings_lede")}</p>
       <ul class="plain-list">
-        {warnings.map(({ path, message }) => (
-          <li key={path}>
-            <code>{path}</code> {message}
+        {warnings.map(({ path, code, message }) => (
+          <li key={path + code}>
+            {warningText(code) ?? message} <code dir="ltr">{path}</code>
+            {warningText(code) && (
+              <small lang="en" dir="ltr">
+                {message}
+              </small>
+            )}
           </li>
         ))}
       </ul>
     </section>
   );
+
+const WARNINGS: ReadonlyMap<string, Word> = new Map([
+  ["unknown_field", "warning_unknown_field"],
+  ["unknown_legal_basis", "warning_unknown_legal_basis"],
+  ["unknown_metadata_key", "warning_unknown_metadata_key"],
+  ["timestamp_in_future", "warning_timestamp_in_future"],
+  ["timestamp_long_ago", "warning_timestamp_long_ago"],
+  ["asset_id_not_normalised", "warning_asset_id_not_normalised"],
+]);
+
+const warningText = (code: string): string | undefined => {
+  const word = WARNINGS.get(code);
+  return word && say(word);
+};
