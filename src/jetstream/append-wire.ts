@@ -9,6 +9,7 @@ import type { Sequence } from "../log/outcome.ts";
 import { RECORD_END } from "../log/record.ts";
 
 const HEADER_START = "NATS/1.0\r\nNats-Msg-Id: ";
+const LINE_END_AND_HEADER_START = `\r\n${HEADER_START}`;
 
 /** One message by itself; its acknowledgement goes to `reply`. */
 export const encodeSingle = (record: OutgoingRecord, reply: string, after?: Sequence): Uint8Array => {
@@ -52,32 +53,86 @@ const bytesMax = (record: OutgoingRecord): number =>
 /** An upper bound of everything except subject and payload: HPUB, reply, lengths, headers and line ends, about 250 bytes. */
 const LINE_BYTES_MAX = 512;
 
-/** Writes messages one after another. `batch`: the headers of an atomic batch up to its number; empty for none. */
+/**
+ * Writes messages one after another, character by character. Building a text first leaves a kilobyte of garbage per event, and takes
+ * several times as long while requests come (measured). Parts that are equal in the message before, which is mostly so within a request,
+ * are copied from there. `batch`: the headers of an atomic batch up to its number; empty for none.
+ */
 const createWriter = (bytes: Buffer, batch: string) => {
   let end = 0;
   let sequence = 0;
-  /** Everything except the event is ASCII: one byte per character. */
-  const put = (text: string): void => {
-    end += bytes.write(text, end, "latin1");
-  };
+  let before: OutgoingRecord | undefined;
+  let subjectAt = 0;
+  let startAt = 0;
+
   /** `replyPart`: with a leading space, or empty. `headersEnd`: the last headers and the empty line. */
   const write = (record: OutgoingRecord, replyPart: string, headersEnd: string): void => {
     const { subject, messageId, start, event } = record;
-    const headers = `${HEADER_START}${messageId}${batch === "" ? "" : batch + ++sequence}${headersEnd}`;
-    const length = headers.length + payloadBytes(record);
-    put(`HPUB ${subject}${replyPart} ${headers.length} ${length}\r\n${headers}${start}`);
-    putEvent(event);
-    put(MESSAGE_END);
-  };
-  const putEvent = ({ source, from, to }: EventBytes): void => {
-    // A Buffer copies a part without creating a view of it.
-    if (Buffer.isBuffer(source)) source.copy(bytes, end, from, to);
-    else bytes.set(source.subarray(from, to), end);
-    end += to - from;
+    sequence++;
+    const numberLength = batch === "" ? 0 : batch.length + digitsOf(sequence);
+    const headersLength = HEADER_START.length + messageId.length + numberLength + headersEnd.length;
+    let at = putAscii("HPUB ", bytes, end);
+    const subjectBefore = subjectAt;
+    subjectAt = at;
+    at =
+      before?.subject === subject
+        ? putAgain(subjectBefore, subject.length, bytes, at)
+        : putAscii(subject, bytes, at);
+    at = putAscii(replyPart, bytes, at);
+    at = putNumber(headersLength, bytes, putAscii(" ", bytes, at));
+    at = putNumber(headersLength + payloadBytes(record), bytes, putAscii(" ", bytes, at));
+    at = putAscii(LINE_END_AND_HEADER_START, bytes, at);
+    at = putAscii(messageId, bytes, at);
+    if (batch !== "") at = putNumber(sequence, bytes, putAscii(batch, bytes, at));
+    at = putAscii(headersEnd, bytes, at);
+    const startBefore = startAt;
+    startAt = at;
+    at =
+      before?.start === start ? putAgain(startBefore, start.length, bytes, at) : putAscii(start, bytes, at);
+    at = putBytes(event, bytes, at);
+    end = putAscii(MESSAGE_END, bytes, at);
+    before = record;
   };
   return { write, written: () => bytes.subarray(0, end) };
 };
 
+/** Copies bytes that are already in the buffer. Returns the index after them. */
+const putAgain = (from: number, length: number, bytes: Uint8Array, at: number): number => {
+  bytes.copyWithin(at, from, from + length);
+  return at + length;
+};
+
+/** Returns the index after the bytes. A Buffer copies a part without creating a view of it. */
+const putBytes = ({ source, from, to }: EventBytes, bytes: Buffer, at: number): number => {
+  if (Buffer.isBuffer(source)) source.copy(bytes, at, from, to);
+  else bytes.set(from === 0 && to === source.length ? source : source.subarray(from, to), at);
+  return at + to - from;
+};
+
+/** Returns the index after the text. Everything except the event is ASCII: one byte per character. */
+const putAscii = (text: string, bytes: Uint8Array, at: number): number => {
+  for (let index = 0; index < text.length; index++) bytes[at + index] = text.charCodeAt(index);
+  return at + text.length;
+};
+
+/** Decimal digits of a whole number above 0. */
+const digitsOf = (value: number): number => {
+  let digits = 1;
+  for (let next = 10; next <= value; next *= 10) digits++;
+  return digits;
+};
+
+const putNumber = (value: number, bytes: Uint8Array, at: number): number => {
+  const end = at + digitsOf(value);
+  let rest = value;
+  for (let index = end - 1; index >= at; index--) {
+    bytes[index] = ZERO + (rest % 10);
+    rest = Math.trunc(rest / 10);
+  }
+  return end;
+};
+
+const ZERO = 0x30;
 /** The header by which the broker stores only if this is the last sequence of the stream. */
 const expecting = (after: Sequence | undefined): string =>
   after === undefined ? "" : `\r\nNats-Expected-Last-Sequence: ${after}`;
