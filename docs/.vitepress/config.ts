@@ -69,7 +69,10 @@ export default {
         ],
       },
       { text: "How to", items: items("how-to", howTo) },
-      { text: "Reference", items: items("reference", reference) },
+      {
+        text: "Reference",
+        items: [...items("reference", reference), { text: "Outbox file of an SDK", link: "/outbox-file" }],
+      },
       {
         text: "Why",
         items: [

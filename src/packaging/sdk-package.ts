@@ -130,7 +130,7 @@ const manifest = async (): Promise<string> => {
       type: "module",
       exports,
       sideEffects: false,
-      engines: { node: ">=20" },
+      engines: { node: ">=22.13" },
       peerDependencies: { elysia: ELYSIA },
       peerDependenciesMeta: { elysia: { optional: true } },
     },

@@ -2,20 +2,18 @@
 import { setMaxListeners } from "node:events";
 import { clearInterval, setInterval } from "node:timers";
 import { setImmediate } from "node:timers/promises";
-import type { DeadLetters } from "./dead-letters.ts";
 import type { Deliver } from "./delivery.ts";
 import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
 import { eventCount } from "./event-count.ts";
 import { eventIdIn } from "./event-id.ts";
 import type { EventMaker } from "./event-maker.ts";
 import { CLOSE_TIMEOUT_MS_DEFAULT, OVERFLOW_BYTES_MAX, SEND_TIMEOUT_MS_DEFAULT } from "./limits.ts";
-import { createMemoryOutbox } from "./memory-outbox.ts";
 import type { Outbox, Synced, TakeLimits } from "./outbox.ts";
 import { programEnd } from "./program-end.ts";
 import {
   type Captured,
   createRecorder,
-  type EventBytes,
+  type EventText,
   type Keep,
   keepEvent,
   type LooseRecorder,
@@ -24,9 +22,10 @@ import {
   reportConverted,
 } from "./recorder.ts";
 import type { DropReason, RejectedEvent, Reports } from "./reports.ts";
-import { createSender, type Flushed, type Sender } from "./sender.ts";
+import { type Flushed, Sender } from "./sender.ts";
 import type { ServiceAddress } from "./service.ts";
 import { rejectedAs, type Sent, type SingleRoute, sendOne } from "./single-send.ts";
+import { createMemoryOutbox } from "./sqlite-outbox.ts";
 import { SDK_VERSION } from "./version.ts";
 
 export interface Stats {
@@ -74,7 +73,6 @@ interface Parts {
   readonly reports: Reports;
   readonly deliver: Deliver;
   readonly outbox: Outbox;
-  readonly deadLetters: DeadLetters;
   readonly limits: TakeLimits;
   readonly flushIntervalMs: number;
   readonly heartbeat: { readonly asset_id: string; readonly intervalMs: number } | undefined;
@@ -113,14 +111,13 @@ export class BackgroundClient implements Client {
   };
 
   constructor(parts: Parts) {
-    const { outbox, deliver, deadLetters, limits, flushIntervalMs, reports, maker, heartbeat } = parts;
+    const { outbox, deliver, limits, flushIntervalMs, reports, maker, heartbeat } = parts;
     this.#parts = parts;
     // Each `send()` in flight adds a listener.
     allowManyListeners(this.#sending.signal);
-    this.#sender = createSender({
+    this.#sender = new Sender({
       outboxes: [outbox, this.#overflow],
       deliver,
-      deadLetters,
       limits,
       flushIntervalMs,
       random: Math.random,
@@ -166,7 +163,7 @@ export class BackgroundClient implements Client {
       reports.dropped(made.dropped);
       return rejectedAs(made.dropped);
     }
-    const body = Uint8Array.from(made.bytes);
+    const body = new TextEncoder().encode(made.text);
     reportConverted(reports, made);
     const { signal } = this.#sending;
     const { eventId } = made;
@@ -175,7 +172,7 @@ export class BackgroundClient implements Client {
 
   async synced(): Promise<Synced> {
     const isDelivered = this.#overflow.mark();
-    const synced = await this.#parts.outbox.sync();
+    const synced = this.#parts.outbox.sync();
     if (synced.kind === "failed" || isDelivered()) return synced;
     const { events } = this.#overflow.pending;
     const kept = `${eventCount(events)} ${events === 1 ? "is" : "are"} in memory only`;
@@ -202,12 +199,10 @@ export class BackgroundClient implements Client {
     this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
     this.#parts.reports.closing();
-    // The events delivered meanwhile may occupy all the space that the disk has.
-    if (this.#overflow.pending.events > 0) await this.#parts.outbox.release();
     // Set before anything else, because a callback that learns of a drop may capture an event.
     this.#isClosed = true;
     this.#moveOverflow();
-    const ended = await this.#parts.outbox.close();
+    const ended = this.#parts.outbox.close();
     programEnd.exit.drop(this.#exit);
     this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");
     // A process warning is written in the next turn of the event loop, and the program may exit before that.
@@ -218,41 +213,40 @@ export class BackgroundClient implements Client {
 
   /** Gives events that the disk did not accept a last chance: it may have space again. */
   #moveOverflow(): void {
-    const left: Uint8Array[] = [];
+    const left: string[] = [];
     let why: string | undefined;
-    for (const bytes of this.#overflow.empty()) {
-      const appended = this.#parts.outbox.append(bytes, this.#overflowSinceMs);
+    for (const text of this.#overflow.empty()) {
+      const appended = this.#parts.outbox.append(text, this.#overflowSinceMs);
       if (appended.kind === "kept") continue;
-      left.push(bytes);
+      left.push(text);
       why ??= appended.kind === "full" ? "it has reached its bound" : appended.reason;
     }
     this.#dropAll(left, "outbox_failed", `The outbox cannot be written, and the client is closed: ${why}`);
   }
 
-  #dropAll(entries: readonly Uint8Array[], reason: DropReason, message: string): void {
-    const decoder = new TextDecoder();
+  #dropAll(entries: readonly string[], reason: DropReason, message: string): void {
     this.#parts.reports.droppedTogether(
-      entries.map((bytes) => ({ reason, message, eventId: eventIdIn(decoder.decode(bytes)) })),
+      entries.map((text) => ({ reason, message, eventId: eventIdIn(text) })),
     );
   }
 
-  #keep({ eventId, bytes }: EventBytes): ReturnType<Keep> {
+  #keep({ eventId, text }: EventText): ReturnType<Keep> {
     const { outbox, reports } = this.#parts;
     const drop = (reason: DropReason, message: string) =>
       ({ kind: "dropped", dropped: { reason, message, eventId } }) as const;
     if (this.#isClosed) return drop("closed", "The client is closed.");
-    const appended = outbox.append(bytes);
+    const appended = outbox.append(text);
     if (appended.kind === "full") return drop("outbox_full", "The outbox has reached its bound.");
     if (appended.kind === "failed") {
       const message = `The outbox cannot be written: ${appended.reason}`;
-      if (this.#hasEnded || this.#overflow.append(bytes).kind !== "kept")
+      if (this.#hasEnded || this.#overflow.append(text).kind !== "kept")
         return drop("outbox_failed", message);
       this.#overflowSinceMs ??= Date.now();
       reports.problem("outbox", `${message}. Events are held in memory meanwhile.`);
     }
     // Captured by an `exit` listener of the program that runs after ours.
     if (this.#hasEnded && outbox.empty().length > 0) return drop("closed", ENDED);
-    this.#sender.appended(bytes.length);
+    this.#sender.appended(text.length);
     return { kind: "kept", eventId };
   }
 

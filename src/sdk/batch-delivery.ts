@@ -5,32 +5,18 @@ import { isJsonObject } from "./json-object.ts";
 import { post, rejectionOf, type ServiceAddress, warningsIn } from "./service.ts";
 
 const encoder = new TextEncoder();
-const BEGIN = encoder.encode('{"events":[');
-const COMMA = encoder.encode(",");
-const END = encoder.encode("]}");
 
 export const createBatchDelivery =
   (service: ServiceAddress): Deliver =>
   async ({ events, mayBeResent, signal }) => {
     const path = mayBeResent ? "/v1/events/batch?resent=true" : "/v1/events/batch";
-    const answer = await post(service, { path, body: bodyOf(events), signal });
+    const answer = await post(service, {
+      path,
+      body: encoder.encode(`{"events":[${events.join(",")}]}`),
+      signal,
+    });
     return answer.kind === "taken" ? readOutcomes(answer.data, events.length) : answer;
   };
-
-const bodyOf = (events: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
-  let length = BEGIN.length + END.length + Math.max(0, events.length - 1);
-  for (const event of events) length += event.length;
-  const body = new Uint8Array(length);
-  body.set(BEGIN);
-  let at = BEGIN.length;
-  for (const [index, event] of events.entries()) {
-    if (index > 0) body.set(COMMA, at++);
-    body.set(event, at);
-    at += event.length;
-  }
-  body.set(END, at);
-  return body;
-};
 
 /**
  * Each event has its own outcome (DESIGN 3). An answer counts only if it accounts for all events: an event that it does not mention would otherwise

@@ -2,7 +2,7 @@
  * The options of a client, and how they are read. A mistake in an option is thrown at once, so that it shows when the program is deployed and not
  * when an event is lost.
  */
-import type { SyncPolicy } from "./file-outbox.ts";
+
 import { type Hash, keyedHash, sha256 } from "./hash.ts";
 import { isBytes } from "./is-bytes.ts";
 import { isJsonObject } from "./json-object.ts";
@@ -19,6 +19,7 @@ import {
   REQUEST_TIMEOUT_MS_DEFAULT,
   SOURCE_CHARACTERS_MAX,
 } from "./limits.ts";
+import type { SyncPolicy } from "./outbox.ts";
 import { type HttpProxy, proxyAt } from "./proxy.ts";
 import type { Callbacks } from "./reports.ts";
 
@@ -31,7 +32,7 @@ export interface OutboxInFolder {
   /** Default: `interval`. */
   readonly sync?: SyncPolicy;
   /**
-   * Limit in bytes for all files together; default 256 MiB. Beyond it new events are dropped, counted and reported; events already in the outbox
+   * Limit in bytes for all waiting events; default 256 MiB. Beyond it new events are dropped, counted and reported; events already in the outbox
    * stay.
    */
   readonly bytesMax?: number;

@@ -1,5 +1,5 @@
 /** Creates clients for a program that records what its AI does: clients for the service and for its sandbox. */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { activeSpan } from "./active-span.ts";
 import { BackgroundClient, type Client } from "./background-client.ts";
 import { createBatchDelivery } from "./batch-delivery.ts";
@@ -21,15 +21,13 @@ import {
   SANDBOX_OPTIONS,
   type SandboxOptions,
 } from "./client-options.ts";
-import { createDeadLetterFile, DEAD_LETTERS_FULL, type DeadLetters, noDeadLetters } from "./dead-letters.ts";
 import { createEventMaker, type EventMaker } from "./event-maker.ts";
-import { createFileOutbox } from "./file-outbox.ts";
 import { ADOPT_INTERVAL_MS, SANDBOX_BATCH_EVENTS } from "./limits.ts";
-import { createMemoryOutbox } from "./memory-outbox.ts";
 import type { Outbox } from "./outbox.ts";
 import { createReports, type Reports } from "./reports.ts";
 import { createSandboxDelivery } from "./sandbox-delivery.ts";
 import { LOG_ROUTE, SANDBOX_ROUTE } from "./single-send.ts";
+import { createFileOutbox, createMemoryOutbox } from "./sqlite-outbox.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
@@ -48,15 +46,16 @@ export const createClient = <Extra extends string = never>(options: ClientOption
   const heartbeat = readHeartbeat(options);
   const batch = readBatch(options.batch);
   const reports = createReports(options);
+  const makers = eventMakers(options);
   return new BackgroundClient({
     service,
     route: LOG_ROUTE,
-    ...eventMakers(options),
+    ...makers,
     reports,
     heartbeat,
     deliver: createBatchDelivery(service),
     ...batch,
-    ...openOutbox(options.outbox, reports),
+    outbox: openOutbox(options.outbox, makers.maker, reports),
   });
 };
 
@@ -81,7 +80,6 @@ export const createSandboxClient = <Extra extends string = never>(options: Sandb
     deliver: createSandboxDelivery(service),
     ...readBatch({ events: SANDBOX_BATCH_EVENTS }),
     outbox: createMemoryOutbox(readMemory(options.outbox)),
-    deadLetters: noDeadLetters,
   });
 };
 
@@ -95,37 +93,17 @@ export const eventMakers = (
   };
 };
 
-const DEAD_LETTERS = "dead-letters.ndjson";
-
-const openOutbox = (
-  options: ClientOptions["outbox"],
-  reports: Reports,
-): { readonly outbox: Outbox; readonly deadLetters: DeadLetters } => {
+const openOutbox = (options: ClientOptions["outbox"], maker: EventMaker, reports: Reports): Outbox => {
   const choice = readOutbox(options);
-  if ("memory" in choice) return { outbox: createMemoryOutbox(choice.memory), deadLetters: noDeadLetters };
-  // Resolved now, because the program may change its working directory later.
-  const folder = { ...choice.folder, directory: resolve(choice.folder.directory) };
-  const deadLetters = createDeadLetterFile(join(folder.directory, DEAD_LETTERS));
-  const outbox = createFileOutbox({
-    ...folder,
+  if ("memory" in choice) return createMemoryOutbox(choice.memory);
+  return createFileOutbox({
+    ...choice.folder,
+    // Resolved now, because the program may change its working directory later.
+    directory: resolve(choice.folder.directory),
     adoptIntervalMs: ADOPT_INTERVAL_MS,
+    source: () => maker.source,
     onFailure: (reason) => reports.problem("outbox", reason),
     onLost: (events, message) =>
       reports.dropped({ reason: "outbox_damaged", message, eventId: undefined }, events),
-    onUnreadable: (bytes) => {
-      const rejection = {
-        code: "unreadable",
-        message: "The outbox holds other bytes than were written.",
-        errors: [],
-      };
-      const text = new TextDecoder("latin1").decode(bytes);
-      void deadLetters.keep([{ eventId: undefined, rejection, text }]).then((kept) => {
-        if (kept.kind === "kept") return;
-        const reason = kept.kind === "full" ? DEAD_LETTERS_FULL : kept.reason;
-        reports.problem("outbox", `Bytes of the outbox that cannot be read cannot be kept either: ${reason}`);
-      });
-      reports.dropped({ reason: "outbox_damaged", message: rejection.message, eventId: undefined });
-    },
   });
-  return { outbox, deadLetters };
 };

@@ -49,8 +49,6 @@ export type Delivery =
        * something in front of it, answered 500.
        */
       readonly suspect?: "size" | "content";
-      /** No answer of the service itself: the connection may be broken, or something blocks this request only. */
-      readonly isUnanswered?: true;
     }
   /** The key, the address or the configuration of the service is wrong, not an event. */
   | { readonly kind: "refused"; readonly reason: string; readonly askedMs?: number | undefined }
@@ -59,17 +57,21 @@ export type Delivery =
       readonly kind: "rejected";
       readonly rejection: Rejection;
       readonly isOurs: boolean;
-      /** A request without events was refused as well, so the content of the event may not be the reason. */
-      readonly isForAll?: true;
       readonly askedMs?: number | undefined;
     };
 
 /**
- * `events` are JSON texts. `mayBeResent`: one of them may have been sent longer ago than the broker remembers. A request without events is sent too;
- * it shows whether the service answers.
+ * `events` are JSON texts. `mayBeResent`: one of them may have been sent longer ago than the broker remembers.
  */
 export type Deliver = (request: {
-  readonly events: readonly Uint8Array[];
+  readonly events: readonly string[];
   readonly mayBeResent: boolean;
   readonly signal: AbortSignal;
 }) => Promise<Delivery>;
+/** Whether the refusal of a request with one event is final. A 413 is about the event, whoever answered it. */
+export const isFinal = ({ rejection, isOurs }: Extract<Delivery, { kind: "rejected" }>): boolean =>
+  isOurs || rejection.code === "status_413";
+
+/** The service's reason, and which members of the event it is about. */
+export const reasonOf = ({ message, errors }: Rejection): string =>
+  [message, ...errors.map((error) => `${error.path}: ${error.message}`)].join(" ");

@@ -1,5 +1,5 @@
 /**
- * `prooftrail-sdk`: records what an AI system does, from Node 20 or newer, Bun and Deno. Nothing of the server comes with it, and no package.
+ * `prooftrail-sdk`: records what an AI system does, from Node 22.13 or newer, Bun and Deno. Nothing of the server comes with it, and no package.
  */
 export type { Client, Stats } from "./background-client.ts";
 export { createClient, createSandboxClient } from "./client.ts";
@@ -22,7 +22,6 @@ export type {
   RiskTier,
   SharedMembers,
 } from "./event.ts";
-export type { SyncPolicy } from "./file-outbox.ts";
 export {
   createGenAiSpanProcessor,
   type EndedSpan,
@@ -35,7 +34,7 @@ export {
   type SpanAttributes,
 } from "./gen-ai.ts";
 export { type Hash, keyedHash, sha256 } from "./hash.ts";
-export type { Synced } from "./outbox.ts";
+export type { Synced, SyncPolicy } from "./outbox.ts";
 export type { Captured, Recorder } from "./recorder.ts";
 export type { DroppedEvent, DropReason, Problem, RejectedEvent } from "./reports.ts";
 export type { Flushed } from "./sender.ts";

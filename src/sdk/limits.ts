@@ -35,21 +35,6 @@ export const RETRY_BASE_MS = 500;
 export const RETRY_CAP_MS = 1 * MINUTE_MS;
 /** The cap if the key or the address is wrong: only a person can correct that. */
 export const REFUSED_RETRY_CAP_MS = 5 * MINUTE_MS;
-/**
- * After this many requests in a row without an answer, a request without events is sent to see whether the service answers. Before that the service
- * is most likely away: the waits up to then add up to some four seconds.
- */
-export const UNANSWERED_MIN = 5;
-/**
- * How often in a row an event, alone in its request, must get no answer right after a request without events got one, before it is set aside for
- * minutes. If three in ten requests fail by chance, a value of 1 would set aside one event in sixteen, and 3 sets aside one in three thousand.
- */
-export const UNANSWERED_ALONE_MIN = 3;
-/**
- * The pause between these requests. After it, a broken connection is closed on Node too and no longer keeps the program alive (after 1 ms it still
- * does, measured).
- */
-export const UNANSWERED_PAUSE_MS = 20;
 /** The longest `Retry-After` that is obeyed; with a longer one the next attempt comes after this time. */
 export const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
 
@@ -61,28 +46,23 @@ export const RESENT_AFTER_MS = 5 * MINUTE_MS;
 /** How far the wall clock may fall behind the steady clock without counting as set back: a clock that is slewed loses half a millisecond a second. */
 export const CLOCK_DRIFT_MS = 1 * SECOND_MS;
 
-/** Limit of the whole outbox, in bytes of files. With events of 500 bytes that is half a million events. */
+/** Limit of the whole outbox, in bytes of events. With events of 500 bytes that is half a million events. */
 export const OUTBOX_BYTES_DEFAULT = 256 * MIB;
 /** Limits of an outbox in memory, and of what is held in memory while a folder cannot be written to. */
 export const MEMORY_OUTBOX_BYTES_DEFAULT = 16 * MIB;
 export const OVERFLOW_BYTES_MAX = 4 * MIB;
-/** A file of the outbox is closed at this size, and deleted when all of its events are settled. */
-export const SEGMENT_BYTES_MAX = 4 * MIB;
-/**
- * Changes between the two files being written that are kept in memory to send entries in order: 2 MiB. Beyond it, the file that is being synced is
- * written to as well.
- */
-export const RUNS_MAX = 16 * 1024;
+/** The log of writes of an outbox file is copied into the file, which takes some milliseconds, after this many bytes of events at the latest. */
+export const WAL_BYTES_MAX = 8 * MIB;
+/** A file that held this much is removed when everything in it is delivered, to free the disk, and a new one takes its place. */
+export const LARGE_BYTES_MIN = 16 * MIB;
 export const SYNC_INTERVAL_MS = 1 * SECOND_MS;
-/** Rejected events kept in the file of dead letters. */
+/** Rejected events kept in one outbox file. */
 export const DEAD_LETTER_BYTES_MAX = 64 * MIB;
 
-/** How often a process renews its lease. */
-export const LEASE_RENEW_MS = 10 * SECOND_MS;
-/** Silence after which an owner on another machine or in another container counts as dead. Six renewals. */
-export const LEASE_STALE_MS = 60 * SECOND_MS;
 /** How often a client looks for files of dead processes. */
 export const ADOPT_INTERVAL_MS = 30 * SECOND_MS;
+/** How many files of dead processes a client holds open at once: each takes two file descriptors. */
+export const ADOPTED_MAX = 64;
 
 export const HEARTBEAT_INTERVAL_MS_DEFAULT = 1 * MINUTE_MS;
 /** The same problem is reported at most this often; the report says how often it occurred meanwhile. */

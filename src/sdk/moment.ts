@@ -16,7 +16,3 @@ export const mayBeOlderThan = ({ wallMs, steadyMs }: Moment, ms: number): boolea
   const steadyAgeMs = performance.now() - steadyMs;
   return Math.max(wallAgeMs, steadyAgeMs) > ms || wallAgeMs < steadyAgeMs - CLOCK_DRIFT_MS;
 };
-
-/** Whether one of the clocks was set, or stood still, by more than that since the moment. */
-export const haveClocksParted = ({ wallMs, steadyMs }: Moment, ms: number): boolean =>
-  steadyMs !== undefined && Math.abs(Date.now() - wallMs - (performance.now() - steadyMs)) > ms;

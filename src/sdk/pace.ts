@@ -1,6 +1,6 @@
 /**
  * Decides when the next request may go and how many events it may carry. It knows nothing of their content; time and chance are passed in.
- * `after-delivery.ts` decides what to do after an answer.
+ * `sender.ts` decides what to do after an answer.
  */
 import { RETRY_CAP_MS } from "./limits.ts";
 import { nextAttemptMs } from "./retry.ts";
@@ -69,11 +69,6 @@ export class Pace {
     const waitMs = nextAttemptMs({ failures: this.#failures, capMs, askedMs, random: this.#parts.random });
     this.#backoffUntilMs = now + waitMs;
     this.#askedUntilMs = askedMs === undefined ? 0 : now + askedMs;
-  }
-
-  /** The service is there, and the failure says nothing else about it: our own back-off starts over. */
-  reached(): void {
-    this.#failures = 0;
   }
 
   /** When the events of an answer that must be sent again are due: later each time. */

@@ -1,5 +1,5 @@
 /** Records events: the part of a client that a program's own code calls. It never throws, never waits, and returns what became of the event. */
-
+import { Buffer } from "node:buffer";
 import { textOf } from "./error-text.ts";
 import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
 import type { EventMaker } from "./event-maker.ts";
@@ -26,15 +26,14 @@ export interface Recorder<Extra extends string = never, Given extends PropertyKe
   with<Members extends SharedMembers>(members: Members): Recorder<Extra, Given | keyof Members>;
 }
 
-export interface EventBytes {
+export interface EventText {
   readonly eventId: string;
-  /** Valid only until the next event is made. */
-  readonly bytes: Uint8Array;
+  readonly text: string;
 }
 
 /** Where a finished event goes. */
 export type Keep = (
-  event: EventBytes,
+  event: EventText,
 ) =>
   | { readonly kind: "kept"; readonly eventId: string }
   | { readonly kind: "dropped"; readonly dropped: DroppedEvent };
@@ -46,25 +45,16 @@ export interface RecorderParts {
 }
 
 export type MadeEvent =
-  | (EventBytes & { readonly kind: "made"; readonly converted: Converted | undefined })
+  | (EventText & { readonly kind: "made"; readonly converted: Converted | undefined })
   | { readonly kind: "dropped"; readonly dropped: DroppedEvent };
 
-const encoder = new TextEncoder();
-/** Buffers for events: one for each event that is being kept, and one for the next. */
-const scratch: Uint8Array[] = [];
-let beingKept = 0;
-
-/** The event as bytes, which the next call overwrites. Does not throw, whatever a program passes in. */
+/** Does not throw, whatever a program passes in. */
 export const makeEvent = (maker: EventMaker, event: unknown, shared: JsonObject): MadeEvent => {
   try {
     const made = maker.make(event, shared);
     if (made.kind === "invalid" && !made.isTooLarge) return drop("invalid", made.message, made);
     if (made.kind === "made") {
-      const { eventId, text, converted } = made;
-      const into = scratch[beingKept] ?? new Uint8Array(EVENT_BYTES_MAX);
-      scratch[beingKept] = into;
-      const { read, written } = encoder.encodeInto(text, into);
-      if (read === text.length) return { kind: "made", eventId, converted, bytes: into.subarray(0, written) };
+      if (Buffer.byteLength(made.text) <= EVENT_BYTES_MAX) return made;
     }
     const { eventId } = made;
     return drop("too_large", `An event has at most ${EVENT_BYTES_MAX} bytes as JSON.`, { eventId });
@@ -82,10 +72,7 @@ const drop = (
   dropped: { reason, message, eventId, ...(path !== undefined && { path }) },
 });
 
-/**
- * Makes the event and hands it to `keep`. Nothing overwrites its bytes meanwhile, although a callback that is called (as for a loss) may capture
- * another event.
- */
+/** Makes the event and hands it to `keep`. */
 export const keepEvent = (
   { maker, keep, reports }: RecorderParts,
   event: unknown,
@@ -93,14 +80,9 @@ export const keepEvent = (
 ): ReturnType<Keep> => {
   const made = makeEvent(maker, event, shared);
   if (made.kind === "dropped") return made;
-  beingKept++;
-  try {
-    const kept = keep(made);
-    if (kept.kind === "kept") reportConverted(reports, made);
-    return kept;
-  } finally {
-    beingKept--;
-  }
+  const kept = keep(made);
+  if (kept.kind === "kept") reportConverted(reports, made);
+  return kept;
 };
 
 /** An event whose metadata had values that JSON cannot represent is sent with their forms, and its program hears of it. */

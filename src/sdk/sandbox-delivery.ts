@@ -4,8 +4,7 @@ import { post, type ServiceAddress, warningsIn } from "./service.ts";
 
 export const SANDBOX_EVENTS_PATH = "/v1/sandbox/events";
 
-/** Stands in for a request without events, because the sandbox takes no batches that could be empty. It is rejected. */
-const NO_EVENT = new TextEncoder().encode("{}");
+const encoder = new TextEncoder();
 
 export const createSandboxDelivery =
   (service: ServiceAddress): Deliver =>
@@ -13,8 +12,8 @@ export const createSandboxDelivery =
     const outcomes: EventOutcome[] = [];
     const warnings: PlacedWarning[] = [];
     let askedMs: number | undefined;
-    for (const event of events.length > 0 ? events : [NO_EVENT]) {
-      const request = { path: SANDBOX_EVENTS_PATH, body: Uint8Array.from(event), signal };
+    for (const event of events) {
+      const request = { path: SANDBOX_EVENTS_PATH, body: encoder.encode(event), signal };
       const answer = await post(service, request);
       if (answer.kind === "taken") {
         for (const { warning } of warningsIn(answer.data))

@@ -51,7 +51,6 @@ export const post = async (service: ServiceAddress, request: ServiceRequest): Pr
       reason: service.proxy
         ? `${reasonOf(error)} (through the proxy ${service.proxy.name})`
         : reasonOf(error),
-      isUnanswered: true,
       ...(ending.signal.reason === late && { suspect: "size" }),
     };
   } finally {
@@ -128,20 +127,10 @@ const readAnswer = (response: Answering, text: string): Answer => {
   const reason = problem ? problemText(problem) : `HTTP ${status}, which is no answer of Prooftrail.`;
   if (status === 202) {
     const data = record(body?.data);
-    return data
-      ? { kind: "taken", data }
-      : { kind: "again", reason: "HTTP 202 without data.", isUnanswered: true };
+    return data ? { kind: "taken", data } : { kind: "again", reason: "HTTP 202 without data." };
   }
-  if (LATER.has(status) || status >= 500) {
-    const isUnanswered = !problem && (status >= 500 || status === 408);
-    return {
-      kind: "again",
-      reason,
-      ...asked,
-      ...(status === 500 && { suspect: "content" }),
-      ...(isUnanswered && { isUnanswered }),
-    };
-  }
+  if (LATER.has(status) || status >= 500)
+    return { kind: "again", reason, ...asked, ...(status === 500 && { suspect: "content" }) };
   // A 403 with a body of the service is about the key. Any other 403 may come from a filter in between that refuses one event.
   const isAboutTheWay = ABOUT_THE_WAY.has(status) || (status === 403 && problem !== undefined);
   if (status < 400 || isAboutTheWay) return { kind: "refused", reason, ...asked };

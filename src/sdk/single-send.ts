@@ -3,8 +3,7 @@
  * often (SPEC 4.1).
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { isFinal } from "./after-delivery.ts";
-import type { EventWarning, Rejection } from "./delivery.ts";
+import { type EventWarning, isFinal, type Rejection } from "./delivery.ts";
 import type { JsonObject } from "./json-object.ts";
 import { RESENT_AFTER_MS, RETRY_CAP_MS } from "./limits.ts";
 import { type Moment, mayBeOlderThan, thisMoment } from "./moment.ts";

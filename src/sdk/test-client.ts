@@ -30,9 +30,8 @@ export const createTestClient = <Extra extends string = never>(
   const { maker, plainMaker } = eventMakers(options);
   const reports = createReports(options);
   const events: CapturedEvent[] = [];
-  const decoder = new TextDecoder();
-  const keep: Keep = ({ eventId, bytes }) => {
-    events.push(JSON.parse(decoder.decode(bytes)));
+  const keep: Keep = ({ eventId, text }) => {
+    events.push(JSON.parse(text));
     return { kind: "kept", eventId };
   };
   const recorder = createRecorder({ maker, reports, keep });

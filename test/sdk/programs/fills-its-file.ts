@@ -1,4 +1,4 @@
-/** Captures until its file cannot grow any more (`ulimit -f`), and exits. */
+/** Captures until its file cannot grow any more (`ulimit -f`), and prints how many events that took. */
 import process from "node:process";
 import { createClient } from "prooftrail-sdk";
 
@@ -14,5 +14,12 @@ const client = createClient({
   },
 });
 const metadata = { text: "x".repeat(200_000) };
-while (!isFull) client.capture({ asset_id: "credit_model", event_type: "ai_inference", metadata });
-process.exit();
+let captured = 0;
+for (; !isFull; captured++)
+  client.capture({
+    event_id: `evt_${captured}`,
+    asset_id: "credit_model",
+    event_type: "ai_inference",
+    metadata,
+  });
+process.stdout.write(`${captured}`, () => process.exit());

@@ -1,18 +1,15 @@
 /** Tests that need a program of their own. */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { createClient } from "prooftrail-sdk";
-import { Lease } from "../../../src/sdk/lease.ts";
 import { WAIT_MS_MAX } from "../../support/time-limits.ts";
 import { until } from "../../support/until.ts";
 import { NOWHERE } from "./events.ts";
-import { withFolder } from "./folder.ts";
+import { rowsIn, withFolder } from "./folder.ts";
 import { commandOf } from "./program.ts";
 import { problemAnswer, takeAll, withScriptedService } from "./scripted-service.ts";
 
@@ -153,24 +150,43 @@ test("events that a thread captured before it was ended are delivered by the pro
     }),
   ));
 
-test("a client that has no file left to open takes no living process for dead", () =>
-  withFolder(async (directory) => {
-    const { owner } = new Lease(directory);
-    const parameters = ["-c", 'ulimit -n 256 && exec "$@"', "sh", ...commandOf("looks-without-files")];
-    const env = { ...process.env, LEASE_FOLDER: directory, LEASE_OWNER: owner };
-    const { stdout } = await promisify(execFile)("sh", parameters, { timeout: WAIT_MS_MAX, env });
-    const { dead, unasked } = JSON.parse(stdout);
-    assert.equal(dead, 0);
-    assert.ok(unasked > 0, stdout);
-  }));
-
-test("an event that does not fit into a file leaves no part in it, so that the next event is complete", () =>
+test("an event that does not fit into a file that can grow no more is kept in memory, and none before it is lost", () =>
   withFolder(async (directory) => {
     const limited = `trap '' XFSZ && ulimit -f 1000 && exec "$@"`;
     const parameters = ["-c", limited, "sh", ...commandOf("fills-its-file")];
     const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1", CAPTURE_FOLDER: directory };
-    await promisify(execFile)("sh", parameters, { timeout: WAIT_MS_MAX, env });
-    const names = (await readdir(directory)).filter((name) => name.endsWith(".events"));
-    const texts = await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
-    assert.deepEqual([...new Set(texts.map((text) => text.at(-1)))], ["\n"]);
+    const { stdout } = await promisify(execFile)("sh", parameters, { timeout: WAIT_MS_MAX, env });
+    const { event: rows } = await rowsIn(directory);
+    assert.ok(rows.length > 1);
+    assert.equal(rows.length, Number(stdout) - 1);
   }));
+
+test("while a process lives, no other one takes over its file, even if that looks at it again and again", () =>
+  withFolder((directory) =>
+    withScriptedService(
+      () => "hang",
+      async (service) => {
+        const [command, ...parameters] = commandOf("capturing");
+        const env = { ...process.env, CAPTURE_URL: service.url, CAPTURE_KEY: "k", CAPTURE_FOLDER: directory };
+        const child = spawn(command, parameters, { env, stdio: ["ignore", "pipe", "inherit"] });
+        const ended = new Promise<void>((done) => child.once("close", () => done()));
+        for await (const line of createInterface({ input: child.stdout }))
+          if (line.startsWith("captured ")) break;
+        const look = async () => {
+          const other = createClient({
+            url: NOWHERE,
+            apiKey: "k",
+            outbox: { directory },
+            onProblem: () => {},
+          });
+          const { events } = other.stats.pending;
+          await other.close({ timeoutMs: 0 });
+          return events;
+        };
+        for (let looks = 0; looks < 5; looks++) assert.equal(await look(), 0);
+        child.kill("SIGKILL");
+        await ended;
+        assert.ok((await look()) > 0);
+      },
+    ),
+  ));

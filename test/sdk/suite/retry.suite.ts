@@ -2,22 +2,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { afterDelivery } from "../../../src/sdk/after-delivery.ts";
-import { type DeadLetters, type Kept, noDeadLetters } from "../../../src/sdk/dead-letters.ts";
 import type { Delivery, EventOutcome } from "../../../src/sdk/delivery.ts";
 import {
   REFUSED_RETRY_CAP_MS,
   RETRY_AFTER_MS_MAX,
   RETRY_BASE_MS,
   RETRY_CAP_MS,
-  UNANSWERED_MIN,
-  UNANSWERED_PAUSE_MS,
 } from "../../../src/sdk/limits.ts";
-import { createMemoryOutbox } from "../../../src/sdk/memory-outbox.ts";
+import type { Kept } from "../../../src/sdk/outbox.ts";
 import { Pace } from "../../../src/sdk/pace.ts";
 import { createReports } from "../../../src/sdk/reports.ts";
 import { backoffMs, nextAttemptMs, retryAfterMs } from "../../../src/sdk/retry.ts";
-import { createSender } from "../../../src/sdk/sender.ts";
+import { Sender } from "../../../src/sdk/sender.ts";
+import { createMemoryOutbox } from "../../../src/sdk/sqlite-outbox.ts";
 import { until } from "../../support/until.ts";
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -85,17 +82,20 @@ const STORED: Delivery = { kind: "answered", outcomes: [{ kind: "stored" }], dup
 const SOON_MS = RETRY_CAP_MS / 2;
 
 /** One event whose attempts get these answers in turn, and its sender. Waits have their maximum length; a batch is collected for a minute. */
-const sending = (...answers: readonly Delivery[]) => sendingWith(noDeadLetters, answers);
+const sending = (...answers: readonly Delivery[]) => sendingWith(KEPT, answers);
 
-const sendingWith = (deadLetters: DeadLetters, answers: readonly Delivery[], random = 1) => {
+const KEPT: Kept = { kind: "kept" };
+
+/** `kept` is what becomes of a dead letter, each time. */
+const sendingWith = (kept: Kept | (() => Kept), answers: readonly Delivery[], random = 1) => {
   const outbox = createMemoryOutbox({ bytesMax: 1000 });
-  outbox.append(new TextEncoder().encode("{}"));
+  outbox.keepRejected = () => (typeof kept === "function" ? kept() : kept);
+  outbox.append("{}");
   const made = { attempts: 0 };
   const reports = createReports({ onProblem: () => {} });
-  const sender = createSender({
+  const sender = new Sender({
     outboxes: [outbox],
     deliver: async () => answers[made.attempts++] ?? STORED,
-    deadLetters,
     reports,
     limits: { events: 10, bytes: 1000 },
     flushIntervalMs: 60_000,
@@ -112,25 +112,16 @@ test("after a failure the next attempt is made when its wait is over, however lo
 
 test("a flush does not wait for the client's own back-off", async () => {
   const aMinute = RETRY_CAP_MS / RETRY_BASE_MS;
-  const { sender } = sendingWith(noDeadLetters, [{ kind: "again", reason: "503" }], aMinute);
+  const { sender } = sendingWith(KEPT, [{ kind: "again", reason: "503" }], aMinute);
   await until("it was tried", () => sender.failure);
   assert.deepEqual(await sender.flush(SOON_MS), { kind: "flushed" });
-  await sender.stop();
-});
-
-test("a flush does not retry an event that a proxy refuses", async () => {
-  const rejection = { code: "status_403", message: "no", errors: [] };
-  const { sender, outbox, made } = sending({ kind: "rejected", rejection, isOurs: false });
-  await until("it is postponed", () => outbox.nextDueMs);
-  assert.equal((await sender.flush(RETRY_BASE_MS / 5)).kind, "pending");
-  assert.equal(made.attempts, 1);
   await sender.stop();
 });
 
 test("an event that is retried waits longer each time", async () => {
   const outcomes = [{ kind: "again", reason: "overloaded" }] as const;
   const again: Delivery = { kind: "answered", outcomes, duplicates: 0, warnings: [] };
-  const { sender, outbox, made } = sendingWith(noDeadLetters, [again, again, again], 20);
+  const { sender, outbox, made } = sendingWith(KEPT, [again, again, again], 20);
   const waitMs = async () => {
     const dueMs = await until("it is postponed", () => outbox.nextDueMs);
     return dueMs - performance.now();
@@ -155,8 +146,8 @@ test("a rejected event stays in the outbox until it is kept as a dead letter, an
     warnings: [],
   };
   const keeping: Kept[] = [{ kind: "failed", reason: "the disk is full" }];
-  const keep = async (): Promise<Kept> => keeping.shift() ?? { kind: "kept" };
-  const { sender, outbox, reports } = sendingWith({ keep }, [rejected, rejected]);
+  const keep = (): Kept => keeping.shift() ?? KEPT;
+  const { sender, outbox, reports } = sendingWith(keep, [rejected, rejected]);
   await until("it could not be kept", () => outbox.nextDueMs);
   assert.deepEqual([outbox.pending.events, reports.rejections], [1, 0]);
   assert.deepEqual(await sender.flush(SOON_MS), { kind: "flushed" });
@@ -177,7 +168,7 @@ test("if an answer accepts some events and asks to wait for the others, the clie
 test("a flush sends postponed events at once", async () => {
   const outcomes = [{ kind: "again", reason: "overloaded" }] as const;
   const answer: Delivery = { kind: "answered", outcomes, duplicates: 0, warnings: [] };
-  const { sender, outbox } = sendingWith(noDeadLetters, [answer], RETRY_CAP_MS / RETRY_BASE_MS);
+  const { sender, outbox } = sendingWith(KEPT, [answer], RETRY_CAP_MS / RETRY_BASE_MS);
   await until("it is postponed", () => outbox.nextDueMs);
   assert.deepEqual(await sender.flush(SOON_MS), { kind: "flushed" });
   await sender.stop();
@@ -199,7 +190,7 @@ test("a flush that leaves events behind gives the reason, even if the service an
     [full, again, "rate_limited"],
   ];
   for (const [kept, answer, reason] of cases) {
-    const { sender } = sendingWith({ keep: async () => kept }, Array(10).fill(answer));
+    const { sender } = sendingWith(kept, Array(10).fill(answer));
     assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "pending", events: 1, reason });
     await sender.stop();
   }
@@ -207,9 +198,10 @@ test("a flush that leaves events behind gives the reason, even if the service an
 
 test("a flush says why an event is set aside, even if others were sent since", async () => {
   const rejection = { code: "status_403", message: "no", errors: [] };
-  const { sender, outbox } = sending({ kind: "rejected", rejection, isOurs: false });
+  const refused = { kind: "rejected", rejection, isOurs: false } as const;
+  const { sender, outbox } = sending(refused, STORED, refused);
   await until("it stands aside", () => outbox.nextDueMs);
-  outbox.append(new TextEncoder().encode("{}"));
+  outbox.append("{}");
   assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "pending", events: 1, reason: "no" });
   await sender.stop();
 });
@@ -221,23 +213,21 @@ const sendingAll = (
   random: () => number = () => 0,
 ) => {
   const outbox = createMemoryOutbox({ bytesMax: 10_000 });
-  for (const id of ids) outbox.append(new TextEncoder().encode(id));
+  for (const id of ids) outbox.append(id);
   const asked: { readonly ids: readonly string[]; readonly atMs: number }[] = [];
-  const decoder = new TextDecoder();
-  const sender = createSender({
+  const reports = createReports({ onProblem: () => {} });
+  const sender = new Sender({
     outboxes: [outbox],
-    deliver: async ({ events }) => {
-      const ids = events.map((event) => decoder.decode(event));
+    deliver: async ({ events: ids }) => {
       asked.push({ ids, atMs: performance.now() });
       return answer(ids);
     },
-    deadLetters: noDeadLetters,
-    reports: createReports({ onProblem: () => {} }),
+    reports,
     limits: { events: 10, bytes: 1000 },
     flushIntervalMs: 1,
     random,
   });
-  return { sender, outbox, asked };
+  return { sender, outbox, reports, asked };
 };
 
 const storedAll = (ids: readonly string[]): Delivery => ({
@@ -247,87 +237,18 @@ const storedAll = (ids: readonly string[]): Delivery => ({
   warnings: [],
 });
 
-test("the client waits for Retry-After each time, also while it searches for the event for which a proxy fails", async () => {
-  const askedMs = 2 * UNANSWERED_PAUSE_MS;
-  const { sender, outbox, asked } = sendingAll(["evt_bad", "evt_1"], (ids) =>
-    ids.includes("evt_bad") ? { kind: "again", reason: "503", askedMs, isUnanswered: true } : storedAll(ids),
-  );
-  await until("the other one is stored", () => outbox.pending.events === 1);
-  await sender.stop();
-  for (const [index, { ids, atMs }] of asked.entries()) {
-    const next = asked[index + 1];
-    if (ids.includes("evt_bad") && next) assert.ok(next.atMs - atMs >= askedMs);
-  }
-});
-
-test("during that search the client's own waits start anew after each answer to an empty request: that request is a wait already", async () => {
-  const answer = (ids: readonly string[]): Delivery =>
-    ids.includes("evt_bad")
-      ? { kind: "again", reason: "503", askedMs: 1, isUnanswered: true }
-      : storedAll(ids);
-  const { sender, asked } = sendingAll(["evt_bad", "evt_1"], answer, () => 1);
-  await until("both were tried in vain, right after a request without events", async () => {
-    if (asked.length >= UNANSWERED_MIN + 2) return true;
-    await sender.flush(1);
-    return false;
-  });
-  const triedAtMs = performance.now();
-  await until("one alone is tried", () => asked.at(-1)?.ids.length === 1);
-  assert.ok(performance.now() - triedAtMs < RETRY_CAP_MS / 2);
-  await sender.stop();
-});
-
-test("if requests fail at random beside an event that never succeeds, no other event is set aside for it", async () => {
-  // One in four fails, twice in a row each time: also the request that follows an empty one.
-  const fails = (request: number) => request % 8 < 2;
-  let requests = 0;
-  const others = Array.from({ length: 40 }, (_, n) => `evt_${n}`);
-  const { sender, outbox, asked } = sendingAll(["evt_bad", ...others], (ids) =>
-    ids.includes("evt_bad") || (ids.length > 0 && fails(requests++))
-      ? { kind: "again", reason: "502", isUnanswered: true }
-      : storedAll(ids),
-  );
-  await until("all others are stored", async () => outbox.pending.events === 1);
-  await sender.stop();
-  assert.ok(asked.some(({ ids }) => ids.length === 1 && ids[0] !== "evt_bad"));
-});
-
-test("an event that was set aside is retried alone and after newer events, so that they wait neither for it nor for a new search for it", async () => {
-  const answers: Delivery[] = [{ kind: "again", reason: "500", suspect: "content" }];
+test("an event that was set aside is retried alone and after newer events, so that they do not wait for it", async () => {
   const { sender, outbox, asked } = sendingAll(["evt_bad"], (ids) =>
-    ids.includes("evt_bad")
-      ? (answers.shift() ?? { kind: "again", reason: "502", isUnanswered: true })
-      : storedAll(ids),
+    ids.includes("evt_bad") ? { ...AGAIN, suspect: "content" } : storedAll(ids),
   );
   await until("it stands aside", () => outbox.nextDueMs);
-  for (const id of ["evt_1", "evt_2"]) outbox.append(new TextEncoder().encode(id));
+  for (const id of ["evt_1", "evt_2"]) outbox.append(id);
   assert.equal((await sender.flush(RETRY_BASE_MS)).kind, "pending");
   await sender.stop();
   assert.deepEqual(
     asked.map(({ ids }) => ids),
-    [["evt_bad"], ["evt_1", "evt_2"], ["evt_bad"], [], ["evt_bad"]],
+    [["evt_bad"], ["evt_1", "evt_2"], ["evt_bad"]],
   );
-});
-
-test("many events in a row that a proxy refuses delay the events behind them by a short wait each, not by a growing one", async () => {
-  const refused = Array.from({ length: 14 }, (_, n) => `evt_bad_${n}`);
-  const answer = (ids: readonly string[]): Delivery =>
-    ids.some((id) => refused.includes(id)) ? { ...REJECTED, isOurs: false } : storedAll(ids);
-  // The growing waits would be 150 s together, longer than `until` waits; the others are 2 s.
-  const { sender, outbox } = sendingAll([...refused, "evt_1"], answer, () => 0.3);
-  await until("the one behind them is stored", () => outbox.pending.events === refused.length);
-  await sender.stop();
-});
-
-test("a proxy that replaces each refusal by its own, even for an empty request, does not hold back the other events", async () => {
-  const answer = (ids: readonly string[]): Delivery =>
-    ids.length === 0 || ids.some((id) => id.startsWith("evt_bad"))
-      ? { ...REJECTED, isOurs: false }
-      : storedAll(ids);
-  const ids = ["evt_bad_1", "evt_bad_2", "evt_bad_3", "evt_1"];
-  const { sender, outbox } = sendingAll(ids, answer, () => 0.01);
-  await until("the other one is stored", () => outbox.pending.events === 3);
-  await sender.stop();
 });
 
 test("the outcome of a request in flight does not postpone a flush that was called meanwhile", async () => {
@@ -336,11 +257,10 @@ test("the outcome of a request in flight does not postpone a flush that was call
     let fail: (() => void) | undefined;
     const answers = [new Promise<Delivery>((answer) => (fail = () => answer(failed)))];
     const outbox = createMemoryOutbox({ bytesMax: 10_000 });
-    outbox.append(new TextEncoder().encode("{}"));
-    const sender = createSender({
+    outbox.append("{}");
+    const sender = new Sender({
       outboxes: [outbox],
-      deliver: async ({ events }) => (await answers.shift()) ?? storedAll(events.map(String)),
-      deadLetters: noDeadLetters,
+      deliver: async ({ events }) => (await answers.shift()) ?? storedAll(events),
       reports: createReports({ onProblem: () => {} }),
       limits: { events: 10, bytes: 1000 },
       flushIntervalMs: 1,
@@ -366,61 +286,40 @@ const TOO_MUCH = {
   isOurs: false,
 } as const;
 
-/** The step after each of these answers, for a batch and for a single event. */
-const STEPS: readonly (readonly [name: string, Delivery, batch: unknown, alone: unknown])[] = [
-  ["an answer for each event", STORED, "settle", "settle"],
-  ["no answer, or one that says to come again", AGAIN, ["wait", "not_delivered"], ["wait", "not_delivered"]],
-  [
-    "a request that was too much for its time",
-    { ...AGAIN, suspect: "size" },
-    ["halve", "not_delivered"],
-    ["wait", "not_delivered"],
-  ],
-  [
-    "a request that the service fails over",
-    { ...AGAIN, suspect: "content" },
-    ["halve", "not_delivered"],
-    ["set_aside", "not_delivered", { isFirm: false }],
-  ],
-  [
-    "a key or an address that is refused",
-    { kind: "refused", reason: "401" },
-    ["wait", "refused"],
-    ["wait", "refused"],
-  ],
-  ["a request that the service rejects", { ...REJECTED, isOurs: true }, "halve", "settle"],
-  [
-    "a request that something in between rejects",
-    { ...REJECTED, isOurs: false },
-    "halve",
-    ["set_aside", "refused", { isFirm: true }],
-  ],
-  ["a request that is too large for something in between", TOO_MUCH, "halve", "settle"],
+/** What becomes of two events whose requests get this answer, each time: the sizes of the requests, rejected events, and those set aside. */
+const STEPS: readonly (readonly [
+  name: string,
+  Delivery,
+  sizes: readonly number[],
+  rejected: number,
+  aside: boolean,
+])[] = [
+  ["no answer, or one that says to come again", AGAIN, [2, 2], 0, false],
+  ["a request that was too much for its time", { ...AGAIN, suspect: "size" }, [2, 1, 1], 0, false],
+  ["a request that the service fails over", { ...AGAIN, suspect: "content" }, [2, 1, 1], 0, true],
+  ["a key or an address that is refused", { kind: "refused", reason: "401" }, [2, 2], 0, false],
+  ["a request that the service rejects", { ...REJECTED, isOurs: true }, [2, 1, 1], 2, false],
+  ["a request that something in between rejects", { ...REJECTED, isOurs: false }, [2, 1, 1], 0, true],
+  ["a request that is too large for something in between", TOO_MUCH, [2, 1, 1], 2, false],
 ];
 
-for (const [name, delivery, batch, alone] of STEPS)
-  test(`the next step is right after ${name}`, () => {
-    const [ofBatch, ofOne] = [10, 1].map((events) => {
-      const step = afterDelivery(delivery, events);
-      if (step.kind === "settle" || !step.wait) return step.kind;
-      const { kind, wait } = step;
-      return [kind, wait.problem, ...(kind === "set_aside" ? [{ isFirm: step.isFirm }] : [])];
-    });
-    assert.deepEqual([ofBatch, ofOne], [batch, alone]);
+for (const [name, delivery, sizes, rejected, isAside] of STEPS)
+  test(`the next step is right after ${name}`, async () => {
+    const { sender, outbox, reports, asked } = sendingAll(
+      ["evt_1", "evt_2"],
+      () => delivery,
+      () => 0.01,
+    );
+    await until("it was tried", () => asked.length >= sizes.length);
+    await until("its outcome is known", () => !isAside || outbox.nextDueMs !== undefined);
+    await sender.stop();
+    assert.deepEqual(
+      [asked.slice(0, sizes.length).map(({ ids }) => ids.length), reports.rejections, outbox.pending.events],
+      [sizes, rejected, 2 - rejected],
+    );
+    const waitMs = (outbox.nextDueMs ?? 0) - performance.now();
+    assert.equal(waitMs > REFUSED_RETRY_CAP_MS - SOON_MS && waitMs <= REFUSED_RETRY_CAP_MS, isAside);
   });
-
-test("a refused client retries after five minutes at most, and an event that is set aside waits as long", () => {
-  const refused = afterDelivery({ kind: "refused", reason: "401", askedMs: 7 }, 1);
-  assert.deepEqual(refused, {
-    kind: "wait",
-    wait: { reason: "401", problem: "refused", capMs: REFUSED_RETRY_CAP_MS, askedMs: 7 },
-  });
-  const aside = afterDelivery({ ...REJECTED, isOurs: false }, 1);
-  assert.deepEqual(aside.kind === "set_aside" && [aside.forMs, aside.wait.capMs], [
-    REFUSED_RETRY_CAP_MS,
-    RETRY_CAP_MS,
-  ]);
-});
 
 /** The pace of requests of up to 16 events; the clock stands still unless a test moves it. */
 const pacing = () => {

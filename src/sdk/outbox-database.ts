@@ -1,0 +1,71 @@
+/** Opens the SQLite database of an outbox file, and locks it. docs/outbox-file.md describes the format for other languages. */
+import { rmSync } from "node:fs";
+import process from "node:process";
+import type { DatabaseSync } from "node:sqlite";
+import type { SyncPolicy } from "./outbox.ts";
+
+export const IN_MEMORY = ":memory:";
+
+/** "Ptrl". */
+export const APPLICATION_ID = 0x5074726c;
+export const VERSION = 1;
+/** The file is about to be removed. Whoever gets its lock meanwhile writes nothing to it. */
+export const REMOVED = -1;
+const SYNCHRONOUS = { always: "FULL", interval: "NORMAL", never: "OFF" } as const;
+/** How long a new file waits for a client that looks into it to let go of it. */
+export const BUSY_MS = 1000;
+
+export const SCHEMA = `
+  BEGIN;
+  CREATE TABLE event(id INTEGER PRIMARY KEY, body TEXT NOT NULL, captured_at INTEGER NOT NULL, attempts INTEGER NOT NULL, sent_at INTEGER);
+  CREATE TABLE dead_letter(id INTEGER PRIMARY KEY, body TEXT NOT NULL, code TEXT NOT NULL, message TEXT NOT NULL, at INTEGER NOT NULL);
+  CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${VERSION};
+  COMMIT`;
+
+/** Throws if another process holds it. */
+export const openDatabase = (path: string, policy: SyncPolicy, busyMs: number): DatabaseSync => {
+  // Loaded only when it is needed: no bundler has to know it, and an older Node can say what is missing.
+  const sqlite = process.getBuiltinModule?.("node:sqlite");
+  if (!sqlite) throw new Error("The outbox needs node:sqlite: use Node 22.13 or newer, Bun or Deno.");
+  const database = new sqlite.DatabaseSync(path);
+  try {
+    database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = ${SYNCHRONOUS[policy]}; PRAGMA wal_autocheckpoint = 0`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+};
+
+export const pragma = (database: DatabaseSync, name: string): unknown =>
+  database.prepare(`PRAGMA ${name}`).get()?.[name];
+
+export const removeFiles = (path: string): void => {
+  if (path === IN_MEMORY) return;
+  for (const suffix of ["", "-wal"]) quietly(() => rmSync(path + suffix, { force: true }));
+};
+
+/** What failed here is tried again, or the next run does it. */
+export const quietly = (action: () => unknown): void => {
+  try {
+    action();
+  } catch {}
+};
+
+/** Primary result codes of SQLite (sqlite.org/rescode.html). */
+const BUSY = 5;
+const DAMAGED: ReadonlySet<number | undefined> = new Set([11, 26]);
+
+const codeIn = (error: unknown): number | undefined =>
+  typeof error === "object" && error !== null && "errcode" in error && typeof error.errcode === "number"
+    ? error.errcode & 0xff
+    : undefined;
+
+/** Whether an error says that the file holds other bytes than SQLite wrote. */
+export const isDamage = (error: unknown): boolean => DAMAGED.has(codeIn(error));
+
+/** Whether another process holds the file. */
+export const isBusy = (error: unknown): boolean => codeIn(error) === BUSY;
