@@ -286,7 +286,7 @@ const WORDS = {
   why: ["Why", "이유"],
   started_by: ["started by {e}", "{e}(으)로 시작"],
   coverage_lede: [
-    "What the log can show for each system and duty. A cell opens its evidence.",
+    "What the log can show for each system and obligation. A cell opens its evidence.",
     "시스템과 의무별로 로그가 보여 줄 수 있는 것입니다. 칸을 열면 증거가 보입니다.",
   ],
   coverage_cell: ["{i} of {d}", "{d}건 중 {i}건"],

@@ -46,7 +46,9 @@ const filesIn = async (folder: string, ending: string): Promise<string[]> =>
 
 const onNode = async (files: readonly string[]): Promise<Way> => {
   if (Bun.which("node") === null)
-    throw new Error("There is no node on PATH: the SDK is tested on Node 22.13 or newer as well. Install it.");
+    throw new Error(
+      "There is no node on PATH: the SDK is tested on Node 22.13 or newer as well. Install it.",
+    );
   const programs = join(installed.folder, "programs");
   await mkdir(programs);
   const bundle = (entrypoints: string[], outdir: string) =>

@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Key>[] = [
     title: "name",
     cell: (key) => (
       <>
-        <span dir="auto" class="breaks">
+        <span dir="auto" class="breaks key-name">
           {keyName(key)}
         </span>
         {key.person && key.person !== key.name && (
