@@ -142,9 +142,8 @@ export const CLASSIFICATION_TEXT_CHARACTERS_MAX = 256;
 
 /** Longer words of the full-text search are truncated, in the index and in the query alike: a SHA-256 hash is just as long. */
 export const WORD_CHARACTERS_MAX = 64;
-/** Different words by which an event is found, and words of it that are looked at: a limit of what indexing one event costs. */
+/** Different words by which an event is found: a limit of what indexing one event costs. */
 export const EVENT_WORDS_MAX = 256;
-export const EVENT_WORDS_READ_MAX = 4096;
 /** The parameter `q`: its characters, its words, and the characters before a `*`. One letter would match half of all words. */
 export const SEARCH_CHARACTERS_MAX = 256;
 export const SEARCH_WORDS_MAX = 16;

@@ -56,7 +56,7 @@ export const LIMITS_FOR_CLIENTS: readonly (readonly [what: string, limit: string
   ],
   [
     "full-text search",
-    `\`q\`: ${count("SEARCH_CHARACTERS_MAX")} characters, ${count("SEARCH_WORDS_MAX")} words; \`*\` after at least ${count("SEARCH_PREFIX_CHARACTERS_MIN")} letters. An event is found by ${count("EVENT_WORDS_MAX")} different words among its first ${count("EVENT_WORDS_READ_MAX")}`,
+    `\`q\`: ${count("SEARCH_CHARACTERS_MAX")} characters, ${count("SEARCH_WORDS_MAX")} words; \`*\` after at least ${count("SEARCH_PREFIX_CHARACTERS_MIN")} letters. An event is found by ${count("EVENT_WORDS_MAX")} different words`,
   ],
   [
     "what registers show of an event",

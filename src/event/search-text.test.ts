@@ -11,10 +11,8 @@ test.each([
   ["credit*", [], ["credit"]],
   ["dec_4* x", ["x"], ["dec_4"]],
   ["a.b.cr* - &", ["a_b"], ["b_cr"]],
-  ["대출*", [], ["대출"]],
-  ["dec_*", [], ["dec_"]],
-  ["a.b-*", ["a_b"], ["b_"]],
-  ["a_*", [], ["a_"]],
+  ["대출*", ["대출"], []],
+  ["대* 심", [], ["대", "심"]],
   ["a.b.a.bc*", ["a_b", "b_a"], ["a_bc"]],
   ["don't", ["don_t"], []],
 ])("%j asks for %j and %j", (text, words, prefixes) =>
@@ -33,6 +31,7 @@ test.each([
   ["cre*dit", "end of a word"],
   ["credit**", "end of a word"],
   ["-*", "end of a word"],
+  ["dec_*", "end of a word"],
   ["credit *", "end of a word"],
   ["x ".repeat(SEARCH_WORDS_MAX + 1), "at most 16 words"],
 ])("%j is refused: %s", (text, expected) => {

@@ -1,13 +1,10 @@
 /** The parameter `q`: words separated by white space, all of which must occur; `credit*` stands for every word that begins with it. */
 import { SEARCH_CHARACTERS_MAX, SEARCH_PREFIX_CHARACTERS_MIN, SEARCH_WORDS_MAX } from "../limits.ts";
 import { isWithinCharacters } from "./formats.ts";
-import { PAIR_JOINT, words, wordsToMatch } from "./words.ts";
+import { type WantedWords, wantedWords } from "./words.ts";
 
-export interface SearchWords {
-  /** Distinct and sorted, so that equal queries are equal texts. */
-  readonly words: readonly string[];
-  readonly prefixes: readonly string[];
-}
+/** Distinct and sorted, so that equal queries are equal texts. */
+export type SearchWords = WantedWords;
 
 export type ReadSearchText =
   | { readonly value: SearchWords }
@@ -39,19 +36,18 @@ const QUOTATION_MARK = /["“”„«»]/;
 
 /** The parts between white space. */
 const readPart = (part: string): SearchWords | "nothing" | "misplaced_star" => {
-  const isPrefix = part.endsWith("*");
-  const text = isPrefix ? part.slice(0, -1) : part;
+  const isOpen = part.endsWith("*");
+  const text = isOpen ? part.slice(0, -1) : part;
   if (text.includes("*")) return "misplaced_star";
-  const found = wordsToMatch(words(text));
-  if (!isPrefix) return found.length === 0 ? "nothing" : { words: found, prefixes: [] };
-  const last = found.at(-1) ?? "";
-  const isWhole = ENDS_IN_WORD.test(text.normalize("NFKC"));
-  // `dec_*`: a pair that begins with it, whatever follows.
-  const prefix = isWhole ? last : `${last.slice(last.indexOf(PAIR_JOINT) + 1)}${PAIR_JOINT}`;
-  if ([...prefix].length < SEARCH_PREFIX_CHARACTERS_MIN || last === "") return "misplaced_star";
-  const isCovered = isWhole || !last.includes(PAIR_JOINT);
-  return { words: isCovered ? found.slice(0, -1) : found, prefixes: [prefix] };
+  if (isOpen && !ENDS_IN_WORD.test(text.normalize("NFKC"))) return "misplaced_star";
+  const wanted = wantedWords(text, isOpen);
+  if (isOpen && wanted.prefixes.some(isShort)) return "misplaced_star";
+  return wanted.words.length + wanted.prefixes.length === 0 ? "nothing" : wanted;
 };
+
+/** One letter would match half of all words; one character of a script without spaces does not. */
+const isShort = (prefix: string): boolean =>
+  prefix.length < SEARCH_PREFIX_CHARACTERS_MIN && /[a-z0-9]/.test(prefix);
 
 const ENDS_IN_WORD = /[\p{L}\p{N}\p{M}]$/u;
 

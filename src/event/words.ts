@@ -1,46 +1,105 @@
 /**
- * Words for full-text search. Text is split into words only here, so that every database finds the same; a database only stores and compares these
- * words.
+ * Words for full-text search: the only place that splits text, so that every database finds the same.
  *
- * A word is a run of letters and digits, without case and in compatibility form (NFKC). Two words without white space between them also form a pair:
- * so `dec_42` is found by `dec`, by `42`, and as a whole by `dec_42`. A word consists of letters, digits and their marks only, a pair of two words
- * and one `_`: nothing that a customer wrote can mean anything else to a database.
+ * A word is a run of letters and digits, without case and in compatibility form (NFKC). Two words with neither white space nor a script without spaces
+ * between them also form a pair: `dec_42` is found by `dec`, by `42`, and as a whole. Scripts that put no spaces between words, or join particles to
+ * them (Korean), are split into overlapping pairs of characters, so that a part of a run is found as well. Words consist of letters, digits, their
+ * marks and `_`: nothing that a customer wrote can mean anything else to a database.
  */
 import { WORD_CHARACTERS_MAX } from "../limits.ts";
 
-/** The words and pairs of a text in its order, with repetitions. A pair follows its second word. */
-export const words = (text: string, countMax = Number.POSITIVE_INFINITY): readonly string[] => {
+/** What a text must have to be found by another text. */
+export interface WantedWords {
+  readonly words: readonly string[];
+  /** Beginnings of words. */
+  readonly prefixes: readonly string[];
+}
+
+/** The words of a text in its order, with repetitions. */
+export const words = (text: string): readonly string[] => {
   const found: string[] = [];
-  addWords(text, found, countMax);
+  for (const part of partsOf(text)) for (const word of wordsOfPart(part)) found.push(word);
   return found;
 };
 
-export const wordsOfAll = (texts: readonly string[]): readonly string[] =>
-  texts.flatMap((text) => words(text));
-
-/** An upper bound of the words and pairs in the text, found without splitting it: n words have something between them, and n - 1 pairs. */
-export const wordsAtMost = (text: string): number =>
-  isSimple(text) ? text.length : text.length * FOLDED_CHARACTERS_MAX;
-
-/** The terms that an event must have to match the whole text: for words that form pairs, only the pairs. */
-export const wordsToMatch = (found: readonly string[]): readonly string[] =>
-  found.filter((word, index) => isPair(word) || !(isPair(found[index + 1]) || isPair(found[index + 2])));
-
-/** Adds the terms of `words` until there are `countMax`: a text may be a thousand times as long as needed. */
-export const addWords = (text: string, found: string[], countMax: number): void => {
-  if (isSimple(text)) addSimpleWords(text.toLowerCase(), found, countMax);
-  else addFoldedWords(fold(text), found, countMax);
+/** Adds the words of a text until there are `countMax` different ones. */
+export const addWords = (text: string, found: Set<string>, countMax = Number.POSITIVE_INFINITY): void => {
+  if (found.size >= countMax) return;
+  for (const part of partsOf(text))
+    for (const word of wordsOfPart(part)) {
+      found.add(word);
+      if (found.size >= countMax) return;
+    }
 };
 
-const isPair = (word: string | undefined): boolean => word?.includes(PAIR_JOINT) === true;
+/** Of words that form pairs only the pairs. `isOpen`: the last word may go on. */
+export const wantedWords = (text: string, isOpen = false): WantedWords => {
+  const parts = [...partsOf(text)];
+  const found: string[] = [];
+  const prefixes: string[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (part.kind === "characters") {
+      const pairs = pairsOf(part.characters);
+      // One character begins a pair wherever it stands.
+      if (part.characters.length === 1) prefixes.push(...pairs);
+      else found.push(...pairs.slice(0, -1));
+      continue;
+    }
+    const next = parts[index + 1];
+    const isInNext = part.before === "" && next?.kind === "word" && next.before !== "";
+    if (!isInNext) (isOpen && !next ? prefixes : found).push(whole(part));
+  }
+  return { words: found, prefixes };
+};
+
+type Part =
+  /** `before`: the word with which it forms a pair; empty if there is none. */
+  | { readonly kind: "word"; readonly word: string; readonly before: string }
+  /** Of a script without spaces. */
+  | { readonly kind: "characters"; readonly characters: readonly string[] };
 
 export const PAIR_JOINT = "_";
-/** A mark belongs to the letter before it: otherwise Hindi words would be split. */
-const RUN = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
-const WHITE_SPACE = /\s/;
 
-/** The most characters that one may become: 18 in compatibility form (U+FDFA), and each of those 3 in upper case. */
-const FOLDED_CHARACTERS_MAX = 54;
+const whole = ({ word, before }: Extract<Part, { kind: "word" }>): string =>
+  before === "" ? word : before + PAIR_JOINT + word;
+
+const wordsOfPart = (part: Part): readonly string[] => {
+  if (part.kind === "characters") return pairsOf(part.characters);
+  return part.before === "" ? [part.word] : [part.word, whole(part)];
+};
+
+/** One for each character: the last one stands alone, so that each character begins one. */
+const pairsOf = (characters: readonly string[]): readonly string[] =>
+  characters.map((character, index) => character + (characters[index + 1] ?? ""));
+
+function* partsOf(text: string): Generator<Part> {
+  const isAscii = ASCII.test(text);
+  const folded = isAscii ? text.toLowerCase() : fold(text);
+  let before = "";
+  let end = 0;
+  for (const { 0: run, 1: unspaced, index } of folded.matchAll(isAscii ? ASCII_RUN : RUN)) {
+    if (unspaced !== undefined) {
+      yield { kind: "characters", characters: unspaced.match(CHARACTER) ?? [] };
+      before = "";
+      continue;
+    }
+    if (before !== "" && WHITE_SPACE.test(folded.slice(end, index))) before = "";
+    const word = run.length <= WORD_CHARACTERS_MAX ? run : beginOf(run);
+    yield { kind: "word", word, before };
+    before = word;
+    end = index + run.length;
+  }
+}
+
+const ASCII = /^[\0-\x7f]*$/;
+const ASCII_RUN = /[a-z0-9]+/g;
+
+/** A mark belongs to the letter before it: otherwise Hindi words would be split. */
+const UNSPACED = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{N}]]`;
+const SPACED = String.raw`[[\p{L}\p{N}]--${UNSPACED}]`;
+const RUN = new RegExp(String.raw`((?:${UNSPACED}\p{M}*)+)|${SPACED}(?:${SPACED}|\p{M})*`, "gv");
+const CHARACTER = /\P{M}\p{M}{0,16}/gu;
+const WHITE_SPACE = /\s/;
 
 /**
  * Normalization sorts consecutive marks by moving each back over those before it, so that one letter with 64,000 marks takes half a minute (measured
@@ -52,7 +111,8 @@ const MARKS_BEYOND_WORD = new RegExp(
 );
 
 /**
- * Upper case first, because only then does `ß` become `SS`, which neither case of its capital `ẞ` does. `ς` is the form of `σ` at the end of a word.
+ * Upper case first, because only then does `ß` become `SS`, which neither case of its capital `ẞ` does. `ς` is the form of `σ` at the end of a word;
+ * Turkish `İ` and `ı` are an `i`.
  */
 const fold = (text: string): string =>
   text
@@ -62,74 +122,9 @@ const fold = (text: string): string =>
     .replaceAll("ẞ", "SS")
     .toLowerCase()
     .replaceAll("ς", "σ")
+    .replaceAll("i\u0307", "i")
     .normalize("NFKC");
-
-const addFoldedWords = (folded: string, found: string[], countMax: number): void => {
-  let before = "";
-  let end = 0;
-  for (const { 0: run, index } of folded.matchAll(RUN)) {
-    if (WHITE_SPACE.test(folded.slice(end, index))) before = "";
-    before = add(run, before, found);
-    end = index + run.length;
-    if (found.length >= countMax) break;
-  }
-  cutAt(found, countMax);
-};
-
-/** Adds a word and its pair with the one before; returns the word. */
-const add = (run: string, before: string, found: string[]): string => {
-  const word = run.length <= WORD_CHARACTERS_MAX ? run : beginOf(run);
-  found.push(word);
-  if (before !== "") found.push(before + PAIR_JOINT + word);
-  return word;
-};
 
 /** A character takes at most two places in a text. So what is behind the needed part, up to a whole text without spaces, is not looked at. */
 const beginOf = (run: string): string =>
   [...run.slice(0, 2 * WORD_CHARACTERS_MAX)].slice(0, WORD_CHARACTERS_MAX).join("");
-
-const cutAt = (found: string[], countMax: number): void => {
-  if (found.length > countMax) found.length = countMax;
-};
-
-/**
- * ASCII, Hangul and common Chinese characters, for which folding is only lower case and white space is only that of ASCII. A loop over their codes
- * takes a quarter of the time of the expressions above (measured), and this is done for every text of every event.
- */
-const isSimple = (text: string): boolean => {
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code > 0x7f && !(code >= 0x4e00 && code <= 0x9fff) && !(code >= 0xac00 && code <= 0xd7a3))
-      return false;
-  }
-  return true;
-};
-
-const addSimpleWords = (text: string, found: string[], countMax: number): void => {
-  let before = "";
-  let start = -1;
-  for (let index = 0; index < text.length; index++) {
-    const kind = kindOf(text.charCodeAt(index));
-    if (kind === IN_WORD) {
-      if (start < 0) start = index;
-      continue;
-    }
-    if (start >= 0) before = add(text.slice(start, index), before, found);
-    if (kind === IS_SPACE) before = "";
-    start = -1;
-    if (found.length >= countMax) break;
-  }
-  if (start >= 0) add(text.slice(start), before, found);
-  cutAt(found, countMax);
-};
-
-const IN_WORD = 1;
-const IS_SPACE = 2;
-
-const ASCII_KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
-  const character = String.fromCharCode(code);
-  if (/[a-z0-9]/.test(character)) return IN_WORD;
-  return WHITE_SPACE.test(character) ? IS_SPACE : 0;
-});
-
-const kindOf = (code: number): number => ASCII_KINDS[code] ?? IN_WORD;

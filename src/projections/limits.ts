@@ -24,7 +24,7 @@ export const WALK_SEQUENCES_MAX = 50_000;
 /** event_ids of a request that are looked up with one statement: less than a millisecond in SQLite, after which others have a turn. */
 export const EVENT_IDS_PER_QUERY = 100;
 /** Records of one commit, which projections hold in memory with all rows that result from them; fewer while they keep up. */
-export const PROJECTION_RECORDS_PER_COMMIT_MAX = 4000;
+export const PROJECTION_RECORDS_PER_COMMIT_MAX = 2000;
 /** Records taken after a failure, doubled after each success: a disk without room for the rows of many may have room for those of a few. */
 export const PROJECTION_RECORDS_RETRIED = 250;
 /**

@@ -1,5 +1,4 @@
 /** The writes of a commit to text indexes, as few statements, beside those to tables (postgres-writes.ts). */
-import { wordsOfAll } from "../event/words.ts";
 import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../limits.ts";
 import type { Statement } from "./postgres-connection.ts";
 import { sqlName } from "./tables.ts";
@@ -25,7 +24,7 @@ export const addTextWrite = (runs: TextRun[], write: TextWrite): void => {
   const labels = labelsText(tenant, write.labels);
   const terms =
     write.kind === "index"
-      ? [termsText(tenant, wordsOfAll(write.texts)), labels, stretchTerm(sequence)]
+      ? [termsText(tenant, write.words), labels, stretchTerm(sequence)]
           .filter((text) => text !== "")
           .join(" ")
       : null;

@@ -36,9 +36,9 @@ test("labels and times are terms beside the words, and are searched together wit
     ["type", "a.b"],
     ["tag", "Te am", "é"],
   ];
-  const texts = ["a"];
+  const words = ["a"];
   const times = [{ name: "at", time: "1999-01-01T00:00:00" }];
-  expect(sqliteTerms({ tenant: "acme", texts, labels, times })).toBe(
+  expect(sqliteTerms({ tenant: "acme", words, labels, times })).toBe(
     "acme/.a acme/=type=a.b acme/=tag=~54~e~20~am=~e9~ acme/=at=elsewhere",
   );
   const ranges = [{ name: "at", from: "2026-01-01T00:00:00", to: "2027-01-01T00:00:00" }];

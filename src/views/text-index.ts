@@ -4,7 +4,7 @@
  */
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
-import { PAIR_JOINT, wordsOfAll } from "../event/words.ts";
+import { PAIR_JOINT } from "../event/words.ts";
 import { periodsBetween, periodsOf, type TimeRange } from "./periods.ts";
 import { sqlName } from "./tables.ts";
 
@@ -146,13 +146,13 @@ export const sqliteTextSql = (index: TextIndex): TextSql => {
 /** The words, labels and periods of a row as SQLite takes them. */
 export const sqliteTerms = (row: {
   readonly tenant: string;
-  readonly texts: readonly string[];
+  readonly words: readonly string[];
   readonly labels: readonly Label[];
   readonly times: readonly NamedTime[];
 }): string => {
-  const { tenant, texts, labels, times } = row;
+  const { tenant, words, labels, times } = row;
   const periods = times.flatMap(({ name, time }) => periodLabels(name, periodsOf(time)));
-  return `${termsText(tenant, wordsOfAll(texts))} ${labelsText(tenant, [...labels, ...periods])}`;
+  return `${termsText(tenant, words)} ${labelsText(tenant, [...labels, ...periods])}`;
 };
 
 export interface NamedTime {

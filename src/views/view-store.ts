@@ -46,8 +46,8 @@ export interface IndexWrite {
   readonly index: TextIndex;
   readonly tenant: string;
   readonly sequence: number;
-  /** The row is found by the words of these texts, as event/words.ts splits them. */
-  readonly texts: readonly string[];
+  /** Made by event/words.ts. */
+  readonly words: readonly string[];
   readonly labels: readonly Label[];
   /** Times of the row as text that sorts by time, by the name of their column. */
   readonly times: readonly NamedTime[];

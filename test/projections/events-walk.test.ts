@@ -52,7 +52,7 @@ const viewAt = async (position: number, events: readonly Given[]) => {
       index: EVENT_WORDS,
       tenant: event.tenant,
       sequence: event.sequence,
-      texts: [],
+      words: [],
       labels: [["asset", event.assetId]],
       times: [],
     },

@@ -1,5 +1,4 @@
 /** The rows that projections make of messages, without a database: given, when, then. */
-import { wordsOfAll } from "../../src/event/words.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { evolveGroup } from "../../src/projections/evolve-group.ts";
 import type { Projection } from "../../src/projections/projection.ts";
@@ -43,7 +42,7 @@ export const createInMemoryView = (...projections: readonly Projection[]): InMem
       words.delete(name);
       labels.delete(name);
       if (write.kind !== "index") return;
-      words.set(name, [...new Set(wordsOfAll(write.texts))].sort());
+      words.set(name, [...new Set(write.words)].sort());
       labels.set(name, [
         ...write.labels.map((parts) => parts.join("=")),
         ...write.times.map(({ name, time }) => `${name}=${time}`),

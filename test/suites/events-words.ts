@@ -3,9 +3,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eventFacts } from "../../src/event/facts.ts";
 import { readSearchText, type SearchWords } from "../../src/event/search-text.ts";
-import { wordsOfAll } from "../../src/event/words.ts";
 import type { EventFilter } from "../../src/projections/events/queries.ts";
-import { eventTexts } from "../../src/projections/events/texts.ts";
+import { eventWords } from "../../src/projections/events/words.ts";
 import type { RecordParts } from "../projections/records.ts";
 import { base, eventsView, hash, sequences, textOf } from "./events-search.ts";
 import type { CreateDatabase } from "./view-store.ts";
@@ -32,7 +31,7 @@ const TEXT_PARTS = [
 /** The result that the words demand, without a database. */
 const hasWords = (event: object, { words: whole, prefixes }: SearchWords): boolean => {
   const facts = eventFacts({ ...event });
-  const found = new Set(facts ? wordsOfAll(eventTexts(facts)) : []);
+  const found = new Set(facts ? eventWords(facts) : []);
   return (
     whole.every((word) => found.has(word)) &&
     prefixes.every((prefix) => [...found].some((word) => word.startsWith(prefix)))
@@ -58,6 +57,15 @@ export const eventsWordsSuite = (name: string, create: CreateDatabase): void => 
           },
         },
         { tenant: "globex", event: { ...base, event_id: "evt_1", metadata: { note: "dec_42 loan 대출" } } },
+        {
+          event: {
+            ...base,
+            event_id: "evt_5",
+            event_type: "other",
+            asset_id: "x",
+            metadata: { note: ["개인정보를", "審査結果を", "订单20261128", "ｸﾚｼﾞｯﾄ İZMİR"] },
+          },
+        },
       ]);
       for (const [q, expected] of [
         ["credit_model.v2", [1]],
@@ -75,9 +83,15 @@ export const eventsWordsSuite = (name: string, create: CreateDatabase): void => 
         ["대출", [3]],
         ["대출* 심사", [3]],
         ["대출심사", []],
+        ["출", [3]],
         ["cred*", [1, 2, 3]],
         ["credit_mo*", [1, 2, 3]],
         ["dec_4* credit", [3]],
+        ["개인정보", [5]],
+        ["結果", [5]],
+        ["20261128", [5]],
+        ["クレジット", [5]],
+        ["izmir", [5]],
         ["decision_id", []],
         ["false", [3]],
         ["credit nothing", []],

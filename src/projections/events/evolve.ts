@@ -17,7 +17,7 @@ import type { Evolution, RecordProjection, Rejection, States, StoredRecord } fro
 import { expireEventsAlike } from "./expire-alike.ts";
 import { eventLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS, EVENTS_VIEW, EXPIRY_RUNS, isExpired, sequenceOf } from "./tables.ts";
-import { eventTexts } from "./texts.ts";
+import { eventWords } from "./words.ts";
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
   const writes: Write[] = [];
@@ -81,7 +81,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
       index: EVENT_WORDS,
       tenant,
       sequence,
-      texts: eventTexts(facts),
+      words: eventWords(facts),
       labels: eventLabels(facts),
       times: [{ name: "occurred", time: facts.occurred }, received],
     },
@@ -99,7 +99,7 @@ const receivedTime = (receivedAt: string): NamedTime => {
 
 export const eventsProjection: RecordProjection = {
   name: EVENTS_VIEW,
-  version: 21,
+  version: 22,
   tables: [EVENTS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],
