@@ -137,7 +137,7 @@ const expirePage = async (
     readHolds: async () => factsOnHold(own, casesOf),
     changes: {
       expected: due.map(({ row }) => ({ table: EVENTS, key: keyOf(EVENTS, row), row })),
-      writes: due.flatMap(({ row, facts }) => expiryWrites(row, facts, expiredAt)),
+      writes: due.flatMap(({ row }) => expiryWrites(row, expiredAt)),
     },
   });
   onExpired(due.length);

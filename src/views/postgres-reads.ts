@@ -8,13 +8,13 @@ import { fromStored, newViewRow, storedParameter, tablesIn } from "./stored-rows
 import { toStored } from "./stored-values.ts";
 import { keyValues, type Row, rowInteger, sqlName, type Table, type Value } from "./tables.ts";
 import type { TenantQuery } from "./tenant-query.ts";
-import { labelTableName, postgresMatchText } from "./text-index.ts";
+import { postgresMatchText } from "./text-index.ts";
 import { type Snapshot, VIEWS, type ViewDefinition, type ViewStore } from "./view-store.ts";
 
 export const selectRows = async (
   run: RunSql,
-  { byTables: { sql, params } }: TenantQuery,
-): Promise<readonly Row[]> => (await run(inPostgres(sql), params.map(parameterText))).rows.map(fromStored);
+  { inPostgres: { sql, params } }: TenantQuery,
+): Promise<readonly Row[]> => (await run(numbered(sql), params.map(parameterText))).rows.map(fromStored);
 
 export const loadRows = async (
   run: RunSql,
@@ -88,17 +88,7 @@ const inSnapshot = <Result>(
     return { result: await visit({ position, rows, load, select }), keep: false };
   });
 
-export const tablesOf = (view: ViewDefinition): readonly string[] => tablesIn(viewRow(view));
-
-export const viewRow = (view: ViewDefinition): Row =>
-  newViewRow(view, ({ name }) => [labelTableName(name), name]);
-
-/**
- * `?` stands for a parameter and `MATCH` for a search in a text index; neither occurs otherwise in a TenantQuery. The plus is for SQLite's planner;
- * PostgreSQL's planner must see that two sequences are the same.
- */
-const inPostgres = (sql: string): string =>
-  numbered(sql.replaceAll(" MATCH ?", " @@ ?::tsquery").replaceAll(" = +", " = "));
+export const tablesOf = (view: ViewDefinition): readonly string[] => tablesIn(newViewRow(view));
 
 export const numbered = (sql: string): string => {
   let count = 0;

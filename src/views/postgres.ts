@@ -14,10 +14,10 @@ import {
   type Statement,
 } from "./postgres-connection.ts";
 import { constraintMessage, DatabaseError, isLockTimeout } from "./postgres-errors.ts";
-import { createSnapshots, loadRows, numbered, selectRows, tablesOf, viewRow } from "./postgres-reads.ts";
+import { createSnapshots, loadRows, numbered, selectRows, tablesOf } from "./postgres-reads.ts";
 import { loadStatement, textArray, writeStatements } from "./postgres-writes.ts";
 import { DEAD_LETTERS_PAGE, VIEW_NAMES } from "./sql.ts";
-import { deadLetterWrite, fromStored, isSameRow, OWN_TABLES, tablesIn } from "./stored-rows.ts";
+import { deadLetterWrite, fromStored, isSameRow, newViewRow, OWN_TABLES, tablesIn } from "./stored-rows.ts";
 import {
   keyText,
   type Row,
@@ -27,7 +27,6 @@ import {
   sqlName,
   type Table,
   tableDdl,
-  timeIndexDdl,
 } from "./tables.ts";
 import { postgresTextIndexDdl, postgresTextIndexRename, type TextIndex } from "./text-index.ts";
 import { ViewsMissingError } from "./unavailable.ts";
@@ -192,7 +191,7 @@ const replaceView = async (run: RunSql, replacement: Parameters<ViewStore["repla
   await run("UPDATE dead_letters SET projection = $1 WHERE projection = $2", [view.name, by.name]);
   await run("UPDATE view_ends SET name = $1 WHERE name = $2", [view.name, by.name]);
   await run("DELETE FROM views WHERE name = $1", [by.name]);
-  const row = { ...viewRow(view), position: rowInteger(made, "position") };
+  const row = { ...newViewRow(view), position: rowInteger(made, "position") };
   await runWrites(run, [{ kind: "upsert", table: VIEWS, row }, revised(view.name), ...writes]);
   return { result: "replaced", keep: true } as const;
 };
@@ -258,7 +257,7 @@ const makeTables = (
   textIndexes: readonly TextIndex[] = [],
 ): Promise<void> =>
   runDdl(run, [
-    ...tables.flatMap((table) => [...tableDdl(table, TYPES), ...timeIndexDdl(table)]),
+    ...tables.flatMap((table) => tableDdl(table, TYPES)),
     ...textIndexes.flatMap(postgresTextIndexDdl),
   ]);
 
@@ -279,7 +278,7 @@ const openView = async (run: RunSql, view: ViewDefinition) => {
     await dropView(run, known);
   }
   await makeTables(run, view.tables, view.textIndexes);
-  const made: Write = { kind: "upsert", table: VIEWS, row: viewRow(view) };
+  const made: Write = { kind: "upsert", table: VIEWS, row: newViewRow(view) };
   await runWrites(run, known ? [made, revised(view.name)] : [made]);
   return { result: known ? "made_again" : "made", keep: true } as const;
 };

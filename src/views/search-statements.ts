@@ -1,5 +1,5 @@
 /**
- * The SQL of a search for rows by sequence: a table, and beside it the places that hold labels and words of the same sequences. Only for
+ * The SQL of a search for rows by sequence: a table, and beside it the text index that holds words, labels and times of the same sequences. Only for
  * tenant-query.ts, which guarantees that each query has a tenant.
  */
 import { strict as assert } from "node:assert";
@@ -13,10 +13,10 @@ import {
   type Source,
 } from "./conditions.ts";
 import { type ColumnOf, sqlName, type Table } from "./tables.ts";
-import { labelTableName, labelTerm, STRETCH_BITS, STRETCH_TERM_START, type TextMatch } from "./text-index.ts";
+import { STRETCH_BITS, STRETCH_TERM_START, type TextMatch } from "./text-index.ts";
 
 export interface Statement {
-  /** One `?` per parameter, and none elsewhere. ` MATCH ?` takes a TextMatch, as does `?::tsquery` in `byTables`, and nothing else does. */
+  /** One `?` per parameter, and none elsewhere. ` MATCH ?` takes a TextMatch, as does `?::tsquery` in `inPostgres`, and nothing else does. */
   readonly sql: string;
   readonly params: readonly QueryParameter[];
 }
@@ -37,137 +37,98 @@ export interface SearchParts<Described extends Table> {
   readonly rowsMax: number;
 }
 
-/** `byTables`: for a database that keeps labels in a table, and times only in the rows. */
+type Bounds = Pick<SearchParts<Table>, "order" | "after" | "above" | "upTo">;
+
 export const searchStatements = <Described extends Table>(
   parts: SearchParts<Described>,
-): Statement & { readonly byTables: Statement } => {
-  const main = placeOf({ alias: "main", table: parts.table });
-  const companions = tablePlaces(parts);
-  const match = matchOf(parts);
-  const [first] = companions;
-  const isApart = isFoundWithout(main, parts);
-  // Not with prefixes: for each stretch again, GIN would gather all rows of all words with that prefix.
-  const byTables =
-    match && isApart && match.words.length > 0 && match.prefixes.length === 0
-      ? foundByStretches(parts, { main, match })
-      : first && isApart
-        ? foundFirst(parts, { main, companions, first })
-        : statementOf(parts, { main, companions, bounded: "all" });
-  const { sql, params } =
-    match === undefined
-      ? byTables
-      : statementOf(parts, { main, companions: [textPlace(match)], bounded: "first" });
-  return { sql, params, byTables };
-};
-
-/**
- * The first companion comes first: it contains only rows that match, in the order of the answer. SQLite keeps to the order of a CROSS JOIN
- * (sqlite.org/optoverview.html, "Manual Control Of Query Plans"); PostgreSQL plans by its statistics, however it is written.
- */
-const statementOf = <Described extends Table>(
-  parts: SearchParts<Described>,
-  tables: Pick<Reading, "bounded"> & { readonly main: MainPlace; readonly companions: readonly Place[] },
-): Statement => {
-  const { tenant, columns, where } = parts;
-  const { main, companions, bounded } = tables;
-  const [first = main] = companions;
-  const more = [
-    equals(main.source, "tenant", tenant),
-    ...where.flatMap((condition) => mainClauses(condition, main.source, tenant)),
-    // The text index takes these itself.
-    ...(tables.bounded === "first" ? [] : withoutLabels(parts, first)),
+): Statement & { readonly inPostgres: Statement } => {
+  const { tenant, table, columns, where, order, rowsMax } = parts;
+  const main: Source = { alias: "main", table };
+  const sequence = columnIn(main, "sequence");
+  const own = [
+    equals(main, "tenant", tenant),
+    ...where.flatMap((condition) => mainClauses(condition, main, tenant)),
   ];
-  const selected = columns.map((name) => columnIn(main.source, name));
-  return reading(parts, { places: [...companions, main], selected, bounded, more });
-};
-
-interface Reading {
-  readonly places: readonly Place[];
-  readonly selected: readonly string[];
-  /** PostgreSQL does not apply the bound of one place to the places beside it, and would read them from their beginning. */
-  readonly bounded: "first" | "all";
-  readonly more: readonly Clause[];
-}
-
-/** Whether all conditions are about places beside the table. */
-const isFoundWithout = (
-  { source }: MainPlace,
-  { tenant, where }: Pick<SearchParts<Table>, "tenant" | "where">,
-): boolean => where.every((condition) => mainClauses(condition, source, tenant).length === 0);
-
-/**
- * Finds sequences first, then their rows. PostgreSQL counts the cost of each joined row before it applies the limit: with long rows it scans the
- * whole log for a rare word instead of gathering its few places (1,000,000 events: 224 ms, and 3 ms this way).
- */
-const foundFirst = <Described extends Table>(
-  parts: SearchParts<Described>,
-  tables: { readonly main: MainPlace; readonly companions: readonly Place[]; readonly first: Place },
-): Statement => {
-  const { main, companions, first } = tables;
-  const selected = [`${first.sequence} AS "sequence"`];
-  const more = withoutLabels(parts, first);
-  return rowsOf(parts, main, reading(parts, { places: companions, selected, bounded: "all", more }));
-};
-
-/**
- * `found` selects the sequences. Each row is fetched by its own: without statistics, or with old ones, PostgreSQL assumes that the tenant has few
- * rows, and compares each of them with each sequence (160,000 events: 1 to 1.6 s, and 10 ms this way). OFFSET keeps the inner query separate.
- */
-const rowsOf = <Described extends Table>(
-  { tenant, columns, order, rowsMax }: SearchParts<Described>,
-  main: MainPlace,
-  found: Statement,
-): Statement => {
-  const isTenants = equals(main.source, "tenant", tenant);
-  const selected = columns.map((name) => columnIn(main.source, name)).join(", ");
-  const row = `SELECT ${selected} FROM ${main.from} WHERE ${isTenants.text} AND ${main.sequence} = found."sequence" OFFSET 0`;
-  return {
+  const selected = columns.map((name) => columnIn(main, name)).join(", ");
+  const reading = (from: string, place: string, clauses: readonly Clause[]): Statement => ({
     sql: [
-      `SELECT ${selected} FROM (${found.sql}) found CROSS JOIN LATERAL (${row}) ${main.source.alias}`,
-      `ORDER BY found."sequence" ${direction(order)} LIMIT ?`,
+      `SELECT ${selected} FROM ${from} WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
+      `ORDER BY ${place} ${direction(order)} LIMIT ?`,
     ].join(" "),
-    params: [...found.params, ...isTenants.params, rowsMax],
-  };
+    params: [...clauses.flatMap(({ params }) => params), rowsMax],
+  });
+  const from = `${sqlName(table.name)} main`;
+  const match = matchOf(parts);
+  if (match === undefined) {
+    const statement = reading(from, sequence, [...own, ...boundsOf(sequence, parts)]);
+    return { ...statement, inPostgres: statement };
+  }
+  const index = sqlName(match.index.name);
+  const found: readonly Clause[] = [
+    { text: `text0.${index} MATCH ?`, params: [match] },
+    // The plus keeps SQLite from applying the cursor's bound to the table, and reading that by the bound for each row (measured with 3.54).
+    { text: `${sequence} = +text0.rowid`, params: [] },
+  ];
+  // SQLite keeps to the order of a CROSS JOIN (sqlite.org/optoverview.html, "Manual Control Of Query Plans"); FTS5 gives the order of the answer.
+  const sqlite = reading(`${index} text0 CROSS JOIN ${from}`, "text0.rowid", [
+    ...found,
+    ...own,
+    ...boundsOf("text0.rowid", parts),
+  ]);
+  return { ...sqlite, inPostgres: foundByStretches(parts, { match, selected, from, own }) };
 };
 
+export const direction = (order: "asc" | "desc"): string => (order === "asc" ? "ASC" : "DESC");
+
 /**
- * The same for words, with or without labels, in PostgreSQL. Its GIN index has no order: it would gather every matching row before sorting, or scan
- * the log until a page is full, which never happens if a word and a label do not occur together. So the end of the log where the answer begins is
- * searched in short stretches, each of which is a term beside the others; this serves frequent words. Then the rest is searched at once, in which few
- * matches are left. Nothing after the stretch that fills the page is read: a nested loop takes the stretches in order, and CTEs keep a plan from
- * running parts of itself in parallel (postgresql.org/docs/current/parallel-safety.html).
+ * In PostgreSQL a GIN index has no order: it would gather every matching row before sorting. So the end of the log where the answer begins is searched in
+ * short stretches, each of which is a term beside the others; this serves frequent words. Then the rest is searched at once, in which few matches are
+ * left. Nothing after the stretch that fills the page is read: a nested loop takes the stretches in order, and CTEs keep a plan from running parts of
+ * itself in parallel (postgresql.org/docs/current/parallel-safety.html). Each row is fetched by itself (LATERAL, kept apart by OFFSET): without
+ * statistics PostgreSQL would compare all rows of the tenant with each sequence.
  */
 const foundByStretches = <Described extends Table>(
   parts: SearchParts<Described>,
-  { main, match }: { readonly main: MainPlace; readonly match: TextMatch },
+  read: {
+    readonly match: TextMatch;
+    readonly selected: string;
+    readonly from: string;
+    readonly own: readonly Clause[];
+  },
 ): Statement => {
-  const { order, rowsMax } = parts;
+  const { columns, order, rowsMax } = parts;
+  const { match, selected, from, own } = read;
   const index = sqlName(match.index.name);
   const { least, greatest } = endsOf(parts);
-  const { numbers, isBeyond } = stretchesOf(order);
+  const { numbers, isBeyond, reachesBeyond } = stretchesOf(order);
+  const row = `SELECT ${selected} FROM ${from} WHERE ${own.map(({ text }) => text).join(" AND ")} AND main."sequence" = met."sequence" OFFSET 0`;
   const page = (question: string, where: string): string =>
     [
       `(WITH met AS MATERIALIZED (SELECT text0.rowid AS "sequence" FROM ${index} text0 WHERE text0.${index} @@ (${question}))`,
-      `SELECT "sequence" FROM met WHERE "sequence" BETWEEN ends.least AND ends.greatest${where}`,
-      `ORDER BY "sequence" ${direction(order)} LIMIT ?) page`,
+      `SELECT met."sequence" AS place, main.* FROM (SELECT "sequence" FROM met WHERE "sequence" BETWEEN ends.least AND ends.greatest${where}`,
+      `ORDER BY "sequence" ${direction(order)}) met CROSS JOIN LATERAL (${row}) main`,
+      `ORDER BY met."sequence" ${direction(order)} LIMIT ?) page`,
     ].join(" ");
   // One query: with two, the index would read everything that matches the first before it looks at the second (measured with 18).
   const near = page(`?::tsquery && ('''${STRETCH_TERM_START}' || stretch.number || '''')::tsquery`, "");
   // Not a constant: by its statistics PostgreSQL would find a frequent word sooner without the index, which is mostly wrong.
   const far = page("SELECT ?::tsquery", ` AND ${isBeyond}`);
-  return rowsOf(parts, main, {
+  const asked = [match, ...own.flatMap(({ params }) => params), rowsMax];
+  return {
     sql: [
       `WITH ends AS MATERIALIZED (SELECT GREATEST((SELECT MIN(rowid) FROM ${index}), ${least.text}) AS least,`,
       `LEAST((SELECT MAX(rowid) FROM ${index}), ${greatest.text}) AS greatest)`,
-      `(SELECT page."sequence" FROM ends CROSS JOIN ${numbers} AS stretch (number) CROSS JOIN LATERAL ${near})`,
-      `UNION ALL (SELECT page."sequence" FROM ends CROSS JOIN LATERAL ${far}) LIMIT ?`,
+      `SELECT ${columns.map(sqlName).join(", ")} FROM (`,
+      `(SELECT page.* FROM ends CROSS JOIN ${numbers} AS stretch (number) CROSS JOIN LATERAL ${near})`,
+      `UNION ALL (SELECT page.* FROM (SELECT * FROM ends WHERE ${reachesBeyond}) ends CROSS JOIN LATERAL ${far}) LIMIT ?`,
+      `) found ORDER BY place ${direction(order)}`,
     ].join(" "),
-    params: [...least.params, ...greatest.params, match, rowsMax, match, rowsMax, rowsMax],
-  });
+    params: [...least.params, ...greatest.params, ...asked, ...asked, rowsMax],
+  };
 };
 
-/** The numbers of the short stretches in the order of the answer, and the condition for a sequence beyond all of them. */
-const stretchesOf = (order: "asc" | "desc"): { readonly numbers: string; readonly isBeyond: string } => {
+/** The numbers of the short stretches in the order of the answer, and the conditions for sequences beyond all of them. */
+const stretchesOf = (order: "asc" | "desc") => {
   const [first, last, step, sooner, isBehind] =
     order === "desc" ? ["greatest", "least", -1, "GREATEST", "<="] : ["least", "greatest", 1, "LEAST", ">="];
   const numberOf = (sequence: string): string => `(${sequence} >> ${STRETCH_BITS})`;
@@ -176,6 +137,7 @@ const stretchesOf = (order: "asc" | "desc"): { readonly numbers: string; readonl
   return {
     numbers: `generate_series(${numberOf(`ends.${first}`)}, ${end}, ${step})`,
     isBeyond: `${numberOf('"sequence"')} ${isBehind} ${behind}`,
+    reachesBeyond: `${numberOf(`ends.${last}`)} ${isBehind} ${behind}`,
   };
 };
 
@@ -183,15 +145,7 @@ const stretchesOf = (order: "asc" | "desc"): { readonly numbers: string; readonl
 const STRETCHES = 8;
 
 /** The smallest and the greatest sequence that may be found. GREATEST and LEAST ignore NULL. */
-const endsOf = ({
-  order,
-  after,
-  above,
-  upTo,
-}: Pick<SearchParts<Table>, "order" | "after" | "above" | "upTo">): {
-  readonly least: Clause;
-  readonly greatest: Clause;
-} => {
+const endsOf = ({ order, after, above, upTo }: Bounds) => {
   const bounds = (...given: readonly (number | undefined)[]): Clause => {
     const params = given.filter((sequence) => sequence !== undefined);
     assert(params.every(Number.isSafeInteger), "a search is bounded by sequences");
@@ -204,58 +158,21 @@ const endsOf = ({
     : { least: bounds(nextTo(above, 1)), greatest: bounds(upTo, nextTo(after, -1)) };
 };
 
-export const direction = (order: "asc" | "desc"): string => (order === "asc" ? "ASC" : "DESC");
-
-/** The rows of one sequence in all places, in the order of the places. */
-const reading = (
-  {
-    order,
-    after,
-    above,
-    upTo,
-    rowsMax,
-  }: Pick<SearchParts<Table>, "order" | "after" | "above" | "upTo" | "rowsMax">,
-  read: Reading,
-): Statement => {
-  const { places } = read;
-  const [driver, ...others] = places;
-  assert(driver, "rows stand somewhere");
-  const bounded = read.bounded === "all" ? places : [driver];
-  const clauses = [
-    ...places.flatMap((place) => place.clauses),
-    ...others.map((place) => sameSequence(place, driver)),
-    ...read.more,
-    ...bounded.flatMap((place) => boundsOf(place, { order, after, above })),
-    ...(upTo === undefined ? [] : bounded.map((place) => notBeyond(place, upTo))),
-  ];
-  return {
-    sql: [
-      `SELECT ${read.selected.join(", ")}`,
-      `FROM ${places.map(({ from }) => from).join(" CROSS JOIN ")}`,
-      `WHERE ${clauses.map(({ text }) => text).join(" AND ")}`,
-      `ORDER BY ${driver.sequence} ${direction(order)} LIMIT ?`,
-    ].join(" "),
-    params: [...clauses.flatMap(({ params }) => params), rowsMax],
+/** At most one bound below: with two, an index would use only one, and read the rows up to the other. */
+const boundsOf = (sequence: string, { order, after, above, upTo }: Bounds): readonly Clause[] => {
+  const bound = (sign: string, value: number | undefined): readonly Clause[] => {
+    if (value === undefined) return [];
+    assert(Number.isSafeInteger(value), "a search is bounded by sequences");
+    return [{ text: `${sequence} ${sign} ?`, params: [value] }];
   };
+  const below =
+    order === "asc" ? [above, after].filter((value) => value !== undefined) : [above ?? []].flat();
+  return [
+    ...bound(">", below.length === 0 ? undefined : Math.max(...below)),
+    ...bound("<", order === "desc" ? after : undefined),
+    ...bound("<=", upTo),
+  ];
 };
-
-/** A place of rows of one sequence: the table itself, a table of labels or a text index. */
-interface Place {
-  readonly from: string;
-  readonly sequence: string;
-  readonly clauses: readonly Clause[];
-}
-
-interface MainPlace extends Place {
-  readonly source: Source;
-}
-
-const placeOf = (source: Source): MainPlace => ({
-  source,
-  from: `${sqlName(source.table.name)} ${source.alias}`,
-  sequence: columnIn(source, "sequence"),
-  clauses: [],
-});
 
 /** All conditions on the text index as one query, or undefined if there are none. */
 const matchOf = ({ tenant, where }: Pick<SearchParts<Table>, "tenant" | "where">): TextMatch | undefined => {
@@ -286,72 +203,4 @@ const matchOf = ({ tenant, where }: Pick<SearchParts<Table>, "tenant" | "where">
     ranges: ranges.map(({ column, from, to }) => ({ name: column, from, to })),
     ...(without.length > 0 && { without: without.map(({ label }) => label) }),
   };
-};
-
-const textPlace = (match: TextMatch): Place => ({
-  from: `${sqlName(match.index.name)} text0`,
-  sequence: "text0.rowid",
-  clauses: [{ text: `text0.${sqlName(match.index.name)} MATCH ?`, params: [match] }],
-});
-
-const tablePlaces = ({ tenant, where }: Pick<SearchParts<Table>, "tenant" | "where">): readonly Place[] => {
-  const labels = where
-    .filter((condition) => condition.kind === "labelled")
-    .map(({ index, label }, number) => ({
-      from: `${sqlName(labelTableName(index.name))} label${number}`,
-      sequence: `label${number}."sequence"`,
-      clauses: [{ text: `label${number}."label" = ?`, params: [labelTerm(tenant, label)] }],
-    }));
-  const match = matchOf({ tenant, where: where.filter((condition) => condition.kind === "matches") });
-  return match === undefined ? labels : [...labels, textPlace(match)];
-};
-
-/**
- * OFFSET keeps PostgreSQL from joining the tables: it would read all rows with the label, of which there may be a million, before the first row of
- * the page. This way it looks each row up in the index.
- */
-const withoutLabels = (
-  { tenant, where }: Pick<SearchParts<Table>, "tenant" | "where">,
-  driver: Place,
-): readonly Clause[] =>
-  where
-    .filter((condition) => condition.kind === "not_labelled")
-    .map(({ index, label }) => ({
-      text: `NOT EXISTS (SELECT 1 FROM ${sqlName(labelTableName(index.name))} without WHERE without."label" = ? AND without."sequence" = ${driver.sequence} OFFSET 0)`,
-      params: [labelTerm(tenant, label)],
-    }));
-
-/**
- * The plus keeps SQLite from applying the cursor's bound to the other table and reading that by the bound, all of it for each row, instead of by the
- * one sequence (measured with 3.54).
- */
-const sameSequence = (place: Place, driver: Place): Clause => ({
-  text: `${place.sequence} = +${driver.sequence}`,
-  params: [],
-});
-
-/** At most one bound at each end: with two, an index would use only one, and read the rows up to the other. */
-const boundsOf = (
-  driver: Place,
-  { order, after, above }: Pick<SearchParts<Table>, "order" | "after" | "above">,
-): readonly Clause[] => {
-  if (order === "asc") {
-    if (after === undefined && above === undefined) return [];
-    const least = Math.max(after ?? Number.MIN_SAFE_INTEGER, above ?? Number.MIN_SAFE_INTEGER);
-    return [behind(driver, order, least)];
-  }
-  return [
-    ...(above === undefined ? [] : [behind(driver, "asc", above)]),
-    ...(after === undefined ? [] : [behind(driver, order, after)]),
-  ];
-};
-
-const behind = (driver: Place, order: "asc" | "desc", after: number): Clause => {
-  assert(Number.isSafeInteger(after), "a cursor stands at a sequence");
-  return { text: `${driver.sequence} ${order === "asc" ? ">" : "<"} ?`, params: [after] };
-};
-
-const notBeyond = (driver: Place, upTo: number): Clause => {
-  assert(Number.isSafeInteger(upTo), "a reading ends at a sequence");
-  return { text: `${driver.sequence} <= ?`, params: [upTo] };
 };

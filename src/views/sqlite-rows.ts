@@ -5,7 +5,7 @@ import type { Statements } from "./sqlite-connection.ts";
 import { fromStored } from "./stored-rows.ts";
 import { storedKey, storedRow } from "./stored-values.ts";
 import type { Row, Table } from "./tables.ts";
-import { sqliteTerms, sqliteTextSql } from "./text-index.ts";
+import { rowTerms, sqliteTextSql } from "./text-index.ts";
 import { isTextWrite, type WhichRows, type Write } from "./view-store.ts";
 
 /** Makes the writes in order; the transaction must be rolled back if one of them fails. */
@@ -16,7 +16,7 @@ export const runWrite = (statements: Statements, write: Write): void => {
   if (isTextWrite(write)) {
     const { index, unindex } = sqliteTextSql(write.index);
     if (write.kind === "unindex") statements(unindex).run(write.sequence);
-    else statements(index).run(write.sequence, sqliteTerms(write));
+    else statements(index).run(write.sequence, rowTerms(write));
     return;
   }
   const { table } = write;

@@ -1,7 +1,6 @@
 /** The common part of all databases: values as they are stored, and the rows of the store's own tables. */
 import { type Row, rowText, type Table, type Value } from "./tables.ts";
 import { fromStoredText, toStoredText } from "./text.ts";
-import type { TextIndex } from "./text-index.ts";
 import {
   DEAD_LETTERS,
   type DeadLetter,
@@ -40,15 +39,12 @@ export const isSameRow = (one: Row | undefined, other: Row | undefined): boolean
 
 export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS, VIEW_ENDS, VIEW_GOALS];
 
-/** `tablesOf`: the names of the tables of a text index. All tables are in the order in which a search reads them (search-statements.ts). */
-export const newViewRow = (
-  { name, version, tables, textIndexes = [] }: ViewDefinition,
-  tablesOf: (index: TextIndex) => readonly string[] = (index) => [index.name],
-): Row => ({
+/** All tables are in the order in which a search reads them (search-statements.ts). */
+export const newViewRow = ({ name, version, tables, textIndexes = [] }: ViewDefinition): Row => ({
   name,
   version,
   position: 0,
-  tables: JSON.stringify([...textIndexes.flatMap(tablesOf), ...tables.map((table) => table.name)]),
+  tables: JSON.stringify([...textIndexes, ...tables].map((each) => each.name)),
 });
 
 /** The names of the tables with which the view was made, from its row. */

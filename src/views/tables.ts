@@ -27,8 +27,6 @@ export interface Table {
    * reading the row.
    */
   readonly indexes: readonly (readonly string[])[];
-  /** Only where text indexes hold no times (periods.ts): ranges of time are looked up in these indexes. */
-  readonly timeIndexes?: readonly (readonly string[])[];
 }
 
 export type Value = string | number | null;
@@ -54,9 +52,6 @@ export const tableDdl = (table: Table, types: SqlTypes = SQL_TYPES): readonly st
     ...table.indexes.map((names) => indexDdl(table, names)),
   ];
 };
-
-export const timeIndexDdl = (table: Table): readonly string[] =>
-  (table.timeIndexes ?? []).map((names) => indexDdl(table, names));
 
 type SqlTypes = Readonly<Record<Column["type"], string>>;
 

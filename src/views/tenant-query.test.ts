@@ -41,9 +41,10 @@ test("every table of a query is restricted to the tenant, in every combination o
     const query = tenantQuery({ ...parts, where, after: 5 });
     const kinds = where.map(({ kind }) => kind);
     const labels = kinds.filter((kind) => kind === "labelled").length;
-    for (const { sql, params } of [query, query.byTables]) {
-      expect(sql).toContain('main."tenant" = ?');
-      expect(params.filter((param) => param === "acme")).toHaveLength(1);
+    for (const { sql, params } of [query, query.inPostgres]) {
+      const tenants = sql.split('main."tenant" = ?').length - 1;
+      expect(tenants).toBeGreaterThan(0);
+      expect(params.filter((param) => param === "acme")).toHaveLength(tenants);
       expect(sql.split("?")).toHaveLength(params.length + 1);
       expect(sql).not.toContain(" OR ");
     }
@@ -54,9 +55,6 @@ test("every table of a query is restricted to the tenant, in every combination o
       expect(match.labels).toHaveLength(labels);
       expect(match.ranges).toHaveLength(Number(kinds.includes("within")));
     }
-    expect(
-      query.byTables.params.filter((param) => typeof param === "string" && param.startsWith("acme/=mark=")),
-    ).toHaveLength(labels);
   }
 });
 
@@ -84,18 +82,15 @@ test("a query above a sequence has one bound at each end, so that an index start
   expect([bounds("desc", undefined), bounds("desc", 5)]).toEqual(["> 0", ">< 0 5"]);
 });
 
-test("a text index is read before the table, and a table of labels before the words", () => {
+test("a text index is read before the table", () => {
   const match = { kind: "matches", index: WORDS, words: ["a"], prefixes: ["b"] } as const;
   const colour = { kind: "equals", column: "colour", value: "red" } as const;
   const mark = { kind: "labelled", index: WORDS, label: ["mark", "x"] } as const;
-  const { sql, params, byTables } = tenantQuery({ ...parts, where: [colour, match, mark], after: 5 });
+  const { sql, params, inPostgres } = tenantQuery({ ...parts, where: [colour, match, mark], after: 5 });
   expect(sql).toContain('FROM "words" text0 CROSS JOIN "things" main WHERE text0."words" MATCH ?');
   const asked = { index: WORDS, tenant: "acme", words: ["a"], prefixes: ["b"] };
   expect(params).toContainEqual({ ...asked, labels: [["mark", "x"]], ranges: [] });
-  expect(byTables.sql).toContain(
-    'FROM "words_labels" label0 CROSS JOIN "words" text0 CROSS JOIN "things" main WHERE',
-  );
-  expect(byTables.params).toContainEqual({ ...asked, labels: [], ranges: [] });
+  expect(inPostgres.params).toContainEqual({ ...asked, labels: [["mark", "x"]], ranges: [] });
   const nothing = { ...match, words: [], prefixes: [] };
   expect(() => tenantQuery({ ...parts, where: [nothing] })).toThrow("at least one word");
   const elsewhere = { ...mark, index: { name: "others" } };
@@ -106,7 +101,7 @@ test("a text index is read before the table, and a table of labels before the wo
 
 test("a client's value is a parameter and never part of the SQL text", () => {
   const hostile = `x' OR "tenant" = 'globex'; --`;
-  const { sql, params, byTables } = tenantQuery({
+  const { sql, params, inPostgres } = tenantQuery({
     ...parts,
     tenant: hostile,
     where: [
@@ -114,7 +109,7 @@ test("a client's value is a parameter and never part of the SQL text", () => {
       { kind: "labelled", index: WORDS, label: ["mark", hostile] },
     ],
   });
-  for (const each of [sql, byTables.sql]) expect(each).not.toContain("globex");
+  for (const each of [sql, inPostgres.sql]) expect(each).not.toContain("globex");
   expect(params.filter((param) => param === hostile)).toHaveLength(2);
 });
 

@@ -13,8 +13,8 @@ const BUILT: unique symbol = Symbol("built by tenantQuery");
 
 export interface TenantQuery extends Statement {
   readonly [BUILT]: true;
-  /** The same query for a database that keeps labels in a table, and times only in the rows. */
-  readonly byTables: Statement;
+  /** The same query in the words of PostgreSQL. */
+  readonly inPostgres: Statement;
 }
 
 export const tenantQuery = <Described extends Table>(parts: SearchParts<Described>): TenantQuery => {
@@ -66,7 +66,7 @@ export const tenantList = <Described extends Table>(parts: ListParts<Described>)
   const kept = clauses.map((clause) =>
     passed.includes(clause.text) ? { ...clause, text: `+${clause.text}` } : clause,
   );
-  return { [BUILT]: true, ...reading(kept), byTables: reading(clauses) };
+  return { [BUILT]: true, ...reading(kept), inPostgres: reading(clauses) };
 };
 
 /**
@@ -161,7 +161,7 @@ export const tenantCount = <Described extends Table>(parts: {
 };
 
 /** A query of one table is the same for both databases. */
-const plain = (statement: Statement): TenantQuery => ({ [BUILT]: true, ...statement, byTables: statement });
+const plain = (statement: Statement): TenantQuery => ({ [BUILT]: true, ...statement, inPostgres: statement });
 
 const tenantRows = <Described extends Table>(parts: {
   readonly tenant: string;

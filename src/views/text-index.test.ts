@@ -4,10 +4,9 @@ import {
   type Label,
   labelTerm,
   postgresMatchText,
+  rowTerms,
   sqliteMatchText,
-  sqliteTerms,
   type TextMatch,
-  termsText,
 } from "./text-index.ts";
 
 const ASKED = {
@@ -19,6 +18,8 @@ const ASKED = {
   ranges: [],
 } satisfies TextMatch;
 
+const termsText = (tenant: string, words: readonly string[]): string =>
+  rowTerms({ tenant, words, labels: [], times: [] });
 const inSqlite = (match: Partial<TextMatch>): string =>
   sqliteMatchText({ ...ASKED, ...match }, () => undefined);
 const inPostgres = (match: Partial<TextMatch>): string => postgresMatchText({ ...ASKED, ...match });
@@ -38,12 +39,15 @@ test("labels and times are terms beside the words, and are searched together wit
   ];
   const words = ["a"];
   const times = [{ name: "at", time: "1999-01-01T00:00:00" }];
-  expect(sqliteTerms({ tenant: "acme", words, labels, times })).toBe(
+  expect(rowTerms({ tenant: "acme", words, labels, times })).toBe(
     "acme/.a acme/=type=a.b acme/=tag=~54~e~20~am=~e9~ acme/=at=elsewhere",
   );
   const ranges = [{ name: "at", from: "2026-01-01T00:00:00", to: "2027-01-01T00:00:00" }];
   expect(inSqlite({ labels: labels.slice(0, 1), ranges })).toBe(
     '"acme/=type=a.b" AND ("acme/=at=elsewhere" OR "acme/=at=2026")',
+  );
+  expect(inPostgres({ labels: labels.slice(0, 1), ranges, without: [["x"]] })).toBe(
+    "'acme/=type=a.b' & ('acme/=at=elsewhere' | 'acme/=at=2026') & !'acme/=x'",
   );
 });
 

@@ -36,12 +36,6 @@ const checkedWord = (word: string): string => {
 export const wordTerm = (tenant: string, word: string): string =>
   termPrefix(tenant) + wordKind(word) + checkedWord(word);
 
-/** The words of a row as terms, separated by spaces. */
-export const termsText = (tenant: string, words: readonly string[]): string => {
-  const prefix = termPrefix(tenant);
-  return words.map((word) => prefix + wordKind(word) + checkedWord(word)).join(" ");
-};
-
 /**
  * Three kinds of words are kept apart, so that a prefix meets few words, or few rows. Words of letters are few, and mostly in many rows; ids and
  * numbers contain digits, and are as many as the rows, each in few of them. Together they would be too many to look up one by one, with too many rows
@@ -96,12 +90,6 @@ const labelText = (label: Label): string => {
   return text.length <= LABEL_CHARACTERS_MAX ? text : shortened(text);
 };
 
-/** Separated by spaces. */
-export const labelsText = (tenant: string, labels: readonly Label[]): string => {
-  const prefix = termPrefix(tenant);
-  return labels.map((label) => prefix + labelText(label)).join(" ");
-};
-
 const PLAIN_PART = /^[a-z0-9_.:-]*$/;
 
 const escapedPart = (part: string): string =>
@@ -115,16 +103,13 @@ const LABEL_CHARACTERS_MAX = 256;
 const shortened = (text: string): string => `=~~${createHash("sha256").update(text).digest("hex")}`;
 
 /**
- * Terms are separated by spaces only: every other character belongs to them. Neither texts nor positions of words are stored. Each commit makes a
- * segment, and a number of segments of one size are merged: with 16 instead of FTS5's 4 an event costs 0.8 µs less over a million, and a search some
- * tenths of a millisecond more (measured). With 64 of one size a commit would merge them all at once.
+ * Terms are separated by spaces only: every other character belongs to them. Neither texts nor positions of words are stored.
  *
  * Labels and times are terms beside the words. FTS5 returns rows in the order of their sequence and intersects terms by walking sorted lists, so any
  * combination of them is answered from here: a label costs 0.25 µs per event, an index of a table ten times that (measured).
  */
 export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
   `CREATE VIRTUAL TABLE ${sqlName(name)} USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '/_-.=:~'")`,
-  `INSERT INTO ${sqlName(name)} (${sqlName(name)}, rank) VALUES ('automerge', 16), ('crisismerge', 64)`,
 ];
 
 interface TextSql {
@@ -143,16 +128,20 @@ export const sqliteTextSql = (index: TextIndex): TextSql => {
   };
 };
 
-/** The words, labels and periods of a row as SQLite takes them. */
-export const sqliteTerms = (row: {
+/** The words, labels and periods of a row, separated by spaces. */
+export const rowTerms = (row: {
   readonly tenant: string;
   readonly words: readonly string[];
   readonly labels: readonly Label[];
   readonly times: readonly NamedTime[];
 }): string => {
   const { tenant, words, labels, times } = row;
+  const prefix = termPrefix(tenant);
   const periods = times.flatMap(({ name, time }) => periodLabels(name, periodsOf(time)));
-  return `${termsText(tenant, words)} ${labelsText(tenant, [...labels, ...periods])}`;
+  return [
+    ...words.map((word) => prefix + wordKind(word) + checkedWord(word)),
+    ...[...labels, ...periods].map((label) => prefix + labelText(label)),
+  ].join(" ");
 };
 
 export interface NamedTime {
@@ -199,15 +188,9 @@ const eitherOf = (questions: readonly string[]): string => `(${questions.join(" 
 export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
   `CREATE TABLE ${sqlName(name)} (rowid bigint PRIMARY KEY, ${sqlName(name)} tsvector NOT NULL)`,
   `CREATE INDEX ${sqlName(`${name}_by_term`)} ON ${sqlName(name)} USING gin (${sqlName(name)})`,
-  // A GIN index cannot be read in the order of the log; this one can, for searches without words.
-  `CREATE TABLE ${sqlName(labelTableName(name))} (label text COLLATE "C", sequence bigint, PRIMARY KEY (label, sequence))`,
 ];
 
-/** The table of labels in PostgreSQL. The tenant is part of the label. */
-export const labelTableName = (indexName: string): string => `${indexName}_labels`;
-
 export const postgresTextIndexRename = (from: TextIndex, to: TextIndex): readonly string[] => [
-  `ALTER TABLE ${sqlName(labelTableName(from.name))} RENAME TO ${sqlName(labelTableName(to.name))}`,
   `ALTER TABLE ${sqlName(from.name)} RENAME TO ${sqlName(to.name)}`,
   `ALTER TABLE ${sqlName(to.name)} RENAME COLUMN ${sqlName(from.name)} TO ${sqlName(to.name)}`,
 ];
@@ -217,19 +200,20 @@ export const postgresMatchText = ({
   words,
   prefixes,
   labels,
+  ranges,
   without = [],
-}: Pick<TextMatch, "tenant" | "words" | "prefixes" | "labels" | "without">): string =>
-  [
+}: Omit<TextMatch, "index">): string => {
+  const either = (terms: readonly string[]): string => `(${terms.join(" | ")})`;
+  return [
     ...words.map((word) => `'${wordTerm(tenant, word)}'`),
     ...labels.map((label) => `'${labelTerm(tenant, label)}'`),
-    ...without.map((label) => `!'${labelTerm(tenant, label)}'`),
-    ...prefixes.map(
-      (prefix) =>
-        `(${beginningsOf(tenant, prefix)
-          .map((beginning) => `'${beginning}':*`)
-          .join(" | ")})`,
+    ...prefixes.map((prefix) => either(beginningsOf(tenant, prefix).map((beginning) => `'${beginning}':*`))),
+    ...ranges.map((range) =>
+      either(periodLabels(range.name, periodsBetween(range)).map((label) => `'${labelTerm(tenant, label)}'`)),
     ),
+    ...without.map((label) => `!'${labelTerm(tenant, label)}'`),
   ].join(" & ");
+};
 
 /**
  * A stretch of the log, 2^13 sequences, is a term in PostgreSQL: with it a search reads only the rows of that stretch (search-statements.ts). No term

@@ -29,16 +29,14 @@ export const isTextWrite = (write: Write): write is TextWrite => "index" in writ
 
 /**
  * By sequence alone, which is unique in the log and so belongs to one tenant. The words that a text index held for the sequence are removed; `index`
- * replaces them. The labels of a sequence never change.
+ * replaces them.
  */
 export type TextWrite =
   | IndexWrite
   | {
       readonly kind: "unindex";
       readonly index: TextIndex;
-      readonly tenant: string;
       readonly sequence: number;
-      readonly labels: readonly Label[];
     };
 
 export interface IndexWrite {

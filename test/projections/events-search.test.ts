@@ -110,42 +110,16 @@ const withPlansOfMinutes = async (
   await projectEvents(views, minutes);
   const name = new URL(database.url).pathname.slice(1);
   if (hasStatistics) await server.run("ANALYZE", name);
-  await ask(async ({ byTables: { sql, params } }) => {
+  await ask(async ({ inPostgres: { sql, params } }) => {
     const values = params
       .map((value) => (typeof value === "object" ? postgresMatchText(value) : String(value)))
       .map((value) => `'${value.replaceAll("'", "''")}'`)
       .values();
-    const whole = sql
-      .replaceAll(" MATCH ?", " @@ ?::tsquery")
-      .replaceAll("?", () => values.next().value ?? "")
-      .replaceAll(" = +", " = ");
+    const whole = sql.replaceAll("?", () => values.next().value ?? "");
     const rows = await server.run(`EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${whole}`, name);
     return rows.map((row) => row["QUERY PLAN"]).join("\n");
   });
 };
-
-test.skipIf(noPostgresReason !== undefined)(
-  "PostgreSQL uses an index for a short period, alone and with other filters, anywhere in the log",
-  () =>
-    withPlansOfMinutes(async (planOf) => {
-      const short = { from: "2026-11-02T10:00:00Z", to: "2026-11-02T10:02:00Z" };
-      for (const order of ["asc", "desc"] as const) {
-        for (const filter of [{}, { assetId: base.asset_id }, { eventGroup: "decision" }]) {
-          for (const [timeField, column] of [
-            ["timestamp", "occurred"],
-            ["received_at", "received"],
-          ] as const) {
-            const query = searchQuery(
-              "acme",
-              { ...short, ...filter, timeField, order },
-              { after: undefined, rowsMax: 51 },
-            );
-            expect(await planOf(query)).toContain(`events_by_tenant_${column}_sequence`);
-          }
-        }
-      }
-    }),
-);
 
 test.skipIf(noPostgresReason !== undefined)(
   "PostgreSQL searches words and labels only in the stretch of the log that fills the page",
@@ -162,8 +136,7 @@ test.skipIf(noPostgresReason !== undefined)(
             } as const;
             return planOf(searchQuery("acme", filter, { after: undefined, rowsMax: 51 }));
           };
-          expect(await planOfWord("credit")).toMatch(/Append[\s\S]*Nested Loop \(never executed\)/);
-          expect(await planOfWord("nowhere")).not.toMatch(/Append[\s\S]*Nested Loop \(never executed\)/);
+          expect(await planOfWord("credit")).toMatch(/Append[\s\S]*\(never executed\)/);
         }
       }
     }),
@@ -175,7 +148,11 @@ test.skipIf(noPostgresReason !== undefined)(
     withPlansOfMinutes(
       async (planOf) => {
         for (const order of ["asc", "desc"] as const) {
-          for (const filter of [{ text: { words: ["credit"], prefixes: [] } }, { assetId: base.asset_id }]) {
+          for (const filter of [
+            { text: { words: ["credit"], prefixes: [] } },
+            { assetId: base.asset_id },
+            { from: "2026-11-02T10:00:00Z", to: "2026-11-02T10:02:00Z" },
+          ]) {
             const question = { ...filter, order, timeField: "timestamp" } as const;
             const plan = await planOf(searchQuery("acme", question, { after: undefined, rowsMax: 51 }));
             expect(plan).toMatch(/Index Cond: \(\(tenant = 'acme'::text\) AND \(sequence = /);

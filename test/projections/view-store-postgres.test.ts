@@ -366,7 +366,7 @@ const ownTests = (): void => {
       let replaced: string | undefined;
       const replacing = await searcher.transaction(async (run) => {
         // The tables of a search in their order (search-statements.ts); the server locks one after another.
-        await run("SELECT 1 FROM searched_words_labels, searched_words");
+        await run("SELECT 1 FROM searched_words");
         const outcome = at.store.replace({ view, by, lagMax: 0 }).then((kind) => {
           replaced = kind;
           return kind;
@@ -413,13 +413,13 @@ const ownTests = (): void => {
     const view: ViewDefinition = { ...VIEW, textIndexes: [{ name: "note_words" }] };
     await store.open(view);
     // The order in which earlier versions locked them.
-    const tables = JSON.stringify(["notes", "note_words", "note_words_labels"]);
+    const tables = JSON.stringify(["notes", "note_words"]);
     await runAs(`UPDATE views SET tables = '${tables}'`, new URL(database.url).pathname.slice(1));
     const [searcher, looker] = [createConnection(database.url), createConnection(database.url)];
     const isWaitedFor = async (): Promise<boolean> =>
       (await looker.run("SELECT pid FROM pg_locks WHERE NOT granted")).rows.length > 0;
     const { opening } = await searcher.transaction(async (run) => {
-      await run("SELECT 1 FROM note_words_labels, note_words");
+      await run("SELECT 1 FROM note_words");
       const opening = store.open({ ...view, version: 2 });
       opening.catch(() => undefined);
       await until("it waits for the search", isWaitedFor);

@@ -41,13 +41,7 @@ const wordsOf = (
   times: [],
   ...beside,
 });
-const unindex = (sequence: number, labels: readonly Label[] = []): Write => ({
-  kind: "unindex",
-  index: WORDS,
-  tenant: "acme",
-  sequence,
-  labels,
-});
+const unindex = (sequence: number): Write => ({ kind: "unindex", index: WORDS, sequence });
 
 /** Sequences of the rows that have the words. */
 const matching = async (
@@ -190,8 +184,7 @@ export const textIndexSuite = (
       expect(await labelled(["mark", "\0\ud801"])).toEqual([]);
       expect(await labelled(["mark", "x".repeat(5000)], MARK)).toEqual([4]);
       expect(await labelled(["mark", "x".repeat(5001)])).toEqual([]);
-      const gone = labels.slice(0, 2).map((some, index) => unindex(index + 1, some));
-      await store.commit(commitOf(9, 10, { writes: gone }));
+      await store.commit(commitOf(9, 10, { writes: [unindex(1), unindex(2)] }));
       expect(await labelled(MARK)).toEqual([4]);
       expect(await matching(store, { words: ["m"] })).toEqual([3, 4]);
     });

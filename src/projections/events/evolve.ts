@@ -99,7 +99,7 @@ const receivedTime = (receivedAt: string): NamedTime => {
 
 export const eventsProjection: RecordProjection = {
   name: EVENTS_VIEW,
-  version: 22,
+  version: 23,
   tables: [EVENTS, EXPIRY_RUNS],
   besideLog: [EXPIRY_RUNS],
   textIndexes: [EVENT_WORDS],

@@ -1,7 +1,7 @@
 /** For comparing a live view with one that was just made from the log and contains everything. */
 import { keyText, rowText } from "../../views/tables.ts";
 import type { Snapshot, ViewDefinition, ViewStore } from "../../views/view-store.ts";
-import { expiryWrites, factsIn, keyOf } from "./expiry.ts";
+import { expiryWrites, keyOf } from "./expiry.ts";
 import { EVENTS, isExpired, sequenceOf } from "./tables.ts";
 
 export const expireEventsAlike = async (
@@ -18,8 +18,8 @@ export const expireEventsAlike = async (
     const byKey = new Map(rows.map((row) => [keyText(EVENTS, row), row]));
     const writes = tombstones.flatMap((tombstone) => {
       const row = byKey.get(keyText(EVENTS, tombstone));
-      const facts = row && sequenceOf(row) === sequenceOf(tombstone) ? factsIn(row) : undefined;
-      return row && facts ? expiryWrites(row, facts, rowText(tombstone, "expired_at")) : [];
+      const isSame = row && !isExpired(row) && sequenceOf(row) === sequenceOf(tombstone);
+      return isSame ? expiryWrites(row, rowText(tombstone, "expired_at")) : [];
     });
     if (writes.length > 0) await made.revise({ views: [view], expected: [], writes });
   }

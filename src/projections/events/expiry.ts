@@ -5,7 +5,6 @@ import { classText, type RetentionClass } from "../../retention/age.ts";
 import { type Row, type RowOf, rowInteger, rowText, type Table } from "../../views/tables.ts";
 import { type TenantQuery, tenantList } from "../../views/tenant-query.ts";
 import type { Write } from "../../views/view-store.ts";
-import { eventLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS } from "./tables.ts";
 
 /** Rows of one class whose age counts from before a time, the oldest first. */
@@ -42,7 +41,7 @@ const COLUMNS = Object.keys(EVENTS.columns).filter((name): name is keyof typeof 
 export const factsIn = (row: Row): EventFacts | undefined => eventFacts(readEvent(rowText(row, "event")));
 
 /** The row becomes a tombstone, which no search finds. */
-export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): readonly Write[] => {
+export const expiryWrites = (row: Row, expiredAt: string): readonly Write[] => {
   const [tenant, sequence] = [rowText(row, "tenant"), rowInteger(row, "sequence")];
   const tombstone: RowOf<typeof EVENTS> = {
     tenant,
@@ -59,7 +58,7 @@ export const expiryWrites = (row: Row, facts: EventFacts, expiredAt: string): re
   };
   return [
     { kind: "upsert", table: EVENTS, row: tombstone },
-    { kind: "unindex", index: EVENT_WORDS, tenant, sequence, labels: eventLabels(facts) },
+    { kind: "unindex", index: EVENT_WORDS, sequence },
   ];
 };
 

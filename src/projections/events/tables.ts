@@ -35,10 +35,6 @@ export const EVENTS = {
     // Includes the times: a search by time reads the index in order, and only the rows whose time matches.
     ["tenant", "sequence", "occurred", "received"],
   ],
-  timeIndexes: [
-    ["tenant", "occurred", "sequence"],
-    ["tenant", "received", "sequence"],
-  ],
 } as const satisfies Table;
 
 /**
