@@ -1,8 +1,13 @@
-/** Views at one position, advanced together: what is read for one is read for all. */
-import type { LogReader } from "../log/event-log.ts";
+/**
+ * Views at one position, advanced together: what is read for one is read for all. A group of records is decoded once and committed in one transaction.
+ */
+import type { LogReader, StoredMessage } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { createMover, type Lane, type MoverDependencies } from "./lane-mover.ts";
+import type { CommitResult, DeadLetter, ViewCommit, ViewStore } from "../views/view-store.ts";
+import { evolveGroup, type GroupOutcome, refusedLetter } from "./evolve-group.ts";
 import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "./limits.ts";
+import type { Projection } from "./projection.ts";
+import { endWrites } from "./view-end.ts";
 
 export const LANE_ALARMS = [
   /** A sequence is missing in what the log returned. */
@@ -62,3 +67,111 @@ export const createLaneReading =
     }
     return { kind: "reached" };
   };
+
+export interface Lane {
+  readonly projections: readonly [Projection, ...Projection[]];
+  readonly position: Sequence;
+}
+
+export interface Progress {
+  readonly lane: Lane;
+  readonly position: Sequence;
+  readonly records: number;
+  readonly deadLetters: readonly DeadLetter[];
+}
+
+interface MoverDependencies {
+  readonly views: ViewStore;
+  readonly clock: () => Date;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+type Superseded = Extract<CommitResult, { kind: "superseded" }>;
+
+const createMover = (dependencies: MoverDependencies, lane: Lane) => {
+  const { views, clock, onProgress } = dependencies;
+  let { position } = lane;
+
+  const take = async (messages: Messages): Promise<Superseded | undefined> => {
+    const now = clock().toISOString();
+    const { projections } = lane;
+    const outcome = await evolveGroup({ projections, messages, load: views.load, now });
+    const result = await commit(messages, outcome);
+    if (result.kind === "committed") return undefined;
+    if (result.kind === "superseded") return result;
+    if (result.kind === "outdated") return take(messages);
+    const [message, ...others] = messages;
+    if (message && others.length === 0) return refuse(message, result.detail, now);
+    // One record of the group violates a table, and the database does not say which: trying one by one shows it.
+    for (const single of messages) {
+      const superseded = await take([single]);
+      if (superseded) return superseded;
+    }
+    return undefined;
+  };
+
+  /**
+   * The database does not say either to which view the violated table belongs: it is the view without which the rest can be written. If there are
+   * several such views, only views that take messages unparsed go on, because a tree that lacks a leaf could never be repaired.
+   */
+  const refuse = async (
+    message: StoredMessage,
+    detail: string,
+    now: string,
+  ): Promise<Superseded | undefined> => {
+    const { projections } = lane;
+    const [leader, ...others] = projections;
+    const isTree = ({ takes }: Projection): boolean => takes === "entries";
+    // The leader comes after the others, because these skip a record for which it has no row.
+    const tries = [
+      ...[...others.filter((each) => !isTree(each)), leader].map((left) =>
+        projections.filter((each) => each !== left),
+      ),
+      others.filter(isTree),
+      // A tree is what cannot be written.
+      projections.filter((each) => !isTree(each)),
+      [],
+    ];
+    for (const taking of tries) {
+      const outcome = await evolveGroup({ projections: taking, messages: [message], load: views.load, now });
+      const refused = projections.filter((each) => !taking.includes(each));
+      const letters = refused.map(({ name }) => refusedLetter(name, message, detail, now));
+      const result = await commit([message], {
+        ...outcome,
+        deadLetters: [...outcome.deadLetters, ...letters],
+      });
+      if (result.kind === "committed") return undefined;
+      if (result.kind === "superseded") return result;
+      if (result.kind === "outdated") return take([message]);
+    }
+    throw new Error(`a dead letter cannot be written: ${detail}`);
+  };
+
+  const commit = async (messages: Messages, outcome: GroupOutcome): Promise<CommitResult> => {
+    const commit = commitOf({ ...lane, position }, messages, outcome);
+    const result = await views.commit(commit);
+    if (result.kind === "committed") moveTo(commit.to, outcome.deadLetters);
+    return result;
+  };
+
+  const moveTo = (to: Sequence, deadLetters: readonly DeadLetter[]): void => {
+    const records = to - position;
+    position = to;
+    onProgress({ lane, position, records, deadLetters });
+  };
+
+  return { take, position: (): Sequence => position };
+};
+
+type Messages = readonly StoredMessage[];
+
+const commitOf = (
+  { projections: views, position: from }: Lane,
+  messages: Messages,
+  outcome: GroupOutcome,
+): ViewCommit => {
+  const last = messages.at(-1);
+  const names = views.map(({ name }) => name);
+  const ends = last ? endWrites(names, last) : [];
+  return { views, from, to: last?.sequence ?? from, ...outcome, writes: [...outcome.writes, ...ends] };
+};

@@ -12,8 +12,7 @@ import type { Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { isAway, ViewsBusyError, ViewsClosedError } from "../views/unavailable.ts";
 import type { DeadLetter, ViewStore } from "../views/view-store.ts";
-import { createLaneReading, type Stopped } from "./lane.ts";
-import type { Lane, Progress } from "./lane-mover.ts";
+import { createLaneReading, type Lane, type Progress, type Stopped } from "./lane.ts";
 import {
   PROJECTION_CATCH_UP_MS,
   PROJECTION_RECORDS_PER_COMMIT_MAX,

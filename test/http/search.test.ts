@@ -176,7 +176,8 @@ test("words are found in the language and form of the query", async () => {
   });
   for (const [q, count] of [
     ["대출", 1],
-    ["대*", 0],
+    ["대*", 1],
+    ["출", 1],
     ["대출* 거절", 1],
     ["대출".normalize("NFD"), 1],
     ["ＤＥＣ＿４２", 1],
@@ -185,8 +186,7 @@ test("words are found in the language and form of the query", async () => {
   ] as const) {
     const query = new URLSearchParams({ q, min_sequence: String(sent.json.data.sequence) });
     const answer = await service.call(`/v1/events?${query}`, { key });
-    if (answer.status === 200) expect([q, answer.json.data.length]).toEqual([q, count]);
-    else expect([q, answer.status]).toEqual(["대*", 400]);
+    expect([q, answer.status, answer.json.data?.length]).toEqual([q, 200, count]);
   }
 });
 

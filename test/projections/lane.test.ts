@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { eventsProjection } from "../../src/projections/events/evolve.ts";
 import { EVENTS } from "../../src/projections/events/tables.ts";
+import type { Progress } from "../../src/projections/lane.ts";
 import { createLaneReading } from "../../src/projections/lane.ts";
-import type { Progress } from "../../src/projections/lane-mover.ts";
 import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/projections/limits.ts";
 import type { RecordProjection } from "../../src/projections/projection.ts";
 import { rowInteger } from "../../src/views/tables.ts";

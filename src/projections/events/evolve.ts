@@ -9,7 +9,6 @@ import type { Sequence } from "../../log/outcome.ts";
 import { sameContent } from "../../log/same-content.ts";
 import { classOf, classText, countedFrom } from "../../retention/age.ts";
 import { type Row, type RowOf, rowText } from "../../views/tables.ts";
-import type { NamedTime } from "../../views/text-index.ts";
 import type { Write } from "../../views/view-store.ts";
 import { eventKey, eventsKeys } from "../first-events.ts";
 import { below, type Level } from "../level.ts";
@@ -60,17 +59,17 @@ const storedFirst = (states: States, key: Row): First | undefined => {
 
 const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonly Write[] => {
   const { tenant } = record;
-  const received = receivedTime(record.receivedAt);
+  const received = timeKey(record.receivedAt);
   const row: RowOf<typeof EVENTS> = {
     tenant,
     event_id: facts.eventId,
     sequence,
     received_at: record.receivedAt,
     request_id: record.requestId,
-    received: received.time,
+    received,
     occurred: facts.occurred,
     retention_class: classText(classOf(facts.legalBases, facts.riskTier)),
-    counted_from: countedFrom({ occurred: facts.occurred, received: received.time }),
+    counted_from: countedFrom({ occurred: facts.occurred, received }),
     expired_at: null,
     event: record.eventText,
   };
@@ -83,18 +82,12 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
       sequence,
       words: eventWords(facts),
       labels: eventLabels(facts),
-      times: [{ name: "occurred", time: facts.occurred }, received],
+      times: [
+        { name: "occurred", time: facts.occurred },
+        { name: "received", time: received },
+      ],
     },
   ];
-};
-
-/** Records of one request are consecutive, and have the same time of arrival. */
-let lastReceived = { receivedAt: "", named: { name: "received", time: "" } };
-
-const receivedTime = (receivedAt: string): NamedTime => {
-  if (receivedAt !== lastReceived.receivedAt)
-    lastReceived = { receivedAt, named: { name: "received", time: timeKey(receivedAt) } };
-  return lastReceived.named;
 };
 
 export const eventsProjection: RecordProjection = {

@@ -18,60 +18,20 @@ export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
 
 /** Half of all events may have a type, half a tier or a basis, and hardly any both: one label for the two finds these without reading the others. */
 const typeLabels = (eventType: string, riskTier: string | null): readonly Label[] => {
-  const { byTier } = kindsOf(eventType);
-  const known = byTier.get(riskTier);
-  if (known) return known;
   const { group } = splitEventType(eventType);
-  const labels: Label[] = [
+  const kinds: readonly Label[] = [
     ["type", eventType],
     ["group", group],
   ];
-  if (riskTier !== null)
-    labels.push(["tier", riskTier], ["type.tier", eventType, riskTier], ["group.tier", group, riskTier]);
-  remember(byTier, riskTier, labels);
-  return labels;
+  if (riskTier === null) return kinds;
+  return [...kinds, ["tier", riskTier], ["type.tier", eventType, riskTier], ["group.tier", group, riskTier]];
 };
 
-const basisLabels = (eventType: string, legalBasis: string): readonly Label[] => {
-  const { byBasis } = kindsOf(eventType);
-  const known = byBasis.get(legalBasis);
-  if (known) return known;
-  const { group } = splitEventType(eventType);
-  const labels: readonly Label[] = [
-    ["basis", legalBasis],
-    ["type.basis", eventType, legalBasis],
-    ["group.basis", group, legalBasis],
-  ];
-  remember(byBasis, legalBasis, labels);
-  return labels;
-};
-
-/** Labels that follow from a type are made once for all of its events: otherwise thousands of copies of each would be held until they are written. */
-interface KindLabels {
-  readonly byTier: Map<string | null, readonly Label[]>;
-  readonly byBasis: Map<string, readonly Label[]>;
-}
-
-const kinds = new Map<string, KindLabels>();
-const remembered = { count: 0 };
-/** A service has some 50 types with a few tiers and laws each. Beyond this number all are forgotten, because anybody may send others. */
-const REMEMBERED_MAX = 1000;
-
-const kindsOf = (eventType: string): KindLabels => {
-  const known = kinds.get(eventType);
-  if (known) return known;
-  const made = { byTier: new Map(), byBasis: new Map() };
-  kinds.set(eventType, made);
-  return made;
-};
-
-const remember = <Key>(labelsBy: Map<Key, readonly Label[]>, key: Key, labels: readonly Label[]): void => {
-  if (remembered.count++ >= REMEMBERED_MAX) {
-    kinds.clear();
-    remembered.count = 0;
-  }
-  labelsBy.set(key, labels);
-};
+const basisLabels = (eventType: string, legalBasis: string): readonly Label[] => [
+  ["basis", legalBasis],
+  ["type.basis", eventType, legalBasis],
+  ["group.basis", splitEventType(eventType).group, legalBasis],
+];
 
 type LabelledFacts = Pick<
   EventFacts,
