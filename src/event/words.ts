@@ -34,7 +34,7 @@ export const addWords = (text: string, found: Set<string>, countMax = Number.POS
 
 /** Of words that form pairs only the pairs. `isOpen`: the last word may go on. */
 export const wantedWords = (text: string, isOpen = false): WantedWords => {
-  const parts = [...partsOf(text)];
+  const parts = partsOf(text);
   const found: string[] = [];
   const prefixes: string[] = [];
   for (const [index, part] of parts.entries()) {
@@ -72,34 +72,37 @@ const wordsOfPart = (part: Part): readonly string[] => {
 const pairsOf = (characters: readonly string[]): readonly string[] =>
   characters.map((character, index) => character + (characters[index + 1] ?? ""));
 
-function* partsOf(text: string): Generator<Part> {
+const partsOf = (text: string): readonly Part[] => {
+  const parts: Part[] = [];
   const isAscii = ASCII.test(text);
-  const folded = isAscii ? text.toLowerCase() : fold(text);
-  let before = "";
-  let end = 0;
-  for (const { 0: run, 1: unspaced, index } of folded.matchAll(isAscii ? ASCII_RUN : RUN)) {
-    if (unspaced !== undefined) {
-      yield { kind: "characters", characters: unspaced.match(CHARACTER) ?? [] };
-      before = "";
-      continue;
+  for (const token of (isAscii ? text.toLowerCase() : fold(text)).split(WHITE_SPACE)) {
+    let before = "";
+    const runs = isAscii ? token.split(NO_ASCII_WORD) : (token.match(RUN) ?? []);
+    for (const run of runs) {
+      if (run === "") continue;
+      if (!isAscii && STARTS_UNSPACED.test(run)) {
+        parts.push({ kind: "characters", characters: run.match(CHARACTER) ?? [] });
+        before = "";
+        continue;
+      }
+      const word = run.length <= WORD_CHARACTERS_MAX ? run : beginOf(run);
+      parts.push({ kind: "word", word, before });
+      before = word;
     }
-    if (before !== "" && WHITE_SPACE.test(folded.slice(end, index))) before = "";
-    const word = run.length <= WORD_CHARACTERS_MAX ? run : beginOf(run);
-    yield { kind: "word", word, before };
-    before = word;
-    end = index + run.length;
   }
-}
+  return parts;
+};
 
 const ASCII = /^[\0-\x7f]*$/;
-const ASCII_RUN = /[a-z0-9]+/g;
+const NO_ASCII_WORD = /[^a-z0-9]+/;
+const WHITE_SPACE = /\s+/;
 
 /** A mark belongs to the letter before it: otherwise Hindi words would be split. */
 const UNSPACED = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{N}]]`;
 const SPACED = String.raw`[[\p{L}\p{N}]--${UNSPACED}]`;
-const RUN = new RegExp(String.raw`((?:${UNSPACED}\p{M}*)+)|${SPACED}(?:${SPACED}|\p{M})*`, "gv");
+const RUN = new RegExp(String.raw`(?:${UNSPACED}\p{M}*)+|${SPACED}(?:${SPACED}|\p{M})*`, "gv");
+const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, "v");
 const CHARACTER = /\P{M}\p{M}{0,16}/gu;
-const WHITE_SPACE = /\s/;
 
 /**
  * Normalization sorts consecutive marks by moving each back over those before it, so that one letter with 64,000 marks takes half a minute (measured
