@@ -36,8 +36,14 @@ export interface Transactions {
   ended(): Promise<void>;
 }
 
-/** `checkFits` throws if the open transaction has written too much for the disk. */
-export const createTransactions = (statements: Statements, checkFits: () => void): Transactions => {
+export interface Disk {
+  /** Whether it has too little room for a WAL of its usual size, which is then emptied before each transaction. */
+  isNarrow(): boolean;
+  /** Throws if the open transaction has written too much for the disk. */
+  checkFits(): void;
+}
+
+export const createTransactions = (statements: Statements, disk: Disk): Transactions => {
   const inTurn = createTurns();
   let isOpen = false;
   let isGivenUp = false;
@@ -51,7 +57,7 @@ export const createTransactions = (statements: Statements, checkFits: () => void
     try {
       const { result, keep } = await work();
       if (keep) {
-        checkFits();
+        disk.checkFits();
         statements("COMMIT").run();
       }
       isKept = keep;
@@ -67,12 +73,12 @@ export const createTransactions = (statements: Statements, checkFits: () => void
     },
     run: (work) =>
       inTurn(async () => {
+        if (disk.isNarrow()) quietly(statements, EMPTY_WAL);
         try {
           return await doInOne(work);
         } catch (error) {
           // Perhaps the disk is full: pages that are in the file already need no room in the WAL.
-          if (!isBusy(error) && constraintMessage(error) === undefined)
-            quietly(statements, "PRAGMA wal_checkpoint(TRUNCATE)");
+          if (!isBusy(error) && constraintMessage(error) === undefined) quietly(statements, EMPTY_WAL);
           throw error;
         }
       }),
@@ -83,6 +89,7 @@ export const createTransactions = (statements: Statements, checkFits: () => void
   };
 };
 
+const EMPTY_WAL = "PRAGMA wal_checkpoint(TRUNCATE)";
 const SQLITE_BUSY = 5;
 const SQLITE_CONSTRAINT = 19;
 const BUSY_POLL_MS = 5;
