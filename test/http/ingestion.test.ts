@@ -153,7 +153,7 @@ describe("what was probably not intended is answered with a warning, and kept", 
         event({ event_id: `evt_read_${Object.values(members).join("_")}`, ...members }),
       );
       const { event_id, sequence, warnings } = sent.json.data;
-      const path = `/v1/events/${encodeURIComponent(event_id)}?min_sequence=${sequence}`;
+      const path = `/v1/events/${encodeURIComponent(event_id)}?warnings=true&min_sequence=${sequence}`;
       const read = await service.call(path);
       expect([members, read.json.data.warnings]).toEqual([members, warnings]);
     }

@@ -14,7 +14,7 @@ import { say, type Word } from "../words.ts";
 export const EventScreen = () => {
   const id = place.value.parameters.get("id") ?? "";
   const path = `v1/events/${encodeURIComponent(id)}`;
-  const event = useAnswer<One<StoredEvent>>(path);
+  const event = useAnswer<One<StoredEvent>>(path, { warnings: "true" });
   const proof = useAnswer<One<Proof>>(`${path}/proof`);
   return (
     <Answered asked={event}>

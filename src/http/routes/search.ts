@@ -14,6 +14,7 @@ import {
   searchEvents,
 } from "../../projections/events/queries.ts";
 import { EVENTS_VIEW } from "../../projections/events/tables.ts";
+import { YES_OR_NO } from "../../projections/list.ts";
 import type { ViewStore } from "../../views/view-store.ts";
 import { EVENT_LIST, ONE_EVENT } from "../access.ts";
 import type { Call } from "../call.ts";
@@ -36,6 +37,7 @@ import {
   MIN_SEQUENCE,
   notFound,
   onceSeen,
+  parameter,
   pathParameter,
   reading,
   readMinSequence,
@@ -72,7 +74,11 @@ export const searchRoutes = ({
       "/events/:event_id",
       guard(
         ONE_EVENT,
-        reading(views, { view, ask: () => undefined, answer: (_, call) => getEvent(views, call, warn) }),
+        reading(views, {
+          view,
+          ask: (query) => query.oneOf("warnings", YES_OR_NO) === "true",
+          answer: (isWarned, call) => getEvent(views, call, isWarned ? warn : undefined),
+        }),
       ),
       { detail: describe(ONE) },
     )
@@ -151,13 +157,16 @@ const getEvents = async (
   });
 };
 
-const getEvent = async (views: ViewStore, call: Call, warn: Warner): Promise<Response> => {
+const getEvent = async (views: ViewStore, call: Call, warn: Warner | undefined): Promise<Response> => {
   const { context, principal, params } = call;
   const eventId = params.event_id;
   const event = eventId ? await findEvent(views, principal.tenant, eventId) : undefined;
   if (!event) return notFound(call, "event");
   if (event.kind === "expired") return eventExpired(call, event);
-  return successText({ requestId: context.requestId, dataText: warnedEventText(event, warn) });
+  return successText({
+    requestId: context.requestId,
+    dataText: warn ? warnedEventText(event, warn) : storedEventText(event),
+  });
 };
 
 export const eventExpired = (
@@ -204,10 +213,17 @@ const ONE: Operation = {
   id: "readEvent",
   tag: "Reading",
   summary: "Read one event",
-  description:
-    "The event as it was sent, byte for byte, with what the log added, and `warnings` as the answer to sending it has them, by the rules of today.",
+  description: "The event as it was sent, byte for byte, with what the log added.",
   access: ONE_EVENT,
-  parameters: [pathParameter("event_id", "evt_sample_001"), MIN_SEQUENCE],
+  parameters: [
+    pathParameter("event_id", "evt_sample_001"),
+    parameter(
+      "warnings",
+      "`true` adds `warnings` as the answer to sending the event has them, by the rules of today.",
+      { type: "string", enum: [...YES_OR_NO], default: "false" },
+    ),
+    MIN_SEQUENCE,
+  ],
   answer: {
     status: 200,
     description: "The stored event.",
