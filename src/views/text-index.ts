@@ -111,7 +111,7 @@ const shortened = (text: string): string => `=~~${createHash("sha256").update(te
 export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
   `CREATE VIRTUAL TABLE ${sqlName(name)} USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '/_-.=:~'")`,
   // Each commit makes a segment. Merging fewer of them (4 by default) costs writes, merging more costs searches.
-  `INSERT INTO ${sqlName(name)} (${sqlName(name)}, rank) VALUES ('automerge', 16)`,
+  `INSERT INTO ${sqlName(name)} (${sqlName(name)}, rank) VALUES ('automerge', 12)`,
 ];
 
 interface TextSql {
