@@ -1,5 +1,11 @@
 /** The words of the screens for whoever runs the log. */
 export const ADMINISTRATION_WORDS = {
+  looked_at: ["What you looked at", "열람 기록"],
+  looked_at_lede: [
+    "What an auditor opens is recorded in the log. Newest first, at most {n}.",
+    "감사인이 연 것은 로그에 기록됩니다. 최신순으로 최대 {n}건입니다.",
+  ],
+  looked_at_nothing: ["Nothing is recorded for this seat yet.", "아직 기록이 없습니다."],
   administration: ["Administration", "관리"],
 
   // Sources.

@@ -19,6 +19,7 @@ import { FirstReportScreen } from "./screens/first-report.tsx";
 import { IncidentScreen } from "./screens/incident.tsx";
 import { KeysScreen } from "./screens/keys.tsx";
 import { LetterScreen } from "./screens/letter.tsx";
+import { LookedAtScreen } from "./screens/looked-at.tsx";
 import { ObligationsScreen } from "./screens/obligations.tsx";
 import { OverviewScreen } from "./screens/overview.tsx";
 import { RecordScreen } from "./screens/record.tsx";
@@ -68,6 +69,8 @@ const ScreenOf = ({ screen }: { readonly screen: Screen }) => {
       return <KeysScreen />;
     case "retention":
       return <RetentionScreen />;
+    case "looked-at":
+      return <LookedAtScreen />;
     case "sign-in":
       return null;
   }
@@ -83,6 +86,7 @@ const TITLES: Readonly<Partial<Record<Screen, Word>>> = {
   "sign-in": "sign_in",
   "first-report": "first_report",
   "risk-changes": "risk_changes",
+  "looked-at": "looked_at",
 };
 
 const isWord = (name: Screen): name is Screen & Word => !Object.hasOwn(TITLES, name);

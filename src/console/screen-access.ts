@@ -52,6 +52,7 @@ const ACCESS: Readonly<Record<Screen, Access>> = {
   gaps: SENDERS,
   keys: MANAGING,
   retention: MANAGING,
+  "looked-at": EVENTS,
 };
 
 export interface Seat {

@@ -26,6 +26,7 @@ export const SCREENS = [
   "gaps",
   "keys",
   "retention",
+  "looked-at",
 ] as const;
 
 export type Screen = (typeof SCREENS)[number];

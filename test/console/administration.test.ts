@@ -137,6 +137,19 @@ describe.skipIf(noBrowserReason !== undefined)(
       expect(complaints).toEqual([]);
     });
 
+    test("an auditor sees what the seat looked at", async () => {
+      await using opened = await signedIn({ role: "auditor" });
+      const { page } = opened;
+      await openScreen(page, `${root}obligations?law=gdpr_art_22`);
+      await page.getByRole("link", { name: "What you looked at" }).click();
+      await until("the last question is recorded", async () => {
+        await page.reload();
+        await settled(page);
+        return (await page.locator("tbody").textContent())?.includes("law: gdpr_art_22");
+      });
+      await expectAccessible(page, "looked-at");
+    });
+
     test("a key is rotated, and its successor is shown once", async () => {
       const old = await demo.makeSeat({ name: "batch import", scopes: ["events:read"] });
       await using opened = await signedIn({ role: "admin" }, 390);

@@ -145,6 +145,7 @@ const NavigationLinks = ({
         {say("tenant")} <strong>{who.tenant}</strong>
         <small>{who.person ?? who.key_name ?? who.key_id}</small>
         {who.role && <small>{say(`role_${who.role}`)}</small>}
+        {who.role === "auditor" && <a href={addressOf("looked-at")}>{say("looked_at")}</a>}
       </p>
       <LanguageButton />
       <button type="button" class="quiet-button" onClick={() => signOut()}>

@@ -38,6 +38,7 @@ export const CONSOLE_PATHS = [
   "/incidents",
   "/incident",
   "/first-report",
+  "/looked-at",
   "/assessments",
   "/risk-changes",
   "/sources",
