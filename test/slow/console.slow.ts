@@ -8,7 +8,15 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { SCREENS } from "../../src/console/screen-names.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
-import { expectGoodScreens, faultsOf, SWAGGER_UI_BREAKS } from "../support/console.ts";
+import {
+  expectAccessible,
+  expectGoodScreens,
+  faultsOf,
+  openConsole,
+  openScreen,
+  SWAGGER_UI_BREAKS,
+  signIn,
+} from "../support/console.ts";
 import { type DemoService, startDemoService } from "../support/demo-service.ts";
 import { evidence, textOf, unpack } from "../support/evidence-bundle.ts";
 
@@ -40,6 +48,32 @@ describe.skipIf(noBrowserReason !== undefined)(
       "at %p pixels, %s, in %s: nothing for axe-core, nothing too wide, no complaint",
       (width, scheme, lang) => expectGoodScreens({ root, key, width, scheme, lang, screens }),
     );
+
+    test("a decision with 10,000 events opens, and says what it leaves out", async () => {
+      const of = { asset_id: "consumer-credit-eu", timestamp: "2026-11-20T10:00:00Z" };
+      const named = { correlation_id: "case-large", metadata: { decision_id: "dec-large" } };
+      const events = Array.from({ length: 10_000 }, (_, index) => ({
+        ...of,
+        ...named,
+        event_id: `evt_large_${index}`,
+        event_type: index === 0 ? "decision.automated_decision_made" : "decision.explanation_provided",
+      }));
+      let sequence = 0;
+      for (let from = 0; from < events.length; from += 1000) {
+        const body = { events: events.slice(from, from + 1000) };
+        sequence = (await demo.service.call("/v1/events/batch", { key, body })).json.data.sequence;
+      }
+      await demo.service.call(`/v1/decisions?min_sequence=${sequence}&limit=1`, { key });
+      await using opened = await openConsole({ root, width: 390 });
+      const { page, complaints } = opened;
+      await signIn(page, key);
+      await openScreen(page, `${root}decision?id=dec-large`);
+      await page.getByRole("link", { name: "There may be more events: find all" }).waitFor();
+      await expectAccessible(page, "decision with 10,000 events");
+      await openScreen(page, `${root}event?id=evt_large_0`);
+      await expectAccessible(page, "event of 10,000");
+      expect(complaints).toEqual([]);
+    });
 
     test("and the pages beside the console, with those of a bundle opened from disk", async () => {
       const files = await unpack(await evidence(demo.service, "decision_id=dec-overdue", demo.key));
