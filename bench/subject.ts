@@ -18,25 +18,29 @@ export interface Subject extends AsyncDisposable {
   readonly brokerPid: number;
 }
 
-/** `tree`: the folder of the program, by default this one. */
+type Settings = Readonly<Record<string, string>>;
+
+interface Program {
+  /** Its folder, by default this one. */
+  readonly tree?: string;
+  readonly settings?: Settings;
+}
+
+const environment = (dataDir: string, settings: Settings) => ({
+  ...process.env,
+  ...settings,
+  DATA_DIR: dataDir,
+  PORT: "0",
+  LOG_LEVEL: "warn",
+});
+
 export const startSubject = async (
   dataDir: string,
   roles: string,
-  {
-    tree = root,
-    settings = {},
-  }: { readonly tree?: string; readonly settings?: Readonly<Record<string, string>> } = {},
+  { tree = root, settings = {} }: Program = {},
 ): Promise<Subject> => {
   const child = spawn(process.execPath, [join(tree, "src/service/main.ts")], {
-    env: {
-      ...process.env,
-      ...settings,
-      DATA_DIR: dataDir,
-      PORT: "0",
-      LOG_LEVEL: "warn",
-      ROLES: roles,
-      EXTRA_EVENT_TYPES: HEARTBEAT,
-    },
+    env: environment(dataDir, { ...settings, ROLES: roles, EXTRA_EVENT_TYPES: HEARTBEAT }),
     stdio: ["ignore", "inherit", "pipe"],
   });
   const ready = Promise.withResolvers<number>();
@@ -75,22 +79,15 @@ export const startSubject = async (
 export const startProjector = (
   dataDir: string,
   { natsUrl, provisionUrl }: Subject,
-  {
-    tree = root,
-    settings = {},
-  }: { readonly tree?: string; readonly settings?: Readonly<Record<string, string>> } = {},
+  { tree = root, settings = {} }: Program = {},
 ) => {
   const child = spawn(process.execPath, [join(tree, "src/service/main.ts")], {
-    env: {
-      ...process.env,
+    env: environment(dataDir, {
       ...settings,
-      DATA_DIR: dataDir,
-      PORT: "0",
-      LOG_LEVEL: "warn",
       ROLES: "projector",
       NATS_URL: natsUrl,
       NATS_PROVISION_URL: provisionUrl,
-    },
+    }),
     stdio: ["ignore", "inherit", "ignore"],
   });
   const ended = once(child, "close");

@@ -59,16 +59,16 @@ export const problemOf = async (response: Response): Promise<Failure> => {
 /** A change. The token says that the request comes from this page. */
 export const change = <Body>(
   path: string,
-  body?: object,
+  body: object,
   method: ChangeMethod = "POST",
-): Promise<Answer<Body>> => send(path, body && JSON.stringify(body), { method });
+): Promise<Answer<Body>> => send(path, JSON.stringify(body), { method });
 
-type ChangeMethod = "POST" | "PUT" | "DELETE";
+type ChangeMethod = "POST" | "PUT";
 
 /** As `change`, of a text that is JSON. */
 export const send = <Body>(
   path: string,
-  body: string | undefined,
+  body: string,
   {
     method = "POST",
     headers = {},
@@ -77,7 +77,7 @@ export const send = <Body>(
   answerTo(apiAddress(path), {
     method,
     headers: { ...headers, "content-type": "application/json", "x-csrf-token": csrfToken() },
-    ...(body !== undefined && { body }),
+    body,
   });
 
 /** The caller names the form of the answer; the service's own document of it is /docs/json. */

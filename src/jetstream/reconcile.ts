@@ -107,7 +107,7 @@ type StreamStanding =
   | {
       readonly kind: "different";
       readonly differences: readonly StreamDifference[];
-      readonly isMendedAtStart: boolean;
+      readonly isRepairedAtStart: boolean;
     };
 
 /** `reader`: a user that may read every stream's settings. Rejects if the broker does not answer. */
@@ -120,8 +120,8 @@ export const inspectStream = async (
   if (!found) return { kind: "missing" };
   const differences = differencesOf(definition, found);
   if (differences.length === 0) return { kind: "as_wanted" };
-  const isMendedAtStart = differences.every(({ setting }) => definition.updatable.includes(setting));
-  return { kind: "different", differences, isMendedAtStart };
+  const isRepairedAtStart = differences.every(({ setting }) => definition.updatable.includes(setting));
+  return { kind: "different", differences, isRepairedAtStart };
 };
 
 /** Streams that were made once and are missing: no start makes them again. `reader` as above. */

@@ -166,7 +166,7 @@ async function* streamChecks(
       if (standing.kind !== "different") continue;
       for (const difference of standing.differences)
         wrong.push(
-          standing.isMendedAtStart
+          standing.isRepairedAtStart
             ? warned(name, differenceText(difference), "Restart the service: it corrects it.")
             : failed(
                 name,

@@ -84,7 +84,7 @@ ${await joined("../console/tokens.css", "../console/site.css", "../http/docs-pag
     },
     verify: selfContained({
       page: await read(ours("../verify-page/page.html")),
-      style: await read(ours("../verify-page/page.css")),
+      style: await joined("../console/tokens.css", "../console/site.css", "../verify-page/page.css"),
       script: await bundleForBrowser(ours("../verify-page/page.ts"), "iife"),
     }),
   };

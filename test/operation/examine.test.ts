@@ -65,7 +65,7 @@ test("doctor reports rights, streams, storage and clock as they are, and changes
       { setting: "max_msg_size", wanted: "7" },
       { setting: "deny_purge", wanted: "false", found: "true" },
     ],
-    isMendedAtStart: false,
+    isRepairedAtStart: false,
   });
 
   expect((await accountUsage(service.nats, BROKER_LOOK_MS_MAX)).disk.bytes).toBeGreaterThanOrEqual(0);

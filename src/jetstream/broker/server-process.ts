@@ -224,7 +224,7 @@ export const endLeftover = async (files: BrokerFiles, logger: Logger): Promise<v
   if (pid === undefined || !(await isOurBroker(pid, files))) return;
   logger.warn("a broker of an earlier run is still there: waiting for it to end", { pid });
   if (await hasEnded(pid, files, OWN_END_MS_MAX)) return;
-  logger.warn("it did not end by itself: killing it", { pid });
+  logger.warn("the earlier broker is still running: killing it", { pid });
   kill(pid);
   if (await hasEnded(pid, files, KILLED_END_MS_MAX)) return;
   throw new Error(`process ${pid} is an earlier broker on ${files.directory} and cannot be killed`);
