@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fill } from "../support/full-disk.ts";
+import { whileDiskIsFull } from "../support/full-disk.ts";
 import { mountDisk } from "../support/memory-disk.ts";
 import {
   brokerPid,
@@ -90,8 +90,7 @@ const openScene = async (diskMib: number | undefined): Promise<OwnBrokerScene> =
 
   const whileFull: OwnBrokerScene["whileFull"] = async (work) => {
     const filler = join(inside, "filler");
-    await fill(filler);
-    await work();
+    await whileDiskIsFull(filler, work);
     await rm(filler);
   };
   const strike = async ({ kind, lastsMs }: ScheduledFault<Fault>): Promise<void> => {
