@@ -3,10 +3,10 @@
  * `ceiling.ts - http <seconds>` for a server that answers 202 and stores nothing. Prints one JSON line.
  */
 import { Buffer } from "node:buffer";
-import { openAppendExchange } from "../src/jetstream/append-exchange.ts";
-import { connectToBroker } from "../src/jetstream/connection.ts";
 import type { OutgoingRecord } from "../src/log/event-log.ts";
 import { recordStart } from "../src/log/record.ts";
+import { openAppendExchange } from "../src/nats/append-exchange.ts";
+import { connectToBroker } from "../src/nats/connection.ts";
 import { silentLogger } from "../test/support/broker.ts";
 import { sampleEvent } from "./sample-event.ts";
 

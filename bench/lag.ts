@@ -11,7 +11,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "nats";
-import { createSqliteViews } from "../src/views/sqlite.ts";
+import { createSqliteViews } from "../src/views/store/sqlite.ts";
 import { batchBodies } from "./history-records.ts";
 import { cpuMicroseconds, type Subject, startProjector, startSubject } from "./subject.ts";
 

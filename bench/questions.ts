@@ -5,29 +5,24 @@
  */
 import { type EventFacts, eventFacts } from "../src/event/facts.ts";
 import { words } from "../src/event/words.ts";
-import { ACTIVITY_GROUPS, readActivity } from "../src/projections/activity/queries.ts";
-import { assessmentList, riskChangeList } from "../src/projections/assessments/queries.ts";
-import { assetList } from "../src/projections/assets/queries.ts";
-import { decisionList } from "../src/projections/cases/registers/decisions.ts";
-import { humanReviewList } from "../src/projections/cases/registers/human-reviews.ts";
-import { incidentList } from "../src/projections/cases/registers/incidents.ts";
-import { noticeList } from "../src/projections/cases/registers/notices.ts";
-import { objectionList } from "../src/projections/cases/registers/objections.ts";
-import { obligationList } from "../src/projections/cases/registers/obligations.ts";
-import { COVERAGE_LISTS } from "../src/projections/coverage/page.ts";
-import {
-  type EventFilter,
-  matchesNone,
-  searchQuery,
-  storedEvent,
-} from "../src/projections/events/queries.ts";
-import { type List, listQuery } from "../src/projections/list.ts";
-import { modelList } from "../src/projections/models/queries.ts";
-import { sourceGapList, sourceList } from "../src/projections/sources/queries.ts";
-import type { Condition } from "../src/views/conditions.ts";
-import type { Row } from "../src/views/tables.ts";
-import type { TenantQuery } from "../src/views/tenant-query.ts";
-import type { ViewStore } from "../src/views/view-store.ts";
+import { ACTIVITY_GROUPS, readActivity } from "../src/views/activity/queries.ts";
+import { assessmentList, riskChangeList } from "../src/views/assessments/queries.ts";
+import { assetList } from "../src/views/assets/queries.ts";
+import { decisionList } from "../src/views/cases/registers/decisions.ts";
+import { humanReviewList } from "../src/views/cases/registers/human-reviews.ts";
+import { incidentList } from "../src/views/cases/registers/incidents.ts";
+import { noticeList } from "../src/views/cases/registers/notices.ts";
+import { objectionList } from "../src/views/cases/registers/objections.ts";
+import { obligationList } from "../src/views/cases/registers/obligations.ts";
+import { COVERAGE_LISTS } from "../src/views/coverage/page.ts";
+import { type EventFilter, matchesNone, searchQuery, storedEvent } from "../src/views/events/queries.ts";
+import { type List, listQuery } from "../src/views/kit/list.ts";
+import { modelList } from "../src/views/models/queries.ts";
+import { sourceGapList, sourceList } from "../src/views/sources/queries.ts";
+import type { Condition } from "../src/views/store/conditions.ts";
+import type { Row } from "../src/views/store/tables.ts";
+import type { TenantQuery } from "../src/views/store/tenant-query.ts";
+import type { ViewStore } from "../src/views/store/view-store.ts";
 import type { Chance } from "../test/support/histories/chance.ts";
 import { subsets } from "../test/support/subsets.ts";
 

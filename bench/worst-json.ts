@@ -1,8 +1,9 @@
 /** How long the worst bodies of 16 MiB take, and for how long at a time they keep other requests waiting. */
+
+import { type JsonSlice, sliceBatch } from "../src/api/intake/json/slice.ts";
+import { createPace, type Pace } from "../src/api/intake/pace.ts";
 import { EVENT_TYPES } from "../src/event/event-types.ts";
 import { createEventValidator } from "../src/event/validate.ts";
-import { type JsonSlice, sliceBatch } from "../src/intake/json/slice.ts";
-import { createPace, type Pace } from "../src/intake/pace.ts";
 import { BATCH_BODY_BYTES_MAX, BATCH_EVENTS_MAX } from "../src/limits.ts";
 
 const SIZE = BATCH_BODY_BYTES_MAX - 100;

@@ -11,7 +11,7 @@ import { AUDIT_SUBJECTS } from "./subjects.ts";
 export const auditStream = (options: TopologyOptions): StreamDefinition => ({
   name: "AUDIT",
   purpose: "Every accepted audit event, once, in order, forever.",
-  writtenBy: "the front ends (src/jetstream/appender.ts)",
+  writtenBy: "the front ends (src/nats/appender.ts)",
   readBy: "projections, duplicate replies, and your own consumers (streams/README.md)",
   settings: {
     subjects: [AUDIT_SUBJECTS],

@@ -18,7 +18,7 @@ export const checkpointsStream = (options: TopologyOptions): StreamDefinition =>
   name: "CHECKPOINTS",
   purpose:
     "Signed tree heads of each tenant's log (C2SP tlog-checkpoint), and the public keys that sign them.",
-  writtenBy: "the sealer (src/jetstream/checkpoint-stream.ts)",
+  writtenBy: "the sealer (src/nats/checkpoint-stream.ts)",
   readBy: "the sealer, the monitor, GET /v1/log/checkpoint, and your witnesses",
   settings: {
     subjects: [CHECKPOINT_SUBJECTS, CHECKPOINT_KEY_SUBJECTS],

@@ -15,7 +15,7 @@ import { COUNTS_SUBJECTS } from "./subjects.ts";
 export const countsStream = (options: TopologyOptions): StreamDefinition => ({
   name: "COUNTS",
   purpose: "How many events of each tenant were acknowledged, hour by hour.",
-  writtenBy: "the front ends (src/jetstream/accepted-counter.ts)",
+  writtenBy: "the front ends (src/nats/accepted-counter.ts)",
   readBy: "the front ends, for GET /v1/reconciliation, and the projector, each hour",
   settings: {
     subjects: [COUNTS_SUBJECTS],

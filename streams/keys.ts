@@ -8,7 +8,7 @@ export const KEYS_BUCKET = "KEYS";
 export const keysStream = (options: TopologyOptions): StreamDefinition => ({
   name: `KV_${KEYS_BUCKET}`,
   purpose: "API keys: who may do what. Holds hashes, never a secret.",
-  writtenBy: "the key endpoints (src/jetstream/key-bucket.ts)",
+  writtenBy: "the key endpoints (src/nats/key-bucket.ts)",
   readBy: "every front end, which watches it",
   settings: bucketSettings(KEYS_BUCKET, options, { allow_direct: true }),
   updatable: BUCKET_UPDATABLE,

@@ -11,7 +11,7 @@ import { OBLIGATION_SUBJECTS } from "./subjects.ts";
 export const obligationsStream = (options: TopologyOptions): StreamDefinition => ({
   name: "OBLIGATIONS",
   purpose: "Transitions of obligations: open, due, met, late, late_record, breached, waived.",
-  writtenBy: "the projector (src/jetstream/duty-publisher.ts)",
+  writtenBy: "the projector (src/nats/duty-publisher.ts)",
   readBy: "your services",
   settings: {
     subjects: [OBLIGATION_SUBJECTS],

@@ -9,7 +9,7 @@ import { RATES_SUBJECTS } from "./subjects.ts";
 export const ratesStream = (options: TopologyOptions): StreamDefinition => ({
   name: "RATES",
   purpose: "Counters of the rate limits, one per key or tenant, unit and second.",
-  writtenBy: "the front ends (src/jetstream/rate-counter.ts)",
+  writtenBy: "the front ends (src/nats/rate-counter.ts)",
   readBy: "the front ends, in the acknowledgement",
   settings: {
     subjects: [RATES_SUBJECTS],

@@ -14,7 +14,7 @@ export const holdSubject = (tenant: string, id: string): string =>
 export const retentionStream = (options: TopologyOptions): StreamDefinition => ({
   name: `KV_${RETENTION_BUCKET}`,
   purpose: "Retention: how long the views of each tenant show events, and what is on hold.",
-  writtenBy: "the retention endpoints (src/jetstream/retention-bucket.ts)",
+  writtenBy: "the retention endpoints (src/nats/retention-bucket.ts)",
   readBy: "the retention endpoints, and the projector before it lets events expire",
   // Only the leader answers: a replica that is behind would not know of a new hold yet.
   settings: bucketSettings(RETENTION_BUCKET, options, { allow_direct: false }),

@@ -16,7 +16,7 @@ const HEADER_BYTES_MAX = 1024;
 export const sandboxClientsStream = (options: TopologyOptions): StreamDefinition => ({
   name: "SANDBOX_CLIENTS",
   purpose: "When each client of the sandbox was let in during the last minute, one message per client.",
-  writtenBy: "the front ends (src/jetstream/client-times.ts)",
+  writtenBy: "the front ends (src/nats/client-times.ts)",
   readBy: "the front ends",
   settings: {
     subjects: [SANDBOX_CLIENTS_SUBJECTS],

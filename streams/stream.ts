@@ -1,4 +1,4 @@
-/** The definition of a stream. Data only: src/jetstream/reconcile.ts makes the broker agree with it. */
+/** The definition of a stream. Data only: src/nats/reconcile.ts makes the broker agree with it. */
 import { storedSubjects } from "./subjects.ts";
 
 const NANOSECONDS_PER_MS = 1_000_000;
@@ -22,7 +22,7 @@ export interface StreamSettings {
   readonly retention: "limits";
   readonly discard: "new" | "old";
   readonly num_replicas: number;
-  /** Of a stream that your own services may read: theirs, for Prooftrail needs none (src/jetstream/reader.ts). */
+  /** Of a stream that your own services may read: theirs, for Prooftrail needs none (src/nats/reader.ts). */
   readonly max_consumers?: number;
   readonly max_age: number;
   readonly max_bytes: number;

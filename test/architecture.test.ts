@@ -55,14 +55,19 @@ const unitOf = (path: string): string | undefined =>
 
 const ALWAYS_ALLOWED = /^(node:(?!sqlite)|@sinclair\/typebox(\/|$))/;
 
-test("the table names every folder, and names nothing that does not exist", () => {
-  const units = new Set(
-    sources.map((path) => {
-      if (table.some(({ unit }) => unit === path)) return path;
-      return path.startsWith("streams/") ? "streams" : path.split("/").slice(0, 2).join("/");
-    }),
+test("every file has a row, and every row a file", () => {
+  expect(sources.filter((path) => unitOf(path) === undefined)).toEqual([]);
+  const used = new Set(sources.map(unitOf));
+  expect(table.filter(({ unit }) => !used.has(unit))).toEqual([]);
+});
+
+test("no row imports one below it", () => {
+  const upward = table.flatMap(({ unit, folders }, place) =>
+    folders
+      .filter((folder) => table.findIndex((row) => row.unit === folder) > place)
+      .map((folder) => `${unit} imports ${folder}`),
   );
-  expect(table.map(({ unit }) => unit).sort()).toEqual([...units].sort());
+  expect(upward).toEqual([]);
 });
 
 test("the table allows every import", () => {
@@ -128,20 +133,20 @@ test("no file is dead: the program reaches each one", () => {
   };
   reach("src/service/main.ts");
   reach("src/cli/main.ts");
-  reach("src/verifier/main.ts");
-  reach("src/packaging/executable.ts");
-  reach("src/packaging/sdk-package.ts");
-  reach("src/packaging/pages.ts");
+  reach("src/proof/verifier/main.ts");
+  reach("src/service/packaging/executable.ts");
+  reach("src/service/packaging/sdk-package.ts");
+  reach("src/service/packaging/pages.ts");
   // The SDK's package includes its declaration; nothing runs it.
-  reach("src/packaging/sdk-event.ts");
+  reach("src/service/packaging/sdk-event.ts");
   // Programs import it as `prooftrail-sdk`.
   reach("src/sdk/index.ts");
   reach("src/sdk/elysia.ts");
   // They run in the browser: src/service/browser-files.ts bundles them.
-  reach("src/sandbox-page/page.ts");
-  reach("src/verify-page/page.ts");
+  reach("src/console/sandbox-page/page.ts");
+  reach("src/console/verify-page/page.ts");
   reach("src/console/main.tsx");
-  reach("src/embed/events.ts");
+  reach("src/console/embed/events.ts");
   // In browsers it takes the place of primitives.ts (package.json, `browser`).
   reach("src/proof/primitives-browser.ts");
   expect(sources.filter((path) => !reached.has(path))).toEqual([]);
@@ -156,7 +161,9 @@ describe("finer rules", () => {
   });
 
   test("rules that make rows or judge events use no clock, no timer, no disk and no randomness", () => {
-    const pure = sources.filter((path) => /^src\/event\/|^src\/projections\/[^/]+\/evolve\.ts$/.test(path));
+    const pure = sources.filter((path) =>
+      /^src\/event\/|^src\/law\/|^src\/views\/[^/]+\/evolve\.ts$/.test(path),
+    );
     expect(pure.length).toBeGreaterThan(5);
     const impure =
       /\bDate\.now\b|new Date\(\)|setTimeout|setInterval|Math\.random|node:fs|\bfetch\(|\bperformance\./;
@@ -191,13 +198,14 @@ describe("finer rules", () => {
 
   test("only the assembly knows which database and which broker are used", () => {
     const knowing = sources
-      .filter((path) => !/^src\/(service|jetstream)\//.test(path))
+      .filter((path) => !/^src\/(service|nats)\//.test(path))
       .filter((path) =>
         importsOf(path).some((specifier) => {
           const target = specifier.startsWith(".") ? targetOf(path, specifier) : "";
           return (
-            target.startsWith("src/jetstream/") ||
-            (/^src\/views\/(sqlite|postgres)\.ts$/.test(target) && !path.startsWith("src/views/"))
+            target.startsWith("src/nats/") ||
+            (/^src\/views\/store\/(sqlite|postgres)\.ts$/.test(target) &&
+              !path.startsWith("src/views/store/"))
           );
         }),
       );

@@ -7,18 +7,18 @@ import { headingAnchor } from "../docs/generator/heading-anchor.ts";
 import { withEvent } from "../docs/generator/readme-event.ts";
 import { referencePages } from "../docs/generator/reference-pages.ts";
 import packageJson from "../package.json" with { type: "json" };
+import { SYSTEM_EVENTS } from "../src/access/administration/system-events.ts";
 import { SCOPES } from "../src/access/scopes.ts";
-import { SYSTEM_EVENTS } from "../src/administration/system-events.ts";
+import { PROBLEMS } from "../src/api/http/problem.ts";
+import { REJECTION_CODES } from "../src/api/intake/answer.ts";
 import { EVENT_MEMBERS } from "../src/event/audit-event.ts";
 import { EVENT_TYPES } from "../src/event/event-types.ts";
 import { METADATA_KEYS } from "../src/event/metadata-keys.ts";
 import { WARNING_CODES } from "../src/event/warnings.ts";
-import { PROBLEMS } from "../src/http/problem.ts";
-import { REJECTION_CODES } from "../src/intake/answer.ts";
+import { ADVERSE_OUTCOMES } from "../src/law/obligations/clocks.ts";
+import { DEADLINE_IDS } from "../src/law/obligations/deadlines.ts";
+import { INCIDENT_DEADLINES } from "../src/law/obligations/incident-class.ts";
 import * as limits from "../src/limits.ts";
-import { ADVERSE_OUTCOMES } from "../src/obligations/clocks.ts";
-import { DEADLINE_IDS } from "../src/obligations/deadlines.ts";
-import { INCIDENT_DEADLINES } from "../src/obligations/incident-class.ts";
 import {
   CLOSE_TIMEOUT_MS_DEFAULT,
   DEAD_LETTER_BYTES_MAX,

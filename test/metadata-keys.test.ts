@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { METADATA_KEYS, METADATA_NAMES } from "../src/event/metadata-keys.ts";
 
 const root = join(import.meta.dir, "../src");
-const sources = ["event", "cases", "obligations", "projections"].flatMap((folder) =>
+const sources = ["event", "law", "views"].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
     .map((name) => readFileSync(join(root, folder, name), "utf8")),

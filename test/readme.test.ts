@@ -14,7 +14,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
-import { readRules } from "../src/obligations/overrides.ts";
+import { readRules } from "../src/law/obligations/overrides.ts";
 import { freePorts } from "./support/cluster.ts";
 import { until } from "./support/until.ts";
 

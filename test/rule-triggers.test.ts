@@ -1,11 +1,11 @@
 /** The table of the documentation, held against what the rules do. */
 import { expect, test } from "bun:test";
 import { TRIGGERS } from "../docs/generator/rule-triggers.ts";
-import { caseOf } from "../src/cases/case.ts";
-import type { Fact } from "../src/cases/fact.ts";
-import { obligationsOf } from "../src/obligations/clocks.ts";
-import { DEADLINE_IDS, DEADLINES, type DeadlineId } from "../src/obligations/deadlines.ts";
-import { STANDARD_RULES } from "../src/obligations/overrides.ts";
+import { caseOf } from "../src/law/cases/case.ts";
+import type { Fact } from "../src/law/cases/fact.ts";
+import { obligationsOf } from "../src/law/obligations/clocks.ts";
+import { DEADLINE_IDS, DEADLINES, type DeadlineId } from "../src/law/obligations/deadlines.ts";
+import { STANDARD_RULES } from "../src/law/obligations/overrides.ts";
 import { fact, type Metadata } from "./support/facts.ts";
 
 type Example = readonly [type: string, metadata?: Metadata];

@@ -1,6 +1,6 @@
+import { PROBLEMS } from "../../src/api/http/problem.ts";
+import { REJECTION_CODES } from "../../src/api/intake/answer.ts";
 import { WARNING_CODES } from "../../src/event/warnings.ts";
-import { PROBLEMS } from "../../src/http/problem.ts";
-import { REJECTION_CODES } from "../../src/intake/answer.ts";
 import { code, codes, page, prose, table } from "./markdown.ts";
 
 const byStatus = Object.entries(PROBLEMS).sort(([, one], [, other]) => one.status - other.status);

@@ -3,7 +3,7 @@ import { auditEventSchema } from "../../src/event/audit-event.ts";
 import { EVENT_TYPES, EVENT_TYPES_BY_GROUP } from "../../src/event/event-types.ts";
 import { EVENT_ID_PREFIX } from "../../src/event/formats.ts";
 import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX } from "../../src/limits.ts";
-import { LEGAL_BASES } from "../../src/projections/coverage/legal-bases.ts";
+import { LEGAL_BASES } from "../../src/views/coverage/legal-bases.ts";
 import { code, page, prose, table } from "./markdown.ts";
 
 export const eventSchema = auditEventSchema({

@@ -1,7 +1,7 @@
 import type { ActionKind } from "../../src/access/action.ts";
+import { SYSTEM_EVENTS } from "../../src/access/administration/system-events.ts";
 import { SCOPE_OPENS } from "../../src/access/scopes.ts";
 import { ROLE_OPENS, ROLE_SCOPES, ROLES } from "../../src/access/seats.ts";
-import { SYSTEM_EVENTS } from "../../src/administration/system-events.ts";
 import { code, codes, page, prose, table } from "./markdown.ts";
 
 export const keysPage = (): string =>

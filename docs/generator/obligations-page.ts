@@ -1,16 +1,16 @@
-import { LAWS } from "../../src/classification/vocabulary.ts";
-import type { Limit } from "../../src/obligations/calendar.ts";
-import { DEADLINES, DEADLINES_VERSION, type Deadline } from "../../src/obligations/deadlines.ts";
-import { CANNOT_SHOW, clauseOf } from "../../src/obligations/duties.ts";
-import { OBLIGATION_STATES } from "../../src/obligations/state.ts";
-import { type KnownLegalBasis, LEGAL_BASES } from "../../src/projections/coverage/legal-bases.ts";
 import {
   FLOOR_NAMES,
   GENERAL_FLOOR,
   LEGAL_FLOORS,
   RETENTION_TIERS,
   TIER_AGES,
-} from "../../src/retention/floors.ts";
+} from "../../src/access/retention/floors.ts";
+import { LAWS } from "../../src/law/classification/vocabulary.ts";
+import type { Limit } from "../../src/law/obligations/calendar.ts";
+import { DEADLINES, DEADLINES_VERSION, type Deadline } from "../../src/law/obligations/deadlines.ts";
+import { CANNOT_SHOW, clauseOf } from "../../src/law/obligations/duties.ts";
+import { OBLIGATION_STATES } from "../../src/law/obligations/state.ts";
+import { type KnownLegalBasis, LEGAL_BASES } from "../../src/views/coverage/legal-bases.ts";
 import { code, codes, page, prose, table } from "./markdown.ts";
 import { STATE_MEANINGS } from "./obligation-sentences.ts";
 import { TRIGGERS, type Trigger } from "./rule-triggers.ts";

@@ -1,6 +1,6 @@
 /**
  * Administrative actions, and the port that writes them to the log before they are done. The caller says what the action is;
- * src/administration makes an event of it.
+ * src/access/administration makes an event of it.
  */
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Principal } from "./authenticate.ts";

@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { missingAs, syncFolder, writeDurably } from "../files/durable-file.ts";
+import { missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
 
 export interface AdminKeyFile {
   /** On disk, fsynced, readable by its owner only, under a name of its own. */

@@ -3,7 +3,7 @@
  * else, bound to a filter. Whoever may read obligations makes one, and lists and revokes their own; `keys:manage` reaches all of them.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { createRequestCheck } from "../request/check.ts";
+import { createRequestCheck } from "../event/request/check.ts";
 import type { Actor } from "./action.ts";
 import { hashSecret, makeApiKey } from "./api-key.ts";
 import type { Principal } from "./authenticate.ts";

@@ -4,13 +4,13 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { requestText } from "../event/request/text.ts";
 import {
   KEY_GRACE_SECONDS_DEFAULT,
   KEY_GRACE_SECONDS_MAX,
   KEY_NAME_CHARACTERS_MAX,
   KEY_RATE_PER_SECOND_MAX,
 } from "../limits.ts";
-import { requestText } from "../request/text.ts";
 import { API_KEY_ID_PATTERN } from "./api-key.ts";
 import { SCOPES, ScopeSchema } from "./scopes.ts";
 import { Covers, Person, RoleSchema } from "./seats.ts";

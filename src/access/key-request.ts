@@ -1,5 +1,5 @@
 /** Turns the body of a key request into a typed value or into all that is wrong with it. */
-import { createRequestCheck, type RequestProblem } from "../request/check.ts";
+import { createRequestCheck, type RequestProblem } from "../event/request/check.ts";
 import { CreateKeyRequest, RotateKeyRequest } from "./key-record.ts";
 import type { Scope } from "./scopes.ts";
 import { ROLE_SCOPES, ROLES, type Seat } from "./seats.ts";

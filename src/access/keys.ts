@@ -9,7 +9,7 @@ import {
   KEYS_PER_TENANT_MAX,
   REVOCATIONS_WAITING_MAX,
 } from "../limits.ts";
-import { createTurnsAbout, type TooManyWaiting } from "../turns/turns-about.ts";
+import { createTurnsAbout, type TooManyWaiting } from "../runtime/turns-about.ts";
 import {
   type ActionRecorder,
   type ActionResult,

@@ -1,7 +1,7 @@
 /** Seats: API keys with a role. The role gives the scopes, and an auditor's seat may cover only some systems and a range of time. */
 import { type Static, Type } from "@sinclair/typebox";
+import { requestText } from "../event/request/text.ts";
 import { IDENTIFIER_CHARACTERS_MAX } from "../limits.ts";
-import { requestText } from "../request/text.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
 import { UTC_TIME } from "./utc-time.ts";
 

@@ -11,7 +11,7 @@ const TENANT = new RegExp(TENANT_PATTERN);
 /** Where the admin key's own events go, and the tenant of a key that the admin creates without naming one. */
 export const DEFAULT_TENANT = "default";
 
-/** The tenant of what Prooftrail writes about itself (src/administration). Nobody sends events to it; the admin key makes keys that read it. */
+/** The tenant of what Prooftrail writes about itself (src/access/administration). Nobody sends events to it; the admin key makes keys that read it. */
 export const SYSTEM_TENANT = "prooftrail-system";
 
 export const isTenant = (text: string): boolean => TENANT.test(text);

@@ -1,6 +1,6 @@
 /** Asks the service over HTTP. Any answer other than success becomes a Failure that says what to do. */
 
-import { WATERMARK_HEADER } from "../sandbox/watermark.ts";
+import { WATERMARK_HEADER } from "../api/sandbox/watermark.ts";
 import { retryAfterMs } from "../sdk/retry.ts";
 import { version } from "../service/version.ts";
 import { ADVICE, SANDBOX_LIMITED_ADVICE } from "./advice.ts";

@@ -1,6 +1,6 @@
 /** Asks for confirmation before something that cannot be undone. Without a terminal nobody can be asked. */
 import { createInterface } from "node:readline/promises";
-import { printable } from "../terminal/printable.ts";
+import { printable } from "../runtime/printable.ts";
 import type { Input, OptionSpec } from "./command.ts";
 import type { Context } from "./context.ts";
 import { failure } from "./failure.ts";

@@ -4,7 +4,7 @@
 import process from "node:process";
 import type { Readable } from "node:stream";
 import { keepFreedMemory } from "../runtime/allocator.ts";
-import { printableDocuments, printableJson } from "../terminal/printable.ts";
+import { printableDocuments, printableJson } from "../runtime/printable.ts";
 
 export interface Writer {
   readonly isTerminal: boolean;

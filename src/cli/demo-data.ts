@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SCOPES } from "../access/scopes.ts";
-import { missingAs, writeDurably } from "../files/durable-file.ts";
+import { missingAs, writeDurably } from "../runtime/durable-file.ts";
 import { type Api, createApi } from "./api.ts";
 import { Failure, failure, reasonOf } from "./failure.ts";
 import { asRecord, asText, parseJson } from "./json.ts";

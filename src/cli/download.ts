@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { missingAs, syncFolderIfReadable } from "../files/durable-file.ts";
+import { missingAs, syncFolderIfReadable } from "../runtime/durable-file.ts";
 import { describeNetworkError, openApi } from "./api.ts";
 import type { Input, OptionSpec } from "./command.ts";
 import type { Context, Writer } from "./context.ts";

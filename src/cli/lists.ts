@@ -1,5 +1,5 @@
 /** Lists of the API as commands, page after page. */
-import { memberTexts } from "../intake/json/slice.ts";
+import { memberTexts } from "../api/intake/json/slice.ts";
 import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import { type Api, openApi } from "./api.ts";
 import { integerComplaint } from "./argument-values.ts";

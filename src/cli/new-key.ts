@@ -1,8 +1,8 @@
 /** A newly created key: shown once, or written to a file that is created before the key. */
 import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncFolderIfReadable } from "../files/durable-file.ts";
-import { printable } from "../terminal/printable.ts";
+import { syncFolderIfReadable } from "../runtime/durable-file.ts";
+import { printable } from "../runtime/printable.ts";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { failure, reasonOf } from "./failure.ts";

@@ -1,6 +1,6 @@
 /** The output of commands: a document for programs, or text for people. Failures go to standard error, everything else to standard output. */
-import { printable } from "../terminal/printable.ts";
-import { wrappedLines } from "../terminal/text-width.ts";
+import { printable } from "../runtime/printable.ts";
+import { wrappedLines } from "../runtime/text-width.ts";
 import type { Input } from "./command.ts";
 import type { Context, Writer } from "./context.ts";
 import type { FailureDocument } from "./failure.ts";

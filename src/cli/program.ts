@@ -1,8 +1,8 @@
 /** From the typed words to an exit code: commander parses the arguments by the specs, then the command runs. */
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { printableLines } from "../runtime/printable.ts";
+import { wrappedLines } from "../runtime/text-width.ts";
 import { version } from "../service/version.ts";
-import { printableLines } from "../terminal/printable.ts";
-import { wrappedLines } from "../terminal/text-width.ts";
 import {
   type ArgumentSpec,
   type CommandGroup,

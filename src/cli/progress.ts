@@ -2,7 +2,7 @@
  * Progress of a long command, on standard error: a bar on a terminal, a line every few seconds in a file, nothing with --quiet or if standard error
  * carries JSON.
  */
-import { sizeText } from "../terminal/size-text.ts";
+import { sizeText } from "../runtime/size-text.ts";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { PROGRESS_LINE_MS } from "./limits.ts";

@@ -1,7 +1,7 @@
 /** Finds the address of the service and the key for it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { missingAs } from "../files/durable-file.ts";
+import { missingAs } from "../runtime/durable-file.ts";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { failure, reasonOf } from "./failure.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { textWidth } from "../terminal/text-width.ts";
+import { textWidth } from "../runtime/text-width.ts";
 import { createTable, detailLines } from "./table.ts";
 
 interface Row {

@@ -1,6 +1,6 @@
 /** Aligned tables. On a terminal their columns wrap; ids are never cut and never broken, because people copy them. Pure. */
-import { printable } from "../terminal/printable.ts";
-import { padded, textWidth, wrappedCell, wrappedLines } from "../terminal/text-width.ts";
+import { printable } from "../runtime/printable.ts";
+import { padded, textWidth, wrappedCell, wrappedLines } from "../runtime/text-width.ts";
 
 export interface Column<Row> {
   readonly title: string;

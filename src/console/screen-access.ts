@@ -1,4 +1,4 @@
-/** Who may open which screen, as the API answers (src/http/access.ts). It only spares the reader pages that would be refused: the service decides. */
+/** Who may open which screen, as the API answers (src/api/http/access.ts). It only spares the reader pages that would be refused: the service decides. */
 import type { Screen } from "./screen-names.ts";
 
 export const ROLES = ["admin", "officer", "auditor", "developer"] as const;

@@ -1,7 +1,7 @@
 /** What the service prints when it is up: where it is, and a first event to paste. */
 import type { AdminKeySetup } from "../access/admin-key.ts";
 import { canBundle } from "../runtime/bundle.ts";
-import { shellWord } from "../terminal/shell-word.ts";
+import { shellWord } from "../runtime/shell-word.ts";
 import { checkpointKeyPath } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";
 import type { Service } from "./service.ts";

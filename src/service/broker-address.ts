@@ -1,8 +1,8 @@
 /** Which broker to use: the one that NATS_URL names, or one of our own. */
 import process from "node:process";
-import { findBroker } from "../jetstream/broker/find.ts";
-import { type Broker, startBroker } from "../jetstream/broker/supervise.ts";
-import { BrokerRefusedError } from "../jetstream/connection.ts";
+import { findBroker } from "../nats/broker/find.ts";
+import { type Broker, startBroker } from "../nats/broker/supervise.ts";
+import { BrokerRefusedError } from "../nats/connection.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Config } from "./config.ts";
 import { ownBrokerFiles } from "./data-folder.ts";

@@ -5,13 +5,13 @@
 
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { topology } from "../../streams/topology.ts";
-import { describeError } from "../jetstream/api-errors.ts";
-import { accountUsage } from "../jetstream/broker-health.ts";
-import type { BrokerConnection } from "../jetstream/connection.ts";
-import { clockOffMs, missingRights, rightsOf, seeOneStream, UNASKED_RIGHTS } from "../jetstream/examine.ts";
-import { differenceText, findLostStreams, inspectStream } from "../jetstream/reconcile.ts";
 import { BROKER_LOOK_MS_MAX, DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
-import { sizeText } from "../terminal/size-text.ts";
+import { describeError } from "../nats/api-errors.ts";
+import { accountUsage } from "../nats/broker-health.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
+import { clockOffMs, missingRights, rightsOf, seeOneStream, UNASKED_RIGHTS } from "../nats/examine.ts";
+import { differenceText, findLostStreams, inspectStream } from "../nats/reconcile.ts";
+import { sizeText } from "../runtime/size-text.ts";
 import { HAVE_ONE_LOG } from "./broker-contact.ts";
 import { addressOf, connectAll } from "./broker-place.ts";
 import { type BrokerState, lookAtState } from "./broker-watch.ts";

@@ -1,13 +1,8 @@
 /** Where the broker of a service is, for commands that only look. */
 import { readFile } from "node:fs/promises";
-import { isThere } from "../files/durable-file.ts";
-import {
-  brokerUrl,
-  CredentialsError,
-  loadCredentials,
-  readLastPort,
-} from "../jetstream/broker/broker-files.ts";
-import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import { brokerUrl, CredentialsError, loadCredentials, readLastPort } from "../nats/broker/broker-files.ts";
+import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
+import { isThere } from "../runtime/durable-file.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import type { Config } from "./config.ts";
 import { ownBrokerFiles } from "./data-folder.ts";

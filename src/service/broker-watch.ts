@@ -1,5 +1,6 @@
 /** What is wrong with the brokers and their streams, in words, with what to do. No advice here ends a broker that still holds a copy of the log. */
 import type { StreamDefinition } from "../../streams/stream.ts";
+import { BROKER_LOOK_MS, BROKER_LOOK_MS_MAX, BROKER_USAGE_HIGH } from "../limits.ts";
 import {
   type AccountUsage,
   accountUsage,
@@ -8,11 +9,10 @@ import {
   type StreamHealth,
   streamHealth,
   type Usage,
-} from "../jetstream/broker-health.ts";
-import type { BrokerConnection } from "../jetstream/connection.ts";
-import { BROKER_LOOK_MS, BROKER_LOOK_MS_MAX, BROKER_USAGE_HIGH } from "../limits.ts";
+} from "../nats/broker-health.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
+import { sizeText } from "../runtime/size-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { sizeText } from "../terminal/size-text.ts";
 import { pause } from "./background.ts";
 import { HEALTH_REASONS, type Trouble, troubleOf } from "./health-reasons.ts";
 

@@ -6,12 +6,12 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { missingAs } from "../files/durable-file.ts";
-import type { ConsoleFiles } from "../http/routes/console.ts";
-import type { Asset, DocsAssets } from "../http/routes/docs.ts";
-import type { SandboxPage } from "../http/routes/sandbox-page.ts";
-import type { VerifyPage } from "../http/routes/verify-page.ts";
+import type { ConsoleFiles } from "../api/routes/console.ts";
+import type { Asset, DocsAssets } from "../api/routes/docs.ts";
+import type { SandboxPage } from "../api/routes/sandbox-page.ts";
+import type { VerifyPage } from "../api/routes/verify-page.ts";
 import { bundleForBrowser, canBundle } from "../runtime/bundle.ts";
+import { missingAs } from "../runtime/durable-file.ts";
 import { type BrowserFiles, embeddedFiles } from "./embedded-files.ts";
 import { selfContained } from "./self-contained-page.ts";
 
@@ -56,7 +56,7 @@ export const readBrowserFiles = async (): Promise<BrowserFiles> => ({
 /** The console from the source. */
 export const readConsole = async (): Promise<ConsoleFiles | undefined> => {
   const script = await bundleForBrowser(ours("../console/main.tsx"));
-  const embed = await bundleForBrowser(ours("../embed/events.ts"), "iife");
+  const embed = await bundleForBrowser(ours("../console/embed/events.ts"), "iife");
   if (script === undefined || embed === undefined) return undefined;
   return { script, style: await joined(...CONSOLE_STYLES), embed };
 };
@@ -73,19 +73,19 @@ const readPages = async (): Promise<Omit<BrowserFiles, "console">> => {
     docs: {
       "swagger-ui-bundle.js": await read(resolve("swagger-ui-dist/swagger-ui-bundle.js")),
       "swagger-ui.css": await read(resolve("swagger-ui-dist/swagger-ui.css")),
-      "page.js": await read(ours("../http/docs-page/page.js")),
+      "page.js": await read(ours("../api/docs-page/page.js")),
       // In a layer, so that rules of ours need not outdo the vendor's.
       "page.css": `@import "./swagger-ui.css" layer(vendor);
-${await joined("../console/tokens.css", "../console/site.css", "../http/docs-page/page.css")}`,
+${await joined("../console/tokens.css", "../console/site.css", "../api/docs-page/page.css")}`,
     },
     sandbox: {
-      script: await bundleForBrowser(ours("../sandbox-page/page.ts")),
-      style: await joined(...CONSOLE_STYLES, "../sandbox-page/page.css"),
+      script: await bundleForBrowser(ours("../console/sandbox-page/page.ts")),
+      style: await joined(...CONSOLE_STYLES, "../console/sandbox-page/page.css"),
     },
     verify: selfContained({
-      page: await read(ours("../verify-page/page.html")),
-      style: await joined("../console/tokens.css", "../console/site.css", "../verify-page/page.css"),
-      script: await bundleForBrowser(ours("../verify-page/page.ts"), "iife"),
+      page: await read(ours("../console/verify-page/page.html")),
+      style: await joined("../console/tokens.css", "../console/site.css", "../console/verify-page/page.css"),
+      script: await bundleForBrowser(ours("../console/verify-page/page.ts"), "iife"),
     }),
   };
 };

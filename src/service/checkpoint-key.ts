@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { link, readFile, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { missingAs, syncFolder, writeDurably } from "../files/durable-file.ts";
 import { type KeyRing, readKeyRing } from "../proof/key-ring.ts";
 import { SEED_BYTES } from "../proof/signed-note.ts";
+import { missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
 
 export const checkpointKeyPath = (dataDir: string): string => join(dataDir, "checkpoint.key");
 

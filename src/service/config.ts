@@ -11,8 +11,8 @@ import type { EventVocabulary } from "../event/audit-event.ts";
 import { EVENT_TYPES, EXTRA_EVENT_TYPE } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX, EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
 import { KEY_RATE_PER_SECOND_MAX } from "../limits.ts";
-import { LEGAL_BASES } from "../projections/coverage/legal-bases.ts";
 import { LOG_LEVELS, type LogLevel } from "../telemetry/logger.ts";
+import { LEGAL_BASES } from "../views/coverage/legal-bases.ts";
 import { setting } from "./setting.ts";
 import { SIGN_IN_SETTINGS, signInSettings, unfinishedSignIn } from "./sign-in-settings.ts";
 

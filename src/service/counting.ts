@@ -1,10 +1,10 @@
 /** Counts the obligations by state again and again, for a metric. */
 import { COUNT_OBLIGATIONS_MS } from "../limits.ts";
-import { countObligations } from "../projections/announcements/counts.ts";
-import { lookAgain } from "../projections/look-again.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { countObligations } from "../views/announcements/counts.ts";
+import { lookAgain } from "../views/kit/look-again.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
 export const startCounting = (dependencies: {

@@ -1,8 +1,8 @@
 /** The folder of DATA_DIR. */
 import { access, constants, mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { missingAs } from "../files/durable-file.ts";
-import { type BrokerFiles, brokerFiles } from "../jetstream/broker/broker-files.ts";
+import { type BrokerFiles, brokerFiles } from "../nats/broker/broker-files.ts";
+import { missingAs } from "../runtime/durable-file.ts";
 import { COPY_WITHIN, type Config, isWithin } from "./config.ts";
 
 /** DATA_DIR cannot be used. The message is for the operator. */

@@ -1,8 +1,8 @@
 /** What `prooftrail doctor` checks on the machine of a service: settings, sign-in provider, broker, streams, views, disk. It changes nothing. */
 
-import { isThere } from "../files/durable-file.ts";
 import { DISK_FREE_BYTES_LOW, DISK_FREE_BYTES_MIN } from "../limits.ts";
-import { sizeText } from "../terminal/size-text.ts";
+import { isThere } from "../runtime/durable-file.ts";
+import { sizeText } from "../runtime/size-text.ts";
 import { brokerChecks } from "./broker-checks.ts";
 import { type Check, failed, ok, unchecked, warned } from "./check.ts";
 import { type Config, ENVIRONMENT_NAMES, readConfig } from "./config.ts";

@@ -1,13 +1,13 @@
 /** Finds events that the log already holds, with the view `events` as of the moment of the request. */
-import type { EarlierEvents } from "../intake/earlier-events.ts";
+import type { EarlierEvents } from "../api/intake/earlier-events.ts";
 import { MIN_SEQUENCE_WAIT_MS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { findEarlier } from "../projections/events/earlier.ts";
-import { EVENTS_VIEW } from "../projections/events/tables.ts";
-import { endOfItsLog } from "../projections/view-end.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { findEarlier } from "../views/events/earlier.ts";
+import { EVENTS_VIEW } from "../views/events/tables.ts";
+import { endOfItsLog } from "../views/kit/view-end.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 
 export const createEarlierEvents = (dependencies: {
   readonly log: Pick<LogReader, "lastSequence" | "read">;

@@ -1,6 +1,6 @@
-import type { ConsoleFiles } from "../http/routes/console.ts";
-import type { SandboxPage } from "../http/routes/sandbox-page.ts";
-import type { VerifyPage } from "../http/routes/verify-page.ts";
+import type { ConsoleFiles } from "../api/routes/console.ts";
+import type { SandboxPage } from "../api/routes/sandbox-page.ts";
+import type { VerifyPage } from "../api/routes/verify-page.ts";
 
 /** The files for browsers, as texts, so that they can be part of a program. */
 export interface BrowserFiles {
@@ -11,5 +11,5 @@ export interface BrowserFiles {
   readonly verify: VerifyPage | undefined;
 }
 
-/** Undefined from source. In the executable, src/packaging/executable.ts replaces this module by one with the files. */
+/** Undefined from source. In the executable, src/service/packaging/executable.ts replaces this module by one with the files. */
 export const embeddedFiles: BrowserFiles | undefined = undefined;

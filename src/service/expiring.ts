@@ -1,13 +1,14 @@
 /** Runs the worker that lets events expire. */
+
+import type { RetentionStore } from "../access/retention/retention-store.ts";
+import type { Rules } from "../law/obligations/obligation.ts";
 import type { LogReader } from "../log/event-log.ts";
-import type { Rules } from "../obligations/obligation.ts";
-import { CASES_VIEW } from "../projections/cases/tables.ts";
-import { createExpiryWorker } from "../projections/expiry-worker.ts";
-import type { RetentionStore } from "../retention/retention-store.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { ViewDefinition, ViewStore } from "../views/view-store.ts";
+import { CASES_VIEW } from "../views/cases/tables.ts";
+import { createExpiryWorker } from "../views/kit/expiry-worker.ts";
+import type { ViewDefinition, ViewStore } from "../views/store/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
 export const startExpiring = (dependencies: {

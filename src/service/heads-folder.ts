@@ -7,9 +7,9 @@ import { hash, randomUUID } from "node:crypto";
 import { link, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isTaken, missingAs, syncFolder, writeDurably } from "../files/durable-file.ts";
 import type { KnownEnd, KnownHead, KnownHeads } from "../proof/known-heads.ts";
 import { sealedHead } from "../proof/sealed-head.ts";
+import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
 
 export interface HeadsFolder {
   /** Rejects if the folder cannot be read, with DamagedHeadsError if one of its files is damaged. */

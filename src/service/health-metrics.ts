@@ -1,14 +1,14 @@
 /** Metrics of the installation and its health, found out when they are read. */
-import type { Readiness } from "../http/routes/operation.ts";
-import { type LogState, readLogState } from "../jetstream/broker-health.ts";
-import type { BrokerConnection } from "../jetstream/connection.ts";
+import type { Readiness } from "../api/routes/operation.ts";
 import { METRICS_LOG_MS_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { decodeRecord } from "../log/record.ts";
-import type { Projection } from "../projections/projection.ts";
+import { type LogState, readLogState } from "../nats/broker-health.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
 import { runtimeVersion } from "../runtime/version.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import type { Projection } from "../views/kit/projection.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 import type { BrokerWatch } from "./broker-watch.ts";
 import type { Config } from "./config.ts";
 import { HEALTH_REASON_IDS } from "./health-reasons.ts";

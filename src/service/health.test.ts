@@ -3,11 +3,11 @@ import { createMemoryKeyStore } from "../../test/access/memory-key-store.ts";
 import { createArrayLog } from "../../test/projections/array-log.ts";
 import { createSqliteDatabase } from "../../test/projections/sqlite-database.ts";
 import { KEYS_GONE, type KeyReadiness } from "../access/key-store.ts";
-import type { Readiness } from "../http/routes/operation.ts";
-import type { BrokerConnection } from "../jetstream/connection.ts";
+import type { Readiness } from "../api/routes/operation.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
-import { createMadeViews } from "../projections/made-views.ts";
-import { VIEWS_MISSING, ViewsMissingError } from "../views/unavailable.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
+import { createMadeViews } from "../views/kit/made-views.ts";
+import { VIEWS_MISSING, ViewsMissingError } from "../views/store/unavailable.ts";
 import { createReadiness } from "./health.ts";
 import type { Trouble } from "./health-reasons.ts";
 

@@ -1,13 +1,13 @@
 /** What is wrong with this instance and its installation now, by the ids of health-reasons.ts, in sentences for the operator. */
 import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
-import type { Readiness } from "../http/routes/operation.ts";
-import type { BrokerConnection } from "../jetstream/connection.ts";
+import type { Readiness } from "../api/routes/operation.ts";
 import { READINESS_LOG_MS_MAX, READINESS_VIEWS_MS_MAX, VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
-import type { MadeViews } from "../projections/made-views.ts";
-import type { Projection } from "../projections/projection.ts";
-import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/unavailable.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
+import type { MadeViews } from "../views/kit/made-views.ts";
+import type { Projection } from "../views/kit/projection.ts";
+import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/store/unavailable.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 import type { BrokerWatch } from "./broker-watch.ts";
 import { blocking, type HealthReason, type HealthReasonId, reasonOf } from "./health-reasons.ts";
 import { inTime } from "./in-time.ts";

@@ -3,12 +3,12 @@
  * log that was put back lacks both. Nothing is acknowledged into such a log: its records would take the places of those that are lost.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { BrokerConnection } from "../jetstream/connection.ts";
 import { AWAY_RETRY_MS, LOG_END_MS, READINESS_VIEWS_MS_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
-import { recordHash } from "../projections/view-end.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
 import type { KnownEnd } from "../proof/known-heads.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { recordHash } from "../views/kit/view-end.ts";
 import { pause } from "./background.ts";
 import { DamagedHeadsError, type HeadsFolder } from "./heads-folder.ts";
 import { type Trouble, troubleOf } from "./health-reasons.ts";

@@ -4,8 +4,8 @@
  * be answered with 202. The appender uses the last result.
  */
 import type { StreamDefinition } from "../../streams/stream.ts";
-import type { BrokerConnection } from "../jetstream/connection.ts";
-import { differenceText, inspectStream, type StreamDifference } from "../jetstream/reconcile.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
+import { differenceText, inspectStream, type StreamDifference } from "../nats/reconcile.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { pause } from "./background.ts";
 

@@ -4,8 +4,9 @@
  * takes bytes. For a broker of others readiness reports it, if the stream is the log. A stream that is full at a configured limit returns
  * the same error (10077), and one without its subjects does not answer at all; a restart helps neither.
  */
-import type { StallReport } from "../jetstream/stall-clock.ts";
+
 import { LOG_KEEPER_MS, LOG_STALL_AGE_MS_MAX } from "../limits.ts";
+import type { StallReport } from "../nats/stall-clock.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { OwnBroker } from "./broker-address.ts";
 

@@ -1,13 +1,13 @@
 /** Runs the monitor. */
 
 import type { LogReader } from "../log/event-log.ts";
-import { treeSource } from "../projections/tree/queries.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { KeyRing } from "../proof/key-ring.ts";
 import { MONITOR_ALARMS, watchLog } from "../proof/monitor.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
+import { treeSource } from "../views/tree/queries.ts";
 import { inBackground, pause } from "./background.ts";
 
 export interface MonitorState {

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { readRules } from "../obligations/overrides.ts";
+import { readRules } from "../law/obligations/overrides.ts";
 import type { Config } from "./config.ts";
 
 /** The file of rules cannot be used. The message is for the operator. */

@@ -1,5 +1,5 @@
 /** Limits on answers that stay open as long as their readers like. */
-import { createOpenStreams } from "../http/open-streams.ts";
+import { createOpenStreams } from "../api/http/open-streams.ts";
 import {
   EXPORTS_MAX,
   EXPORTS_PER_KEY_MAX,

@@ -1,12 +1,12 @@
 /** Puts together what watches over this process and its installation: readiness, and the metrics of it. */
 import { topology } from "../../streams/topology.ts";
-import type { Readiness } from "../http/routes/operation.ts";
-import type { MadeViews } from "../projections/made-views.ts";
-import type { Projection } from "../projections/projection.ts";
+import type { Readiness } from "../api/routes/operation.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import type { MadeViews } from "../views/kit/made-views.ts";
+import type { Projection } from "../views/kit/projection.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 import { inBackground } from "./background.ts";
 import type { BrokerContact } from "./broker-contact.ts";
 import { watchBrokers } from "./broker-watch.ts";

@@ -1,15 +1,15 @@
 /** Opens what this process needs of the log: reader, appender, counters, and the watches over its stream. */
 import type { StreamDefinition } from "../../streams/stream.ts";
-import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
-import { createAppender } from "../jetstream/appender.ts";
-import type { BrokerConnection } from "../jetstream/connection.ts";
-import { createLogReader } from "../jetstream/reader.ts";
-import type { StallReport } from "../jetstream/stall-clock.ts";
 import { LOG_STALL_MS_MAX, OTHER_STALL_MS_MAX } from "../limits.ts";
-import type { Projection } from "../projections/projection.ts";
+import { createAcceptedCounter } from "../nats/accepted-counter.ts";
+import { createAppender } from "../nats/appender.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
+import { createLogReader } from "../nats/reader.ts";
+import type { StallReport } from "../nats/stall-clock.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import type { Projection } from "../views/kit/projection.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 import { inBackground } from "./background.ts";
 import type { BrokerAddress } from "./broker-address.ts";
 import type { HeadsFolder } from "./heads-folder.ts";

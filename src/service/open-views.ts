@@ -1,12 +1,12 @@
 /**
  * Opens the views at the start, so that their tables exist before the first query. Waits for their database as a start waits for a broker.
  */
-import type { Rules } from "../obligations/obligation.ts";
-import type { Projection } from "../projections/projection.ts";
-import { projectionsWith } from "../projections/registry.ts";
+import type { Rules } from "../law/obligations/obligation.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { isAway } from "../views/unavailable.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import type { Projection } from "../views/kit/projection.ts";
+import { projectionsWith } from "../views/registry.ts";
+import { isAway } from "../views/store/unavailable.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./obligation-rules.ts";
 import { connectViews, openToOthers, viewsRefused } from "./view-place.ts";

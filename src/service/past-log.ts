@@ -3,14 +3,14 @@
  * a broker and an intake without HTTP.
  */
 import { auditSubject } from "../../streams/subjects.ts";
+import { createIntake } from "../api/intake/intake.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
 import { createEventValidator } from "../event/validate.ts";
-import { createIntake } from "../intake/intake.ts";
-import { createAcceptedCounter } from "../jetstream/accepted-counter.ts";
-import { createAppender } from "../jetstream/appender.ts";
-import { BrokerStartError } from "../jetstream/broker/supervise.ts";
-import { BrokerRefusedError } from "../jetstream/connection.ts";
-import { createLogReader } from "../jetstream/reader.ts";
+import { createAcceptedCounter } from "../nats/accepted-counter.ts";
+import { createAppender } from "../nats/appender.ts";
+import { BrokerStartError } from "../nats/broker/supervise.ts";
+import { BrokerRefusedError } from "../nats/connection.ts";
+import { createLogReader } from "../nats/reader.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { provideBroker } from "./broker-address.ts";

@@ -1,12 +1,12 @@
 /** Runs every projection in this process. */
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { LANE_ALARMS } from "../projections/lane.ts";
-import type { Projection } from "../projections/projection.ts";
-import { createRunner, type RunnerMetrics } from "../projections/runner.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { LANE_ALARMS } from "../views/kit/lane.ts";
+import type { Projection } from "../views/kit/projection.ts";
+import { createRunner, type RunnerMetrics } from "../views/kit/runner.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 import { inBackground } from "./background.ts";
 
 export const startProjecting = (dependencies: {

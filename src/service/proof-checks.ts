@@ -1,7 +1,7 @@
 /** What `prooftrail doctor` reports about what proofs rest on: whether the log reaches the heads in HEADS_COPY, and the signing keys. */
-import { createCheckpointStream } from "../jetstream/checkpoint-stream.ts";
-import type { BrokerConnection } from "../jetstream/connection.ts";
-import { createLogReader } from "../jetstream/reader.ts";
+import { createCheckpointStream } from "../nats/checkpoint-stream.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
+import { createLogReader } from "../nats/reader.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { hasSigned } from "../proof/verifier-keys.ts";
 import { type Check, failed, ok, unchecked, warned } from "./check.ts";

@@ -1,11 +1,11 @@
 /** Runs the reconciler. */
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { LogReader } from "../log/event-log.ts";
-import { BALANCE_STATES, isAlarm } from "../projections/ledger/reconcile.ts";
-import { createReconciler, type TenantBalance } from "../projections/ledger/reconciler.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { BALANCE_STATES, isAlarm } from "../views/ledger/reconcile.ts";
+import { createReconciler, type TenantBalance } from "../views/ledger/reconciler.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 import { inBackground, pause } from "./background.ts";
 
 export const startReconciling = (dependencies: {

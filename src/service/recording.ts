@@ -1,6 +1,6 @@
 /** Runs the recorder of administrative actions. */
-import { createRecorder, type Recorder } from "../administration/recorder.ts";
-import { ACTIONS } from "../administration/system-events.ts";
+import { createRecorder, type Recorder } from "../access/administration/recorder.ts";
+import { ACTIONS } from "../access/administration/system-events.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { RecordAppender } from "../log/event-log.ts";

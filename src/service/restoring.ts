@@ -1,19 +1,19 @@
 /** Accepting a log that lost its end: what is known of it in HEADS_COPY is given up, and the log of SYSTEM_TENANT says so. */
 import { hash } from "node:crypto";
+import type { Recorder } from "../access/administration/recorder.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
-import type { Recorder } from "../administration/recorder.ts";
-import type { AcceptedRestore, AcceptRestore } from "../http/routes/restore.ts";
+import type { AcceptedRestore, AcceptRestore } from "../api/routes/restore.ts";
 import { RESTORED_HEADS_NAMED_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
-import { treeSize } from "../projections/tree/queries.ts";
-import { recordHash } from "../projections/view-end.ts";
 import { encodeBase64 } from "../proof/base64.ts";
 import type { KnownHead } from "../proof/known-heads.ts";
 import { restoredLine } from "../proof/restored-line.ts";
 import { sameHash } from "../proof/rfc6962.ts";
 import { sealedHead } from "../proof/sealed-head.ts";
 import type { TreeSource } from "../proof/tree-source.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { recordHash } from "../views/kit/view-end.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
+import { treeSize } from "../views/tree/queries.ts";
 import { type HeadsFolder, headsText } from "./heads-folder.ts";
 import { type LogEnd, troubleOfCopy } from "./log-end.ts";
 

@@ -1,14 +1,14 @@
 /** What the roles `projector` and `sealer` run beside the requests. */
 
-import type { BrokerConnection } from "../jetstream/connection.ts";
-import { createDutyPublisher } from "../jetstream/duty-publisher.ts";
+import type { RetentionStore } from "../access/retention/retention-store.ts";
+import { TRANSITIONS } from "../law/obligations/transitions.ts";
 import { UNSEALED_MS_MAX } from "../limits.ts";
 import type { AcceptedCounts } from "../log/accepted-counts.ts";
 import type { Sequence } from "../log/outcome.ts";
-import { TRANSITIONS } from "../obligations/transitions.ts";
-import { type AnnouncerDependencies, keepAnnouncing } from "../projections/announcements/announcer.ts";
-import type { RetentionStore } from "../retention/retention-store.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
+import { createDutyPublisher } from "../nats/duty-publisher.ts";
 import { countFromZero, type Metrics } from "../telemetry/metrics.ts";
+import { type AnnouncerDependencies, keepAnnouncing } from "../views/announcements/announcer.ts";
 import { inBackground } from "./background.ts";
 import { loadCheckpointKeys } from "./checkpoint-key.ts";
 import type { Config } from "./config.ts";

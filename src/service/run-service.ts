@@ -2,9 +2,9 @@
 import { existsSync, realpathSync } from "node:fs";
 import { relative } from "node:path";
 import process from "node:process";
-import { BrokerStartError } from "../jetstream/broker/supervise.ts";
-import { BrokerRefusedError } from "../jetstream/connection.ts";
 import { STOP_MS_MAX } from "../limits.ts";
+import { BrokerStartError } from "../nats/broker/supervise.ts";
+import { BrokerRefusedError } from "../nats/connection.ts";
 import { ListenRefusedError } from "../runtime/listen.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { banner } from "./banner.ts";

@@ -1,6 +1,6 @@
 /** The settings of signing in with OpenID Connect: all of them or none. */
 import type { SignInSettings } from "../access/sign-in-provider.ts";
-import { CALLBACK_PATH } from "../http/routes/sign-in.ts";
+import { CALLBACK_PATH } from "../api/routes/sign-in.ts";
 import { setting } from "./setting.ts";
 
 /** Plain HTTP only on this machine: the token tells who somebody is. */

@@ -1,5 +1,5 @@
-import type { HttpHandler } from "../http/app.ts";
-import type { OpenStreams } from "../http/open-streams.ts";
+import type { HttpHandler } from "../api/http/app.ts";
+import type { OpenStreams } from "../api/http/open-streams.ts";
 import { CONNECTION_BODY_BYTES_MAX, CONNECTION_IDLE_MS_MAX, REQUEST_DRAIN_MS_MAX } from "../limits.ts";
 import { listen } from "../runtime/listen.ts";
 import type { Config } from "./config.ts";

@@ -1,14 +1,14 @@
 /** Keeps the streams as streams/ says: at the start, and again whenever the connection comes back. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
-import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
+import { AWAY_RETRY_MS, BROKER_MEMORY_HEADROOM } from "../limits.ts";
+import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
 import {
   differenceText,
   type Reconciliation,
   reconcileStreams,
   type StreamDifference,
-} from "../jetstream/reconcile.ts";
-import { AWAY_RETRY_MS, BROKER_MEMORY_HEADROOM } from "../limits.ts";
+} from "../nats/reconcile.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 export interface StreamsState {

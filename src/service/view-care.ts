@@ -3,22 +3,22 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BrokerStartError } from "../jetstream/broker/supervise.ts";
-import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../jetstream/connection.ts";
-import { createLogReader } from "../jetstream/reader.ts";
 import { DEAD_LETTERS_LISTED_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
-import type { Projection } from "../projections/projection.ts";
-import { type Rebuilt, rebuildView } from "../projections/rebuild.ts";
-import { projectionsWith } from "../projections/registry.ts";
-import { replayLetter } from "../projections/replay.ts";
-import { type Verified, verifyView } from "../projections/verify.ts";
+import { BrokerStartError } from "../nats/broker/supervise.ts";
+import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
+import { createLogReader } from "../nats/reader.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { DatabaseError, isReadOnly, lacksRight } from "../views/postgres-errors.ts";
-import { createSqliteViews } from "../views/sqlite.ts";
-import { type Row, rowInteger, rowText } from "../views/tables.ts";
-import { isAway, ViewsUnavailableError } from "../views/unavailable.ts";
-import { VIEWS, type ViewStore } from "../views/view-store.ts";
+import type { Projection } from "../views/kit/projection.ts";
+import { type Rebuilt, rebuildView } from "../views/kit/rebuild.ts";
+import { replayLetter } from "../views/kit/replay.ts";
+import { type Verified, verifyView } from "../views/kit/verify.ts";
+import { projectionsWith } from "../views/registry.ts";
+import { DatabaseError, isReadOnly, lacksRight } from "../views/store/postgres-errors.ts";
+import { createSqliteViews } from "../views/store/sqlite.ts";
+import { type Row, rowInteger, rowText } from "../views/store/tables.ts";
+import { isAway, ViewsUnavailableError } from "../views/store/unavailable.ts";
+import { VIEWS, type ViewStore } from "../views/store/view-store.ts";
 import { provideBroker } from "./broker-address.ts";
 import type { Config } from "./config.ts";
 import { AS_ITS_USER, closedFolder, ownBrokerFiles } from "./data-folder.ts";
@@ -64,7 +64,7 @@ export interface ViewCare extends AsyncDisposable {
   replay(name: string, sequence: number | undefined): AsyncIterable<ReplayedLetter>;
 }
 
-/** The result of `verify`, under a name of this folder: src/cli may not import src/projections. */
+/** The result of `verify`, under a name of this folder: src/cli may not import src/views. */
 export type CheckedView = Verified;
 
 interface Tools {

@@ -1,8 +1,9 @@
 /** What `prooftrail doctor` reports about the views: whether they exist, how far they are, and their dead letters. */
-import { isThere } from "../files/durable-file.ts";
-import type { BrokerConnection } from "../jetstream/connection.ts";
-import { createLogReader } from "../jetstream/reader.ts";
+
 import { VIEW_LAG_RECORDS_MAX } from "../limits.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
+import { createLogReader } from "../nats/reader.ts";
+import { isThere } from "../runtime/durable-file.ts";
 import { type Check, failed, ok, unchecked, warned } from "./check.ts";
 import type { Config } from "./config.ts";
 import { HEALTH_REASONS } from "./health-reasons.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ViewsUnavailableError } from "../views/unavailable.ts";
+import { ViewsUnavailableError } from "../views/store/unavailable.ts";
 import { viewsRefused } from "./view-place.ts";
 
 test("the error for a database that cannot be opened at the start says what to check", () => {

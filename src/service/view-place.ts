@@ -1,13 +1,13 @@
 /** Where the views are: the database of DATABASE_URL, or a file of SQLite in DATA_DIR. */
 import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
-import { isMissing } from "../files/durable-file.ts";
-import { shellWord } from "../terminal/shell-word.ts";
-import { createPostgresViews } from "../views/postgres.ts";
-import { lacksRight } from "../views/postgres-errors.ts";
-import { createSqliteViews } from "../views/sqlite.ts";
-import { isAway } from "../views/unavailable.ts";
-import type { ViewStore } from "../views/view-store.ts";
+import { isMissing } from "../runtime/durable-file.ts";
+import { shellWord } from "../runtime/shell-word.ts";
+import { createPostgresViews } from "../views/store/postgres.ts";
+import { lacksRight } from "../views/store/postgres-errors.ts";
+import { createSqliteViews } from "../views/store/sqlite.ts";
+import { isAway } from "../views/store/unavailable.ts";
+import type { ViewStore } from "../views/store/view-store.ts";
 import type { Config } from "./config.ts";
 
 type Place = Pick<Config, "databaseUrl" | "dataDir">;

@@ -1,11 +1,11 @@
 /** Where the views stand, and whether they are of this log. */
 import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
-import type { Projection } from "../projections/projection.ts";
-import { isSameLog, seenBeyond } from "../projections/view-end.ts";
-import { rowInteger, rowText } from "../views/tables.ts";
-import { ViewsMissingError } from "../views/unavailable.ts";
-import { VIEWS, type ViewStore } from "../views/view-store.ts";
+import type { Projection } from "../views/kit/projection.ts";
+import { isSameLog, seenBeyond } from "../views/kit/view-end.ts";
+import { rowInteger, rowText } from "../views/store/tables.ts";
+import { ViewsMissingError } from "../views/store/unavailable.ts";
+import { VIEWS, type ViewStore } from "../views/store/view-store.ts";
 
 interface Standing {
   readonly positions: readonly { readonly name: string; readonly position: Sequence }[];

@@ -1,6 +1,5 @@
 /** What of the work beside requests is not done: sealing, monitoring, counting, and the room that is left for it. */
 import { statfs } from "node:fs/promises";
-import type { StallReport } from "../jetstream/stall-clock.ts";
 import {
   DISK_FREE_BYTES_LOW,
   MONITOR_FAILING_MS_MAX,
@@ -8,7 +7,8 @@ import {
   OTHER_STALL_MS_MAX,
   READINESS_WORK_MS_MAX,
 } from "../limits.ts";
-import { sizeText } from "../terminal/size-text.ts";
+import type { StallReport } from "../nats/stall-clock.ts";
+import { sizeText } from "../runtime/size-text.ts";
 import { type HealthReason, warning } from "./health-reasons.ts";
 import { inTime } from "./in-time.ts";
 import type { MonitorState } from "./monitoring.ts";

@@ -4,7 +4,7 @@
  */
 import pino from "pino";
 import { prettyFactory } from "pino-pretty";
-import { escaped } from "../terminal/printable.ts";
+import { escaped } from "../runtime/printable.ts";
 import { createLineWriter, type LineWriter, withoutWaiting } from "./line-writer.ts";
 
 /** Everything a line may carry. A new field is one row here. */

@@ -1,8 +1,8 @@
 /** The request times of sandbox clients as they are stored. */
 import { expect, test } from "bun:test";
-import { createClientTimes } from "../../src/jetstream/client-times.ts";
-import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
-import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import { createClientTimes } from "../../src/nats/client-times.ts";
+import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
+import { reconcileStreams } from "../../src/nats/reconcile.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";

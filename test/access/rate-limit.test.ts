@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
-import { createRateCounter } from "../../src/jetstream/rate-counter.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
+import { createRateCounter } from "../../src/nats/rate-counter.ts";
 import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
 import { provision } from "../support/log.ts";
 import { startProxy } from "../support/proxy.ts";

@@ -2,10 +2,10 @@
  * A projector that a test kills: `bun test/chaos/projector.ts <views.sqlite> <seed> <cases> <rebuilt view or ->`. It exits when all views
  * have reached the end of the log.
  */
-import { rebuildView } from "../../src/projections/rebuild.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
-import { createRunner } from "../../src/projections/runner.ts";
-import { createSqliteViews } from "../../src/views/sqlite.ts";
+import { rebuildView } from "../../src/views/kit/rebuild.ts";
+import { createRunner } from "../../src/views/kit/runner.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
+import { createSqliteViews } from "../../src/views/store/sqlite.ts";
 import { createArrayLog } from "../projections/array-log.ts";
 import { silentLogger } from "../support/broker.ts";
 import { until } from "../support/until.ts";

@@ -4,13 +4,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { clientLimited, rateLimited } from "../../src/api/http/problem.ts";
+import { watermarked } from "../../src/api/http/watermark.ts";
 import { refusalOf } from "../../src/cli/api.ts";
 import { durationSeconds } from "../../src/cli/argument-values.ts";
 import type { Input } from "../../src/cli/command.ts";
 import { confirm } from "../../src/cli/confirm.ts";
 import { findKey, readAddress } from "../../src/cli/service-address.ts";
-import { clientLimited, rateLimited } from "../../src/http/problem.ts";
-import { watermarked } from "../../src/http/watermark.ts";
 import { createTestContext } from "../support/cli.ts";
 
 const inputOf = (options: Readonly<Record<string, string | true>> = {}): Input => ({

@@ -1,14 +1,14 @@
 /** Promises of every command, tested by looping over the tree: a new command cannot miss them. Nothing is started. */
 import { describe, expect, test } from "bun:test";
-import { ClassificationRequest, UNREAD_MEMBERS } from "../../src/classification/request.ts";
+import { EVENT_FILTER_PARAMETERS, STREAM_FILTER_PARAMETERS } from "../../src/api/http/event-filter.ts";
+import { PROBLEM_CODES } from "../../src/api/http/problem.ts";
 import { ADVICE } from "../../src/cli/advice.ts";
 import { type CommandGroup, type CommandNode, type CommandSpec, isGroup } from "../../src/cli/command.ts";
 import { FACT_OPTIONS } from "../../src/cli/commands/classify.ts";
 import { EVENT_FILTER_OPTIONS, STREAM_FILTER_OPTIONS } from "../../src/cli/event-filters.ts";
 import { readInvocation, runProgram } from "../../src/cli/program.ts";
 import { ROOT } from "../../src/cli/tree.ts";
-import { EVENT_FILTER_PARAMETERS, STREAM_FILTER_PARAMETERS } from "../../src/http/event-filter.ts";
-import { PROBLEM_CODES } from "../../src/http/problem.ts";
+import { ClassificationRequest, UNREAD_MEMBERS } from "../../src/law/classification/request.ts";
 import { createTestContext } from "../support/cli.ts";
 
 interface Found<Node> {

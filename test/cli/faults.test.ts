@@ -444,7 +444,7 @@ describe("an answer that is not from Prooftrail is reported as such by every com
 });
 
 describe("output that cannot be written is a failure with a reason", () => {
-  const VERIFIER_MAIN = resolve(import.meta.dir, "../../src/verifier/main.ts");
+  const VERIFIER_MAIN = resolve(import.meta.dir, "../../src/proof/verifier/main.ts");
 
   /** Runs with standard output on a disk that is always full. */
   const runFull = async (main: string, args: readonly string[]) => {
@@ -520,7 +520,7 @@ describe("output that cannot be written is a failure with a reason", () => {
 });
 
 describe("prooftrail-verify", () => {
-  const main = resolve(import.meta.dir, "../../src/verifier/main.ts");
+  const main = resolve(import.meta.dir, "../../src/proof/verifier/main.ts");
   const verifier = (args: readonly string[], cwd: string) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
       cwd,

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { runProgram } from "../../src/cli/program.ts";
 import { ROOT } from "../../src/cli/tree.ts";
-import { createPrintableCsv, printableJson } from "../../src/terminal/printable.ts";
+import { createPrintableCsv, printableJson } from "../../src/runtime/printable.ts";
 import { createTestContext } from "../support/cli.ts";
 
 /** A window title set by C1 and by C0 controls, an overwritten line, reversed text, extra lines, a hidden tag. */
@@ -183,7 +183,7 @@ test("white space in JSON stays, and texts in it keep their value", () => {
 });
 
 test("the standalone verifier prints its errors as printable text as well", () => {
-  const main = resolve(import.meta.dir, "../../src/verifier/main.ts");
+  const main = resolve(import.meta.dir, "../../src/proof/verifier/main.ts");
   for (const name of ["\u009d0;owned\u009c\u202e", "--\u009d0;owned\u009c"]) {
     const { status, stderr } = spawnSync(process.execPath, [main, name], { encoding: "utf8" });
     expect([status, STEERS.test(stderr.replaceAll("\n", ""))]).toEqual([2, false]);

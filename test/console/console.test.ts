@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { KNOWN_PERSON } from "../../src/demo/journal.ts";
+import { KNOWN_PERSON } from "../../src/cli/demo/journal.ts";
 import { NAMED_HOST, noBrowserReason } from "../support/browser.ts";
 import { freePorts } from "../support/cluster.ts";
 import { expectAccessible, openConsole, openScreen, settled, signIn } from "../support/console.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { KNOWN_PERSON } from "../../src/demo/journal.ts";
+import { KNOWN_PERSON } from "../../src/cli/demo/journal.ts";
 import { noBrowserReason } from "../support/browser.ts";
 import { runCli } from "../support/cli.ts";
 import { expectAccessible, openConsole, openScreen, signIn } from "../support/console.ts";

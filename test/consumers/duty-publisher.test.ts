@@ -1,7 +1,7 @@
 /** How transitions of duties reach the stream OBLIGATIONS. */
 import { expect, test } from "bun:test";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
-import { createDutyPublisher, type DutyMessage } from "../../src/jetstream/duty-publisher.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
+import { createDutyPublisher, type DutyMessage } from "../../src/nats/duty-publisher.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { connectAs, startTestLog, type TestLog } from "../support/log.ts";
 import { until } from "../support/until.ts";

@@ -7,7 +7,7 @@ import {
   metadataSchema,
   SYSTEM_EVENTS,
   type SystemEvent,
-} from "../../src/administration/system-events.ts";
+} from "../../src/access/administration/system-events.ts";
 import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
-import { createBodyReader } from "../../src/http/body.ts";
+import { createBodyReader } from "../../src/api/http/body.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 

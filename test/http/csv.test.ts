@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { CSV_START, csvRow } from "../../src/http/csv.ts";
+import { CSV_START, csvRow } from "../../src/api/http/csv.ts";
 import { readCsv } from "./csv-reader.ts";
 
 const DANGEROUS = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"];

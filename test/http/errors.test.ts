@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect as connectSocket } from "node:net";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { PROBLEM_CODES, PROBLEMS } from "../../src/http/problem.ts";
-import { ProblemBody } from "../../src/http/schemas.ts";
+import { PROBLEM_CODES, PROBLEMS } from "../../src/api/http/problem.ts";
+import { ProblemBody } from "../../src/api/http/schemas.ts";
 import { CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import { brokerPid, standStill } from "../support/process.ts";

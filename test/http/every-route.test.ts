@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { SCOPES } from "../../src/access/scopes.ts";
-import { ProblemBody } from "../../src/http/schemas.ts";
+import { ProblemBody } from "../../src/api/http/schemas.ts";
 import { type Answer, type CallOptions, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 

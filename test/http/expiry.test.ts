@@ -1,15 +1,15 @@
 /** Retention as a client sees it, compared with the log: expired events are gone from every read, and not one byte of the log changes. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
-import { createLogReader } from "../../src/jetstream/reader.ts";
-import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
+import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { CASE_FACTS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
-import { casesProjection } from "../../src/projections/cases/evolve.ts";
-import { createExpiryWorker } from "../../src/projections/expiry-worker.ts";
-import { createSqliteViews } from "../../src/views/sqlite.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
+import { createLogReader } from "../../src/nats/reader.ts";
+import { createRetentionBucket } from "../../src/nats/retention-bucket.ts";
+import { casesProjection } from "../../src/views/cases/evolve.ts";
+import { createExpiryWorker } from "../../src/views/kit/expiry-worker.ts";
+import { createSqliteViews } from "../../src/views/store/sqlite.ts";
 import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
 import { evidence, unpack, verify } from "../support/evidence-bundle.ts";
 import { event, startTestService } from "../support/service.ts";

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { ClassifiedWithKey } from "../../src/http/schemas.ts";
+import { ClassifiedWithKey } from "../../src/api/http/schemas.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
 /** As README names them. */

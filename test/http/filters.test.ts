@@ -1,10 +1,10 @@
 /** Filters that cannot match anything are refused: the empty answer to a misspelt value would read as "there is none". */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readListFilter } from "../../src/http/list-filter.ts";
-import { readQuery } from "../../src/http/query.ts";
+import { readListFilter } from "../../src/api/http/list-filter.ts";
+import { readQuery } from "../../src/api/http/query.ts";
+import { DEADLINE_IDS, DEADLINE_LAWS } from "../../src/law/obligations/deadlines.ts";
+import { OBLIGATION_STATES } from "../../src/law/obligations/state.ts";
 import { TAGS_MAX } from "../../src/limits.ts";
-import { DEADLINE_IDS, DEADLINE_LAWS } from "../../src/obligations/deadlines.ts";
-import { OBLIGATION_STATES } from "../../src/obligations/state.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { BatchAccepted, EventAccepted } from "../../src/http/schemas.ts";
+import { BatchAccepted, EventAccepted } from "../../src/api/http/schemas.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;

@@ -1,12 +1,12 @@
 /** The timing of the live stream itself, with a view that a test moves or lets fail. */
 import { expect, test } from "bun:test";
-import { createLiveTail } from "../../src/http/live-tail.ts";
-import { pagedBody } from "../../src/http/paged-body.ts";
-import { createQuietStretches, type QuietStretches } from "../../src/projections/events/quiet-stretch.ts";
-import { walkEvents } from "../../src/projections/events/walk.ts";
-import { createPositionWatch, type PositionWatch } from "../../src/projections/position-watch.ts";
-import type { Row } from "../../src/views/tables.ts";
-import type { TenantQuery } from "../../src/views/tenant-query.ts";
+import { createLiveTail } from "../../src/api/http/live-tail.ts";
+import { pagedBody } from "../../src/api/http/paged-body.ts";
+import { createQuietStretches, type QuietStretches } from "../../src/views/events/quiet-stretch.ts";
+import { walkEvents } from "../../src/views/events/walk.ts";
+import { createPositionWatch, type PositionWatch } from "../../src/views/kit/position-watch.ts";
+import type { Row } from "../../src/views/store/tables.ts";
+import type { TenantQuery } from "../../src/views/store/tenant-query.ts";
 import { until } from "../support/until.ts";
 
 const createView = () => {

@@ -12,7 +12,7 @@ import {
 import { parseVerifierKey, type Verifier } from "../../src/proof/signed-note.ts";
 import { type Checkpoint, openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
 import { parseTlogProof, verifyTlogProof } from "../../src/proof/tlog-proof.ts";
-import { createConnection } from "../../src/views/postgres-connection.ts";
+import { createConnection } from "../../src/views/store/postgres-connection.ts";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { noPostgresReason, testPostgres } from "../support/postgres.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";

@@ -1,12 +1,12 @@
 /** Every hour is reconciled automatically soon after it ended: seen from another process on the same broker and file, with a clock an hour ahead. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createAcceptedCounter } from "../../src/jetstream/accepted-counter.ts";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
-import { createLogReader } from "../../src/jetstream/reader.ts";
-import { createReconciler } from "../../src/projections/ledger/reconciler.ts";
-import { RECONCILIATION } from "../../src/projections/ledger/tables.ts";
-import { createSqliteViews } from "../../src/views/sqlite.ts";
+import { createAcceptedCounter } from "../../src/nats/accepted-counter.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
+import { createLogReader } from "../../src/nats/reader.ts";
+import { createReconciler } from "../../src/views/ledger/reconciler.ts";
+import { RECONCILIATION } from "../../src/views/ledger/tables.ts";
+import { createSqliteViews } from "../../src/views/store/sqlite.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { event, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";

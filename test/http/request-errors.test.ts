@@ -1,6 +1,6 @@
 /** Each error of an administrative body names the field, the reason and what to send instead, and never repeats what was sent. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ClassificationRequest } from "../../src/classification/request.ts";
+import { ClassificationRequest } from "../../src/law/classification/request.ts";
 import { CLASSIFICATION_TEXT_CHARACTERS_MAX } from "../../src/limits.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 

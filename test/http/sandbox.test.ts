@@ -3,15 +3,15 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { nanos } from "nats";
-import goldenCases from "../../src/classification/classification-cases.json" with { type: "json" };
-import { SANDBOX_DECISION, SANDBOX_PROOF_OPERATION } from "../../src/http/routes/sandbox-story.ts";
 import {
   Classified,
   SandboxAccepted,
   SandboxAssets,
   SandboxEvents,
   SandboxPong,
-} from "../../src/http/schemas.ts";
+} from "../../src/api/http/schemas.ts";
+import { SANDBOX_DECISION, SANDBOX_PROOF_OPERATION } from "../../src/api/routes/sandbox-story.ts";
+import goldenCases from "../../src/law/classification/classification-cases.json" with { type: "json" };
 import { verifyProof } from "../../src/proof/evidence/verify-proof.ts";
 import { leafHash, verifyInclusion } from "../../src/proof/rfc6962.ts";
 import { SANDBOX_PROOF } from "../../src/proof/sandbox-origin.ts";

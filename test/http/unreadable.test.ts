@@ -1,7 +1,7 @@
 /** The log has a record that no version of the program wrote, under the identity of an event that is sent again. */
 import { expect, test } from "bun:test";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { messageIdOfEvent } from "../../src/log/message-id.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
 import { event, startTestService } from "../support/service.ts";

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
-import { factRows, findingText } from "../../src/verifier/report.ts";
+import { factRows, findingText } from "../../src/proof/verifier/report.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 import {
   evidence,

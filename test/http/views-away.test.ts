@@ -1,7 +1,7 @@
 /** While PostgreSQL is away, events are accepted, requests that need the views are told to retry, and readiness gives the reason. */
 import { describe, expect, test } from "bun:test";
-import { createPostgresViews } from "../../src/views/postgres.ts";
-import { createConnection } from "../../src/views/postgres-connection.ts";
+import { createPostgresViews } from "../../src/views/store/postgres.ts";
+import { createConnection } from "../../src/views/store/postgres-connection.ts";
 import { settingsFor, startTestBroker, testBrokerBinary } from "../support/broker.ts";
 import { runCli } from "../support/cli.ts";
 import { checksOf } from "../support/diagnosis.ts";

@@ -1,12 +1,12 @@
 /** The vocabulary has a label for every name that an answer may contain. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { SYSTEM_EVENTS } from "../../src/administration/system-events.ts";
+import { SYSTEM_EVENTS } from "../../src/access/administration/system-events.ts";
+import { LABELS, type Label } from "../../src/api/vocabulary/labels.ts";
 import { EVENT_TYPES } from "../../src/event/event-types.ts";
-import { DEADLINE_IDS } from "../../src/obligations/deadlines.ts";
-import { DUTY_NAMES } from "../../src/obligations/duties.ts";
-import { INCIDENT_DEADLINES } from "../../src/obligations/incident-class.ts";
-import { LEGAL_BASES } from "../../src/projections/coverage/legal-bases.ts";
-import { LABELS, type Label } from "../../src/vocabulary/labels.ts";
+import { DEADLINE_IDS } from "../../src/law/obligations/deadlines.ts";
+import { DUTY_NAMES } from "../../src/law/obligations/duties.ts";
+import { INCIDENT_DEADLINES } from "../../src/law/obligations/incident-class.ts";
+import { LEGAL_BASES } from "../../src/views/coverage/legal-bases.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;

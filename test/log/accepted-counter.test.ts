@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { createAcceptedCounter } from "../../src/jetstream/accepted-counter.ts";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
 import { COUNTS_DAYS_READ_AT_ONCE } from "../../src/limits.ts";
 import { LogUnavailableError } from "../../src/log/event-log.ts";
+import { createAcceptedCounter } from "../../src/nats/accepted-counter.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { connectAs, provision } from "../support/log.ts";
 import { startProxy } from "../support/proxy.ts";

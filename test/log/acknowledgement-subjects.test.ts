@@ -1,8 +1,8 @@
 /** A broker that puts domain and account into the subjects of acknowledgements and flow control (NATS ADR-15), as nats-server 2.14 does if configured so. */
 import { expect, test } from "bun:test";
 import { AckPolicy, connect } from "nats";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
-import { createKeyBucket } from "../../src/jetstream/key-bucket.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
+import { createKeyBucket } from "../../src/nats/key-bucket.ts";
 import { silentLogger } from "../support/broker.ts";
 import { type ConfiguredBroker, startConfiguredBroker } from "../support/configured-broker.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";

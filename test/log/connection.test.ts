@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";

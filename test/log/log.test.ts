@@ -9,12 +9,8 @@ import {
   type PublishOptions,
   type SubscriptionOptions,
 } from "nats";
-import { createAppender } from "../../src/jetstream/appender.ts";
-import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
-import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
-import { createLogReader } from "../../src/jetstream/reader.ts";
-import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
-import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
+import type { HoldRecord } from "../../src/access/retention/records.ts";
+import type { RetentionStore } from "../../src/access/retention/retention-store.ts";
 import { APPEND_BYTES_IN_FLIGHT_MAX, COMMIT_BYTES_MAX, LOG_FOLLOWED_BYTES_MAX } from "../../src/limits.ts";
 import {
   type LogReader,
@@ -22,8 +18,12 @@ import {
   type OutgoingRecord,
   type StoredMessage,
 } from "../../src/log/event-log.ts";
-import type { HoldRecord } from "../../src/retention/records.ts";
-import type { RetentionStore } from "../../src/retention/retention-store.ts";
+import { createAppender } from "../../src/nats/appender.ts";
+import { brokerFiles } from "../../src/nats/broker/broker-files.ts";
+import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
+import { createLogReader } from "../../src/nats/reader.ts";
+import { reconcileStreams } from "../../src/nats/reconcile.ts";
+import { createRetentionBucket } from "../../src/nats/retention-bucket.ts";
 import { uuidV7 } from "../../src/runtime/uuid.ts";
 import { auditSubject, encodeToken, parseAuditSubject } from "../../streams/subjects.ts";
 import { topology } from "../../streams/topology.ts";

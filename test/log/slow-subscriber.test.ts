@@ -1,7 +1,7 @@
 /** A subscriber that reads slowly, or not at all, slows nobody down. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
 import { silentLogger } from "../support/broker.ts";
 import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import process from "node:process";
-import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
 import { APPEND_ACK_MS_MAX } from "../../src/limits.ts";
+import { brokerFiles } from "../../src/nats/broker/broker-files.ts";
 import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SHIM } from "../../src/jetstream/broker/server-process.ts";
+import { SHIM } from "../../src/nats/broker/server-process.ts";
 import { dataFolder } from "../support/process.ts";
 
 const FAILURE =

@@ -3,11 +3,7 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  BROKER_VERSION,
-  brokerVersionIn,
-  isSupportedBrokerVersion,
-} from "../../src/jetstream/broker/version.ts";
+import { BROKER_VERSION, brokerVersionIn, isSupportedBrokerVersion } from "../../src/nats/broker/version.ts";
 import { testBrokerBinary } from "../support/broker.ts";
 
 const root = join(import.meta.dir, "../..");

@@ -20,12 +20,12 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { AckPolicy, connect, DeliverPolicy, type NatsConnection } from "nats";
-import { brokerFiles, lockInstance } from "../../src/jetstream/broker/broker-files.ts";
-import { unpackDebianPackage } from "../../src/jetstream/broker/debian-package.ts";
-import { downloadRelease, findBroker } from "../../src/jetstream/broker/find.ts";
-import { readServerInfo } from "../../src/jetstream/broker/server-info.ts";
-import { endLeftover } from "../../src/jetstream/broker/server-process.ts";
-import { type Broker, startBroker } from "../../src/jetstream/broker/supervise.ts";
+import { brokerFiles, lockInstance } from "../../src/nats/broker/broker-files.ts";
+import { unpackDebianPackage } from "../../src/nats/broker/debian-package.ts";
+import { downloadRelease, findBroker } from "../../src/nats/broker/find.ts";
+import { readServerInfo } from "../../src/nats/broker/server-info.ts";
+import { endLeftover } from "../../src/nats/broker/server-process.ts";
+import { type Broker, startBroker } from "../../src/nats/broker/supervise.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
 import type { BrokerUser } from "../../streams/permissions.ts";
 import { topology } from "../../streams/topology.ts";
@@ -87,7 +87,7 @@ const processesOf = (directory: string): readonly string[] =>
       (line) => line.includes(directory) && !line.startsWith("Z") && !line.includes("broker-parent.ts"),
     );
 
-/** Neither the shell around the server nor what it starts to read the server's log (src/jetstream/broker/server-process.ts). */
+/** Neither the shell around the server nor what it starts to read the server's log (src/nats/broker/server-process.ts). */
 const serversOf = (directory: string): readonly string[] =>
   processesOf(directory).filter((line) => !line.includes("/bin/sh") && line.includes(" -c "));
 

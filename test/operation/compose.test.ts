@@ -8,15 +8,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { PROBLEM_CODES } from "../../src/http/problem.ts";
-import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
-import { configure } from "../../src/jetstream/broker/configure.ts";
+import { PROBLEM_CODES } from "../../src/api/http/problem.ts";
 import {
   WATERMARK,
   WATERMARK_HEADER,
   WATERMARK_HEADER_VALUE,
   WATERMARK_MEMBER,
-} from "../../src/sandbox/watermark.ts";
+} from "../../src/api/sandbox/watermark.ts";
+import { brokerFiles } from "../../src/nats/broker/broker-files.ts";
+import { configure } from "../../src/nats/broker/configure.ts";
 import { ENVIRONMENT_NAMES } from "../../src/service/config.ts";
 import {
   ACCOUNT_OF,

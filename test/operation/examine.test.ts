@@ -1,10 +1,10 @@
 /** What `prooftrail doctor` asks a broker, tested on a real one. */
 import { expect, test } from "bun:test";
-import { accountUsage } from "../../src/jetstream/broker-health.ts";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
-import { clockOffMs, missingRights, rightsOf } from "../../src/jetstream/examine.ts";
-import { inspectStream, reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import { BROKER_LOOK_MS_MAX } from "../../src/limits.ts";
+import { accountUsage } from "../../src/nats/broker-health.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
+import { clockOffMs, missingRights, rightsOf } from "../../src/nats/examine.ts";
+import { inspectStream, reconcileStreams } from "../../src/nats/reconcile.ts";
 import { auditStream } from "../../streams/audit.ts";
 import { PERMISSIONS } from "../../streams/permissions.ts";
 import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type BrokerConnection, BrokerRefusedError } from "../../src/jetstream/connection.ts";
+import { type BrokerConnection, BrokerRefusedError } from "../../src/nats/connection.ts";
 import { keepStreamsRight } from "../../src/service/stream-keeper.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";

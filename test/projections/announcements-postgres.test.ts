@@ -1,13 +1,13 @@
 /** Announcements of duties that only a database with several connections can test: one process waits in the middle of a commit. */
 import { expect, test } from "bun:test";
 import postgres from "postgres";
-import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
-import { announce } from "../../src/projections/announcements/announcer.ts";
-import type { Announcement } from "../../src/projections/announcements/telling.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { evolveGroup, refusedLetter } from "../../src/projections/evolve-group.ts";
-import { replayLetter } from "../../src/projections/replay.ts";
-import { createPostgresViews } from "../../src/views/postgres.ts";
+import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
+import { announce } from "../../src/views/announcements/announcer.ts";
+import type { Announcement } from "../../src/views/announcements/telling.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { evolveGroup, refusedLetter } from "../../src/views/kit/evolve-group.ts";
+import { replayLetter } from "../../src/views/kit/replay.ts";
+import { createPostgresViews } from "../../src/views/store/postgres.ts";
 import { CASES } from "../suites/expiry.ts";
 import { silentLogger } from "../support/broker.ts";
 import { noPostgresReason, testPostgres } from "../support/postgres.ts";

@@ -1,13 +1,13 @@
 /** The promise of every projection: its rows depend on the set of events and their times, not on the order or the groups in which they arrived. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { DECISION_MADE } from "../../src/cases/fact.ts";
+import { DECISION_MADE } from "../../src/law/cases/fact.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
-import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
-import { LABELING } from "../../src/projections/outcomes/tables.ts";
-import { PROJECTIONS as ALL } from "../../src/projections/registry.ts";
-import type { Row, Table } from "../../src/views/tables.ts";
+import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
+import { REGISTERS } from "../../src/views/cases/registers/registers.ts";
+import { LABELING } from "../../src/views/outcomes/tables.ts";
+import { PROJECTIONS as ALL } from "../../src/views/registry.ts";
+import type { Row, Table } from "../../src/views/store/tables.ts";
 import { anyHistory, anyPersonEvent } from "./any-history.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf } from "./records.ts";

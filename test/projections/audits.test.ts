@@ -1,7 +1,7 @@
 /** The bias audits of an asset; there may be any number. */
 import { expect, test } from "bun:test";
-import { findBiasAudits } from "../../src/projections/audits/queries.ts";
-import { AUDIT_ROWS_PER_READ } from "../../src/projections/limits.ts";
+import { findBiasAudits } from "../../src/views/audits/queries.ts";
+import { AUDIT_ROWS_PER_READ } from "../../src/views/kit/limits.ts";
 import { project } from "./coverage-view.ts";
 import { messageOf, simpleEvent } from "./records.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";

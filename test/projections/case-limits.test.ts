@@ -6,13 +6,13 @@ import {
   KEPT_LEGAL_BASES_MAX,
   PERSON_DECISIONS_MAX,
 } from "../../src/limits.ts";
-import { COVERAGE } from "../../src/projections/cases/registers/coverage.ts";
-import { DECISIONS } from "../../src/projections/cases/registers/decisions.ts";
-import { HUMAN_REVIEWS } from "../../src/projections/cases/registers/human-reviews.ts";
-import { OBJECTIONS } from "../../src/projections/cases/registers/objections.ts";
-import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
-import { CASE_NODES } from "../../src/projections/cases/tables.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { COVERAGE } from "../../src/views/cases/registers/coverage.ts";
+import { DECISIONS } from "../../src/views/cases/registers/decisions.ts";
+import { HUMAN_REVIEWS } from "../../src/views/cases/registers/human-reviews.ts";
+import { OBJECTIONS } from "../../src/views/cases/registers/objections.ts";
+import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
+import { CASE_NODES } from "../../src/views/cases/tables.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
 import { createChance } from "../support/histories/chance.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf } from "./records.ts";

@@ -1,13 +1,13 @@
 /** Coverage as the service answers it, of records in a database, and what must be true of every entry. */
 import { expect } from "bun:test";
+import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { PAGE_ROWS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
-import { type CoverageEntry, coverageEntries } from "../../src/projections/coverage/entries.ts";
-import { readCoverage } from "../../src/projections/coverage/page.ts";
-import { evolveGroup } from "../../src/projections/evolve-group.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+import { type CoverageEntry, coverageEntries } from "../../src/views/coverage/entries.ts";
+import { readCoverage } from "../../src/views/coverage/page.ts";
+import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { coverageAtTime, type History } from "../support/histories/known-history.ts";
 
 export const COVERAGE_VIEWS = PROJECTIONS.filter(({ name }) =>

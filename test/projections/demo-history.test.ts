@@ -1,8 +1,8 @@
 /** What an auditor finds in the demo, on whatever weekday and at whatever end of a month it is started. */
 import { describe, expect, test } from "bun:test";
-import { demoHistory } from "../../src/demo/history.ts";
-import { OBLIGATIONS, stateOfRow } from "../../src/projections/cases/registers/obligations.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { demoHistory } from "../../src/cli/demo/history.ts";
+import { OBLIGATIONS, stateOfRow } from "../../src/views/cases/registers/obligations.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf } from "./records.ts";
 

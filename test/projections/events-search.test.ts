@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
-import { earlierQuery } from "../../src/projections/events/earlier.ts";
-import { type EventFilter, findQuery, searchQuery } from "../../src/projections/events/queries.ts";
-import { createPostgresViews } from "../../src/views/postgres.ts";
-import { sqliteParameter } from "../../src/views/sqlite.ts";
-import type { TenantQuery } from "../../src/views/tenant-query.ts";
-import { postgresMatchText } from "../../src/views/text-index.ts";
+import { earlierQuery } from "../../src/views/events/earlier.ts";
+import { type EventFilter, findQuery, searchQuery } from "../../src/views/events/queries.ts";
+import { createPostgresViews } from "../../src/views/store/postgres.ts";
+import { sqliteParameter } from "../../src/views/store/sqlite.ts";
+import type { TenantQuery } from "../../src/views/store/tenant-query.ts";
+import { postgresMatchText } from "../../src/views/store/text-index.ts";
 import { earlierEventsSuite } from "../suites/earlier-events.ts";
 import { all, base, eventsSearchSuite, hash, manyRecords, projectEvents } from "../suites/events-search.ts";
 import { eventsWordsSuite } from "../suites/events-words.ts";

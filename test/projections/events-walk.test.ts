@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { type EventConditions, searchQuery } from "../../src/projections/events/queries.ts";
-import { createQuietStretches } from "../../src/projections/events/quiet-stretch.ts";
-import { EVENT_WORDS, EVENTS } from "../../src/projections/events/tables.ts";
-import { ViewRemadeError, walkEvents } from "../../src/projections/events/walk.ts";
-import { WALK_PAGE_CHARACTERS, WALK_SEQUENCES_MAX } from "../../src/projections/limits.ts";
-import { sqliteParameter } from "../../src/views/sqlite.ts";
-import type { RowOf } from "../../src/views/tables.ts";
-import type { ViewStore, Write } from "../../src/views/view-store.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { type EventConditions, searchQuery } from "../../src/views/events/queries.ts";
+import { createQuietStretches } from "../../src/views/events/quiet-stretch.ts";
+import { EVENT_WORDS, EVENTS } from "../../src/views/events/tables.ts";
+import { ViewRemadeError, walkEvents } from "../../src/views/events/walk.ts";
+import { WALK_PAGE_CHARACTERS, WALK_SEQUENCES_MAX } from "../../src/views/kit/limits.ts";
+import { sqliteParameter } from "../../src/views/store/sqlite.ts";
+import type { RowOf } from "../../src/views/store/tables.ts";
+import type { ViewStore, Write } from "../../src/views/store/view-store.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
 interface Given {

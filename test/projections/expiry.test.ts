@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
-import { walkQuery } from "../../src/projections/cases/expiry.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { dueQuery } from "../../src/projections/events/expiry.ts";
-import { sqliteParameter } from "../../src/views/sqlite.ts";
+import { walkQuery } from "../../src/views/cases/expiry.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { dueQuery } from "../../src/views/events/expiry.ts";
+import { sqliteParameter } from "../../src/views/store/sqlite.ts";
 import { CASES, expirySuite } from "../suites/expiry.ts";
 import { caseExpirySuite } from "../suites/expiry-cases.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";

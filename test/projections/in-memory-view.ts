@@ -1,9 +1,14 @@
 /** The rows that projections make of messages, without a database: given, when, then. */
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { evolveGroup } from "../../src/projections/evolve-group.ts";
-import type { Projection } from "../../src/projections/projection.ts";
-import { keyText, type Row, type Table } from "../../src/views/tables.ts";
-import { type DeadLetter, isTextWrite, type ViewStore, type Write } from "../../src/views/view-store.ts";
+import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import type { Projection } from "../../src/views/kit/projection.ts";
+import { keyText, type Row, type Table } from "../../src/views/store/tables.ts";
+import {
+  type DeadLetter,
+  isTextWrite,
+  type ViewStore,
+  type Write,
+} from "../../src/views/store/view-store.ts";
 
 export interface InMemoryView {
   /** Takes the messages as one group. */

@@ -1,13 +1,13 @@
 /** What a lane does with the groups of records that it reads. */
 import { expect, test } from "bun:test";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { EVENTS } from "../../src/projections/events/tables.ts";
-import type { Progress } from "../../src/projections/lane.ts";
-import { createLaneReading } from "../../src/projections/lane.ts";
-import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/projections/limits.ts";
-import type { RecordProjection } from "../../src/projections/projection.ts";
-import { rowInteger } from "../../src/views/tables.ts";
-import type { ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { EVENTS } from "../../src/views/events/tables.ts";
+import type { Progress } from "../../src/views/kit/lane.ts";
+import { createLaneReading } from "../../src/views/kit/lane.ts";
+import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/views/kit/limits.ts";
+import type { RecordProjection } from "../../src/views/kit/projection.ts";
+import { rowInteger } from "../../src/views/store/tables.ts";
+import type { ViewCommit, ViewStore, Write } from "../../src/views/store/view-store.ts";
 import { openView } from "../suites/opened-view.ts";
 import { type ArrayLog, createArrayLog } from "./array-log.ts";
 import { messageOf, simpleEvent } from "./records.ts";

@@ -1,22 +1,15 @@
 /** Expires a case of the given number of events in this folder, and prints how many nodes it had and how many of them lost their facts. */
 import { join } from "node:path";
 import process from "node:process";
-import type { Fact } from "../../src/cases/fact.ts";
-import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
-import { casesProjection } from "../../src/projections/cases/evolve.ts";
-import { casesExpiring } from "../../src/projections/cases/expiry.ts";
-import {
-  EMPTY,
-  type Node,
-  nodesOf,
-  rowOf,
-  withFact,
-  withNeighbour,
-} from "../../src/projections/cases/nodes.ts";
-import { CASE_NODES } from "../../src/projections/cases/tables.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { createSqliteViews } from "../../src/views/sqlite.ts";
-import type { Write } from "../../src/views/view-store.ts";
+import type { Fact } from "../../src/law/cases/fact.ts";
+import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
+import { casesProjection } from "../../src/views/cases/evolve.ts";
+import { casesExpiring } from "../../src/views/cases/expiry.ts";
+import { EMPTY, type Node, nodesOf, rowOf, withFact, withNeighbour } from "../../src/views/cases/nodes.ts";
+import { CASE_NODES } from "../../src/views/cases/tables.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { createSqliteViews } from "../../src/views/store/sqlite.ts";
+import type { Write } from "../../src/views/store/view-store.ts";
 
 const count = Number(process.argv[2]);
 const EVENTS_PER_DECISION = 200;

@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { CHECKED_ROWS_MAX, CHECKED_ROWS_PER_READ } from "../../src/limits.ts";
-import { DECISIONS, decisionList } from "../../src/projections/cases/registers/decisions.ts";
-import { countList, listRows, readList } from "../../src/projections/list.ts";
-import { writeCursor } from "../../src/views/cursor.ts";
-import type { Row } from "../../src/views/tables.ts";
+import { DECISIONS, decisionList } from "../../src/views/cases/registers/decisions.ts";
+import { countList, listRows, readList } from "../../src/views/kit/list.ts";
+import { writeCursor } from "../../src/views/store/cursor.ts";
+import type { Row } from "../../src/views/store/tables.ts";
 import { project } from "./coverage-view.ts";
 import { messageOf, simpleEvent } from "./records.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";

@@ -1,8 +1,8 @@
 /** Names that are connected one by one make one large case; the cost of continuing it must not grow with its square. */
 import { expect, test } from "bun:test";
-import { CASE_NODES } from "../../src/projections/cases/tables.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
-import type { Row } from "../../src/views/tables.ts";
+import { CASE_NODES } from "../../src/views/cases/tables.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
+import type { Row } from "../../src/views/store/tables.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf } from "./records.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { OBLIGATION_STATES } from "../../src/obligations/state.ts";
-import { countObligations } from "../../src/projections/announcements/counts.ts";
-import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { evolveGroup } from "../../src/projections/evolve-group.ts";
-import { ANNOUNCE_DUTIES } from "../../src/projections/limits.ts";
+import { OBLIGATION_STATES } from "../../src/law/obligations/state.ts";
+import { countObligations } from "../../src/views/announcements/counts.ts";
+import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import { ANNOUNCE_DUTIES } from "../../src/views/kit/limits.ts";
 import { CASES } from "../suites/expiry.ts";
 import { messageOf } from "./records.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";

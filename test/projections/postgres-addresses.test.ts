@@ -3,10 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { connect, createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { viewsRefused } from "../../src/service/view-place.ts";
-import { createPostgresViews } from "../../src/views/postgres.ts";
-import { createConnection } from "../../src/views/postgres-connection.ts";
-import { TEXT } from "../../src/views/tables.ts";
-import { isAway } from "../../src/views/unavailable.ts";
+import { createPostgresViews } from "../../src/views/store/postgres.ts";
+import { createConnection } from "../../src/views/store/postgres-connection.ts";
+import { TEXT } from "../../src/views/store/tables.ts";
+import { isAway } from "../../src/views/store/unavailable.ts";
 import { pgbouncerProgram, startPgbouncer } from "../support/pgbouncer.ts";
 import { noPostgresReason, testPostgres } from "../support/postgres.ts";
 

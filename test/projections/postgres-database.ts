@@ -1,6 +1,6 @@
 /** An empty PostgreSQL database, emptied again at the end. */
-import { createPostgresViews } from "../../src/views/postgres.ts";
-import type { ViewDefinition } from "../../src/views/view-store.ts";
+import { createPostgresViews } from "../../src/views/store/postgres.ts";
+import type { ViewDefinition } from "../../src/views/store/view-store.ts";
 import type { CreateDatabase, ViewDatabase } from "../suites/view-store.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 

@@ -2,11 +2,11 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import type { Hour } from "../../src/log/accepted-counts.ts";
-import { isBalanced, reconcile } from "../../src/projections/ledger/reconcile.ts";
-import { createReconciler } from "../../src/projections/ledger/reconciler.ts";
 import { balanceMetrics } from "../../src/service/reconciling.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+import { isBalanced, reconcile } from "../../src/views/ledger/reconcile.ts";
+import { createReconciler } from "../../src/views/ledger/reconciler.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { silentLogger } from "../support/broker.ts";
 import { type ArrayLog, createArrayLog } from "./array-log.ts";
 import { messageOf, poisonMessage, simpleEvent } from "./records.ts";

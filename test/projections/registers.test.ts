@@ -1,14 +1,14 @@
 /** What histories do not cover in registers: several laws at once, notices between several decisions, lists without end. */
 import { describe, expect, test } from "bun:test";
 import { METADATA_LIST_ITEMS_MAX } from "../../src/limits.ts";
-import { assessmentList, riskChangeList } from "../../src/projections/assessments/queries.ts";
-import { decisionList } from "../../src/projections/cases/registers/decisions.ts";
-import { humanReviewList } from "../../src/projections/cases/registers/human-reviews.ts";
-import { incidentList } from "../../src/projections/cases/registers/incidents.ts";
-import { noticeList } from "../../src/projections/cases/registers/notices.ts";
-import { objectionList } from "../../src/projections/cases/registers/objections.ts";
-import { entryOf, type List } from "../../src/projections/list.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
+import { assessmentList, riskChangeList } from "../../src/views/assessments/queries.ts";
+import { decisionList } from "../../src/views/cases/registers/decisions.ts";
+import { humanReviewList } from "../../src/views/cases/registers/human-reviews.ts";
+import { incidentList } from "../../src/views/cases/registers/incidents.ts";
+import { noticeList } from "../../src/views/cases/registers/notices.ts";
+import { objectionList } from "../../src/views/cases/registers/objections.ts";
+import { entryOf, type List } from "../../src/views/kit/list.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf, simpleEvent } from "./records.ts";
 

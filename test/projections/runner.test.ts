@@ -1,24 +1,24 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import type { LogReader, StoredMessage } from "../../src/log/event-log.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { EVENTS } from "../../src/projections/events/tables.ts";
-import { type FirstEvent, onFirstEvents } from "../../src/projections/first-events.ts";
-import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/projections/limits.ts";
-import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
-import { createRunner, type RunnerAlarm } from "../../src/projections/runner.ts";
-import { endOfItsLog, endWrites } from "../../src/projections/view-end.ts";
-import { waitForPosition } from "../../src/projections/wait-for-position.ts";
 import type { LogFields } from "../../src/telemetry/logger.ts";
-import { INTEGER, rowInteger, type Table, TEXT } from "../../src/views/tables.ts";
-import { tenantQuery } from "../../src/views/tenant-query.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { EVENTS } from "../../src/views/events/tables.ts";
+import { type FirstEvent, onFirstEvents } from "../../src/views/kit/first-events.ts";
+import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/views/kit/limits.ts";
+import type { Projection, RecordProjection } from "../../src/views/kit/projection.ts";
+import { createRunner, type RunnerAlarm } from "../../src/views/kit/runner.ts";
+import { endOfItsLog, endWrites } from "../../src/views/kit/view-end.ts";
+import { waitForPosition } from "../../src/views/kit/wait-for-position.ts";
+import { INTEGER, rowInteger, type Table, TEXT } from "../../src/views/store/tables.ts";
+import { tenantQuery } from "../../src/views/store/tenant-query.ts";
 import {
   ViewsBusyError,
   ViewsClosedError,
   ViewsMissingError,
   ViewsUnavailableError,
-} from "../../src/views/unavailable.ts";
-import { DEAD_LETTERS, type ViewStore, type Write } from "../../src/views/view-store.ts";
+} from "../../src/views/store/unavailable.ts";
+import { DEAD_LETTERS, type ViewStore, type Write } from "../../src/views/store/view-store.ts";
 import { until } from "../support/until.ts";
 import { createArrayLog } from "./array-log.ts";
 import { messageOf, poisonMessage, simpleEvent } from "./records.ts";

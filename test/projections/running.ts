@@ -1,8 +1,8 @@
 /** A runner over an array of records, and functions that wait for the views it moves. */
-import type { Projection } from "../../src/projections/projection.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
-import { createRunner } from "../../src/projections/runner.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+import type { Projection } from "../../src/views/kit/projection.ts";
+import { createRunner } from "../../src/views/kit/runner.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { silentLogger } from "../support/broker.ts";
 import { until } from "../support/until.ts";
 import type { ArrayLog } from "./array-log.ts";

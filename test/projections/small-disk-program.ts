@@ -9,9 +9,9 @@ import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { setImmediate } from "node:timers/promises";
-import { createSqliteViews } from "../../src/views/sqlite.ts";
-import { type Table, TEXT } from "../../src/views/tables.ts";
-import type { Write } from "../../src/views/view-store.ts";
+import { createSqliteViews } from "../../src/views/store/sqlite.ts";
+import { type Table, TEXT } from "../../src/views/store/tables.ts";
+import type { Write } from "../../src/views/store/view-store.ts";
 
 const THINGS = {
   name: "things",

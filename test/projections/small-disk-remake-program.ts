@@ -3,9 +3,9 @@ import { statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { createSqliteViews } from "../../src/views/sqlite.ts";
-import { type Table, TEXT } from "../../src/views/tables.ts";
-import type { CommitResult, ViewStore, Write } from "../../src/views/view-store.ts";
+import { createSqliteViews } from "../../src/views/store/sqlite.ts";
+import { type Table, TEXT } from "../../src/views/store/tables.ts";
+import type { CommitResult, ViewStore, Write } from "../../src/views/store/view-store.ts";
 
 const THINGS = {
   name: "things",

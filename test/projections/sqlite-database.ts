@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSqliteViews } from "../../src/views/sqlite.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+import { createSqliteViews } from "../../src/views/store/sqlite.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
 
 export interface SqliteDatabase extends AsyncDisposable {
   readonly path: string;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { ledgerProjection } from "../../src/projections/ledger/evolve.ts";
 import { statusOf } from "../../src/service/view-care.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { ledgerProjection } from "../../src/views/ledger/evolve.ts";
 import { createArrayLog } from "./array-log.ts";
 import { messageOf } from "./records.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";

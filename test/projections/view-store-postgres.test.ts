@@ -1,13 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import postgres from "postgres";
 import { VIEW_WRITER_SILENT_MS_MAX } from "../../src/limits.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
 import { viewsRefused } from "../../src/service/view-place.ts";
-import { createPostgresViews } from "../../src/views/postgres.ts";
-import { createConnection } from "../../src/views/postgres-connection.ts";
-import { type Row, type Table, TEXT } from "../../src/views/tables.ts";
-import { ViewsUnavailableError } from "../../src/views/unavailable.ts";
-import type { DeadLetter, ViewCommit, ViewDefinition, ViewStore, Write } from "../../src/views/view-store.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
+import { createPostgresViews } from "../../src/views/store/postgres.ts";
+import { createConnection } from "../../src/views/store/postgres-connection.ts";
+import { type Row, type Table, TEXT } from "../../src/views/store/tables.ts";
+import { ViewsUnavailableError } from "../../src/views/store/unavailable.ts";
+import type {
+  DeadLetter,
+  ViewCommit,
+  ViewDefinition,
+  ViewStore,
+  Write,
+} from "../../src/views/store/view-store.ts";
 import { textIndexSuite } from "../suites/text-index.ts";
 import { viewStoreSuite } from "../suites/view-store.ts";
 import { noPostgresReason, startPostgres, testPostgres } from "../support/postgres.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { VIEW_BUSY_MS_MAX } from "../../src/limits.ts";
-import { type Table, TEXT } from "../../src/views/tables.ts";
+import { type Table, TEXT } from "../../src/views/store/tables.ts";
 import { textIndexSuite } from "../suites/text-index.ts";
 import { viewStoreSuite } from "../suites/view-store.ts";
 import { until } from "../support/until.ts";

@@ -3,12 +3,12 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { caseOf } from "../../src/cases/case.ts";
-import { createDuties } from "../../src/evidence/duties.ts";
-import { type SummaryParts, summaryPage, timelineRow } from "../../src/evidence/summary-page.ts";
+import { createDuties } from "../../src/api/evidence/duties.ts";
+import { type SummaryParts, summaryPage, timelineRow } from "../../src/api/evidence/summary-page.ts";
+import { caseOf } from "../../src/law/cases/case.ts";
+import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX } from "../../src/limits.ts";
-import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
-import type { Row } from "../../src/views/tables.ts";
+import type { Row } from "../../src/views/store/tables.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
 
 const LONG = "a_name_that_never_ends_".repeat(8);

@@ -1,13 +1,13 @@
 /** The limits of a bundle, tested on views that only say how much there is. */
 import { expect, test } from "bun:test";
-import type { EvidenceFilter } from "../../src/evidence/evidence-filter.ts";
-import { selectRecords } from "../../src/evidence/selection.ts";
+import type { EvidenceFilter } from "../../src/api/evidence/evidence-filter.ts";
+import { selectRecords } from "../../src/api/evidence/selection.ts";
+import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { EVENT_BYTES_MAX, EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../../src/limits.ts";
-import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
-import { ASSETS } from "../../src/projections/assets/tables.ts";
 import { EMPTY_ROOT } from "../../src/proof/rfc6962.ts";
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
-import { VIEWS, type ViewStore } from "../../src/views/view-store.ts";
+import { ASSETS } from "../../src/views/assets/tables.ts";
+import { VIEWS, type ViewStore } from "../../src/views/store/view-store.ts";
 
 const nothingRead = () => Promise.reject(new Error("no record is read before the bounds are known"));
 

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { createDuties } from "../../src/evidence/duties.ts";
-import type { EvidenceFilter } from "../../src/evidence/evidence-filter.ts";
-import { selectRecords } from "../../src/evidence/selection.ts";
+import { createDuties } from "../../src/api/evidence/duties.ts";
+import type { EvidenceFilter } from "../../src/api/evidence/evidence-filter.ts";
+import { selectRecords } from "../../src/api/evidence/selection.ts";
+import { DEADLINES_VERSION } from "../../src/law/obligations/deadlines.ts";
+import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX, EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
-import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
-import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
-import { createSqliteViews } from "../../src/views/sqlite.ts";
+import { createSqliteViews } from "../../src/views/store/sqlite.ts";
 import {
   linesIn,
   manifestOf,
@@ -714,7 +714,7 @@ describe("the verifier as one file", () => {
 
   beforeAll(async () => {
     const built = await run(
-      [bun, "build", "src/verifier/main.ts", "--target=node", `--outfile=${join(folder, verifier)}`],
+      [bun, "build", "src/proof/verifier/main.ts", "--target=node", `--outfile=${join(folder, verifier)}`],
       root,
     );
     if (built.code !== 0) throw new Error(built.errors);

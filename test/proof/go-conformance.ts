@@ -17,7 +17,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openPrivateApt } from "../../src/jetstream/broker/debian-package.ts";
+import { openPrivateApt } from "../../src/nats/broker/debian-package.ts";
 import { createCases } from "./go-cases.ts";
 
 const MODULE_PACKAGE = "golang-golang-x-mod-dev";

@@ -1,7 +1,7 @@
 /** Sealing on a real stream of checkpoints: what is signed, and above all what is not signed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createCheckpointStream } from "../../src/jetstream/checkpoint-stream.ts";
 import { SEAL_TREES_PER_LOOK } from "../../src/limits.ts";
+import { createCheckpointStream } from "../../src/nats/checkpoint-stream.ts";
 import type { CheckpointStore } from "../../src/proof/checkpoint-store.ts";
 import { type KeyRing, readKeyRing } from "../../src/proof/key-ring.ts";
 import type { KnownHead } from "../../src/proof/known-heads.ts";

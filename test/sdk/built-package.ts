@@ -50,7 +50,7 @@ export const installBuiltPackage = async (): Promise<Installed> => {
   const packageFolder = join(modules, "prooftrail-sdk");
   try {
     await mkdir(packageFolder, { recursive: true });
-    const file = await must([process.execPath, "src/packaging/sdk-package.ts", "--outdir", folder]);
+    const file = await must([process.execPath, "src/service/packaging/sdk-package.ts", "--outdir", folder]);
     await must(["tar", "-xzf", file, "-C", packageFolder, "--strip-components=1"]);
     for (const name of await readdir(join(ROOT, "node_modules")))
       if (!name.startsWith(".")) await symlink(join(ROOT, "node_modules", name), join(modules, name));

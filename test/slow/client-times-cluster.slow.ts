@@ -1,8 +1,8 @@
 /** The request times of sandbox clients, replicated on three brokers. */
 import { expect, test } from "bun:test";
 import { createClientRateLimiter } from "../../src/access/client-rate-limit.ts";
-import { createClientTimes } from "../../src/jetstream/client-times.ts";
-import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
+import { createClientTimes } from "../../src/nats/client-times.ts";
+import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
 import { silentLogger } from "../support/broker.ts";
 import { startTestCluster } from "../support/cluster.ts";
 import { until } from "../support/until.ts";

@@ -1,9 +1,9 @@
 /** Counts of acknowledged events after every broker was stopped, and beside the streams of an earlier version. */
 import { expect, test } from "bun:test";
 import { RetentionPolicy, StorageType } from "nats";
-import { createAcceptedCounter } from "../../src/jetstream/accepted-counter.ts";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
-import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import { createAcceptedCounter } from "../../src/nats/accepted-counter.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
+import { reconcileStreams } from "../../src/nats/reconcile.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger } from "../support/broker.ts";
 import { NODES, startTestCluster, type TestCluster } from "../support/cluster.ts";

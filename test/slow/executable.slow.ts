@@ -10,7 +10,7 @@ import { event } from "../support/service.ts";
 const root = resolve(import.meta.dir, "../..");
 
 const build = (args: readonly string[]) => {
-  const script = join(root, "src/packaging/executable.ts");
+  const script = join(root, "src/service/packaging/executable.ts");
   return spawnSync(process.execPath, [script, ...args], { cwd: "/", encoding: "utf8" });
 };
 

@@ -1,9 +1,9 @@
 /** Whatever happens and whenever it expires: the views show the log without the expired events, and in the end nothing of those is left. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { PERSON_NOTICES } from "../../src/projections/cases/person-notices.ts";
-import { REGISTERS } from "../../src/projections/cases/registers/registers.ts";
-import { CASE_NODES } from "../../src/projections/cases/tables.ts";
+import { PERSON_NOTICES } from "../../src/views/cases/person-notices.ts";
+import { REGISTERS } from "../../src/views/cases/registers/registers.ts";
+import { CASE_NODES } from "../../src/views/cases/tables.ts";
 import { anyHistory } from "../projections/any-history.ts";
 import { createSqliteDatabase } from "../projections/sqlite-database.ts";
 import { CASES, createScene, SHORT, YEAR_MS } from "../suites/expiry.ts";

@@ -1,13 +1,13 @@
 /** Three replicated brokers. They differ from one broker in that an answer may not be known yet. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readLogState } from "../../src/jetstream/broker-health.ts";
-import { createCheckpointStream } from "../../src/jetstream/checkpoint-stream.ts";
-import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
-import { createKeyBucket } from "../../src/jetstream/key-bucket.ts";
-import { createLogReader } from "../../src/jetstream/reader.ts";
-import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
-import { createRetentionBucket } from "../../src/jetstream/retention-bucket.ts";
 import type { Outcome } from "../../src/log/outcome.ts";
+import { readLogState } from "../../src/nats/broker-health.ts";
+import { createCheckpointStream } from "../../src/nats/checkpoint-stream.ts";
+import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
+import { createKeyBucket } from "../../src/nats/key-bucket.ts";
+import { createLogReader } from "../../src/nats/reader.ts";
+import { reconcileStreams } from "../../src/nats/reconcile.ts";
+import { createRetentionBucket } from "../../src/nats/retention-bucket.ts";
 import { keepStreamsRight } from "../../src/service/stream-keeper.ts";
 import { topology } from "../../streams/topology.ts";
 import { someRecord } from "../access/key-store-suite.ts";

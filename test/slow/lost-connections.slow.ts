@@ -1,6 +1,6 @@
 /** Connections to a broker that stands still. */
 import { expect, test } from "bun:test";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { standStill } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { pagedBody } from "../../src/http/paged-body.ts";
+import { pagedBody } from "../../src/api/http/paged-body.ts";
 import { listen } from "../../src/runtime/listen.ts";
 import { until } from "../support/until.ts";
 

@@ -1,7 +1,7 @@
 /** Brokers that are away, as readiness, doctor and errors tell it. */
 import { expect, test } from "bun:test";
-import { connectToBroker } from "../../src/jetstream/connection.ts";
-import { createLogReader } from "../../src/jetstream/reader.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
+import { createLogReader } from "../../src/nats/reader.ts";
 import { watchBrokers } from "../../src/service/broker-watch.ts";
 import { diagnose } from "../../src/service/diagnosis.ts";
 import { topology } from "../../streams/topology.ts";

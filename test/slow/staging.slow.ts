@@ -14,9 +14,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
-import { prepareStaging, stagingFolder } from "../../src/jetstream/broker/staging.ts";
-import { startBroker } from "../../src/jetstream/broker/supervise.ts";
+import { brokerFiles } from "../../src/nats/broker/broker-files.ts";
+import { prepareStaging, stagingFolder } from "../../src/nats/broker/staging.ts";
+import { startBroker } from "../../src/nats/broker/supervise.ts";
 import { silentLogger, testBrokerBinary } from "../support/broker.ts";
 import { fill } from "../support/full-disk.ts";
 import { provision } from "../support/log.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { findingText } from "../../src/verifier/report.ts";
+import { findingText } from "../../src/proof/verifier/report.ts";
 import { evidence, linesIn, pack, textOf, unpack, verify, withLines } from "../support/evidence-bundle.ts";
 import { noFirefoxReason, startFirefox } from "../support/firefox.ts";
 import { dataFolder } from "../support/process.ts";

@@ -1,15 +1,11 @@
 /** The answers of activity, compared with counting the events one by one. Each database runs it (test/projections/activity.test.ts). */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { activityProjection } from "../../src/projections/activity/evolve.ts";
-import {
-  ACTIVITY_GROUPS,
-  type ActivityQuestion,
-  readActivity,
-} from "../../src/projections/activity/queries.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { evolveGroup } from "../../src/projections/evolve-group.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+import { activityProjection } from "../../src/views/activity/evolve.ts";
+import { ACTIVITY_GROUPS, type ActivityQuestion, readActivity } from "../../src/views/activity/queries.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { messageOf, simpleEvent } from "../projections/records.ts";
 import type { ViewDatabase } from "./view-store.ts";
 

@@ -1,11 +1,11 @@
 /** What coverage says about single events. Each database runs it (test/projections/coverage.test.ts). */
 import { describe, expect, test } from "bun:test";
-import { DEADLINES } from "../../src/obligations/deadlines.ts";
-import type { CoverageEntry } from "../../src/projections/coverage/entries.ts";
-import { LEGAL_BASES } from "../../src/projections/coverage/legal-bases.ts";
-import { readCoverage } from "../../src/projections/coverage/page.ts";
-import { OUTCOME_ASSETS_MAX } from "../../src/projections/limits.ts";
-import { writeCursor } from "../../src/views/cursor.ts";
+import { DEADLINES } from "../../src/law/obligations/deadlines.ts";
+import type { CoverageEntry } from "../../src/views/coverage/entries.ts";
+import { LEGAL_BASES } from "../../src/views/coverage/legal-bases.ts";
+import { readCoverage } from "../../src/views/coverage/page.ts";
+import { OUTCOME_ASSETS_MAX } from "../../src/views/kit/limits.ts";
+import { writeCursor } from "../../src/views/store/cursor.ts";
 import { COVERAGE_VIEWS, coverageAt, figuresOf, project } from "../projections/coverage-view.ts";
 import { messageOf } from "../projections/records.ts";
 import type { CreateDatabase } from "./view-store.ts";

@@ -1,10 +1,10 @@
 /** What the announcer publishes, with a clock that the test sets. Each database runs it. */
 import { describe, expect, test } from "bun:test";
+import type { Rules } from "../../src/law/obligations/obligation.ts";
+import { readRules, STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
+import { OBLIGATION_STATES, type ObligationState } from "../../src/law/obligations/state.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import type { Rules } from "../../src/obligations/obligation.ts";
-import { readRules, STANDARD_RULES } from "../../src/obligations/overrides.ts";
-import { OBLIGATION_STATES, type ObligationState } from "../../src/obligations/state.ts";
-import { announce, keepAnnouncing } from "../../src/projections/announcements/announcer.ts";
+import { announce, keepAnnouncing } from "../../src/views/announcements/announcer.ts";
 import {
   ANNOUNCEMENT_NOTES,
   ANNOUNCEMENTS,
@@ -14,20 +14,20 @@ import {
   TOLD_FROM_KEY,
   TOLD_FROM_LOG_KEY,
   TOLD_VERSION,
-} from "../../src/projections/announcements/tables.ts";
-import type { Announcement } from "../../src/projections/announcements/telling.ts";
-import { dutyChanges } from "../../src/projections/cases/duty-changes.ts";
-import { casesProjection } from "../../src/projections/cases/evolve.ts";
-import { casesExpiring } from "../../src/projections/cases/expiry.ts";
-import { OBLIGATIONS } from "../../src/projections/cases/registers/obligations.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { evolveGroup, refusedLetter } from "../../src/projections/evolve-group.ts";
-import { ANNOUNCE_DUTIES } from "../../src/projections/limits.ts";
-import type { Projection } from "../../src/projections/projection.ts";
-import { rebuildView } from "../../src/projections/rebuild.ts";
-import { replayLetter } from "../../src/projections/replay.ts";
-import type { RowOf } from "../../src/views/tables.ts";
-import type { DeadLetter, ViewStore, Write } from "../../src/views/view-store.ts";
+} from "../../src/views/announcements/tables.ts";
+import type { Announcement } from "../../src/views/announcements/telling.ts";
+import { dutyChanges } from "../../src/views/cases/duty-changes.ts";
+import { casesProjection } from "../../src/views/cases/evolve.ts";
+import { casesExpiring } from "../../src/views/cases/expiry.ts";
+import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { evolveGroup, refusedLetter } from "../../src/views/kit/evolve-group.ts";
+import { ANNOUNCE_DUTIES } from "../../src/views/kit/limits.ts";
+import type { Projection } from "../../src/views/kit/projection.ts";
+import { rebuildView } from "../../src/views/kit/rebuild.ts";
+import { replayLetter } from "../../src/views/kit/replay.ts";
+import type { RowOf } from "../../src/views/store/tables.ts";
+import type { DeadLetter, ViewStore, Write } from "../../src/views/store/view-store.ts";
 import { createArrayLog } from "../projections/array-log.ts";
 import { messageOf } from "../projections/records.ts";
 import { silentLogger } from "../support/broker.ts";

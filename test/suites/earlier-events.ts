@@ -1,11 +1,11 @@
 /** Which events of a request the log holds already. Each database runs it (test/projections/events-search.test.ts). */
 import { describe, expect, test } from "bun:test";
-import { findEarlier } from "../../src/projections/events/earlier.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { expiryWrites } from "../../src/projections/events/expiry.ts";
-import { EVENTS } from "../../src/projections/events/tables.ts";
-import { EVENT_IDS_PER_QUERY } from "../../src/projections/limits.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+import { findEarlier } from "../../src/views/events/earlier.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { expiryWrites } from "../../src/views/events/expiry.ts";
+import { EVENTS } from "../../src/views/events/tables.ts";
+import { EVENT_IDS_PER_QUERY } from "../../src/views/kit/limits.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { base, eventsView } from "./events-search.ts";
 import type { ViewDatabase } from "./view-store.ts";
 

@@ -2,16 +2,16 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readSearchText, type SearchWords } from "../../src/event/search-text.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
 import {
   type EventFilter,
   type EventPage,
   findEvent,
   type StoredEvent,
   searchEvents,
-} from "../../src/projections/events/queries.ts";
-import { evolveGroup } from "../../src/projections/evolve-group.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+} from "../../src/views/events/queries.ts";
+import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { messageOf, type RecordParts } from "../projections/records.ts";
 import type { CreateDatabase } from "./view-store.ts";
 

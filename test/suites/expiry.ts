@@ -1,34 +1,34 @@
 /** What the worker does that lets events expire. Each database runs it (test/projections/expiry.test.ts). */
 import { describe, expect, test } from "bun:test";
+import type { HoldRecord, PolicyRecord, RetentionPolicy } from "../../src/access/retention/records.ts";
 import { readSearchText } from "../../src/event/search-text.ts";
+import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
 import type { LogReader } from "../../src/log/event-log.ts";
-import { STANDARD_RULES } from "../../src/obligations/overrides.ts";
-import { assessmentsProjection } from "../../src/projections/assessments/evolve.ts";
-import { assetsProjection } from "../../src/projections/assets/evolve.ts";
-import { ASSETS } from "../../src/projections/assets/tables.ts";
-import { auditsProjection } from "../../src/projections/audits/evolve.ts";
-import { casesProjection } from "../../src/projections/cases/evolve.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { findEvent, searchEvents } from "../../src/projections/events/queries.ts";
-import { EVENTS } from "../../src/projections/events/tables.ts";
-import { walkEvents } from "../../src/projections/events/walk.ts";
-import { evolveGroup } from "../../src/projections/evolve-group.ts";
-import { createExpiryWorker } from "../../src/projections/expiry-worker.ts";
-import { ledgerProjection } from "../../src/projections/ledger/evolve.ts";
-import { reconcile } from "../../src/projections/ledger/reconcile.ts";
+import { assessmentsProjection } from "../../src/views/assessments/evolve.ts";
+import { assetsProjection } from "../../src/views/assets/evolve.ts";
+import { ASSETS } from "../../src/views/assets/tables.ts";
+import { auditsProjection } from "../../src/views/audits/evolve.ts";
+import { casesProjection } from "../../src/views/cases/evolve.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { findEvent, searchEvents } from "../../src/views/events/queries.ts";
+import { EVENTS } from "../../src/views/events/tables.ts";
+import { walkEvents } from "../../src/views/events/walk.ts";
+import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import { createExpiryWorker } from "../../src/views/kit/expiry-worker.ts";
 import {
   EXPIRY_INTERVAL_MS,
   EXPIRY_LEASE_MS,
   EXPIRY_ROWS_PER_COMMIT_MAX,
-} from "../../src/projections/limits.ts";
-import { outcomesProjection } from "../../src/projections/outcomes/evolve.ts";
-import type { Projection } from "../../src/projections/projection.ts";
-import { rebuildView } from "../../src/projections/rebuild.ts";
-import { verifyView } from "../../src/projections/verify.ts";
-import type { HoldRecord, PolicyRecord, RetentionPolicy } from "../../src/retention/records.ts";
-import type { Row } from "../../src/views/tables.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+} from "../../src/views/kit/limits.ts";
+import type { Projection } from "../../src/views/kit/projection.ts";
+import { rebuildView } from "../../src/views/kit/rebuild.ts";
+import { verifyView } from "../../src/views/kit/verify.ts";
+import { ledgerProjection } from "../../src/views/ledger/evolve.ts";
+import { reconcile } from "../../src/views/ledger/reconcile.ts";
+import { outcomesProjection } from "../../src/views/outcomes/evolve.ts";
+import type { Row } from "../../src/views/store/tables.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { createArrayLog } from "../projections/array-log.ts";
 import { messageOf, type RecordParts } from "../projections/records.ts";
 import { createSqliteDatabase } from "../projections/sqlite-database.ts";

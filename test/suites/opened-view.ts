@@ -1,4 +1,4 @@
-import type { ViewDefinition } from "../../src/views/view-store.ts";
+import type { ViewDefinition } from "../../src/views/store/view-store.ts";
 import type { ViewDatabase } from "./view-store.ts";
 
 /** A database with the view open in one store. */

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { obligationSchema } from "../../src/http/routes/obligations.ts";
-import { OBLIGATION_EXAMPLE } from "../../src/http/routes/register-examples.ts";
-import { LISTS } from "../../src/http/routes/registers.ts";
-import { DEADLINES_VERSION } from "../../src/obligations/deadlines.ts";
-import { OBLIGATION_STATES } from "../../src/obligations/state.ts";
-import { entryMembers } from "../../src/projections/list.ts";
+import { obligationSchema } from "../../src/api/routes/obligations.ts";
+import { OBLIGATION_EXAMPLE } from "../../src/api/routes/register-examples.ts";
+import { LISTS } from "../../src/api/routes/registers.ts";
+import { DEADLINES_VERSION } from "../../src/law/obligations/deadlines.ts";
+import { OBLIGATION_STATES } from "../../src/law/obligations/state.ts";
+import { entryMembers } from "../../src/views/kit/list.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import { asTheyArrive } from "../support/histories/chance.ts";
 import { coverageAtTime } from "../support/histories/known-history.ts";

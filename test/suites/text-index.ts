@@ -1,9 +1,9 @@
 /** The promises of every text index, in addition to those of the view store (view-store.ts). Each database runs it. */
 import { describe, expect, test } from "bun:test";
-import { INTEGER, type Row, type Table, TEXT } from "../../src/views/tables.ts";
-import { tenantQuery } from "../../src/views/tenant-query.ts";
-import type { Label, TextIndex } from "../../src/views/text-index.ts";
-import type { IndexWrite, ViewCommit, ViewStore, Write } from "../../src/views/view-store.ts";
+import { INTEGER, type Row, type Table, TEXT } from "../../src/views/store/tables.ts";
+import { tenantQuery } from "../../src/views/store/tenant-query.ts";
+import type { Label, TextIndex } from "../../src/views/store/text-index.ts";
+import type { IndexWrite, ViewCommit, ViewStore, Write } from "../../src/views/store/view-store.ts";
 import { openView } from "./opened-view.ts";
 import type { ViewDatabase } from "./view-store.ts";
 

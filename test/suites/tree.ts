@@ -4,8 +4,10 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { evolveGroup } from "../../src/projections/evolve-group.ts";
-import { treeProjection } from "../../src/projections/tree/evolve.ts";
+import { verifyConsistency, verifyInclusion } from "../../src/proof/rfc6962.ts";
+import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
+import { treeProjection } from "../../src/views/tree/evolve.ts";
 import {
   consistencyBetween,
   inclusionAt,
@@ -15,9 +17,7 @@ import {
   tileAt,
   treeSize,
   treeSource,
-} from "../../src/projections/tree/queries.ts";
-import { verifyConsistency, verifyInclusion } from "../../src/proof/rfc6962.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+} from "../../src/views/tree/queries.ts";
 import { messageOf, poisonMessage, simpleEvent } from "../projections/records.ts";
 import { openView } from "./opened-view.ts";
 import type { ViewDatabase } from "./view-store.ts";

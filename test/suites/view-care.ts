@@ -2,17 +2,17 @@
 import { describe, expect, test } from "bun:test";
 import { EVENT_ID_SUFFIX_CHARACTERS_MAX, IDENTIFIER_CHARACTERS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { ASSETS } from "../../src/projections/assets/tables.ts";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import { EVENTS } from "../../src/projections/events/tables.ts";
-import { REPLACE_LAG_MAX } from "../../src/projections/limits.ts";
-import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
-import { rebuildView } from "../../src/projections/rebuild.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
-import { replayLetter } from "../../src/projections/replay.ts";
-import { SOURCES } from "../../src/projections/sources/tables.ts";
-import { verifyView } from "../../src/projections/verify.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+import { ASSETS } from "../../src/views/assets/tables.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import { EVENTS } from "../../src/views/events/tables.ts";
+import { REPLACE_LAG_MAX } from "../../src/views/kit/limits.ts";
+import type { Projection, RecordProjection } from "../../src/views/kit/projection.ts";
+import { rebuildView } from "../../src/views/kit/rebuild.ts";
+import { replayLetter } from "../../src/views/kit/replay.ts";
+import { verifyView } from "../../src/views/kit/verify.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
+import { SOURCES } from "../../src/views/sources/tables.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { type ArrayLog, createArrayLog } from "../projections/array-log.ts";
 import { messageOf, simpleEvent } from "../projections/records.ts";
 import { allStandAt, named, now, run } from "../projections/running.ts";
@@ -95,7 +95,7 @@ const longText = (chance: Chance, characters: number, from = 0x20000, count = 0x
 /** The characters that names may consist of, as the first character and how many. */
 const CHARACTERS = {
   "characters of four bytes": [0x20000, 0xa000],
-  // No database stores these unchanged (src/views/text.ts).
+  // No database stores these unchanged (src/views/store/text.ts).
   "halves of pairs": [0xdc00, 0x400],
   "U+0000": [0, 1],
 } as const;

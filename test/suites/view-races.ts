@@ -1,13 +1,13 @@
 /** What happens to views at the same moment: replays, rebuilds and the runner must not undo each other's work. Each database runs it. */
 import { describe, expect, test } from "bun:test";
-import { eventsProjection } from "../../src/projections/events/evolve.ts";
-import type { Projection, RecordProjection } from "../../src/projections/projection.ts";
-import { rebuildView } from "../../src/projections/rebuild.ts";
-import { PROJECTIONS } from "../../src/projections/registry.ts";
-import { replayLetter } from "../../src/projections/replay.ts";
-import { TREES } from "../../src/projections/tree/tables.ts";
-import { verifyView } from "../../src/projections/verify.ts";
-import type { ViewStore } from "../../src/views/view-store.ts";
+import { eventsProjection } from "../../src/views/events/evolve.ts";
+import type { Projection, RecordProjection } from "../../src/views/kit/projection.ts";
+import { rebuildView } from "../../src/views/kit/rebuild.ts";
+import { replayLetter } from "../../src/views/kit/replay.ts";
+import { verifyView } from "../../src/views/kit/verify.ts";
+import { PROJECTIONS } from "../../src/views/registry.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
+import { TREES } from "../../src/views/tree/tables.ts";
 import { type ArrayLog, createArrayLog } from "../projections/array-log.ts";
 import { messageOf, simpleEvent } from "../projections/records.ts";
 import { allStandAt, named, now, type Projections, run } from "../projections/running.ts";

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SNAPSHOT_ROWS } from "../../src/limits.ts";
-import { INTEGER, NULLABLE_TEXT, type Row, rowText, type Table, TEXT } from "../../src/views/tables.ts";
-import { type ListParts, tenantList, tenantQuery } from "../../src/views/tenant-query.ts";
+import { INTEGER, NULLABLE_TEXT, type Row, rowText, type Table, TEXT } from "../../src/views/store/tables.ts";
+import { type ListParts, tenantList, tenantQuery } from "../../src/views/store/tenant-query.ts";
 import {
   DEAD_LETTERS,
   type DeadLetter,
@@ -15,7 +15,7 @@ import {
   type ViewRevision,
   type ViewStore,
   type Write,
-} from "../../src/views/view-store.ts";
+} from "../../src/views/store/view-store.ts";
 import { createChance } from "../support/histories/chance.ts";
 import { openView } from "./opened-view.ts";
 

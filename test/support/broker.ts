@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findBroker } from "../../src/jetstream/broker/find.ts";
-import { type Broker, startBroker } from "../../src/jetstream/broker/supervise.ts";
+import { findBroker } from "../../src/nats/broker/find.ts";
+import { type Broker, startBroker } from "../../src/nats/broker/supervise.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
 
 export interface TestBroker extends Broker {

@@ -10,7 +10,7 @@ import process from "node:process";
 import { type LastingFolder, lastingFolder, sharedByFiles } from "./lasting-folder.ts";
 import { diskFolder } from "./memory-folder.ts";
 
-const BUILD = resolve(import.meta.dir, "../../src/packaging/executable.ts");
+const BUILD = resolve(import.meta.dir, "../../src/service/packaging/executable.ts");
 
 /** Path of a program that was built already (test/with-shared-parts.ts): otherwise five processes would build five. */
 export const PROGRAM_SETTING = "PROOFTRAIL_TEST_PROGRAM";

@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "nats";
-import { brokerFiles } from "../../src/jetstream/broker/broker-files.ts";
-import { configure } from "../../src/jetstream/broker/configure.ts";
-import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
+import { brokerFiles } from "../../src/nats/broker/broker-files.ts";
+import { configure } from "../../src/nats/broker/configure.ts";
+import { reconcileStreams } from "../../src/nats/reconcile.ts";
 import type { BrokerUser } from "../../streams/permissions.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, testBrokerBinary } from "./broker.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { openPrivateApt } from "../../src/jetstream/broker/debian-package.ts";
+import { openPrivateApt } from "../../src/nats/broker/debian-package.ts";
 
 export type DebianProgram =
   | {

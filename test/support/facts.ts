@@ -1,5 +1,5 @@
-import { type Fact, factOf } from "../../src/cases/fact.ts";
 import { eventFacts } from "../../src/event/facts.ts";
+import { type Fact, factOf } from "../../src/law/cases/fact.ts";
 
 export type Metadata = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
 /** A broker with its streams, and a connection with the permissions of the running service: for tests of the log. */
 import { connect } from "nats";
-import { createAppender } from "../../src/jetstream/appender.ts";
-import { type BrokerConnection, connectToBroker } from "../../src/jetstream/connection.ts";
-import { reconcileStreams } from "../../src/jetstream/reconcile.ts";
 import type { OutgoingRecord, RecordAppender } from "../../src/log/event-log.ts";
+import { createAppender } from "../../src/nats/appender.ts";
+import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
+import { reconcileStreams } from "../../src/nats/reconcile.ts";
 import { auditSubject } from "../../streams/subjects.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker, type TestBroker } from "./broker.ts";

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { stagingFolder } from "../../src/jetstream/broker/staging.ts";
+import { stagingFolder } from "../../src/nats/broker/staging.ts";
 import { testBrokerBinary } from "./broker.ts";
 import { builtProgram } from "./built-program.ts";
 import { createCaller, type TestService } from "./service.ts";
@@ -66,7 +66,7 @@ export const dataFolder = async (parent = tmpdir()): Promise<{ readonly path: st
   };
 };
 
-/** Removes what killed brokers below a folder keep in memory for their next start (src/jetstream/broker/staging.ts). */
+/** Removes what killed brokers below a folder keep in memory for their next start (src/nats/broker/staging.ts). */
 export const removeStaged = async (path: string): Promise<void> => {
   for (const name of await readdir(path, { recursive: true }))
     if (basename(name) === "instance.lock")

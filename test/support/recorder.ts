@@ -1,7 +1,7 @@
 /** A recorder without a log, for the tests of the rules: holds what was recorded, and decides whether the log accepts it. */
 import type { ActionRecorder, Actor } from "../../src/access/action.ts";
+import type { Action } from "../../src/access/administration/system-events.ts";
 import type { Principal } from "../../src/access/authenticate.ts";
-import type { Action } from "../../src/administration/system-events.ts";
 
 export interface MemoryRecorder extends ActionRecorder<Action> {
   /** In order; `result` is set when the work is done. */

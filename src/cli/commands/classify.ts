@@ -1,8 +1,8 @@
 /** `prooftrail classify`: which risk tier an AI system has. Asks the sandbox, which needs no key. */
-import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS } from "../../classification/vocabulary.ts";
+import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS } from "../../law/classification/vocabulary.ts";
 import { SANDBOX_REQUESTS_PER_MINUTE } from "../../limits.ts";
-import { printable } from "../../terminal/printable.ts";
-import { wrappedLines } from "../../terminal/text-width.ts";
+import { printable } from "../../runtime/printable.ts";
+import { wrappedLines } from "../../runtime/text-width.ts";
 import { createApi } from "../api.ts";
 import type { CommandSpec, Input, OptionSpec } from "../command.ts";
 import type { Context } from "../context.ts";

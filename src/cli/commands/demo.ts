@@ -1,9 +1,9 @@
 /** `prooftrail demo`: the service with the history of a made-up bank, to look at. */
 import { SCOPES } from "../../access/scopes.ts";
-import { KNOWN_PERSON } from "../../demo/journal.ts";
 import type { CommandSpec, Input } from "../command.ts";
 import { consoleLink } from "../console-link.ts";
 import type { Context, Writer } from "../context.ts";
+import { KNOWN_PERSON } from "../demo/journal.ts";
 import { DEMO_TENANT, demoKey, markDemoFolder, openDemoFolder } from "../demo-data.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
@@ -47,8 +47,8 @@ export const DEMO: CommandSpec = {
         import("../../service/config.ts"),
         import("../../service/run-service.ts"),
         import("../../service/past-log.ts"),
-        import("../../demo/history.ts"),
-        import("../../demo/told-cases.ts"),
+        import("../demo/history.ts"),
+        import("../demo/told-cases.ts"),
       ]);
     const dataDir = input.text("--data-dir") ?? "./demo-data";
     const environment = settingsOf(input, context, dataDir);

@@ -1,7 +1,8 @@
 /** `prooftrail doctor`: one line for each possible problem, and what to do about it. */
+
+import { printable } from "../../runtime/printable.ts";
+import { wrappedLines } from "../../runtime/text-width.ts";
 import { type Check, unchecked } from "../../service/check.ts";
-import { printable } from "../../terminal/printable.ts";
-import { wrappedLines } from "../../terminal/text-width.ts";
 import type { CommandSpec } from "../command.ts";
 import type { Context, Writer } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";

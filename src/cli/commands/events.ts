@@ -1,5 +1,5 @@
 /** `prooftrail events …`: what is in the log. */
-import { memberTexts } from "../../intake/json/slice.ts";
+import { memberTexts } from "../../api/intake/json/slice.ts";
 import { answering, openApi } from "../api.ts";
 import { eventIdComplaint } from "../argument-values.ts";
 import type { CommandGroup, CommandSpec, OptionSpec } from "../command.ts";

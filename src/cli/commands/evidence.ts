@@ -1,7 +1,7 @@
 /** `prooftrail evidence`: a bundle that proves itself. */
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
-import { printable } from "../../terminal/printable.ts";
-import { sizeText } from "../../terminal/size-text.ts";
+import { printable } from "../../runtime/printable.ts";
+import { sizeText } from "../../runtime/size-text.ts";
 import { integerComplaint } from "../argument-values.ts";
 import type { CommandSpec, OptionSpec } from "../command.ts";
 import { download, FORCE_OPTION } from "../download.ts";

@@ -1,7 +1,7 @@
 /** `prooftrail export`: all events that match, as a file. */
 
-import { createPrintableCsv, printable, printableJson } from "../../terminal/printable.ts";
-import { sizeText } from "../../terminal/size-text.ts";
+import { createPrintableCsv, printable, printableJson } from "../../runtime/printable.ts";
+import { sizeText } from "../../runtime/size-text.ts";
 import type { CommandSpec, OptionSpec } from "../command.ts";
 import { download, FORCE_OPTION } from "../download.ts";
 import { EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";

@@ -2,7 +2,7 @@
 import { SCOPES } from "../../access/scopes.ts";
 import { ROLES } from "../../access/seats.ts";
 import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
-import { printable } from "../../terminal/printable.ts";
+import { printable } from "../../runtime/printable.ts";
 import type { Api } from "../api.ts";
 import { openApi } from "../api.ts";
 import { durationComplaint, durationSeconds, idComplaint, integerComplaint } from "../argument-values.ts";

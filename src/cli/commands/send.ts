@@ -1,8 +1,8 @@
 /** `prooftrail send`: sends one event, or all events of a file or a pipe. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { printable } from "../../runtime/printable.ts";
 import { uuidV7 } from "../../runtime/uuid.ts";
-import { printable } from "../../terminal/printable.ts";
 import type { Api } from "../api.ts";
 import { openApi } from "../api.ts";
 import { durationComplaint, durationSeconds } from "../argument-values.ts";

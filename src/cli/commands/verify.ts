@@ -1,6 +1,6 @@
 /** `prooftrail verify`: checks whether an evidence bundle is valid. Needs no service. */
-import { reportJson, reportText } from "../../verifier/report.ts";
-import { EXIT_CODES, UnreadableFileError, verifyFile } from "../../verifier/verify-file.ts";
+import { reportJson, reportText } from "../../proof/verifier/report.ts";
+import { EXIT_CODES, UnreadableFileError, verifyFile } from "../../proof/verifier/verify-file.ts";
 import type { CommandSpec } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";

@@ -1,8 +1,8 @@
 /** `prooftrail views …`: maintains the views with the service's own settings, also while the service runs. */
 import { LogUnavailableError } from "../../log/event-log.ts";
+import { printable } from "../../runtime/printable.ts";
 import type { Config } from "../../service/config.ts";
 import type { CheckedView, Letter, ViewCare, ViewStatus } from "../../service/view-care.ts";
-import { printable } from "../../terminal/printable.ts";
 import { integerComplaint } from "../argument-values.ts";
 import type { ArgumentSpec, CommandGroup, CommandSpec, Input } from "../command.ts";
 import type { Context } from "../context.ts";

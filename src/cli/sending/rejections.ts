@@ -1,7 +1,7 @@
 /** Writes events that will never be accepted to a file of NDJSON or to standard error. No refusal is silent. */
 import { open, stat } from "node:fs/promises";
-import { missingAs } from "../../files/durable-file.ts";
-import { printable } from "../../terminal/printable.ts";
+import { missingAs } from "../../runtime/durable-file.ts";
+import { printable } from "../../runtime/printable.ts";
 import type { Input } from "../command.ts";
 import type { Context } from "../context.ts";
 import { type FieldError, failure, reasonOf } from "../failure.ts";

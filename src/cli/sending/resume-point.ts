@@ -1,7 +1,7 @@
 /** The progress of an import in a file: written after each confirmed batch, completely and fsynced, so that the next run continues there. */
 import { readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import { missingAs, syncFolderIfReadable, writeDurably } from "../../files/durable-file.ts";
+import { missingAs, syncFolderIfReadable, writeDurably } from "../../runtime/durable-file.ts";
 import { failure, reasonOf } from "../failure.ts";
 import { asRecord, asText, parseJson } from "../json.ts";
 import type { Place } from "./read-batches.ts";

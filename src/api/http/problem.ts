@@ -1,0 +1,316 @@
+/**
+ * The catalogue of error codes, and the only place that knows their statuses. Bodies follow RFC 9457. A body never contains the payload, a
+ * secret or a stack.
+ */
+import type { RateDecision } from "../../access/rate-limit.ts";
+import type { Problem as FieldProblem } from "../../event/validate.ts";
+import {
+  BATCH_BODY_BYTES_MAX,
+  CASE_NEIGHBOURS_MAX,
+  EVENT_BYTES_MAX,
+  EVIDENCE_BYTES_MAX,
+  EVIDENCE_RECORDS_MAX,
+  OBJECT_BODY_BYTES_MAX,
+  PROBLEMS_PER_EVENT_MAX,
+  SANDBOX_REQUESTS_PER_MINUTE,
+  SINGLE_BODY_BYTES_MAX,
+} from "../../limits.ts";
+
+interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+  /** When it is answered, and what to check. Printed in the API documentation. */
+  readonly when: string;
+  readonly retryAfterSeconds?: number;
+}
+
+export const PROBLEMS = {
+  invalid_json: {
+    status: 400,
+    title: "The body is not valid JSON",
+    when: "The body breaks the grammar of RFC 8259; `detail` says where, in bodies of up to 256 KiB.",
+  },
+  invalid_utf8: {
+    status: 400,
+    title: "The body is not valid UTF-8",
+    when: "The body has bytes that are not UTF-8 text. Nothing is replaced silently.",
+  },
+  invalid_request: {
+    status: 400,
+    title: "The request is not valid",
+    when: "A field, header or query parameter breaks a rule; `errors` names each of them.",
+  },
+  missing_api_key: {
+    status: 401,
+    title: "An API key is required",
+    when: "There is no `Authorization: Bearer <key>` header, and no session.",
+  },
+  invalid_api_key: {
+    status: 401,
+    title: "The API key is not valid",
+    when: "The key is misspelt, unknown, revoked or expired, or there is more than one `Authorization` header.",
+  },
+  session_ended: {
+    status: 401,
+    title: "The session has ended",
+    when: "The cookie of the session is not valid: it was idle for too long, reached its limit, its key was revoked, or it was not made here. Sign in again.",
+  },
+  csrf_token_required: {
+    status: 403,
+    title: "The session's token is missing",
+    when: "A write with a session needs the header `X-CSRF-Token` with the `csrf_token` of `GET /v1/session`. Nothing was done.",
+  },
+  insufficient_scope: {
+    status: 403,
+    title: "The API key may not do this",
+    when: "The key lacks a scope, which `detail` names, or names another tenant, which only the admin key reaches.",
+  },
+  outside_role: {
+    status: 403,
+    title: "The role may not do this",
+    when: "The key is a seat whose role may not use this path; `detail` says which roles may.",
+  },
+  outside_seat: {
+    status: 403,
+    title: "The seat does not cover this",
+    when: "The key is the seat of an auditor that covers only some systems or a range of time, and this lies outside, or cannot be limited to that; `detail` says why.",
+  },
+  embed_token_exceeded: {
+    status: 403,
+    title: "The token does not reach this",
+    when: "An embed token is bound to its filter and to the origins that it names. The request asks for more, or comes from a page of another origin. Nothing was read.",
+  },
+  not_found: {
+    status: 404,
+    title: "Not found",
+    when: "The path does not exist, or this key may see no such thing.",
+  },
+  no_api: {
+    status: 404,
+    title: "No API here",
+    when: "This process does not have the role api (ROLES): it answers /health/live, /health/ready and /metrics only. Ask one that has it.",
+  },
+  method_not_allowed: {
+    status: 405,
+    title: "Method not allowed",
+    when: "The path exists; the `Allow` header names its methods.",
+  },
+  request_timeout: {
+    status: 408,
+    title: "The body did not arrive in time",
+    when: "The body was not complete in time, and the connection is closed. Sending the same again is safe.",
+  },
+  event_id_conflict: {
+    status: 409,
+    title: "The event_id is taken by another event",
+    when: "An event with this event_id and other content is in the log; after ten minutes only a request with `resent=true` finds it. Events are never changed: send a new event_id.",
+  },
+  changed_meanwhile: {
+    status: 409,
+    title: "Others changed it at the same time",
+    when: "Somebody else changed the key, the policy or the hold during each attempt. Nothing was done. Send the same again.",
+  },
+  log_not_behind: {
+    status: 409,
+    title: "The event log has not lost its end",
+    when: "The log holds everything that heads in HEADS_COPY cover, or HEADS_COPY is not set: there is nothing to accept.",
+  },
+  obligation_state_conflict: {
+    status: 409,
+    title: "The obligation is not in a state for this",
+    when: "A met obligation cannot be waived, nor a waived one once more; what is not waived cannot be unwaived. Nothing can be said of an obligation whose starting event has expired. Nothing was done.",
+  },
+  event_expired: {
+    status: 410,
+    title: "The event has expired",
+    when: "The tenant's retention has removed the event from the views. Its record stays in the log forever: `sequence` is its position, `expired_at` the time when it expired.",
+  },
+  case_shared: {
+    status: 409,
+    title: "Too much shares the correlation_id",
+    when: `More than ${CASE_NEIGHBOURS_MAX} decisions, objections or incidents have this correlation_id, so they are not one case. Read \`GET /v1/decisions/{decision_id}\` for each, or \`GET /v1/events?correlation_id=…\` for all.`,
+  },
+  case_expired: {
+    status: 410,
+    title: "The case has expired",
+    when: "The tenant's retention has removed all events of the case, or all events that are kept of the decision, and with them its rows in the registers. The records stay in the log forever.",
+  },
+  payload_too_large: {
+    status: 413,
+    title: "The body is too large",
+    when: `An event has at most ${EVENT_BYTES_MAX} bytes, the request with it ${SINGLE_BODY_BYTES_MAX}, a batch ${BATCH_BODY_BYTES_MAX}, any other body ${OBJECT_BODY_BYTES_MAX}.`,
+  },
+  evidence_too_large: {
+    status: 413,
+    title: "The evidence bundle would be too large",
+    when: `A bundle holds at most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.`,
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: "Send application/json, plain or compressed with gzip or zstd",
+    when: "The Content-Type is not application/json in UTF-8, or the Content-Encoding is neither gzip nor zstd.",
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: "The Idempotency-Key was used for another event",
+    when: "The same Idempotency-Key came with other content within ten minutes.",
+  },
+  rate_limited: {
+    status: 429,
+    title: "A rate limit is exceeded",
+    when: `The key has sent more requests or events per second than its limit, or a client more than ${SANDBOX_REQUESTS_PER_MINUTE} requests per minute to the sandbox. Nothing was stored. Wait for the time in \`Retry-After\`.`,
+  },
+  internal_error: {
+    status: 500,
+    title: "An internal error",
+    when: "A fault in Prooftrail. Give the request_id to its operator. Sending the same event again is safe: it is stored at most once. For a key, a policy or a hold, check first whether it was changed.",
+  },
+  log_behind: {
+    status: 503,
+    title: "The event log may have lost its end",
+    when: "The log lacks records that its views have seen or that signed heads in HEADS_COPY cover, for example after an older copy was put back, or a file there is damaged, so that this is not known. Nothing is stored until its operator has brought back what is missing or accepted the loss; `/health/ready` says more.",
+    retryAfterSeconds: 60,
+  },
+  log_unavailable: {
+    status: 503,
+    title: "The event log is not available",
+    when: "Nothing is promised about the event. Sending the same again is safe: it is stored at most once.",
+    retryAfterSeconds: 1,
+  },
+  not_sealed: {
+    status: 503,
+    title: "The event is not sealed yet",
+    when: "The event is in the log, but no signed tree head includes it yet: that takes about CHECKPOINT_INTERVAL. Ask again, or use `wait`.",
+    retryAfterSeconds: 1,
+  },
+  not_ready: {
+    status: 503,
+    title: "Not ready",
+    when: "This instance cannot serve now; `reasons` says why.",
+    retryAfterSeconds: 1,
+  },
+  overloaded: {
+    status: 503,
+    title: "More requests than can be taken",
+    when: "Nothing was stored. Send the same again after the time in `Retry-After`.",
+    retryAfterSeconds: 1,
+  },
+  view_behind: {
+    status: 503,
+    title: "The view has not caught up yet",
+    when: "The view did not reach `min_sequence` in time; with `wait` for a proof, or with `resent`, it did not reach the end of the log. With `resent` nothing was stored. Ask again.",
+    retryAfterSeconds: 1,
+  },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
+
+/** What an answer needs from the request's context, and where it stores its code for the log line. */
+interface ProblemContext {
+  readonly requestId: string;
+  problemCode: ProblemCode | undefined;
+}
+
+export const rateLimited = (
+  context: ProblemContext,
+  {
+    unit,
+    perSecond,
+    retryAfterSeconds,
+    sharedBy,
+  }: Omit<Extract<RateDecision, { readonly kind: "limited" }>, "kind">,
+): Response =>
+  problem(context, "rate_limited", {
+    detail: `${WHOSE_LIMIT[sharedBy ?? "key"]} ${perSecond} ${unit} per second. Nothing was stored.`,
+    headers: limitHeaders({ name: unit, quota: perSecond, windowSeconds: 1, retryAfterSeconds }),
+  });
+
+const WHOSE_LIMIT = {
+  key: "The key may send",
+  keys: "The key, the key that it comes from, and all others that come from that may together send",
+  tenant: "The keys of the tenant may together send",
+} as const;
+
+export const clientLimited = (
+  context: ProblemContext,
+  { perMinute, retryAfterSeconds }: { perMinute: number; retryAfterSeconds: number },
+): Response =>
+  problem(context, "rate_limited", {
+    detail: `A client may send ${perMinute} requests per minute to the sandbox. Nothing was stored. Wait for the time in \`Retry-After\`.`,
+    headers: limitHeaders({ name: "sandbox", quota: perMinute, windowSeconds: 60, retryAfterSeconds }),
+  });
+
+/** RateLimit header fields for HTTP (IETF draft-ietf-httpapi-ratelimit-headers-10). */
+const limitHeaders = (limit: {
+  name: string;
+  quota: number;
+  windowSeconds: number;
+  retryAfterSeconds: number;
+}) => {
+  const { name, quota, windowSeconds, retryAfterSeconds } = limit;
+  return {
+    "retry-after": String(retryAfterSeconds),
+    "ratelimit-policy": `"${name}";q=${quota};w=${windowSeconds}`,
+    ratelimit: `"${name}";r=0;t=${retryAfterSeconds}`,
+  };
+};
+
+/** One place in the request and what is wrong there. `path` is a JSON Pointer into the body, or `query:name`, `header:name`. */
+export interface RequestError {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface ProblemDetails {
+  readonly detail?: string;
+  readonly errors?: readonly (FieldProblem | RequestError)[];
+  /** Only for `not_ready`. */
+  readonly reasons?: readonly string[];
+  /** Their ids, in the same order. */
+  readonly reasonIds?: readonly string[];
+  /** Only for `event_expired`. */
+  readonly expired?: { readonly sequence: number; readonly expired_at: string };
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const problemType = (code: ProblemCode): string => `urn:prooftrail:problem:${code}`;
+
+export const problem = (
+  context: ProblemContext,
+  code: ProblemCode,
+  details: ProblemDetails = {},
+): Response => {
+  context.problemCode = code;
+  const { status, title, when, ...kind }: ProblemKind = PROBLEMS[code];
+  const errors = details.errors?.slice(0, PROBLEMS_PER_EVENT_MAX);
+  const body = {
+    type: problemType(code),
+    title,
+    status,
+    detail: details.detail ?? tooMany(details.errors) ?? when,
+    code,
+    request_id: context.requestId,
+    ...(errors && { errors }),
+    ...(details.reasons && { reasons: details.reasons }),
+    ...(details.reasonIds && { reason_ids: details.reasonIds }),
+    ...details.expired,
+  };
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: {
+      "content-type": "application/problem+json",
+      "cache-control": "no-store",
+      "x-request-id": context.requestId,
+      ...(kind.retryAfterSeconds !== undefined && { "retry-after": String(kind.retryAfterSeconds) }),
+      ...details.headers,
+    },
+  });
+};
+
+const tooMany = (errors: ProblemDetails["errors"] = []): string | undefined =>
+  errors.length <= PROBLEMS_PER_EVENT_MAX
+    ? undefined
+    : `The request has ${errors.length} problems; the first ${PROBLEMS_PER_EVENT_MAX} are listed.`;

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import type { ViewStore } from "../../views/store/view-store.ts";
+import { onceSeen } from "./reading.ts";
+
+/** A view that another process replaces. */
+const createReplaced = () => {
+  const stand = { position: 10, revisions: 1 };
+  const views: Pick<ViewStore, "position" | "load"> = {
+    position: async () => stand.position,
+    load: async () => [{ name: "events", revisions: stand.revisions }],
+  };
+  const replace = (position: number): void => {
+    stand.position = position;
+    stand.revisions++;
+  };
+  return { views, stand, replace };
+};
+
+const awaiting = (msMax: number) => ({ sequence: 10, until: performance.now() + msMax });
+
+test("a view is read again once it has caught up, if it was replaced meanwhile by one further behind", async () => {
+  const { views, stand, replace } = createReplaced();
+  const seen: number[] = [];
+  const dropped: number[] = [];
+  const answer = await onceSeen(
+    { views, projections: ["events"], awaited: awaiting(10_000) },
+    async () => {
+      if (seen.length === 0) replace(7);
+      seen.push(stand.position);
+      // The view continues meanwhile.
+      stand.position = 12;
+      return seen.length;
+    },
+    (unused) => dropped.push(unused),
+  );
+  expect([answer, seen, dropped]).toEqual([2, [7, 12], [1]]);
+});
+
+test("there is no answer from a replaced view that does not catch up in time", async () => {
+  const { views, replace } = createReplaced();
+  const answer = await onceSeen({ views, projections: ["events"], awaited: awaiting(50) }, async () => {
+    replace(7);
+    return "of a view further back";
+  });
+  expect(answer).toBeUndefined();
+});
+
+test("a reader that waits for no position is answered at once", async () => {
+  const { views, replace } = createReplaced();
+  const answer = await onceSeen({ views, projections: ["events"], awaited: undefined }, async () => {
+    replace(7);
+    return "as it is";
+  });
+  expect(answer).toBe("as it is");
+});

@@ -1,0 +1,145 @@
+/** What an auditor's seat that covers only a part gets to see. Whatever is not known to be inside is outside. */
+import type { Covers } from "../../access/seats.ts";
+import { isUtcTimestamp, timeKey } from "../../event/formats.ts";
+import type { SeatLimit } from "./access.ts";
+import type { Call } from "./call.ts";
+import { problem } from "./problem.ts";
+import { requestUrl } from "./request-url.ts";
+import { valuesIn, valuesText } from "./several.ts";
+
+/** The handler, limited to what the seat covers. */
+export const withinSeat =
+  (limit: SeatLimit, covers: Covers, handle: (call: Call) => Promise<Response> | Response) =>
+  async (call: Call): Promise<Response> => {
+    const hasTimes = covers.from !== undefined || covers.to !== undefined;
+    switch (limit) {
+      case "open":
+      case "by_handler":
+        return handle(call);
+      case "closed":
+        return outside(call, "What this path shows cannot be limited to a part of the tenant.");
+      case "by_events":
+        return ofEvents(covers, call, await handle(call));
+      case "by_system":
+      case "by_system_alone":
+        if (hasTimes) return outside(call, "What this path shows cannot be limited to a range of time.");
+    }
+    const url = requestUrl(call.request.url);
+    const reason = limited(url, covers, { call, limit });
+    if (reason !== undefined) return outside(call, reason);
+    return handle({ ...call, request: new Request(url.href, call.request) });
+  };
+
+/** Changes the parameters so that they ask for nothing outside. Gives the reason if they ask for that by name. */
+const limited = (
+  url: URL,
+  { asset_ids: systems, from, to }: Covers,
+  { call, limit }: { readonly call: Call; readonly limit: SeatLimit },
+): string | undefined => {
+  const { searchParams: query } = url;
+  const inPath = call.params.asset_id;
+  if (systems !== undefined) {
+    const asked =
+      inPath === undefined ? query.getAll("asset_id").flatMap(valuesIn) : inPath === null ? [] : [inPath];
+    const others = asked.filter((system) => !systems.includes(system));
+    if (others.length > 0) return `It covers other systems: ${systems.join(", ")}.`;
+    const name = limit === "by_system_alone" ? OF_SEVERAL_SYSTEMS.find((each) => query.has(each)) : undefined;
+    if (name) return `What is found by ${name} may be about other systems: ask by asset_id.`;
+    if (inPath === undefined) query.set("asset_id", valuesText(asked.length > 0 ? asked : systems));
+  }
+  if (limit !== "by_system_and_time" || (from === undefined && to === undefined)) return undefined;
+  if (query.has("time_field") && query.get("time_field") !== "timestamp")
+    return "It covers a range of the events' own times: leave out time_field.";
+  const [first, end] = [bound(query, "from", from, later), bound(query, "to", to, earlier)];
+  if (first === undefined || end === undefined || timeKey(first) < timeKey(end)) return undefined;
+  const [askedFrom, askedTo] = [query.get("from"), query.get("to")];
+  return askedFrom === null && askedTo === null ? undefined : "It covers another range of time.";
+};
+
+const OF_SEVERAL_SYSTEMS = ["correlation_id", "decision_id", "subject_hash"] as const;
+
+/** Sets the narrower of what is asked and what is covered, and gives it. A time that is no time is refused by the route. */
+const bound = (
+  query: URLSearchParams,
+  name: string,
+  covered: string | undefined,
+  narrower: (one: string, other: string) => string,
+): string | undefined => {
+  const asked = query.get(name);
+  if (asked !== null && !isUtcTimestamp(asked)) return undefined;
+  const time = covered === undefined || asked === null ? (asked ?? covered) : narrower(asked, covered);
+  if (time !== undefined) query.set(name, time);
+  return time;
+};
+
+const later = (one: string, other: string): string => (timeKey(one) > timeKey(other) ? one : other);
+const earlier = (one: string, other: string): string => (timeKey(one) < timeKey(other) ? one : other);
+
+export const isCovered = (covers: Covers, system: unknown, time: unknown): boolean => {
+  if (typeof system !== "string" || typeof time !== "string" || !isUtcTimestamp(time)) return false;
+  return covers.asset_ids?.includes(system) !== false && isInTime(covers, time);
+};
+
+const isInTime = ({ from, to }: Covers, time: string): boolean => {
+  const at = timeKey(time);
+  return (from === undefined || at >= timeKey(from)) && (to === undefined || at < timeKey(to));
+};
+
+/** One thing, whose answer holds its events. One that is gone is answered as one that never was. */
+const ofEvents = async (covers: Covers, call: Call, given: Response): Promise<Response> => {
+  if (HIDDEN.has(given.status)) return hidden(call, given);
+  if (!given.ok) return given;
+  const text = await given.text();
+  if (text === "") return hidden(call, given);
+  const inside = insides(covers, text);
+  if (inside.length === 0 || inside.every((each) => !each)) return hidden(call, given);
+  if (inside.includes(false))
+    return outside(call, "Some of its events lie outside, and without them it is another story.");
+  return new Response(text, { headers: given.headers });
+};
+
+const HIDDEN: ReadonlySet<number> = new Set([404, 409, 410]);
+
+const hidden = ({ context }: Call, given: Response): Response => {
+  given.body?.cancel().catch(() => {});
+  return problem(context, "not_found", {
+    detail: "There is no such thing in what the seat of this key covers.",
+  });
+};
+
+/** Of each event in an answer, whether it is inside; and false for each entry that speaks of what is outside. */
+const insides = (covers: Covers, text: string): readonly boolean[] => {
+  const found: boolean[] = [];
+  const look = (value: unknown): void => {
+    if (Array.isArray(value)) {
+      for (const each of value) look(each);
+      return;
+    }
+    if (typeof value !== "object" || value === null) return;
+    const members = new Map<string, unknown>(Object.entries(value));
+    const system = members.get("asset_id");
+    const isPlace = members.has("at") && members.has("sequence");
+    if (members.has("timestamp")) found.push(isCovered(covers, system, members.get("timestamp")));
+    // An event that expired has a place in the timeline, and nobody knows of which system it was.
+    else if (isPlace && members.get("event") === null) found.push(false);
+    else if (isPlace && system !== undefined) found.push(isCovered(covers, system, members.get("at")));
+    else if (typeof system === "string" && covers.asset_ids?.includes(system) === false) found.push(false);
+    // A case knows the times of its first and last event, also of those that it does not show.
+    for (const name of ["first_at", "last_at"]) {
+      const time = members.get(name);
+      if (typeof time === "string" && !isInTime(covers, time)) found.push(false);
+    }
+    for (const [name, member] of members) if (!OF_CUSTOMERS.has(name)) look(member);
+  };
+  look(JSON.parse(text));
+  return found;
+};
+
+/** What customers put in there means something to them. */
+const OF_CUSTOMERS: ReadonlySet<string> = new Set(["metadata", "tags"]);
+
+const outside = ({ context, request }: Call, reason: string): Response => {
+  return problem(context, "outside_seat", {
+    detail: `The seat of this key covers only a part of the tenant. ${reason}${request.method === "GET" ? " `GET /v1/session` says what it covers." : ""}`,
+  });
+};

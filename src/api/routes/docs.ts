@@ -1,0 +1,139 @@
+import { swagger } from "@elysiajs/swagger";
+import { Elysia } from "elysia";
+import { CONNECTION_IDLE_MS_MAX, HEAD_MS_MAX } from "../../limits.ts";
+import { describeProblem, describeSchemas, TAGS } from "../http/openapi.ts";
+import { problem } from "../http/problem.ts";
+import { contextOf } from "../http/request-context.ts";
+import { siteHeader } from "../http/site-header.ts";
+
+/** A file of the documentation page, held in memory. */
+export interface Asset {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** By file name. The page has no other resource: it must work in a network that reaches nothing else. */
+export type DocsAssets = ReadonlyMap<string, Asset>;
+
+const DOCUMENT_PATH = "/docs/json";
+
+export const docsRoutes = ({
+  assets,
+  version,
+}: {
+  readonly assets: DocsAssets;
+  readonly version: string;
+}) => {
+  /** The document, made once: half a megabyte takes 7 ms, and anybody may request it without a key (measured). */
+  let documentText: string | undefined;
+  return (
+    new Elysia()
+      .onBeforeHandle(({ request, set, route }) => {
+        set.headers["x-request-id"] = contextOf(request).requestId;
+        set.headers["cache-control"] = "no-store";
+        if (route !== DOCUMENT_PATH || documentText === undefined) return undefined;
+        return documentResponse(documentText);
+      })
+      .mapResponse(({ route, response }) => {
+        if (route !== DOCUMENT_PATH || response instanceof Response) return undefined;
+        documentText = JSON.stringify(response);
+        return documentResponse(documentText);
+      })
+      .use(
+        swagger({
+          path: "/docs",
+          specPath: DOCUMENT_PATH,
+          // Paths with a dot are left out otherwise, and `/v1/obligations.ics` has one.
+          excludeStaticFile: false,
+          exclude: [/^\/docs/],
+          documentation: documentation(version),
+        }),
+      )
+      // Replaces the plugin's own page, which loads its script from a public network.
+      .get("/docs", () => new Response(PAGE, { headers: PAGE_HEADERS }), { detail: { hide: true } })
+      .get(
+        "/docs/assets/:name",
+        ({ params, request }) =>
+          assetResponse(assets.get(params.name)) ?? problem(contextOf(request), "not_found"),
+        {
+          detail: { hide: true },
+        },
+      )
+  );
+};
+
+const documentResponse = (text: string): Response =>
+  new Response(text, { headers: { "content-type": "application/json" } });
+
+const assetResponse = (asset: Asset | undefined): Response | undefined =>
+  asset &&
+  new Response(asset.bytes, {
+    headers: {
+      "content-type": asset.mediaType,
+      "cache-control": "public, max-age=3600",
+      "x-content-type-options": "nosniff",
+    },
+  });
+
+const documentation = (version: string) => ({
+  info: {
+    title: "Prooftrail",
+    version,
+    description: [
+      "The audit log for AI systems that can prove itself. Send events about what your AI systems do, and read them years later. Every answer has an `X-Request-Id`.",
+      "At `/docs` you can try read requests and the sandbox. Write requests have no button, because their example would stay in your log. Send your first events to the sandbox, or with the command line.",
+      "Errors are RFC 9457 problem details with a stable `code`. A method that a path does not take is answered with 405; `Allow` lists the methods that it takes.",
+      "A request whose head (path, parameters and all headers) has more than 16 KiB or 198 headers is answered with a bare 431.",
+      // Of Bun's server (pipelining: oven-sh/bun#38128 and #33664; measured on 1.4.5), held by test/http/bun-server.test.ts. Tried behind nginx 1.22 with
+      // `proxy_ignore_client_abort on`, and behind haproxy 3.2 as in compose.yaml: there none of these limits is left.
+      "Behind a proxy such as nginx or haproxy the following does not matter; without one, it does.",
+      "Send one request at a time over a connection. A connection is closed without any answer when it carries another request before the first is answered, or when its sending side is closed before the answer. What was asked may have been done nevertheless: an event that is sent again is stored once, but a key that nobody has seen may exist (`GET /v1/keys`).",
+      "`Expect: 100-continue` is answered with 100 only in lower case. With a capital C, as Java's HttpClient writes it, the service waits for the body, and answers 408 where it does not come.",
+      "No trailer fields may follow a chunked body, and no line break any body. Where the header `Trailer` announces the fields, nothing is done and the answer is 400; otherwise the connection is closed with a bare 400, and what was asked may have been done.",
+      `A connection is closed when the head of a request is not complete within ${HEAD_MS_MAX / 1000} s, or when nothing arrives for ${CONNECTION_IDLE_MS_MAX / 1000} s.`,
+    ].join("\n\n"),
+    license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+  },
+  tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+  components: {
+    get schemas() {
+      return describeSchemas();
+    },
+    // Belongs to no operation: it answers methods that no operation has.
+    responses: { MethodNotAllowed: describeProblem("method_not_allowed") },
+    securitySchemes: {
+      apiKey: {
+        type: "http" as const,
+        scheme: "bearer",
+        description: "An API key, such as `ptk_…`, or the admin key. Sent as `Authorization: Bearer <key>`.",
+      },
+    },
+  },
+});
+
+/** Nothing from anywhere else, and no inline script. Swagger UI sets inline styles and data: images. */
+const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Prooftrail API</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="./docs/assets/page.css">
+  </head>
+  <body>
+    ${siteHeader("./docs")}
+    <div id="swagger-ui"><noscript>This page needs JavaScript. The same document as JSON: <a href="./docs/json">/docs/json</a></noscript></div>
+    <script src="./docs/assets/swagger-ui-bundle.js"></script>
+    <script src="./docs/assets/page.js"></script>
+  </body>
+</html>
+`;

@@ -1,0 +1,111 @@
+/** The names in events and answers, with the words that people use for them. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { EventVocabulary } from "../../event/audit-event.ts";
+import { DEADLINE_IDS, DEADLINES, deadlineOf } from "../../law/obligations/deadlines.ts";
+import { dutyOf } from "../../law/obligations/duties.ts";
+import type { Rules } from "../../law/obligations/obligation.ts";
+import { ANYBODY } from "../http/access.ts";
+import type { Guard } from "../http/guard.ts";
+import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../http/openapi.ts";
+import { dataOf } from "../http/schemas.ts";
+import { success } from "../http/success.ts";
+import { withoutQuery } from "../http/without-query.ts";
+import { LABELS, type Label } from "../vocabulary/labels.ts";
+
+interface Dependencies {
+  readonly vocabulary: Pick<EventVocabulary, "eventTypes">;
+  readonly rules: Pick<Rules, "deadlines">;
+}
+
+export const vocabularyRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) => {
+  const data = vocabularyOf(dependencies);
+  return new Elysia({ prefix: "/v1" }).get(
+    "/vocabulary",
+    guard(
+      ANYBODY,
+      withoutQuery(async ({ context: { requestId } }) => success({ requestId, data })),
+    ),
+    { detail: describe(READ) },
+  );
+};
+
+const vocabularyOf = ({ vocabulary, rules: { deadlines } }: Dependencies) => ({
+  ...LABELS,
+  event_types: Object.fromEntries(
+    [...Object.entries<Label>(LABELS.event_types), ...extraTypes(vocabulary)].map(([name, label]) => [
+      name,
+      { ...label, group: groupOf(name) },
+    ]),
+  ),
+  rules: Object.fromEntries(
+    DEADLINE_IDS.map((id) => {
+      const { clause = null, zone = null } = deadlineOf(deadlines, id) ?? {};
+      return [id, { ...LABELS.rules[id], ...dutyOf(deadlines, id), clause, zone }];
+    }),
+  ),
+});
+
+/** The operator, who adds them with EXTRA_EVENT_TYPES, gives them no label. */
+const extraTypes = ({ eventTypes }: Dependencies["vocabulary"]): readonly (readonly [string, Label])[] =>
+  eventTypes
+    .filter((name) => !Object.hasOwn(LABELS.event_types, name))
+    .map((name) => [name, { en: name, ko: name }]);
+
+const groupOf = (type: string): string => (type.includes(".") ? (type.split(".")[0] ?? "") : "legacy");
+
+const LabelSchema = Type.Object({ en: Type.String(), ko: Type.String() });
+const byName = (entry: TSchema, description: string) => Type.Record(Type.String(), entry, { description });
+const Labelled = (description: string) => byName(LabelSchema, description);
+
+const DESCRIBED = {
+  event_groups: Labelled("The groups of event types, as `event_type=decision.*` asks for them."),
+  event_types: byName(
+    Type.Object({ ...LabelSchema.properties, group: Type.String() }),
+    "Every type that an event may have, those of the operator (EXTRA_EVENT_TYPES) included: these have their name as label.",
+  ),
+  risk_tiers: Labelled("`risk_tier`."),
+  laws: Labelled("Legal bases that this program knows, and `any` and `policy`, as `law` in answers."),
+  rules: byName(
+    Type.Object({
+      ...LabelSchema.properties,
+      law: Type.String(),
+      duty: Type.String(),
+      clause: Type.Union([Type.String(), Type.Null()]),
+      zone: Type.Union([Type.String(), Type.Null()], { description: "The time zone in which its days end." }),
+    }),
+    "`rule` of an obligation; `law` and `duty` are those under which coverage counts it.",
+  ),
+  duties: Labelled("`duty` in coverage."),
+  obligation_states: Labelled("`state` of an obligation."),
+  coverage_states: Labelled("`state` in coverage."),
+  objection_states: Labelled("`state` of an objection."),
+  human_review_states: Labelled("`state` of a human review."),
+  incident_states: Labelled("`state` of an incident."),
+  notice_states: Labelled("`state` of a notice."),
+  assessment_states: Labelled("`state` of an assessment."),
+  asset_statuses: Labelled("`status` of an asset."),
+  model_states: Labelled("`state` of a model."),
+  steps: Labelled("Steps in `missing` and `pending` of a decision."),
+  linked_by: Labelled("`linked_by`: the rule that links an event to its decision."),
+  objection_types: Labelled("`metadata.objection_type`. Events may name others."),
+  incident_classes: Labelled("`metadata.incident_class`. Events may name others."),
+} as const satisfies Readonly<Record<keyof typeof LABELS, TSchema>>;
+
+const EXAMPLE = vocabularyOf({ vocabulary: { eventTypes: [] }, rules: { deadlines: DEADLINES } });
+
+const READ: Operation = {
+  id: "readVocabulary",
+  tag: "Reading",
+  summary: "The words for the names in answers",
+  description:
+    "Labels in English and Korean for event types, risk tiers, laws, rules, states and steps, by their names. A name that events bring themselves, such as another legal basis, has none: show it as it is.",
+  access: ANYBODY,
+  answer: {
+    status: 200,
+    description: "The vocabulary.",
+    schema: dataOf(Type.Object(DESCRIBED)),
+    example: { data: EXAMPLE, request_id: EXAMPLE_REQUEST_ID },
+  },
+  problems: ["invalid_request"],
+};

@@ -1,0 +1,48 @@
+/**
+ * The proof of one test event in the form of a real one, over the events of the last hour. Its key is made when the process starts and is kept nowhere, its
+ * origin says that it is of the sandbox, and the watermark is signed with it: every verifier answers INVALID.
+ */
+import {
+  HASH_BYTES,
+  type Hash,
+  inclusionProof,
+  leafHash,
+  perfectRoot,
+  rootOf,
+  type SubtreeHash,
+} from "../../proof/rfc6962.ts";
+import { SANDBOX_ORIGIN } from "../../proof/sandbox-origin.ts";
+import { createSigningKey, signNote } from "../../proof/signed-note.ts";
+import { formatCheckpoint } from "../../proof/tlog-checkpoint.ts";
+import { WATERMARK } from "./watermark.ts";
+
+export interface SandboxProof {
+  readonly leafIndex: number;
+  readonly leafHash: Hash;
+  readonly inclusionProof: readonly Hash[];
+  /** A signed note. */
+  readonly checkpoint: string;
+}
+
+/** The proof of `records[index]` in the tree of all these records, the oldest first. */
+export type SandboxProver = (records: readonly Uint8Array[], index: number) => SandboxProof;
+
+export const createSandboxProver = (seed: Uint8Array): SandboxProver => {
+  const signer = createSigningKey(seed).signerNamed(SANDBOX_ORIGIN);
+  return (records, index) => {
+    const size = records.length;
+    const leaves = new Uint8Array(size * HASH_BYTES);
+    for (const [place, record] of records.entries()) leaves.set(leafHash(record), place * HASH_BYTES);
+    const hashOf: SubtreeHash = ({ level, index: at }) => {
+      const bytes = HASH_BYTES * 2 ** level;
+      return perfectRoot(leaves.subarray(at * bytes, (at + 1) * bytes));
+    };
+    const head = { origin: SANDBOX_ORIGIN, size, root: rootOf(size, hashOf), extensions: [WATERMARK] };
+    return {
+      leafIndex: index,
+      leafHash: leaves.slice(index * HASH_BYTES, (index + 1) * HASH_BYTES),
+      inclusionProof: inclusionProof(index, size, hashOf),
+      checkpoint: signNote(formatCheckpoint(head), [signer]),
+    };
+  };
+};

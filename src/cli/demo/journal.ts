@@ -1,0 +1,63 @@
+/** What the parts of the history are written into: a sentence becomes an event, with the time at which the log received it. */
+import { createHash } from "node:crypto";
+import type { AuditEvent } from "../../event/audit-event.ts";
+import type { System } from "./bank.ts";
+import type { Chance } from "./chance.ts";
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** How many days the history covers. */
+export const HISTORY_DAYS = 90;
+
+/** What an event says beside its type, system and time. */
+export type Members = Omit<AuditEvent, "event_id" | "timestamp" | "asset_id" | "event_type">;
+
+export interface Sentence {
+  readonly type: string;
+  readonly system: System;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly receivedAt: number;
+  readonly members: Members;
+}
+
+export interface Journal {
+  readonly chance: Chance;
+  /** Midnight UTC at which the history ends. */
+  readonly end: number;
+  /** The time so many days before the end; a fraction is part of a day. */
+  daysAgo(days: number): number;
+  /** Nothing is said that would be later than the end. `recordedAt`: if somebody entered it afterwards. */
+  say(type: string, system: System, at: number, members?: Members, recordedAt?: number): void;
+}
+
+export const createJournal = (
+  end: number,
+  chance: Chance,
+): Journal & { sentences(): readonly Sentence[] } => {
+  const begin = end - HISTORY_DAYS * DAY_MS;
+  const said: Sentence[] = [];
+  return {
+    chance,
+    end,
+    daysAgo: (days) => end - Math.round(days * DAY_MS),
+    say: (type, system, at, members = {}, recordedAt) => {
+      // Drawn also for what is left out, so that the rest of the history does not depend on it.
+      const delay = 40 + chance.below(900);
+      // What happened before the log began was entered on its first day.
+      const receivedAt = Math.max(recordedAt ?? at + delay, begin + HOUR_MS + delay);
+      if (receivedAt < end) said.push({ type, system, at, receivedAt, members });
+    },
+    sentences: () => said.toSorted((one, other) => one.receivedAt - other.receivedAt),
+  };
+};
+
+export const sha256 = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
+
+/** How Nordbank names its customers; the log holds only the hash. */
+export const customer = (number: number): string => `customer-${String(number).padStart(4, "0")}`;
+
+/** The person whose story the demo tells. */
+export const KNOWN_PERSON = customer(42);

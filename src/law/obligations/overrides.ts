@@ -1,0 +1,156 @@
+/** How an operator changes the rules of obligations. Pure: turns JSON text into rules, or into all of its problems. */
+import type { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { type Static, Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { isUtcTimestamp } from "../../event/formats.ts";
+import { LATE_RECORD_GRACE_MS_DEFAULT } from "../../limits.ts";
+import { isZone } from "./calendar.ts";
+import { DEADLINE_IDS, DEADLINES, DEADLINES_VERSION } from "./deadlines.ts";
+import type { Rules } from "./obligation.ts";
+
+/** Ten years of days: refuses a typo, and no limit that a law has. */
+const LIMIT_COUNT_MAX = 3660;
+
+const LimitSchema = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0, maximum: LIMIT_COUNT_MAX }),
+    unit: Type.Union([Type.Literal("days"), Type.Literal("business_days"), Type.Literal("months")]),
+  },
+  { additionalProperties: false },
+);
+
+const RuleOverride = Type.Object(
+  { limit: Type.Optional(LimitSchema), zone: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+);
+
+/** Changed rules by id; null switches one off. */
+const ChangedRules = Type.Object(
+  Object.fromEntries(DEADLINE_IDS.map((id) => [id, Type.Optional(Type.Union([RuleOverride, Type.Null()]))])),
+  { additionalProperties: false },
+);
+
+const Overrides = Type.Object(
+  {
+    /** Dates such as 2026-12-25 that are no business days. */
+    holidays: Type.Optional(
+      Type.Array(
+        Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "a date such as 2026-12-25" }),
+      ),
+    ),
+    rules: Type.Optional(ChangedRules),
+    /** The former name of `rules`. */
+    deadlines: Type.Optional(ChangedRules),
+  },
+  { additionalProperties: false },
+);
+
+export type ReadRules =
+  | { readonly kind: "rules"; readonly rules: Rules; readonly version: number }
+  | { readonly kind: "invalid"; readonly errors: readonly string[] };
+
+export const STANDARD_RULES: Rules = {
+  deadlines: DEADLINES,
+  holidays: new Set(),
+  lateRecordGraceMs: LATE_RECORD_GRACE_MS_DEFAULT,
+};
+
+export const readRules = (
+  text: string,
+  lateRecordGraceMs: number = LATE_RECORD_GRACE_MS_DEFAULT,
+): ReadRules => {
+  const value = parse(text);
+  if (value === undefined) return { kind: "invalid", errors: ["it is not JSON"] };
+  // Compiled only when needed, because few installations have such a file.
+  const compiled = TypeCompiler.Compile(Overrides);
+  if (!compiled.Check(value)) {
+    const errors = [...compiled.Errors(value)].flatMap(spelledOut);
+    return { kind: "invalid", errors: [...new Set(errors)] };
+  }
+  const { holidays = [] } = value;
+  const name = value.rules === undefined ? "deadlines" : "rules";
+  const changed = value[name] ?? {};
+  const zones = Object.entries(changed).flatMap(([id, override]) =>
+    override?.zone !== undefined && !isZone(override.zone)
+      ? [`/${name}/${id}/zone: there is no such zone`]
+      : [],
+  );
+  const twice =
+    value.rules !== undefined && value.deadlines !== undefined
+      ? ["/deadlines: this is the former name of rules: send one of the two"]
+      : [];
+  const dates = holidays.flatMap((date, index) =>
+    isUtcTimestamp(`${date}T00:00:00Z`) ? [] : [`/holidays/${index}: there is no such date`],
+  );
+  const wrong = [...twice, ...dates, ...zones];
+  if (wrong.length > 0) return { kind: "invalid", errors: wrong };
+  const rules = {
+    lateRecordGraceMs,
+    holidays: new Set(holidays),
+    deadlines: DEADLINES.flatMap((deadline) => {
+      const override: Static<typeof RuleOverride> | null | undefined = changed[deadline.id];
+      if (override === null) return [];
+      return [
+        {
+          ...deadline,
+          ...(override?.limit && { limit: override.limit }),
+          ...(override?.zone !== undefined && { zone: override.zone }),
+        },
+      ];
+    }),
+  };
+  return { kind: "rules", rules, version: versionOf(rules) };
+};
+
+/** What each allowed kind of value expects. For a deadline that is present but wrong, what is wrong inside it. */
+const spelledOut = (error: ValueError): readonly string[] => {
+  const kinds = error.errors.map((kind) => [...kind]);
+  const inside = kinds.flat().filter(({ path }) => path !== error.path);
+  if (inside.length > 0) return inside.flatMap(spelledOut);
+  const messages = kinds.length > 0 ? kinds.flat().map(messageOf) : [messageOf(error)];
+  return [`${error.path || "/"}: ${messages.join(" or ").replaceAll(" or Expected", " or")}`];
+};
+
+const messageOf = ({ type, message, schema }: ValueError): string => {
+  if (type === ValueErrorType.ObjectAdditionalProperties)
+    return `There is nothing of that name; there are ${Object.keys(schema.properties).join(", ")}`;
+  return type === ValueErrorType.StringPattern ? `Expected ${schema.description}` : message;
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const VERSION_BYTES = 4;
+
+/** Equal for equal rules, and computed once for each. */
+export const fingerprintOf = (rules: Rules): Buffer => {
+  const known = fingerprints.get(rules);
+  if (known) return known;
+  const text = JSON.stringify([rules.deadlines, [...rules.holidays].sort(), rules.lateRecordGraceMs]);
+  const made = createHash("sha256").update(text).digest();
+  fingerprints.set(rules, made);
+  return made;
+};
+
+const fingerprints = new WeakMap<Rules, Buffer>();
+
+/** Other rules make other rows in the views. 0 is the unchanged table. */
+const versionOf = (rules: Rules): number => {
+  const print = fingerprintOf(rules);
+  return print.equals(fingerprintOf(STANDARD_RULES)) ? 0 : print.readUIntBE(0, VERSION_BYTES);
+};
+
+/** How an entry names its rules: the version of the table, and a digest of the operator's changes, if there are any. */
+export const rulesetVersion = (rules: Rules): string => {
+  const version = versionOf(rules);
+  return version === 0
+    ? DEADLINES_VERSION
+    : `${DEADLINES_VERSION}+${version.toString(16).padStart(2 * VERSION_BYTES, "0")}`;
+};

@@ -1,0 +1,168 @@
+/** The broker's directory: its files, the passwords in them, and the lock that lets one process at a time use it. */
+import { randomBytes } from "node:crypto";
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { ACCOUNT_OF, type BrokerUser } from "../../../streams/permissions.ts";
+import { missingAs } from "../../runtime/durable-file.ts";
+
+export interface BrokerFiles {
+  readonly directory: string;
+  /** The streams. Everything else here can be deleted while nothing runs. */
+  readonly store: string;
+  /** Inside it, the streams of the service's account. */
+  readonly account: string;
+  readonly configuration: string;
+  readonly credentials: string;
+  /** URL for the `consumer` user, for people: `nats sub --server "$(cat consumer.url)" 'audit.>'`. */
+  readonly consumerUrl: string;
+  /** The port of the last run, retried at the next start. */
+  readonly port: string;
+  readonly log: string;
+  /** Output of the server before it has opened its log. */
+  readonly startLog: string;
+  /** Belongs to one run of the server and is emptied before the next. */
+  readonly run: string;
+  readonly pid: string;
+}
+
+export const brokerFiles = (directory: string): BrokerFiles => ({
+  directory,
+  store: join(directory, "store"),
+  account: join(directory, "store", "jetstream", ACCOUNT_OF.service),
+  configuration: join(directory, "nats-server.conf"),
+  credentials: join(directory, "credentials.json"),
+  consumerUrl: join(directory, "consumer.url"),
+  port: join(directory, "port"),
+  log: join(directory, "nats-server.log"),
+  startLog: join(directory, "nats-server.start.log"),
+  run: join(directory, "run"),
+  pid: join(directory, "run", "nats-server.pid"),
+});
+
+/** Only the owner can read the file, and a reader sees the old text or the new, never half. */
+export const writePrivateFile = async (path: string, text: string): Promise<void> => {
+  const unfinished = `${path}.new`;
+  await writeFile(unfinished, text, { mode: 0o600 });
+  await rename(unfinished, path);
+};
+
+/** Undefined if there was no run, or a power failure has damaged the file. */
+export const readLastPort = async (files: BrokerFiles): Promise<number | undefined> => {
+  const port = Number.parseInt(await readFile(files.port, "utf8").catch(() => ""), 10);
+  return port > 0 && port < 65_536 ? port : undefined;
+};
+
+/** Enough for a server to start and for a stream to write on. */
+const PROBE_BYTES = 4 * 1024 * 1024;
+
+/** Whether the disk takes bytes. Tested by writing some, because free space and quotas are counted in too many ways. */
+export const diskTakesBytes = async ({ directory }: BrokerFiles): Promise<boolean> => {
+  const path = join(directory, "disk.probe");
+  try {
+    await using file = await open(path, "w", 0o600);
+    await file.writeFile(new Uint8Array(PROBE_BYTES).fill(1));
+    await file.sync();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    // On a disk that became read-only nothing can be removed either.
+    await rm(path, { force: true }).catch(() => {});
+  }
+};
+
+export type BrokerCredentials = Readonly<Record<BrokerUser, string>>;
+
+const PASSWORD_BYTES = 24;
+
+/** The file of passwords cannot be read or was not written by us. The message is for the operator. */
+export class CredentialsError extends Error {}
+
+/** The passwords in `path`, or new ones, stored there so that internal consumers survive a restart. Throws CredentialsError. */
+export const loadCredentials = async (path: string): Promise<BrokerCredentials> => {
+  const text = await readFile(path, "utf8")
+    .catch(missingAs(undefined))
+    .catch((error: unknown) => {
+      const detail = error instanceof Error ? error.message : String(error);
+      throw new CredentialsError(
+        `${path} cannot be read: ${detail}. Have it belong to the user that runs the service.`,
+      );
+    });
+  const kept = text === undefined ? undefined : parsed(text);
+  const passwordOf = (user: BrokerUser): string => {
+    // No character of base64url has a meaning in a URL or in the broker's configuration.
+    if (text === undefined) return randomBytes(PASSWORD_BYTES).toString("base64url");
+    const password: unknown = typeof kept === "object" && kept !== null ? Reflect.get(kept, user) : undefined;
+    if (typeof password === "string" && password !== "") return password;
+    throw new CredentialsError(
+      `${path} has no password for ${user}. Remove the file: new ones are made, and consumer.url changes with them.`,
+    );
+  };
+  const credentials: BrokerCredentials = {
+    service: passwordOf("service"),
+    provisioner: passwordOf("provisioner"),
+    consumer: passwordOf("consumer"),
+  };
+  if (text === undefined) await writePrivateFile(path, `${JSON.stringify(credentials, null, 2)}\n`);
+  return credentials;
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+export const brokerUrl = (user: BrokerUser, credentials: BrokerCredentials, port: number): string =>
+  `nats://${user}:${credentials[user]}@127.0.0.1:${port}`;
+
+type LockOutcome =
+  | { readonly kind: "locked"; readonly release: () => void }
+  /** `pid` is undefined if the owner has the lock but has not written its note yet. */
+  | { readonly kind: "in_use"; readonly pid: number | undefined };
+
+/** SQLite's text for SQLITE_BUSY. Deno 2.9 gives no number with it, Bun and Node do. */
+const BUSY_MESSAGE = "database is locked";
+
+/**
+ * Two brokers on one store would write over each other. The lock is a transaction on a SQLite file: the kernel drops it when the owner dies,
+ * however it dies, and it is the one such lock that Bun, Deno and Node share. The directory must exist. Throws only what the disk throws.
+ */
+export const lockInstance = (directory: string): LockOutcome => {
+  const note = join(directory, "instance.pid");
+  const path = join(directory, "instance.lock");
+  // On a read-only file SQLite would begin without a lock and not report it; and it does not name a file that it cannot open.
+  if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
+  const database = new DatabaseSync(path);
+  try {
+    // The transaction never writes, and on a full disk there is no room for its journal.
+    database.exec("PRAGMA journal_mode = MEMORY");
+    database.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (!(error instanceof Error && error.message.includes(BUSY_MESSAGE))) throw error;
+    const pid = existsSync(note) ? Number.parseInt(readFileSync(note, "utf8"), 10) : Number.NaN;
+    return { kind: "in_use", pid: Number.isInteger(pid) ? pid : undefined };
+  }
+  writeNote(note);
+  const release = (): void => {
+    if (!database.isOpen) return;
+    // Before the lock is released: afterwards the note may already be the next owner's.
+    rmSync(note, { force: true });
+    database.close();
+  };
+  return { kind: "locked", release };
+};
+
+/** Only a refused process reads the note, so a full disk is no reason not to lock. */
+const writeNote = (path: string): void => {
+  try {
+    writeFileSync(path, `${process.pid}\n`);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+  }
+};

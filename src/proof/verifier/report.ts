@@ -1,0 +1,152 @@
+/** What the verifier says to people: as text here, and row by row for the page. Pure. */
+
+import { printable } from "../../runtime/printable.ts";
+import { wrappedLines } from "../../runtime/text-width.ts";
+import type { EvidenceFacts, Finding, Verdict } from "../evidence/verdict.ts";
+import type { ProofFacts, ProofVerdict } from "../evidence/verify-proof.ts";
+
+/** The width even if the output is no terminal, so that a report looks the same wherever it is kept. */
+const COLUMNS = 80;
+
+/** Wraps at 80 columns and indents all lines after the first. Text without a space, such as a key, is not broken. */
+const folded = (text: string, indent: number): string =>
+  wrappedLines(text, COLUMNS - indent).join(`\n${" ".repeat(indent)}`);
+
+export const HELP = `Usage: prooftrail-verify [options] <bundle.zip | folder | proof>
+
+Says whether an evidence bundle, packed or unpacked, or the proof of an event is valid, or names
+the first broken record. Needs no network.
+
+  --key <file>          verifier keys that you trust (GET /v1/log/key), obtained through a channel that you trust;
+                        without it those in the bundle are used, which proves less
+  --tenant <name>       whose bundle it must be
+  --checkpoint <file>   a checkpoint of the same log that you hold (GET /v1/log/checkpoint)
+  --consistency <file>  the answer of GET /v1/log/consistency between that one and the bundle's
+  --json                the verdict as one line of JSON; what keeps it from one as JSON on standard error
+  --help                this text
+
+Exit codes: 0 valid, 1 invalid, 2 not decided: wrong use, unreadable files, or more is needed.
+`;
+
+export const reportText = (bundle: string, verdict: Verdict | ProofVerdict): string => {
+  const path = printable(bundle);
+  switch (verdict.kind) {
+    case "valid":
+      return "anchor" in verdict.facts
+        ? validText(path, verdict.facts)
+        : `VALID  ${path}\n\n${tableText(proofRows(verdict.facts))}`;
+    case "invalid":
+      return invalidText(path, verdict.finding);
+    case "undecided":
+      return `NOT DECIDED  ${path}\n\n${folded(printable(verdict.detail), 0)}\n`;
+  }
+};
+
+/** For programs, with the member names of the API. No member name comes from the bundle. */
+export const reportJson = (verdict: Verdict | ProofVerdict): string => JSON.stringify(inSnakeCase(verdict));
+
+const inSnakeCase = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(inSnakeCase);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      inSnakeCase(member),
+    ]),
+  );
+};
+
+/** What a valid bundle shows, row by row. */
+export const factRows = (facts: EvidenceFacts): readonly (readonly [name: string, value: string])[] => {
+  const { records, withheld, checkpointSize } = facts;
+  return [
+    ["tenant", facts.tenant],
+    ["about", aboutText(facts)],
+    ["period", `${facts.from ?? "the beginning"} to ${facts.to ?? "the end"}`],
+    [
+      "records",
+      `${records}${withheld > 0 ? `, ${withheld} of them by their hash alone (expired, or no events that the service understands)` : ""}; ${
+        facts.isComplete
+          ? "complete: every record of the log up to the checkpoint"
+          : "chosen by a filter: that nothing else matches is not proven"
+      }`,
+    ],
+    ["log", facts.origin],
+    [
+      "checkpoint",
+      `${checkpointSize} ${checkpointSize === 1 ? "record" : "records"}, root ${facts.checkpointRoot}`,
+    ],
+    ["signed by", facts.keys.map(shortKey).join(", ")],
+    ["made", `${facts.generatedAt} for the API key ${facts.madeBy}`],
+    ["anchored", `${facts.anchor.at}, leaf ${facts.anchor.leafIndex} of ${facts.anchor.origin}`],
+    ["your checkpoint", HELD[facts.heldCheckpoint]],
+  ];
+};
+
+/** What the proof of an event shows, row by row. */
+export const proofRows = (facts: ProofFacts): ReturnType<typeof factRows> => [
+  ["tenant", facts.tenant],
+  ["event", facts.eventId],
+  ["received", facts.receivedAt],
+  ["record", `leaf ${facts.leafIndex}, hash ${facts.leafHash}`],
+  ["log", facts.origin],
+  ["checkpoint", `${facts.checkpointSize} records, root ${facts.checkpointRoot}`],
+  ["signed by", facts.keys.map(shortKey).join(", ")],
+  ["receipt", facts.receipt === "same" ? "is of this record" : "none was given"],
+];
+
+/** Name and key id. */
+export const shortKey = (key: string): string => key.split("+").slice(0, 2).join("+");
+
+export const NOT_PINNED = "The key is not pinned: it came from the bundle itself.";
+
+const tableText = (rows: ReturnType<typeof factRows>): string => {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  return rows
+    .map(([name, value]) => `  ${name.padEnd(width)}${folded(printable(value), width + 2)}\n`)
+    .join("");
+};
+
+const validText = (path: string, facts: EvidenceFacts): string => {
+  const pinned = facts.isKeyPinned
+    ? ""
+    : `\n${folded(`${NOT_PINNED} Compare each line with GET /v1/log/key, or give that with --key:`, 0)}\n${facts.keys
+        .map((key) => `  ${printable(key)}\n`)
+        .join("")}`;
+  const notes = facts.notes.map((note) => `\n${folded(`Note: ${printable(note)}`, 0)}\n`).join("");
+  return `VALID  ${path}\n\n${tableText(factRows(facts))}${pinned}${notes}`;
+};
+
+const HELD = {
+  none: "none was given",
+  same: "is the same as the bundle's",
+  consistent: "fits: the newer tree extends the older",
+} as const;
+
+const aboutText = (facts: EvidenceFacts): string => {
+  const { assetId, assetIds, correlationId, decisionId, subjectHash } = facts;
+  const parts = [
+    ...(subjectHash === undefined ? [] : [`person ${subjectHash}`]),
+    ...(decisionId === undefined ? [] : [`decision ${decisionId}`]),
+    ...(correlationId === null ? [] : [`case ${correlationId}`]),
+    ...(assetId === null ? [] : [`AI system ${assetId}`]),
+    ...(assetIds === undefined ? [] : [`AI systems ${assetIds.join(", ")}`]),
+  ];
+  return parts.length === 0 ? "the whole tenant" : parts.join("; ");
+};
+
+const invalidText = (path: string, finding: Finding): string =>
+  `INVALID  ${path}\n\n${folded(printable(findingText(finding)), 0)}\n`;
+
+/** Where it is broken, and why. */
+export const findingText = ({ code, detail, ...place }: Finding): string => {
+  const { file, line, leafIndex, sequence, eventId } = place;
+  const where = [
+    file,
+    line === undefined ? undefined : `line ${line}`,
+    leafIndex === undefined ? undefined : `leaf ${leafIndex}`,
+    sequence === undefined ? undefined : `sequence ${sequence}`,
+    eventId,
+  ].filter((part) => part !== undefined);
+  return `${where.length === 0 ? "" : `${where.join(", ")}: `}${detail} (${code})`;
+};

@@ -1,0 +1,52 @@
+/**
+ * The legal bases that this program knows: those with which it classifies, sets limits or keeps events, from the tables of each. Documents list them,
+ * and an event that names another one is answered with a warning.
+ */
+
+import { LEGAL_FLOORS } from "../../access/retention/floors.ts";
+import { LAWS } from "../../law/classification/vocabulary.ts";
+import { DEADLINE_LAWS, DEADLINES, type Deadline, namedBases } from "../../law/obligations/deadlines.ts";
+import { ANY_LAW } from "../../law/obligations/duties.ts";
+
+export interface KnownLegalBasis {
+  /** As in the `legal_bases` of an event. */
+  readonly name: string;
+  readonly title: string;
+  /** The clocks that an event with this basis starts, beside those that need no basis. */
+  readonly clocks: readonly Deadline[];
+}
+
+/** Laws that no classification cites. */
+const OTHER_TITLES: Readonly<Record<string, string>> = {
+  eu_ai_act_art_26: "EU AI Act, deployers of high-risk systems",
+  eu_ai_act_art_73: "EU AI Act, serious incidents",
+  feha_ads_us_ca: "California FEHA, automated-decision systems",
+};
+
+const TITLES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(LAWS).map(([name, { title }]) => [name, title])),
+  ...OTHER_TITLES,
+};
+
+const clocksOf = (name: string): readonly Deadline[] => {
+  const named = namedBases([name]);
+  return DEADLINES.filter(({ bases }) => bases.some((basis) => named.includes(basis)));
+};
+
+/** The law under which the operator's own rules are counted. */
+const POLICY_LAW = "policy";
+
+/** Names that only the star of a floor matches do not count: they may be misspelt. */
+const NAMES = new Set([...Object.keys(LAWS), ...DEADLINE_LAWS, ...Object.keys(LEGAL_FLOORS)]);
+
+export const LEGAL_BASES: readonly KnownLegalBasis[] = [...NAMES]
+  .filter((name) => name !== POLICY_LAW && !name.endsWith("*"))
+  .map((name) => ({ name, title: TITLES[name] ?? name, clocks: clocksOf(name) }));
+
+const REGISTERED: ReadonlySet<string> = new Set([
+  ANY_LAW,
+  POLICY_LAW,
+  ...LEGAL_BASES.map(({ name }) => name),
+]);
+
+export const isRegistered = (law: string): boolean => REGISTERED.has(law);

@@ -1,0 +1,78 @@
+/** The labels by which the filters of a search find an event, beside its words. */
+import { splitEventType } from "../../../streams/subjects.ts";
+import type { EventFacts, Tag } from "../../event/facts.ts";
+import type { Label } from "../store/text-index.ts";
+
+export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
+  const { assetId, eventType, riskTier, correlationId, subjectHash, traceId } = facts;
+  const labels: Label[] = [["asset", assetId]];
+  for (const label of typeLabels(eventType, riskTier)) labels.push(label);
+  if (correlationId !== null) labels.push(["correlation", correlationId]);
+  if (subjectHash !== null) labels.push(["subject", subjectHash]);
+  if (traceId !== null) labels.push(["trace", traceId]);
+  for (const { key, value } of facts.tags) labels.push(["tag", key, value]);
+  for (const legalBasis of facts.legalBases)
+    for (const label of basisLabels(eventType, legalBasis)) labels.push(label);
+  return labels;
+};
+
+/** Half of all events may have a type, half a tier or a basis, and hardly any both: one label for the two finds these without reading the others. */
+const typeLabels = (eventType: string, riskTier: string | null): readonly Label[] => {
+  const { group } = splitEventType(eventType);
+  const kinds: readonly Label[] = [
+    ["type", eventType],
+    ["group", group],
+  ];
+  if (riskTier === null) return kinds;
+  return [...kinds, ["tier", riskTier], ["type.tier", eventType, riskTier], ["group.tier", group, riskTier]];
+};
+
+const basisLabels = (eventType: string, legalBasis: string): readonly Label[] => [
+  ["basis", legalBasis],
+  ["type.basis", eventType, legalBasis],
+  ["group.basis", splitEventType(eventType).group, legalBasis],
+];
+
+type LabelledFacts = Pick<
+  EventFacts,
+  "assetId" | "eventType" | "riskTier" | "correlationId" | "subjectHash" | "traceId" | "tags" | "legalBases"
+>;
+
+/** The requested values; undefined if any value will do. */
+export interface AskedFacts {
+  readonly assetId?: string | undefined;
+  readonly eventType?: string | undefined;
+  /** `decision` for every `decision.…`. It follows from the type, and counts only without one. */
+  readonly eventGroup?: string | undefined;
+  readonly riskTier?: string | undefined;
+  readonly correlationId?: string | undefined;
+  readonly subjectHash?: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly legalBasis?: string | undefined;
+  /** The event must have all of them. */
+  readonly tags?: readonly Tag[] | undefined;
+}
+
+/** The labels of exactly the events with the requested values. From few events per label to many. */
+export const askedLabels = (asked: AskedFacts): readonly Label[] => [
+  ...label("trace", asked.traceId),
+  ...label("correlation", asked.correlationId),
+  ...label("subject", asked.subjectHash),
+  ...(asked.tags ?? []).map(({ key, value }): Label => ["tag", key, value]),
+  ...label("asset", asked.assetId),
+  ...kindLabels(asked),
+];
+
+const label = (name: string, value: string | undefined): readonly Label[] =>
+  value === undefined ? [] : [[name, value]];
+
+/** The label of a type or its group, with tier and basis. */
+const kindLabels = ({ eventType, eventGroup, riskTier, legalBasis }: AskedFacts): readonly Label[] => {
+  const [name, kind] = eventType === undefined ? ["group", eventGroup] : ["type", eventType];
+  if (kind === undefined) return [...label("tier", riskTier), ...label("basis", legalBasis)];
+  if (riskTier === undefined && legalBasis === undefined) return [[name, kind]];
+  return [
+    ...(riskTier === undefined ? [] : [[`${name}.tier`, kind, riskTier] as const]),
+    ...(legalBasis === undefined ? [] : [[`${name}.basis`, kind, legalBasis] as const]),
+  ];
+};

@@ -1,0 +1,65 @@
+import { INTEGER, NULLABLE_TEXT, type Row, rowInteger, type Table, TEXT } from "../store/tables.ts";
+import type { TextIndex } from "../store/text-index.ts";
+
+export const EVENTS_VIEW = "events";
+
+/**
+ * One row per event, forever. The identity of an expired event stays, so that a repeat is never taken for a first one: its `sequence` is then
+ * negative, everything that says something about it is empty, and `received_at` tells reconciliation in which hour it came. Searches with filters
+ * read EVENT_WORDS, which contains the labels of each event (labels.ts), so nothing of the event is stored here twice.
+ */
+export const EVENTS = {
+  name: "events",
+  columns: {
+    tenant: TEXT,
+    /** A UUID in lower case. */
+    event_id: TEXT,
+    sequence: INTEGER,
+    received_at: TEXT,
+    /** The id of the request that brought it: with it, the row contains everything of the record, and a proof need not read the log. */
+    request_id: TEXT,
+    /** `received_at` and the event's `timestamp` as text that sorts by time (event/formats.ts). */
+    received: TEXT,
+    occurred: TEXT,
+    /** The tier and the law that decide how long it is kept (src/access/retention/age.ts), and the time from which that counts. */
+    retention_class: TEXT,
+    counted_from: TEXT,
+    /** RFC 3339, UTC; null if it has not expired. */
+    expired_at: NULLABLE_TEXT,
+    /** JSON text as it was sent. */
+    event: TEXT,
+  },
+  primaryKey: ["tenant", "event_id"],
+  indexes: [
+    ["tenant", "retention_class", "counted_from", "sequence"],
+    // Includes the times: a search by time reads the index in order, and only the rows whose time matches.
+    ["tenant", "sequence", "occurred", "received"],
+  ],
+} as const satisfies Table;
+
+/**
+ * The process that lets events expire now, and when that was last done: one row. A view that was rebuilt does not know of any, so it is done right
+ * after.
+ */
+export const EXPIRY_RUNS = {
+  name: "expiry_runs",
+  columns: {
+    name: TEXT,
+    /** The process at work; empty if there is none. */
+    holder: TEXT,
+    /** Until when no other process may begin, in milliseconds since 1970. */
+    held_until: INTEGER,
+    /** When it was last done, in milliseconds since 1970; 0 for never. */
+    finished_at: INTEGER,
+  },
+  primaryKey: ["name"],
+  indexes: [],
+} as const satisfies Table;
+
+export const isExpired = (row: Row): boolean => rowInteger(row, "sequence") < 0;
+
+/** The sequence of the event in the log, expired or not. */
+export const sequenceOf = (row: Row): number => Math.abs(rowInteger(row, "sequence"));
+
+/** The words (event/words.ts), labels (labels.ts) and times of each event that has not expired. */
+export const EVENT_WORDS: TextIndex = { name: "event_words" };

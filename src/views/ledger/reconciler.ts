@@ -1,0 +1,106 @@
+/**
+ * Reconciles every hour once, soon after it ended, for every tenant with an acknowledged event in it, so that a difference is noticed when it arises
+ * and not only when somebody asks. The result goes to metrics and, if it is an alarm, to the log lines. The last reconciled hour is stored with the
+ * views, so that hours that end while no projector runs are reconciled by the next one. Two of several projectors may reconcile the same hour.
+ */
+import { RECONCILED_HOURS_FIRST, RECONCILED_HOURS_MAX } from "../../limits.ts";
+import { type AcceptedCounts, beginOfHour, HOUR_MS, type Hour, hourAt } from "../../log/accepted-counts.ts";
+import type { Sequence } from "../../log/outcome.ts";
+import type { LogFields, Logger } from "../../telemetry/logger.ts";
+import { EVENTS_VIEW } from "../events/tables.ts";
+import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS } from "../kit/limits.ts";
+import { lookAgain } from "../kit/look-again.ts";
+import { rowText } from "../store/tables.ts";
+import type { ViewStore } from "../store/view-store.ts";
+import { type HourBalance, isAlarm, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
+import { LEDGER_VIEW, RECONCILED_HOURS, RECONCILIATION } from "./tables.ts";
+
+export interface TenantBalance extends HourBalance {
+  readonly tenant: string;
+}
+
+export interface Reconciler {
+  /** Reconciles the hours that have ended, unless that was done before or the views have not seen all of the log. */
+  look(signal: AbortSignal): Promise<"reconciled" | "nothing_new" | "behind">;
+  /** Looks repeatedly until the signal is aborted. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export const createReconciler = (
+  dependencies: ReconciliationDependencies & {
+    readonly accepted: Pick<AcceptedCounts, "read" | "begin" | "tenants">;
+    readonly clock: () => Date;
+    readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
+    readonly onHour: (balances: readonly TenantBalance[]) => void;
+    readonly logger: Logger;
+  },
+): Reconciler => {
+  const { accepted, views, log, clock, pause, onHour, logger } = dependencies;
+  /** What the views must have seen: the end of the log when the hour was first looked at. */
+  let target: { readonly hour: Hour; readonly sequence: Sequence } | undefined;
+
+  const look: Reconciler["look"] = async (signal) => {
+    const hour = hourAt(clock().getTime() - RECONCILE_AFTER_MS - HOUR_MS);
+    await views.open(RECONCILIATION);
+    const hours = hoursSince(await lastReconciled(views), hour);
+    if (hours.length === 0) return "nothing_new";
+    if (target?.hour !== hour) target = { hour, sequence: await log.lastSequence() };
+    for (const view of [EVENTS_VIEW, LEDGER_VIEW])
+      if ((await views.position(view)) < target.sequence) return "behind";
+    for (const each of hours) {
+      if (signal.aborted) break;
+      const balances: TenantBalance[] = [];
+      for (const tenant of await accepted.tenants(each))
+        for (const balance of await reconcile(dependencies, tenant, [each]))
+          balances.push({ tenant, ...balance });
+      // Told only when nothing of the hour can fail any more: it would be counted twice.
+      await noteReconciled(views, each);
+      onHour(balances);
+      for (const balance of balances)
+        if (isAlarm(balance)) logger.error("an hour does not balance", alarmOf(balance));
+    }
+    return "reconciled";
+  };
+
+  const onFailed = (error: unknown): void =>
+    logger.warn("an hour could not be reconciled, trying again", { detail: String(error) });
+  const run = (signal: AbortSignal): Promise<void> =>
+    lookAgain({ look: () => look(signal), onFailed, restMs: RECONCILE_LOOK_MS, pause, signal });
+  return { look, run };
+};
+
+const LAST_KEY = { name: "last" };
+
+const lastReconciled = async (views: ViewStore): Promise<Hour | undefined> => {
+  const [row] = await views.load(RECONCILED_HOURS, [LAST_KEY]);
+  return row && rowText(row, "hour");
+};
+
+const noteReconciled = (views: ViewStore, hour: Hour) =>
+  views.revise({
+    views: [RECONCILIATION],
+    expected: [],
+    writes: [{ kind: "upsert", table: RECONCILED_HOURS, row: { ...LAST_KEY, hour } }],
+  });
+
+/** The hours after `done`, up to `last`: several if views were behind, the log was away, or no projector ran for longer than an hour. */
+const hoursSince = (done: Hour | undefined, last: Hour): readonly Hour[] => {
+  const lastMs = beginOfHour(last);
+  // The clocks of two projectors may differ a little; a clock that was further ahead noted hours that are yet to come.
+  const isKnown = done !== undefined && done <= hourAt(lastMs + HOUR_MS);
+  const hoursMax = isKnown ? RECONCILED_HOURS_MAX : RECONCILED_HOURS_FIRST;
+  const hours: Hour[] = [];
+  for (let ms = lastMs; hours.length < hoursMax; ms -= HOUR_MS) {
+    const hour = hourAt(ms);
+    if (isKnown && hour <= done) break;
+    hours.unshift(hour);
+  }
+  return hours;
+};
+
+const alarmOf = (balance: TenantBalance): LogFields => {
+  const { tenant, hour, state, accepted, stored, projected, differing } = balance;
+  const counts = `${state}, hour ${hour}: accepted ${accepted ?? "unknown"}, stored ${stored}, projected ${projected}`;
+  const named = differing.map(({ eventId, sequence }) => eventId ?? `sequence ${sequence}`).join(", ");
+  return { tenant, count: differing.length, detail: named === "" ? counts : `${counts}; ${named}` };
+};
