@@ -2,9 +2,9 @@
  * What the machine can do at most, with the same records and the same durability. ingest.ts runs it as `ceiling.ts <natsUrl> <kind> <seconds>`, or as
  * `ceiling.ts - http <seconds>` for a server that answers 202 and stores nothing. Prints one JSON line.
  */
-import { Buffer } from "node:buffer";
+
 import type { OutgoingRecord } from "../src/log/event-log.ts";
-import { recordStart } from "../src/log/record.ts";
+import { recordPayload } from "../src/log/payload.ts";
 import { openAppendExchange } from "../src/nats/append-exchange.ts";
 import { connectToBroker } from "../src/nats/connection.ts";
 import { silentLogger } from "../test/support/broker.ts";
@@ -18,18 +18,18 @@ export interface CeilingResult {
 
 const [url = "", kind = "", seconds = "3"] = process.argv.slice(2);
 
-const start = recordStart({
+const ENVELOPE = {
   tenant: "default",
   receivedAt: "2026-11-20T10:00:00.000Z",
   requestId: "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10",
-});
-const source = Buffer.from(sampleEvent("ceiling"));
+};
+const payload = recordPayload(ENVELOPE, sampleEvent("ceiling"));
 let next = 0;
 const record = (): OutgoingRecord => ({
+  tenant: "default",
   subject: "audit.default.credit_model.decision.automated_decision_made",
   messageId: `${kind}-${process.pid}-${String(next++).padStart(24, "0")}`,
-  start,
-  event: { source, from: 0, to: source.length },
+  ...payload,
 });
 
 const measure = async (

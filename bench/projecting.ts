@@ -10,10 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import type { StoredMessage } from "../src/log/event-log.ts";
-import { keepFreedMemory } from "../src/runtime/allocator.ts";
 import { missingAs } from "../src/runtime/durable-file.ts";
 import { eventsProjection } from "../src/views/events/evolve.ts";
-import { createLaneReading } from "../src/views/kit/lane.ts";
+import { type Advancing, advance } from "../src/views/kit/advance.ts";
 import { PROJECTIONS } from "../src/views/registry.ts";
 import { createPostgresViews } from "../src/views/store/postgres.ts";
 import { createSqliteViews } from "../src/views/store/sqlite.ts";
@@ -51,17 +50,17 @@ const moveAll = async (
   to = Number.POSITIVE_INFINITY,
 ): Promise<void> => {
   for (const projection of PROJECTIONS) await views.open(projection);
-  const read = createLaneReading({
+  const advancing: Advancing = {
     views,
     log: { follow: ({ messagesMax }) => follow(messagesMax) },
     clock: () => new Date(),
     onProgress: ({ deadLetters: [letter] }) => {
       if (letter) throw new Error(`${letter.projection}: ${letter.detail}`);
     },
-  });
+  };
   const { signal } = new AbortController();
   const bounds = { to, msMax: Number.POSITIVE_INFINITY, signal };
-  const stopped = await read({ projections: PROJECTIONS, position: 0 }, bounds);
+  const stopped = await advance(advancing, { projections: PROJECTIONS, position: 0 }, bounds);
   if (stopped.kind !== "reached") throw new Error(stopped.kind);
 };
 
@@ -147,8 +146,6 @@ const figures = (times: readonly number[]): string =>
 const megabytes = async (path: string): Promise<number> =>
   Math.ceil((await stat(path).catch(missingAs({ size: 0 }))).size / 2 ** 20);
 
-// As the service does.
-keepFreedMemory();
 const count = Number(process.argv[2] ?? 1_000_000);
 const [, , , named, database] = process.argv;
 const order = HISTORY_ORDERS.find((each) => each === (named ?? "live"));

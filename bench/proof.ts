@@ -7,13 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import type { LogReader, OutgoingRecord } from "../src/log/event-log.ts";
-import { recordStart } from "../src/log/record.ts";
+import { recordPayload } from "../src/log/payload.ts";
 import { createCheckpointStream } from "../src/nats/checkpoint-stream.ts";
 import { createLogReader } from "../src/nats/reader.ts";
 import { readKeyRing } from "../src/proof/key-ring.ts";
 import { createSealer } from "../src/proof/sealer.ts";
 import { eventsProjection } from "../src/views/events/evolve.ts";
-import { evolveGroup } from "../src/views/kit/evolve-group.ts";
+import { applyBatch } from "../src/views/kit/apply-batch.ts";
 import type { Projection } from "../src/views/kit/projection.ts";
 import { createSqliteViews } from "../src/views/store/sqlite.ts";
 import type { ViewStore } from "../src/views/store/view-store.ts";
@@ -37,21 +37,18 @@ const SEED = "11".repeat(32);
 const count = Number(process.argv[2] ?? 1_000_000);
 const digitsOf = (index: number): string => String(index).padStart(DIGITS, "0");
 
-const START = recordStart({
+const ENVELOPE = {
   tenant: TENANT,
   receivedAt: "2026-11-20T10:00:00.512Z",
   requestId: "0198c0de-0000-7000-8000-000000000000",
-});
-
-const recordOf = (index: number): OutgoingRecord => {
-  const source = Buffer.from(sampleEvent("proof", digitsOf(index)));
-  return {
-    subject: auditSubject(TENANT, "credit_model", "decision.automated_decision_made"),
-    messageId: digitsOf(index),
-    start: START,
-    event: { source, from: 0, to: source.length },
-  };
 };
+
+const recordOf = (index: number): OutgoingRecord => ({
+  tenant: TENANT,
+  subject: auditSubject(TENANT, "credit_model", "decision.automated_decision_made"),
+  messageId: digitsOf(index),
+  ...recordPayload(ENVELOPE, sampleEvent("proof", digitsOf(index))),
+});
 
 const append = async ({ connection }: TestLog): Promise<void> => {
   const appender = appenderOn(connection);
@@ -81,7 +78,7 @@ const project = async (
   for (const projection of projections) await views.open(projection);
   for await (const messages of log.follow({ from: 1, messagesMax: GROUP, signal: reading.signal })) {
     const before = process.cpuUsage();
-    const outcome = await evolveGroup({ projections, messages, load: views.load, now: "" });
+    const outcome = await applyBatch({ projections, messages, load: views.load, now: "" });
     const to = messages.at(-1)?.sequence ?? position;
     if (projections.length > 0) {
       const { kind } = await views.commit({ views: projections, from: position, to, ...outcome });

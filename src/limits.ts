@@ -63,11 +63,10 @@ export const LONG_AGO_MS_MIN = 30 * 24 * 60 * 60 * SECOND_MS;
 export const DUPLICATE_WINDOW_MS = 10 * 60 * SECOND_MS;
 /** Age at which a sandbox event disappears (SPEC 1.4). */
 export const SANDBOX_AGE_MS_MAX = 60 * 60 * SECOND_MS;
-/** How long a counter of a rate limit is kept: within it a batch of 1000 is paid for at one event per second. */
-export const RATES_AGE_MS_MAX = 20 * 60 * SECOND_MS;
-/** Memory of all rate counters together, about 200 bytes each; and of all clients of the sandbox, at most a kilobyte each. */
-export const RATES_BYTES_MAX = 32 * MIB;
-export const SANDBOX_CLIENTS_BYTES_MAX = 32 * MIB;
+/** How long a counter of a rate limit is kept: two of the longest windows, which hold a batch of 1000 at one event per second. */
+export const RATES_AGE_MS_MAX = 40 * 60 * SECOND_MS;
+/** Memory of all rate counters together, about 200 bytes each. */
+export const RATES_BYTES_MAX = 64 * MIB;
 /** If a rate counter does not answer within this time, the request goes on without it. */
 export const RATE_COUNT_MS_MAX = 500;
 /** How long the counts of acknowledged events are kept: five years, as long as the longest law asks for evidence. */
@@ -76,9 +75,8 @@ export const COUNTS_AGE_MS_MAX = 5 * 366 * 24 * 60 * 60 * SECOND_MS;
 export const COUNTS_BYTES_MAX = 1024 * MIB;
 /** One message of them, with about 150 bytes of each of its tenants. No broker takes more than a record. */
 export const COUNTS_MESSAGE_BYTES_MAX = EVENT_BYTES_MAX;
-/** How often the counts are stored, and how long that may take before it is retried. */
+/** How often the counts are stored. */
 export const COUNTS_FLUSH_MS = 1 * SECOND_MS;
-export const COUNTS_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Days whose counts are read in parallel. */
 export const COUNTS_DAYS_READ_AT_ONCE = 8;
 /** Hours in one answer of a reconciliation: a month. And the last hours that are reconciled if it is not known which already were. */
@@ -206,7 +204,7 @@ export const OUTCOME_CHARACTERS_MAX = 64;
 export const METADATA_LIST_ITEMS_MAX = 32;
 /** Longest input of a classification, as JSON, that the history of risk shows; a longer one is in its event. */
 export const METADATA_JSON_CHARACTERS_MAX = 4000;
-/** Events that a case keeps per name they refer to, those that say most of it (src/law/cases/weight.ts) and of these the earliest. It bounds a long conversation, and one name used for everything. */
+/** Events that a case keeps per name they refer to, those that say most of it (src/views/cases/nodes.ts) and of these the earliest. It bounds a long conversation, and one name used for everything. */
 export const CASE_FACTS_MAX = 256;
 /** Names beside which one name may occur before it counts as used for everything and links nothing. */
 export const CASE_NEIGHBOURS_MAX = 64;
@@ -217,14 +215,10 @@ export const RETENTION_DAYS_MAX = 36_525;
 /** Holds of one tenant that are not released: they are checked for every batch that expires. */
 export const HOLDS_PER_TENANT_MAX = 1000;
 export const HOLD_REASON_CHARACTERS_MAX = 1000;
-/** A read or write of the retention bucket without an answer is given up after this time. */
-export const RETENTION_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Signed tree heads that are kept per tenant: for a tenant that always writes, those of the last day at one a second, 35 MB. */
 export const CHECKPOINTS_PER_TENANT_MAX = 86_400;
 /** How many of them are read at once. */
 export const CHECKPOINTS_PER_READ = 1000;
-/** A read or write of the stream of checkpoints without an answer is given up after this time. */
-export const CHECKPOINT_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Trees that the sealer takes in one look, the one that grew longest ago first. */
 export const SEAL_TREES_PER_LOOK = 1000;
 /** How many of them are sealed at once: each waits for the broker. */
@@ -243,7 +237,7 @@ export const MONITOR_HEADS_PER_TURN = 50;
 export const MONITOR_LEAVES_UNSIGNED_MAX = 100_000;
 /** How long `GET /v1/events/{event_id}/proof` waits for the seal at most, and how often it looks. */
 export const PROOF_WAIT_SECONDS_MAX = 30;
-export const PROOF_POLL_MS = 50;
+export const PROOF_POLL_MS = 100;
 /** Records of one evidence bundle, and their bytes: what an auditor's machine checks in a minute. More is asked for in parts. */
 export const EVIDENCE_RECORDS_MAX = 100_000;
 export const EVIDENCE_BYTES_MAX = 512 * MIB;
@@ -253,13 +247,8 @@ export const EVIDENCE_WAIT_SECONDS_DEFAULT = 10;
 export const EVIDENCE_ANCHOR_MS_MAX = 30 * SECOND_MS;
 /** Records that are read from the log in parallel for a bundle: 16 MiB of the largest. */
 export const EVIDENCE_READS_AT_ONCE = 64;
-/** Records that are read in one way, in parallel or by following the log, and how many may be skipped for each of them (measured: 25 cost one read). */
-export const EVIDENCE_STRETCH_RECORDS = 1000;
-export const EVIDENCE_FOLLOWED_PER_RECORD_MAX = 20;
 /** Records of a small bundle are read once, and kept for the other files. With EXPORTS_MAX of them 128 MiB. */
 export const EVIDENCE_KEPT_BYTES_MAX = 4 * MIB;
-/** How long the broker may take for a stretch of them. */
-export const EVIDENCE_FOLLOW_MS_MAX = 10 * SECOND_MS;
 /** Rows of the page for people: events, and of duties, assets and decisions each. All of them are in the files beside it. */
 export const EVIDENCE_TIMELINE_ROWS_MAX = 1000;
 export const EVIDENCE_SUMMARY_ROWS_MAX = 200;
@@ -277,23 +266,20 @@ export const SESSION_MS_MAX = 12 * 60 * 60 * 1000;
 export const KEY_NAME_CHARACTERS_MAX = 128;
 /** The highest rate of one key per second: far above what one broker takes, so that it refuses a typo and no plan. */
 export const KEY_RATE_PER_SECOND_MAX = 1_000_000;
-/** Different limits that one request may count against: the key's own, and those of the keys that it comes from. */
+/** Different limits that one request counts against: the key's own, and those of the keys that it comes from. */
 export const RATE_SHARES_MAX = 8;
 /** Keys of one tenant, revoked ones included: every front end holds all of them in memory, at about 1 KB each. */
 export const KEYS_PER_TENANT_MAX = 10_000;
 /** How long a rotated key works beside its successor, in seconds: a day by default, a week at most. */
 export const KEY_GRACE_SECONDS_DEFAULT = 24 * 60 * 60;
 export const KEY_GRACE_SECONDS_MAX = 7 * 24 * 60 * 60;
-/** How often a front end checks whether it has seen every change of the keys, and how long it waits for a missing one. */
+/** How often a front end reads what is new of the keys. */
 export const KEY_STATE_CHECK_MS = 500;
-export const KEY_STATE_CATCH_UP_MS = 200;
 /**
  * Keys not confirmed for this long make the instance not ready, because a key revoked meanwhile would still be accepted. Above the 4 to 6 s that a
  * cluster takes to choose a new leader (measured), which must not take every front end out of service at once.
  */
 export const KEY_STATE_AGE_MS_MAX = 10 * SECOND_MS;
-/** A read or write of the key bucket without an answer is given up after this time: while a cluster has no leader it is lost, and the next try is answered. */
-export const KEY_REQUEST_MS_MAX = 2 * SECOND_MS;
 /** Changes of one key, policy or hold that wait for each other, some milliseconds each, so the last one waits for less than a second. Beyond it the answer is 503 `overloaded`. */
 export const TURNS_WAITING_MAX = 32;
 /** Revocations have room beyond that: a thief who rotates a key all the time must not keep its owner from revoking it. */
@@ -320,9 +306,8 @@ export const VIEW_QUERY_MS_MAX = 30 * SECOND_MS;
 export const VIEW_WRITER_SILENT_MS_MAX = 3 * SECOND_MS;
 /** Connections for reading, per process: a slow search keeps one of them. */
 export const VIEW_READ_CONNECTIONS_MAX = 4;
-/** Rows and text that are sent to a database in one statement. */
-export const VIEW_STATEMENT_ROWS_MAX = 10_000;
-export const VIEW_STATEMENT_CHARACTERS_MAX = 4 * MIB;
+/** Text that is sent to a database in one statement; the next one is made while the server works on it. */
+export const VIEW_STATEMENT_CHARACTERS_MAX = MIB / 2;
 /** Prepared statements kept per connection. Their number grows with the combinations of filters that clients use. */
 export const VIEW_STATEMENTS_CACHED_MAX = 256;
 
@@ -330,11 +315,9 @@ export const VIEW_STATEMENTS_CACHED_MAX = 256;
 export const START_WAIT_MS_MAX = 60 * SECOND_MS;
 /** Pause before the next attempt to reach a broker, or at the start the database of the views. */
 export const AWAY_RETRY_MS = 500;
-/** Without the views: what they have seen, and whether the log answers, are asked at once and for so long; a load balancer waits a second. The log may be slow. */
-export const READINESS_VIEWS_MS_MAX = 500;
+/** How long readiness waits for the log, which may be slow, and for any other part: a load balancer waits a second. */
 export const READINESS_LOG_MS_MAX = 800;
-/** The same for what only warns. */
-export const READINESS_WORK_MS_MAX = 500;
+export const READINESS_PART_MS_MAX = 500;
 /** A record that waits longer for a signed head is reported, and so is a monitor that has not read the whole log for so long, or cannot read it. */
 export const UNSEALED_MS_MAX = 10 * 60 * SECOND_MS;
 export const MONITOR_ROUND_MS_MAX = 48 * 60 * 60 * SECOND_MS;
@@ -358,12 +341,10 @@ export const BODY_MS_MAX = 30 * SECOND_MS;
 export const BODY_BYTES_DISCARDED_MAX = 4 * BATCH_BODY_BYTES_MAX;
 /** How many of them at once: a fast sender has some MiB in the process before they are thrown away, and so many together 110 MB (measured). */
 export const BODIES_DISCARDED_AT_ONCE = 32;
-/** How often, within that time, all unfinished bodies are checked together. */
-export const BODY_LOOKS = 10;
 /** Time for the head of a request to arrive: Bun's own limit, which it has no setting for (measured). */
 export const HEAD_MS_MAX = 10 * SECOND_MS;
-/** Bodies over all requests, until they are answered, in the bytes that have come; and those of the sandbox. Past it the answer is 503 `overloaded`. */
-export const BODY_BYTES_HELD_MAX = 256 * MIB;
+/** Bodies over all requests, from their first bytes until they are answered; and those of the sandbox. Past it the answer is 503 `overloaded`. */
+export const BODY_BYTES_HELD_MAX = 64 * MIB;
 export const SANDBOX_BODY_BYTES_HELD_MAX = 32 * MIB;
 /** The same for long lists until their readers have taken them, in pieces. Shorter ones go into the system's buffers at once. */
 export const ANSWER_BYTES_HELD_MAX = 256 * MIB;
@@ -381,16 +362,14 @@ export const CONNECTION_IDLE_STEP_MS = 4 * SECOND_MS;
 
 /** A machine's clock that is further off is reported: a duty's deadline may be missed because of it. HTTP's Date has whole seconds. */
 export const CLOCK_OFF_MS_MAX = 5 * SECOND_MS;
-/** Free space below which `prooftrail doctor` warns, and below which it fails. */
+/** Free space below which readiness and `prooftrail doctor` warn. */
 export const DISK_FREE_BYTES_LOW = 1024 * MIB;
-export const DISK_FREE_BYTES_MIN = 64 * MIB;
 /** Consumers that your own services may have on one stream. Each durable one is a group of servers that elect a leader: 1000 took a quarter of a core (measured). */
 export const CONSUMERS_PER_STREAM_MAX = 64;
 /** Memory of a broker's streams, in relation to what they reserve. */
 export const BROKER_MEMORY_HEADROOM = 1.25;
-/** How often the brokers and their streams are looked at, how long an answer may take, and the used share of a limit that is reported. */
-export const BROKER_LOOK_MS = 5 * SECOND_MS;
-export const BROKER_LOOK_MS_MAX = 2 * SECOND_MS;
+/** How long the broker may take for a small request, about a key, a tree head or a stream: while a cluster has no leader it is lost, and the next one is answered. */
+export const BROKER_REQUEST_MS_MAX = 2 * SECOND_MS;
+/** How often the brokers and their streams are looked at, and the used share of a limit that is reported. */
+export const BROKER_LOOK_MS = 2 * SECOND_MS;
 export const BROKER_USAGE_HIGH = 0.9;
-/** A right for which the broker neither denies nor answers within this time is unknown. */
-export const PERMISSION_ANSWER_MS_MAX = 2 * SECOND_MS;

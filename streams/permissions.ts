@@ -13,7 +13,6 @@ import {
   COUNTS_SUBJECTS,
   OBLIGATION_SUBJECTS,
   RATES_SUBJECTS,
-  SANDBOX_CLIENTS_SUBJECTS,
   SANDBOX_SUBJECTS,
   storedSubjects,
 } from "./subjects.ts";
@@ -69,7 +68,6 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
     publish: [
       AUDIT_SUBJECTS,
       SANDBOX_SUBJECTS,
-      SANDBOX_CLIENTS_SUBJECTS,
       RATES_SUBJECTS,
       COUNTS_SUBJECTS,
       OBLIGATION_SUBJECTS,
@@ -80,8 +78,6 @@ export const PERMISSIONS: Readonly<Record<BrokerUser, BrokerPermissions>> = {
       ...EVERY_CLIENT,
       ...readMessages("AUDIT"),
       ...readMessages("SANDBOX"),
-      "$JS.API.STREAM.INFO.SANDBOX_CLIENTS",
-      "$JS.API.STREAM.MSG.GET.SANDBOX_CLIENTS",
       "$JS.API.STREAM.INFO.RATES",
       ...readMessages("CHECKPOINTS"),
       "$JS.API.STREAM.INFO.OBLIGATIONS",

@@ -2,13 +2,10 @@ import { RATES_AGE_MS_MAX, RATES_BYTES_MAX } from "../src/limits.ts";
 import { COUNTER_BYTES_MAX, nanoseconds, type StreamDefinition, type TopologyOptions } from "./stream.ts";
 import { RATES_SUBJECTS } from "./subjects.ts";
 
-/**
- * What each key has used of its rate, second by second, as counters (NATS ADR-49), so that a limit holds over all front ends. In memory, because a
- * lost count loses no event.
- */
+/** What each key, tenant and client of the sandbox has used of its rate, as counters (NATS ADR-49), so that a limit holds over all front ends. In memory, because a lost count loses no event. */
 export const ratesStream = (options: TopologyOptions): StreamDefinition => ({
   name: "RATES",
-  purpose: "Counters of the rate limits, one per key or tenant, unit and second.",
+  purpose: "Counters of the rate limits, one per key, tenant or client of the sandbox, unit and window.",
   writtenBy: "the front ends (src/nats/rate-counter.ts)",
   readBy: "the front ends, in the acknowledgement",
   settings: {

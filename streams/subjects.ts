@@ -6,7 +6,6 @@
 export const AUDIT_SUBJECTS = "audit.>";
 export const SANDBOX_SUBJECTS = "sandbox.>";
 export const RATES_SUBJECTS = "rates.>";
-export const SANDBOX_CLIENTS_SUBJECTS = "sandbox_client.*";
 
 export const COUNTS_SUBJECTS = "counted.*.*.*";
 
@@ -42,10 +41,7 @@ export const COUNTS_GROUPS = 32;
 export const countsSubject = (day: string, group: number | "*", writer: string): string =>
   `counted.${day}.${group}.${writer}`;
 
-/** The requests of one client of the sandbox. */
-export const sandboxClientSubject = (client: string): string => `sandbox_client.${client}`;
-
-/** The counter of one key, unit and second since 1970. */
+/** The counter of one key, tenant or client, of one unit, in the window that begins at this second since 1970. */
 export const rateSubject = (holder: string, unit: string, window: number): string =>
   `rates.${holder}.${unit}.${window}`;
 

@@ -6,7 +6,6 @@ import { obligationsStream } from "./obligations.ts";
 import { ratesStream } from "./rates.ts";
 import { retentionStream } from "./retention.ts";
 import { sandboxStream } from "./sandbox.ts";
-import { sandboxClientsStream } from "./sandbox-clients.ts";
 import type { StreamDefinition, TopologyOptions } from "./stream.ts";
 
 /** All streams and buckets of Prooftrail, in order of creation. */
@@ -19,14 +18,13 @@ export const topology = (options: TopologyOptions): readonly StreamDefinition[] 
   ratesStream(options),
   retentionStream(options),
   sandboxStream(options),
-  sandboxClientsStream(options),
 ];
 
 /**
  * Streams of earlier versions that nothing reads any more. One in memory is reduced to one message, because an unbounded stream takes the room of
  * the others. Until v0.1.0 counts were in memory in a cluster.
  */
-export const RETIRED_STREAMS: readonly string[] = ["ACCEPTED"];
+export const RETIRED_STREAMS: readonly string[] = ["ACCEPTED", "SANDBOX_CLIENTS"];
 
 /** What the streams with this storage may take on one server. */
 export const bytesReserved = (

@@ -10,7 +10,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { SYSTEM_EVENTS } from "../src/access/administration/system-events.ts";
 import { SCOPES } from "../src/access/scopes.ts";
 import { PROBLEMS } from "../src/api/http/problem.ts";
-import { REJECTION_CODES } from "../src/api/intake/answer.ts";
+import { REJECTION_CODES } from "../src/api/intake/judged.ts";
 import { EVENT_MEMBERS } from "../src/event/audit-event.ts";
 import { EVENT_TYPES } from "../src/event/event-types.ts";
 import { METADATA_KEYS } from "../src/event/metadata-keys.ts";
@@ -26,7 +26,7 @@ import {
   OUTBOX_BYTES_DEFAULT,
   SEND_TIMEOUT_MS_DEFAULT,
 } from "../src/sdk/limits.ts";
-import { Environment } from "../src/service/config.ts";
+import { Environment } from "../src/service/settings.ts";
 import { createMetrics } from "../src/telemetry/metrics.ts";
 import { PERMISSIONS } from "../streams/permissions.ts";
 import { topology } from "../streams/topology.ts";
@@ -116,22 +116,14 @@ const sizeOf = (bytes: number): string | undefined => {
 test("streams/README.md lists every stream with its subjects and its bound, and every broker user", () => {
   const streams = rows(read("streams/README.md").split("\n## ")[0] ?? "");
   expect(streams.map(([name, , , subjects]) => [name, subjects])).toEqual(
-    [
-      "AUDIT",
-      "CHECKPOINTS",
-      "OBLIGATIONS",
-      "SANDBOX",
-      "SANDBOX_CLIENTS",
-      "KV_KEYS",
-      "RATES",
-      "KV_RETENTION",
-      "COUNTS",
-    ].map((name) => [
-      name,
-      topology({ replicas: 1 })
-        .find((stream) => stream.name === name)
-        ?.settings.subjects.join(" "),
-    ]),
+    ["AUDIT", "CHECKPOINTS", "OBLIGATIONS", "SANDBOX", "KV_KEYS", "RATES", "KV_RETENTION", "COUNTS"].map(
+      (name) => [
+        name,
+        topology({ replicas: 1 })
+          .find((stream) => stream.name === name)
+          ?.settings.subjects.join(" "),
+      ],
+    ),
   );
   expect(streams).toHaveLength(topology({ replicas: 1 }).length);
   const sizes = streams.map(([name, , kept]) => [name, /at most (\d+ [KMG]iB)/.exec(kept ?? "")?.[1]]);

@@ -1,4 +1,4 @@
-import { Environment } from "../../src/service/config.ts";
+import { Environment } from "../../src/service/settings.ts";
 import { code, page, prose } from "./markdown.ts";
 
 export const settingsPage = (): string =>

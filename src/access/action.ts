@@ -26,20 +26,12 @@ export type ActionOf<Kinds extends Readonly<Record<string, ActionKind>>> = {
 export interface Actor {
   readonly principal: Principal;
   readonly requestId: string;
-  /** Whether the key still allows this: it may end while a change waits for its turn. Left out: always. */
-  readonly isStillAllowed?: () => boolean;
 }
 
-/** The caller's key was revoked or expired while the change waited for its turn: nothing was done. */
-export interface ActorEnded {
-  readonly kind: "key_ended";
+/** The key of the actor was revoked or expired since its request began: nothing was done. */
+export class KeyEndedError extends Error {
+  override readonly name = "KeyEndedError";
 }
-
-/** Work for a turn: refused if the caller's key has ended by then. */
-export const unlessEnded =
-  <Result>({ isStillAllowed }: Actor, work: () => Promise<Result>) =>
-  async (): Promise<Result | ActorEnded> =>
-    (isStillAllowed?.() ?? true) ? work() : { kind: "key_ended" };
 
 export type ActionResult =
   | { readonly kind: "written" }
@@ -59,7 +51,7 @@ export interface ActionRecorder<Action> {
   /**
    * Appends the event of the action, and calls `work` once it is stored. If it cannot be stored nothing is done, and the answer is
    * `unavailable`. If `work` does not write, the log gets a mark that the action failed. Call it after everything that can be refused has
-   * been refused.
+   * been refused. Throws KeyEndedError if the actor's key has ended, as it may while a change waits for its turn.
    */
   carryOut(options: {
     readonly by: Actor;

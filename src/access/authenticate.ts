@@ -1,8 +1,8 @@
 /** Who is asking, and may they: from the `Authorization` header to a principal, and from a principal to one scope. */
 import { hashSecret, parseApiKey, verifySecret } from "./api-key.ts";
-import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord, isActive } from "./key-record.ts";
+import { type RateShares, rateSharesOf } from "./key-limiter.ts";
+import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord, isActive, PROVIDER_ID } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
-import { type RateShares, rateSharesOf } from "./rate-shares.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
 import type { Covers, Role } from "./seats.ts";
 import { DEFAULT_TENANT, SYSTEM_TENANT } from "./tenant.ts";
@@ -171,6 +171,13 @@ export const authenticateById = (
     ? { kind: "principal", principal: principalOf(record, keys.get) }
     : { kind: "invalid" };
 };
+
+/** Whether the key of a principal still exists and is valid. A sign-in provider has none. */
+export const isStillActive = (
+  { keyId }: Principal,
+  keys: Pick<KeyStore, "get" | "admin">,
+  now: Date,
+): boolean => keyId === PROVIDER_ID || authenticateById(keyId, keys, now).kind === "principal";
 
 /** All times are spelt alike, so they compare as text. */
 const earliest = (one: string | undefined, other: string | undefined): string | undefined =>

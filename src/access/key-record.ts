@@ -34,7 +34,7 @@ const rateLimit = (leftOut: string) =>
     { requests_per_second: Type.Optional(Rate), events_per_second: Type.Optional(Rate) },
     {
       additionalProperties: false,
-      description: `Limits of this key. Its successors and the keys that it makes share them. What is left out is ${leftOut}. A batch above \`events_per_second\` is let through once and waited for afterwards: with 5 a batch of 1000 passes, and what comes next is answered with 429 and \`Retry-After: 200\`.`,
+      description: `Limits of this key. Its successors and the keys that it makes share them. What is left out is ${leftOut}. Events are counted over a time that holds a batch of 1000: with 5 per second such a batch passes about every 200 s.`,
     },
   );
 

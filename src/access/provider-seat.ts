@@ -2,7 +2,7 @@
  * From what a provider says about a person to their seat. The claim decides whether the person belongs to the tenant, and the role of a new
  * seat. A seat that is there decides itself: somebody gave it, the log has it, and it may cover less or end earlier than a claim can say.
  */
-import { createTurnsAbout } from "../runtime/turns-about.ts";
+import { createKeyedMutex } from "../runtime/keyed-mutex.ts";
 import type { Principal } from "./authenticate.ts";
 import { type ApiKeyRecord, isActive, PROVIDER_ID } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
@@ -23,7 +23,7 @@ export const createFindSeat = (dependencies: {
   readonly now: () => Date;
 }): FindSeat => {
   const { keys, keyStore, now } = dependencies;
-  const turns = createTurnsAbout();
+  const turns = createKeyedMutex();
   const find = async (
     { tenant, role }: Grant,
     person: Identified,

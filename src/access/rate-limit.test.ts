@@ -1,51 +1,180 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createRateLimiter } from "./rate-limit.ts";
+import { createRateLimiter, perSecondLimit, type RateCounter, type RateDecision } from "./rate-limit.ts";
 
-const requests = (keyId: string, perSecond: number | undefined, count = 1) =>
-  ({ keyId, unit: "requests", perSecond, count }) as const;
+/** Counters in memory that answer a little later, as a broker does. */
+const memoryCounter = (): RateCounter & { questions: number } => {
+  const values = new Map<string, number>();
+  const counter = {
+    questions: 0,
+    add: async ({ holder, unit, window }: Parameters<RateCounter["add"]>[0], count: number) => {
+      counter.questions++;
+      const name = `${holder} ${unit} ${window}`;
+      const value = (values.get(name) ?? 0) + count;
+      values.set(name, value);
+      await Promise.resolve();
+      return value;
+    },
+  };
+  return counter;
+};
 
-test("a key without a limit is never refused", () => {
-  const limiter = createRateLimiter(() => 0);
-  for (let index = 0; index < 1000; index++)
-    expect(limiter.take(requests("a", undefined)).kind).toBe("allowed");
+const fleet = (size: number, counter: RateCounter, nowMs: () => number) =>
+  Array.from({ length: size }, () => createRateLimiter({ counter, nowMs }));
+
+const requests = (perSecond: number) => perSecondLimit("k", "requests", perSecond);
+const allowed = (decisions: readonly (RateDecision | undefined)[]): number =>
+  decisions.filter((decision) => decision?.kind === "allowed").length;
+
+test("all front ends together let at most the rate through in a second, and use nearly all of it", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 5 }), async (rate, size) => {
+      let now = 5_000_000;
+      const limiters = fleet(size, memoryCounter(), () => now);
+      const lost = size * Math.ceil(rate / 10);
+      for (let second = 0; second < 4; second++) {
+        let passed = 0;
+        for (let step = 0; step < 20; step++) {
+          const asked = Array.from({ length: rate + 5 }, (_, index) =>
+            limiters[index % size]?.take(requests(rate), 1),
+          );
+          passed += allowed(await Promise.all(asked));
+          now += 50;
+        }
+        expect(passed).toBeLessThanOrEqual(rate);
+        // The window before counts less and less, so the last steps let the last ones through.
+        expect(passed).toBeGreaterThanOrEqual(Math.min(rate, Math.floor(rate * 0.9) - lost));
+      }
+    }),
+    { numRuns: 30 },
+  );
 });
 
-test("no stretch of time lets more pass than one second's worth plus the refill", () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 50 }),
-      fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 300 }),
-      (rate, pauses) => {
-        let now = 0;
-        const limiter = createRateLimiter(() => now);
+test("in any stretch of time no more events pass than the rate gives, beside two batches", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 2000 }),
+      fc.array(fc.tuple(fc.integer({ min: 1, max: 1000 }), fc.nat({ max: 200_000 })), { maxLength: 200 }),
+      async (rate, batches) => {
+        let now = 5_000_000;
+        const limiters = fleet(3, memoryCounter(), () => now);
+        const limit = perSecondLimit("k", "events", rate);
         let passed = 0;
-        for (const pause of pauses) {
+        for (const [index, [count, pause]] of batches.entries()) {
+          const decision = await limiters[index % 3]?.take(limit, count);
+          if (decision?.kind === "allowed") passed += count;
+          expect(passed).toBeLessThanOrEqual((rate * (now - 5_000_000)) / 1000 + 2 * limit.quota + 1000);
           now += pause;
-          if (limiter.take(requests("a", rate)).kind === "allowed") passed++;
-          expect(passed).toBeLessThanOrEqual(rate + (now / 1000) * rate + 1e-6);
         }
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+test("a refusal names the time after which every front end lets one more through", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom("requests" as const, "events" as const),
+      fc.integer({ min: 1, max: 1500 }),
+      fc.nat({ max: 1_000_000 }),
+      async (unit, rate, offset) => {
+        let now = 5_000_000 + offset;
+        const limit = perSecondLimit("k", unit, rate);
+        const limiters = fleet(2, memoryCounter(), () => now);
+        let refusal: RateDecision | undefined;
+        for (let tries = 0; tries < 30 && refusal?.kind !== "limited"; tries++)
+          refusal = await limiters[tries % 2]?.take(limit, Math.ceil(limit.quota / 4));
+        if (refusal?.kind !== "limited") throw new Error("nothing was refused");
+        expect(refusal.retryAfterSeconds).toBeLessThanOrEqual(2 * limit.windowSeconds);
+        now += refusal.retryAfterSeconds * 1000;
+        expect(allowed(await Promise.all(limiters.map((limiter) => limiter.take(limit, 1))))).toBeGreaterThan(
+          0,
+        );
       },
     ),
   );
 });
 
-test("one more request is allowed after the time that the refusal names", () => {
-  let now = 0;
-  const limiter = createRateLimiter(() => now);
-  limiter.take(requests("a", 10, 35));
-  const limited = limiter.take(requests("a", 10));
-  expect(limited).toEqual({ kind: "limited", unit: "requests", perSecond: 10, retryAfterSeconds: 3 });
-  now = 2_000;
-  expect(limiter.take(requests("a", 10)).kind).toBe("limited");
-  now = 3_000;
-  expect(limiter.take(requests("a", 10)).kind).toBe("allowed");
+test("a batch larger than the rate passes, and every front end makes the key wait for it", async () => {
+  let now = 5_000_000;
+  const [one, other] = fleet(2, memoryCounter(), () => now);
+  const limit = perSecondLimit("k", "events", 5);
+  expect(limit).toMatchObject({ quota: 1000, windowSeconds: 200 });
+  expect(await one?.take(limit, 1000)).toEqual({ kind: "allowed" });
+  now += 10_000;
+  for (const limiter of [one, other])
+    expect(await limiter?.take(limit, 1)).toEqual({ kind: "limited", limit, retryAfterSeconds: 191 });
+  now += 191_000;
+  expect((await other?.take(limit, 1000))?.kind).toBe("allowed");
+  expect((await one?.take(limit, 1))?.kind).toBe("limited");
 });
 
-test("each key and each unit has its own bucket", () => {
-  const limiter = createRateLimiter(() => 0);
-  limiter.take(requests("a", 1));
-  expect(limiter.take(requests("a", 1)).kind).toBe("limited");
-  expect(limiter.take(requests("b", 1)).kind).toBe("allowed");
-  expect(limiter.take({ ...requests("a", 1), unit: "events" }).kind).toBe("allowed");
+test("of batches that several front ends ask for at once one passes, and the others leave nothing in the counter", async () => {
+  const now = 5_000_000;
+  const counter = memoryCounter();
+  const limiters = fleet(5, counter, () => now);
+  const limit = perSecondLimit("k", "events", 10);
+  expect(allowed(await Promise.all(limiters.map((limiter) => limiter.take(limit, 1000))))).toBe(1);
+  expect(await counter.add({ ...limit, window: 5000 }, 0)).toBe(1000);
+});
+
+test("a front end asks ten times a second and once for the window before, and not at all while it must wait", async () => {
+  const counter = memoryCounter();
+  const [limiter] = fleet(1, counter, () => 5_000_000);
+  for (let index = 0; index < 1000; index++)
+    expect(await limiter?.take(requests(1000), 1)).toEqual({ kind: "allowed" });
+  expect(counter.questions).toBe(11);
+  for (let index = 0; index < 1000; index++)
+    expect((await limiter?.take(requests(1000), 1))?.kind).toBe("limited");
+  // The question that is refused, and what it takes back.
+  expect(counter.questions).toBe(13);
+});
+
+test("a lease whose answer comes after its second is not spent in the next second", async () => {
+  let now = 5_000_999;
+  const inMemory = memoryCounter();
+  const late = Promise.withResolvers<void>();
+  const counter: RateCounter = {
+    add: async (asked, count) => {
+      if (asked.window === 5000) await late.promise;
+      return inMemory.add(asked, count);
+    },
+  };
+  const [limiter] = fleet(1, counter, () => now);
+  const early = limiter?.take(requests(1000), 1);
+  now = 5_001_000;
+  late.resolve();
+  expect((await early)?.kind).toBe("allowed");
+  const before = inMemory.questions;
+  await limiter?.take(requests(1000), 1);
+  expect(inMemory.questions).toBe(before + 2);
+});
+
+test("while the counter does not answer, each front end keeps the rate on its own, and waits once a second", async () => {
+  let now = 5_000_000;
+  let questions = 0;
+  const silent: RateCounter = {
+    add: async () => {
+      questions++;
+      return undefined;
+    },
+  };
+  const [limiter] = fleet(1, silent, () => now);
+  for (let second = 1; second <= 3; second++) {
+    const asked = Array.from({ length: 30 }, () => limiter?.take(requests(10), 1));
+    expect(allowed(await Promise.all(asked))).toBe(10);
+    expect(questions).toBe(2 * second);
+    now += 1000;
+  }
+});
+
+test("a clock that is set back blocks no key for what it has already used", async () => {
+  let now = 7_200_000;
+  const [one, other] = fleet(2, memoryCounter(), () => now);
+  for (let index = 0; index < 20; index++) await one?.take(requests(10), 1);
+  expect((await other?.take(requests(10), 1))?.kind).toBe("limited");
+  now = 3_600_000;
+  for (const limiter of [one, other])
+    expect(await limiter?.take(requests(10), 1)).toEqual({ kind: "allowed" });
 });

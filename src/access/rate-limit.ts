@@ -1,57 +1,141 @@
 /**
- * The arithmetic of a key's own limits: a bucket that refills evenly and holds one second's worth. It may go into debt: a batch larger than
- * the rate passes when the bucket is full, and is paid for by a longer wait afterwards. Kept per process: the fallback of
- * shared-rate-limit.ts while the broker does not answer.
+ * Rate limits over all front ends, as sliding windows of two buckets: what was counted in this window, and the part of the window before
+ * that the last `windowSeconds` still reach into. A front end leases a tenth of a second's rate from the shared counter and serves requests
+ * from that, so most requests ask nobody; what is left of a lease at the end of its second is lost. If the counter does not answer, each
+ * front end has the whole rate for that second.
  */
-
-export interface RateLimiter {
-  /** Takes `count` for this key, or returns how long to wait. A key without a limit is always allowed. */
-  take(request: RateRequest): RateDecision;
-}
-
-export interface RateRequest {
-  readonly keyId: string;
-  readonly unit: RateUnit;
-  /** Undefined if the key has no such limit. */
-  readonly perSecond: number | undefined;
-  readonly count: number;
-}
+import { BATCH_EVENTS_MAX } from "../limits.ts";
 
 export type RateUnit = "requests" | "events";
+
+export interface RateLimit {
+  /** Whose counter it is: a key, a tenant or a client without a key. One token of a subject. */
+  readonly holder: string;
+  readonly unit: RateUnit;
+  readonly quota: number;
+  readonly windowSeconds: number;
+}
 
 export type RateDecision =
   | { readonly kind: "allowed" }
   | {
       readonly kind: "limited";
-      readonly unit: RateUnit;
-      readonly perSecond: number;
+      readonly limit: RateLimit;
       /** Whole seconds until one more is allowed, at least 1. */
       readonly retryAfterSeconds: number;
-      /** Whose limit it is, if not the key's own. */
-      readonly sharedBy?: "keys" | "tenant";
     };
 
-/** `elapsedMs`: a clock that never goes back. */
-export const createRateLimiter = (elapsedMs: () => number): RateLimiter => {
-  const buckets = new Map<string, { level: number; at: number }>();
-  return {
-    take: ({ keyId, unit, perSecond, count }) => {
-      if (perSecond === undefined) return { kind: "allowed" };
-      const now = elapsedMs();
-      const name = `${unit} ${keyId}`;
-      const bucket = buckets.get(name) ?? { level: perSecond, at: now };
-      const level = Math.min(perSecond, bucket.level + ((now - bucket.at) / 1000) * perSecond);
-      if (level < 1) {
-        buckets.set(name, { level, at: now });
-        return {
-          kind: "limited",
-          unit,
-          perSecond,
-          retryAfterSeconds: Math.max(1, Math.ceil((1 - level) / perSecond)),
-        };
-      }
-      buckets.set(name, { level: level - count, at: now });
-      return { kind: "allowed" };
-    },
-  };
+/** A window of events holds one full batch, so that a batch passes at any rate and is paid for within the window. */
+export const perSecondLimit = (holder: string, unit: RateUnit, perSecond: number): RateLimit => {
+  const windowSeconds = unit === "events" ? Math.ceil(BATCH_EVENTS_MAX / perSecond) : 1;
+  return { holder, unit, quota: perSecond * windowSeconds, windowSeconds };
 };
+
+export interface RateCounter {
+  /** Adds to one counter and gives its new value; undefined if no answer came. `window`: its first second since 1970. */
+  add(
+    counter: Pick<RateLimit, "holder" | "unit"> & { readonly window: number },
+    count: number,
+  ): Promise<number | undefined>;
+}
+
+export interface RateLimiter {
+  /** Passes if any of the limit is left, and counts in full. */
+  take(limit: RateLimit, count: number): Promise<RateDecision>;
+}
+
+/** What this front end knows of one limit in the current second. */
+interface Lease {
+  left: number;
+  /** What was counted in the window before. */
+  before: number | undefined;
+  refusedUntilMs: number;
+  asking: Promise<RateDecision> | undefined;
+}
+
+const LEASES_PER_SECOND = 10;
+
+export const createRateLimiter = ({
+  counter,
+  nowMs,
+}: {
+  readonly counter: RateCounter;
+  readonly nowMs: () => number;
+}): RateLimiter => {
+  let second = Number.NaN;
+  let leases = new Map<string, Lease>();
+  const leaseOf = ({ unit, holder }: RateLimit): Lease => {
+    const now = Math.floor(nowMs() / 1000);
+    if (now !== second) [second, leases] = [now, new Map()];
+    const name = `${unit} ${holder}`;
+    const lease = leases.get(name) ?? { left: 0, before: undefined, refusedUntilMs: 0, asking: undefined };
+    leases.set(name, lease);
+    return lease;
+  };
+
+  const ask = async (limit: RateLimit, count: number, lease: Lease): Promise<RateDecision> => {
+    const { holder, unit, quota, windowSeconds } = limit;
+    const asked = nowMs() / 1000;
+    const window = Math.floor(asked / windowSeconds) * windowSeconds;
+    const leased = Math.ceil(quota / windowSeconds / LEASES_PER_SECOND);
+    const wanted = Math.max(count, leased);
+    const [value, before] = await Promise.all([
+      counter.add({ holder, unit, window }, wanted),
+      // Adding 0 returns the current value.
+      lease.before ?? counter.add({ holder, unit, window: window - windowSeconds }, 0),
+    ]);
+    if (value === undefined || before === undefined) {
+      lease.left = Math.max(0, quota / windowSeconds - count);
+      lease.refusedUntilMs = (second + 1) * 1000;
+      return ALLOWED;
+    }
+    lease.before = before;
+    const used = value - wanted;
+    const free = quota - used - before * (1 - (asked - window) / windowSeconds);
+    const isAllowed = free > 0 || lease.left > 0;
+    const given = isAllowed ? Math.max(count - lease.left, Math.min(wanted, Math.floor(free))) : 0;
+    if (given < wanted) void counter.add({ holder, unit, window }, given - wanted);
+    lease.left += given;
+    if (isAllowed) {
+      lease.left -= count;
+      return ALLOWED;
+    }
+    // Half a request less than what is free then: where the count only just reaches the quota, nothing passes.
+    const room = quota - leased + 0.5;
+    lease.refusedUntilMs = 1000 * (window + windowSeconds * partUntilFree({ used, before, room }));
+    return limited(limit, lease.refusedUntilMs - nowMs());
+  };
+
+  const take = async (limit: RateLimit, count: number): Promise<RateDecision> => {
+    for (;;) {
+      const lease = leaseOf(limit);
+      if (lease.left >= count) {
+        lease.left -= count;
+        return ALLOWED;
+      }
+      const waitMs = lease.refusedUntilMs - nowMs();
+      if (waitMs > 0) return limited(limit, waitMs);
+      if (lease.asking === undefined) {
+        lease.asking = ask(limit, count, lease);
+        const decision = await lease.asking;
+        lease.asking = undefined;
+        return decision;
+      }
+      // One question at a time: whoever comes meanwhile waits for its answer and looks again.
+      await lease.asking;
+    }
+  };
+  return { take };
+};
+
+/** After which part of the window, above 1 in the one that follows, less than `room` counts. */
+const partUntilFree = ({ used, before, room }: { used: number; before: number; room: number }): number =>
+  used < room ? 1 - (room - used) / before : 1 + Math.max(0, 1 - room / used);
+
+const ALLOWED: RateDecision = { kind: "allowed" };
+
+const limited = (limit: RateLimit, waitMs: number): RateDecision => ({
+  kind: "limited",
+  limit,
+  retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+});

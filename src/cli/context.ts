@@ -3,7 +3,6 @@
  */
 import process from "node:process";
 import type { Readable } from "node:stream";
-import { keepFreedMemory } from "../runtime/allocator.ts";
 import { printableDocuments, printableJson } from "../runtime/printable.ts";
 
 export interface Writer {
@@ -29,8 +28,6 @@ export interface Context {
   readonly now: () => Date;
   /** A random number from 0 to below 1. */
   readonly random: () => number;
-  /** For a command that projects many records. The program begins again for it, so it comes before anything else. */
-  readonly keepFreedMemory: () => void;
 }
 
 const COLUMNS_UNKNOWN = 80;
@@ -47,7 +44,6 @@ export const processContext = (): Context => {
     interruption: interruptionOf(),
     now: () => new Date(),
     random: Math.random,
-    keepFreedMemory,
   };
 };
 
@@ -83,7 +79,7 @@ const writerOn = (stream: NodeJS.WriteStream, environment: Context["environment"
 
 /** For a command that writes JSON: text from others must not control a terminal. A file or a pipe gets the JSON unchanged. */
 export const withPrintableJson = (context: Context): Context => {
-  const { out, err, environment, interruption, now, random, keepFreedMemory } = context;
+  const { out, err, environment, interruption, now, random } = context;
   return {
     out: printingTexts(out, printableJson),
     err: printingTexts(err, printableDocuments),
@@ -94,7 +90,6 @@ export const withPrintableJson = (context: Context): Context => {
     interruption,
     now,
     random,
-    keepFreedMemory,
   };
 };
 

@@ -26,8 +26,6 @@ export const CLI_LONG_ANSWER_MS_MAX = 2 * 60 * SECOND_MS;
 export const CLI_STREAM_QUIET_MS_MAX = 3 * STREAM_KEEP_ALIVE_MS;
 /** How often progress is reported without a terminal. */
 export const PROGRESS_LINE_MS = 5 * SECOND_MS;
-/** How often `prooftrail doctor` repeats a request that the key's rate limit refuses: even one request per second is enough for all of them. */
-export const DOCTOR_TRIES_MAX = 4;
 /** A key that expires within this time is mentioned. */
 export const KEY_ENDS_SOON_MS = 14 * 24 * 60 * 60 * SECOND_MS;
 

@@ -1,13 +1,11 @@
 /** What `prooftrail doctor` checks of a service over HTTP. */
-
-import { setTimeout as delay } from "node:timers/promises";
-import { PAGE_ROWS_MAX } from "../limits.ts";
-import { type Check, clockCheck, failed, ok, unchecked, warned } from "../service/check.ts";
+import { CLOCK_OFF_MS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
+import { type Check, failed, ok, unchecked, warned } from "../service/check.ts";
 import { type Api, createApi, foreignAnswer, refusalOf } from "./api.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Failure } from "./failure.ts";
 import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.ts";
-import { CLI_RETRY_MS_MAX, DOCTOR_TRIES_MAX, KEY_ENDS_SOON_MS } from "./limits.ts";
+import { KEY_ENDS_SOON_MS } from "./limits.ts";
 import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 
 export async function* remoteChecks(parts: {
@@ -16,9 +14,8 @@ export async function* remoteChecks(parts: {
   readonly now: () => Date;
 }): AsyncGenerator<Check> {
   const { address, key, now } = parts;
-  const open = createApi(address, undefined);
   const before = now().getTime();
-  const tried = await open.attempt({ path: "/health/ready" });
+  const tried = await createApi(address, undefined).attempt({ path: "/health/ready" });
   if (tried.kind === "unreachable") {
     const { detail, advice } = tried.failure.document;
     yield failed("http", detail, advice);
@@ -26,16 +23,15 @@ export async function* remoteChecks(parts: {
     return;
   }
   const { response } = tried;
-  const after = now().getTime();
+  // HTTP's Date is truncated to whole seconds, so on average it is half a second late.
+  const offMs = Date.parse(response.headers.get("date") ?? "") + 500 - (before + now().getTime()) / 2;
   const ready = await readyCheck(address, response);
   yield ready;
   // What the service says of its installation although it is ready: only it knows how far its sealer and its monitor are.
   const body = asRecord(ready.state === "ok" && parseJson(await response.text().catch(() => "")));
   for (const { detail } of asRecords(asRecord(body?.data)?.warnings))
     yield warned("health", asText(detail) ?? "");
-  const date = Date.parse(response.headers.get("date") ?? "");
-  // The header Date is truncated to whole seconds, so on average it is half a second late.
-  if (!Number.isNaN(date)) yield clockCheck("service's clock", date + 500 - (before + after) / 2);
+  if (!Number.isNaN(offMs)) yield clockCheck(offMs);
   if (key) yield* keyChecks(createApi(address, key), key, now());
   else
     yield warned(
@@ -46,29 +42,36 @@ export async function* remoteChecks(parts: {
 }
 
 const readyCheck = async (address: ServiceAddress, response: Response): Promise<Check> => {
-  const name = "http";
   const { url } = address;
   const problem = response.ok
     ? foreignAnswer(response, address)
     : await refusalOf(response, address, undefined);
-  if (!problem) return ok(name, `${url} is ready`);
+  if (!problem) return ok("http", `${url} is ready`);
   const { code, detail, advice } = problem.document;
   return code === "unexpected_answer" || code === "unreachable"
-    ? failed(name, `of /health/ready: ${detail}`, advice)
+    ? failed("http", `of /health/ready: ${detail}`, advice)
     : failed(
-        name,
+        "http",
         `${url} is not ready: ${detail}`,
         "Do what it says there; the log of the service says more.",
       );
+};
+
+/** `offMs`: positive if the service's clock is ahead of this machine's. */
+const clockCheck = (offMs: number): Check => {
+  const name = "service's clock";
+  if (Math.abs(offMs) <= CLOCK_OFF_MS_MAX) return ok(name, "agrees with this machine's");
+  const off = `${(Math.abs(offMs) / 1000).toFixed(1)} s ${offMs > 0 ? "ahead of" : "behind"}`;
+  return warned(name, `${off} this machine's`, "Set both by NTP: due times and retention follow the clock.");
 };
 
 const KEYS_PATH = `/v1/keys?limit=${PAGE_ROWS_MAX}`;
 
 /** Each scope is tested with a request that changes nothing: an empty batch, one event, the list of keys. */
 const SCOPE_QUESTIONS = [
-  { scope: "events:write", question: { path: "/v1/events/batch", body: '{"events":[]}' } },
-  { scope: "events:read", question: { path: "/v1/events?limit=1" } },
-  { scope: "keys:manage", question: { path: KEYS_PATH } },
+  ["events:write", { path: "/v1/events/batch", body: '{"events":[]}' }],
+  ["events:read", { path: "/v1/events?limit=1" }],
+  ["keys:manage", { path: KEYS_PATH }],
 ] as const;
 
 async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<Check> {
@@ -76,7 +79,7 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
   const scopes: string[] = [];
   let own: JsonRecord | undefined;
   try {
-    for (const { scope, question } of SCOPE_QUESTIONS) {
+    for (const [scope, question] of SCOPE_QUESTIONS) {
       const answer = await askFor(api, question);
       if (answer === undefined) continue;
       scopes.push(scope);
@@ -85,7 +88,7 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { code, title, detail, advice } = error.document;
-    if (isOverLimit(error))
+    if (code === "rate_limited")
       yield warned(
         name,
         `from ${key.source}; it is valid, but its rate limit left no room to check all its scopes`,
@@ -116,18 +119,10 @@ const findOwn = async (api: Api, key: ServiceKey, firstPage: unknown): Promise<J
 
 /** Undefined if the key lacks the scope. */
 const askFor = async (api: Api, question: { path: string }): Promise<unknown> => {
-  for (let tries = 1; ; tries++) {
-    try {
-      const { value } = await api.ask(question);
-      return value;
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      if (error.exitCode === EXIT.forbidden) return undefined;
-      if (!isOverLimit(error) || tries === DOCTOR_TRIES_MAX) throw error;
-      await delay(Math.min(error.retryAfterMs ?? 0, CLI_RETRY_MS_MAX));
-    }
+  try {
+    return (await api.ask(question)).value;
+  } catch (error) {
+    if (error instanceof Failure && error.exitCode === EXIT.forbidden) return undefined;
+    throw error;
   }
 };
-
-/** For a key that the service knows. */
-const isOverLimit = ({ document }: Failure): boolean => document.code === "rate_limited";

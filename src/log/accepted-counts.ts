@@ -21,8 +21,6 @@ export interface AcceptedCounts {
   add(accepted: { readonly tenant: string; readonly receivedAt: string; readonly events: number }): void;
   /** Counts by hour; an hour without a count is absent. Throws LogUnavailableError. */
   read(tenant: string, hours: readonly Hour[]): Promise<ReadonlyMap<Hour, number>>;
-  /** When counting began, as in `received_at`: events of before may not be counted. Throws LogUnavailableError. */
-  begin(): Promise<string>;
   /** The tenants with an acknowledged event in the hour. Throws LogUnavailableError. */
   tenants(hour: Hour): Promise<readonly string[]>;
   /** Stores the remaining counts. */

@@ -1,27 +1,13 @@
 import type { Outcome, Sequence } from "./outcome.ts";
-import { RECORD_END } from "./record.ts";
+import type { PayloadText } from "./payload.ts";
 
 /** A message to append to the log. */
-export interface OutgoingRecord {
+export interface OutgoingRecord extends PayloadText {
+  readonly tenant: string;
   readonly subject: string;
   /** See message-id.ts. The broker stores one message per id within the duplicate window. */
   readonly messageId: string;
-  /** See recordStart. All records of a request share one text. */
-  readonly start: string;
-  /** The event as it was sent. */
-  readonly event: EventBytes;
 }
-
-/** Where the event's bytes are. They are copied once, from the body of the request into the buffer of the commit. */
-export interface EventBytes {
-  readonly source: Uint8Array;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Length of the payload of a record, in bytes. */
-export const payloadBytes = ({ start, event }: OutgoingRecord): number =>
-  start.length + event.to - event.from + RECORD_END.length;
 
 /** A message of the log, as it is stored. */
 export interface StoredMessage {

@@ -15,16 +15,12 @@ export interface LogRecord {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/**
- * The part of a payload before the event; ASCII. RECORD_END follows the event. A client may send its request id in any case; here it has one
- * spelling.
- */
+export const encodeRecord = ({ eventText, ...envelope }: LogRecord): string =>
+  `${recordStart(envelope)}${eventText}}`;
+
+/** A client may send its request id in any case; here it has one spelling. */
 export const recordStart = ({ tenant, receivedAt, requestId }: Omit<LogRecord, "eventText">): string =>
   `{"tenant":"${tenant}","received_at":"${receivedAt}","request_id":"${requestId.toLowerCase()}","event":`;
-export const RECORD_END = "}";
-
-export const encodeRecord = (record: LogRecord): string =>
-  `${recordStart(record)}${record.eventText}${RECORD_END}`;
 
 /** The members before the event hold no quote, brace or backslash: a slug, a time and a UUID. */
 const ENVELOPE =

@@ -1,7 +1,7 @@
 /** The counts of acknowledged events, on the stream COUNTS. They are gathered here and stored once a second. */
 import pLimit from "p-limit";
 import { COUNTS_GROUPS, countsSubject } from "../../streams/subjects.ts";
-import { COUNTS_DAYS_READ_AT_ONCE, COUNTS_FLUSH_MS, COUNTS_REQUEST_MS_MAX } from "../limits.ts";
+import { BROKER_REQUEST_MS_MAX, COUNTS_DAYS_READ_AT_ONCE, COUNTS_FLUSH_MS } from "../limits.ts";
 import { type AcceptedCounts, HOUR_MS, type Hour, hourAt, hourOf } from "../log/accepted-counts.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type ApiError, describeApiError, describeError } from "./api-errors.ts";
@@ -54,7 +54,7 @@ export const createAcceptedCounter = ({
     message.isStored = true;
     try {
       const answer = await connection.untilLost(() =>
-        connection.nats.request(message.subject, payload, { timeout: COUNTS_REQUEST_MS_MAX }),
+        connection.nats.request(message.subject, payload, { timeout: BROKER_REQUEST_MS_MAX }),
       );
       const { seq, error }: { seq?: number; error?: ApiError } = answer.json();
       if (typeof seq !== "number") throw new Error(describeApiError(error ?? {}));
@@ -94,7 +94,6 @@ export const createAcceptedCounter = ({
       message.isStored = false;
     },
     read: (tenant, hours) => readCounts(connection, tenant, hours),
-    begin: () => readBegin(connection),
     tenants: async (hour) => {
       const found = await readDay(connection, countsSubject(dayOf(hour), "*", "*"));
       const at = hourOfDay(hour);
@@ -124,15 +123,6 @@ const groupOf = (tenant: string): number => {
 };
 
 const UNREADABLE = "The counts could not be read";
-
-const readBegin = (connection: BrokerConnection): Promise<string> =>
-  answered(connection, UNREADABLE, async () => {
-    const options = { timeout: COUNTS_REQUEST_MS_MAX };
-    const answer = await connection.nats.request("$JS.API.STREAM.INFO.COUNTS", undefined, options);
-    const { created, error }: { created?: string; error?: ApiError } = answer.json();
-    if (created === undefined) throw new Error(describeApiError(error ?? {}));
-    return new Date(created).toISOString();
-  });
 
 const readCounts = async (
   connection: BrokerConnection,
@@ -168,7 +158,7 @@ const readDay = (connection: BrokerConnection, subjects: string): Promise<readon
     const found = new Map<string, Decoded>();
     for (let seq = 1; ; ) {
       const query = { seq, next_by_subj: subjects };
-      const message = await readFromLeader(connection, "COUNTS", query, COUNTS_REQUEST_MS_MAX);
+      const message = await readFromLeader(connection, "COUNTS", query, BROKER_REQUEST_MS_MAX);
       if (!message) return [...found.values()];
       found.set(message.subject, Object(JSON.parse(Buffer.from(message.data ?? "", "base64").toString())));
       seq = message.seq + 1;

@@ -5,12 +5,7 @@ import { API_ERROR } from "./api-errors.ts";
 import type { Acknowledgement } from "./append-exchange.ts";
 import { appendSingle } from "./append-exchange.ts";
 
-const RECORD = {
-  subject: "audit.acme.a.legacy.objection",
-  messageId: "id",
-  start: "{",
-  event: { source: new Uint8Array(2), from: 0, to: 2 },
-};
+const RECORD = { tenant: "a", subject: "audit.a", messageId: "id", start: "", text: "", end: "", bytes: 0 };
 
 const IN_PROCESS: readonly Acknowledgement[] = [
   { kind: "error", code: API_ERROR.duplicateInProcess, detail: "in process" },

@@ -3,8 +3,8 @@ import type { Buffer } from "node:buffer";
 import { createInbox, type NatsConnection, type Subscription } from "nats";
 import { APPEND_ACK_MS_MAX } from "../limits.ts";
 import type { OutgoingRecord } from "../log/event-log.ts";
-import type { Outcome, Sequence } from "../log/outcome.ts";
-import { API_ERROR, describeApiError, isDuplicateInBatch, isWrongLastSequence } from "./api-errors.ts";
+import type { Outcome } from "../log/outcome.ts";
+import { API_ERROR, describeApiError, isDuplicateInBatch } from "./api-errors.ts";
 import { encodeBatch, encodeSingle } from "./append-wire.ts";
 import { type BrokerConnection, protocolOf } from "./connection.ts";
 import { createStallClock, type StallReport } from "./stall-clock.ts";
@@ -20,11 +20,11 @@ export type Acknowledgement =
 
 /** Every call is answered within APPEND_ACK_MS_MAX, or with `none` as soon as the connection is lost. Never rejects. */
 export interface AppendExchange extends StallReport {
-  /** Sent at the end of the turn, or with `flush`. `after`: refused unless this is the last sequence of the stream. */
-  single(record: OutgoingRecord, after?: Sequence): Promise<Acknowledgement>;
+  /** Sent at the end of the turn, or with `flush`. */
+  single(record: OutgoingRecord): Promise<Acknowledgement>;
   flush(): void;
   /** An atomic batch: `stored` with the sequence of its last record. */
-  batch(entries: readonly { readonly record: OutgoingRecord }[], after?: Sequence): Promise<Acknowledgement>;
+  batch(entries: readonly { readonly record: OutgoingRecord }[]): Promise<Acknowledgement>;
   /** Whether something that was sent has no answer yet. */
   isAwaited(): boolean;
 }
@@ -43,8 +43,8 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
   });
   const note = (answer: Acknowledgement): Acknowledgement => {
     if (answer.kind === "stored") clock.cleared();
-    // Duplicates and wrong revisions are refused whether the log can store or not.
-    else if (answer.kind !== "duplicate" && !(answer.kind === "error" && isNoFault(answer.code)))
+    // Duplicates are refused whether the log can store or not.
+    else if (answer.kind !== "duplicate" && !(answer.kind === "error" && isDuplicateInBatch(answer.code)))
       clock.failed();
     return answer;
   };
@@ -52,15 +52,15 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
     stall: clock.stall,
     isAwaited: inbox.isWaiting,
     flush: () => wire.flushPending(),
-    single: async (record, after) => {
+    single: async (record) => {
       const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
-      wire.sendCommand(encodeSingle(record, reply, after));
+      wire.sendCommand(encodeSingle(record, reply));
       return note(await answer);
     },
-    batch: async (entries, after) => {
+    batch: async (entries) => {
       const batchId = `${batchPrefix}-${(nextBatch++).toString(36)}`;
       const { reply, answer } = inbox.expect(APPEND_ACK_MS_MAX);
-      const bytes = encodeBatch(entries, { batchId, reply, spare: spareBuffers.pop(), after });
+      const bytes = encodeBatch(entries, { batchId, reply, spare: spareBuffers.pop() });
       wire.sendCommand(bytes);
       wire.flushPending();
       const acknowledgement = note(await answer);
@@ -71,8 +71,6 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
   };
 };
 
-const isNoFault = (code: number): boolean => isDuplicateInBatch(code) || isWrongLastSequence(code);
-
 /** Pause before the question is repeated. */
 const IN_PROCESS_WAIT_MS = 20;
 
@@ -81,22 +79,11 @@ export const appendSingle = async (
   record: OutgoingRecord,
   elapsedMs: () => number,
 ): Promise<Outcome> => {
-  const answer = await askSingle(exchange, record, elapsedMs);
-  return answer === "in process" ? STILL_IN_PROCESS : outcomeOf(answer);
-};
-
-/** `after`: refused unless this is the last sequence of the stream. */
-export const askSingle = async (
-  exchange: AppendExchange,
-  record: OutgoingRecord,
-  elapsedMs: () => number,
-  after?: Sequence,
-): Promise<Acknowledgement | "in process"> => {
   const deadline = elapsedMs() + APPEND_ACK_MS_MAX;
   for (;;) {
-    const answer = await exchange.single(record, after);
-    if (!isInProcess(answer)) return answer;
-    if (elapsedMs() > deadline) return "in process";
+    const answer = await exchange.single(record);
+    if (!isInProcess(answer)) return outcomeOf(answer);
+    if (elapsedMs() > deadline) return STILL_IN_PROCESS;
     await new Promise((resolve) => setTimeout(resolve, IN_PROCESS_WAIT_MS));
   }
 };

@@ -4,17 +4,15 @@
  * nats.js.
  */
 import { Buffer } from "node:buffer";
-import { type EventBytes, type OutgoingRecord, payloadBytes } from "../log/event-log.ts";
-import type { Sequence } from "../log/outcome.ts";
-import { RECORD_END } from "../log/record.ts";
+import type { OutgoingRecord } from "../log/event-log.ts";
 
 const HEADER_START = "NATS/1.0\r\nNats-Msg-Id: ";
 const LINE_END_AND_HEADER_START = `\r\n${HEADER_START}`;
 
 /** One message by itself; its acknowledgement goes to `reply`. */
-export const encodeSingle = (record: OutgoingRecord, reply: string, after?: Sequence): Uint8Array => {
+export const encodeSingle = (record: OutgoingRecord, reply: string): Uint8Array => {
   const writer = createWriter(Buffer.allocUnsafe(bytesMax(record)), "");
-  writer.write(record, ` ${reply}`, expecting(after) + HEADERS_END);
+  writer.write(record, ` ${reply}`, HEADERS_END);
   return writer.written();
 };
 
@@ -28,10 +26,9 @@ export const encodeBatch = (
     readonly batchId: string;
     readonly reply: string;
     readonly spare: Buffer | undefined;
-    readonly after?: Sequence | undefined;
   },
 ): Buffer => {
-  const { batchId, reply, spare, after } = options;
+  const { batchId, reply, spare } = options;
   let length = 0;
   for (const { record } of entries) length += bytesMax(record);
   const isEnough = spare !== undefined && spare.buffer.byteLength >= length;
@@ -39,24 +36,21 @@ export const encodeBatch = (
   const writer = createWriter(bytes, `\r\nNats-Batch-Id: ${batchId}\r\nNats-Batch-Sequence: `);
   let left = entries.length;
   for (const { record } of entries) {
-    // The first message carries the expected sequence (NATS ADR-50).
-    const expected = left === entries.length ? expecting(after) : "";
     const isLast = --left === 0;
-    writer.write(record, isLast ? ` ${reply}` : "", expected + (isLast ? COMMIT_AND_END : HEADERS_END));
+    writer.write(record, isLast ? ` ${reply}` : "", isLast ? COMMIT_AND_END : HEADERS_END);
   }
   return writer.written();
 };
 
-const bytesMax = (record: OutgoingRecord): number =>
-  LINE_BYTES_MAX + record.subject.length + payloadBytes(record);
+const bytesMax = (record: OutgoingRecord): number => LINE_BYTES_MAX + record.subject.length + record.bytes;
 
 /** An upper bound of everything except subject and payload: HPUB, reply, lengths, headers and line ends, about 250 bytes. */
 const LINE_BYTES_MAX = 512;
 
 /**
  * Writes messages one after another, character by character. Building a text first leaves a kilobyte of garbage per event, and takes
- * several times as long while requests come (measured). Parts that are equal in the message before, which is mostly so within a request,
- * are copied from there. `batch`: the headers of an atomic batch up to its number; empty for none.
+ * several times as long while requests come (measured). Parts that are equal in the message before, which is mostly so within a
+ * request, are copied from there. `batch`: the headers of an atomic batch up to its number; empty for none.
  */
 const createWriter = (bytes: Buffer, batch: string) => {
   let end = 0;
@@ -67,7 +61,7 @@ const createWriter = (bytes: Buffer, batch: string) => {
 
   /** `replyPart`: with a leading space, or empty. `headersEnd`: the last headers and the empty line. */
   const write = (record: OutgoingRecord, replyPart: string, headersEnd: string): void => {
-    const { subject, messageId, start, event } = record;
+    const { subject, messageId, start, text } = record;
     sequence++;
     const numberLength = batch === "" ? 0 : batch.length + digitsOf(sequence);
     const headersLength = HEADER_START.length + messageId.length + numberLength + headersEnd.length;
@@ -80,7 +74,7 @@ const createWriter = (bytes: Buffer, batch: string) => {
         : putAscii(subject, bytes, at);
     at = putAscii(replyPart, bytes, at);
     at = putNumber(headersLength, bytes, putAscii(" ", bytes, at));
-    at = putNumber(headersLength + payloadBytes(record), bytes, putAscii(" ", bytes, at));
+    at = putNumber(headersLength + record.bytes, bytes, putAscii(" ", bytes, at));
     at = putAscii(LINE_END_AND_HEADER_START, bytes, at);
     at = putAscii(messageId, bytes, at);
     if (batch !== "") at = putNumber(sequence, bytes, putAscii(batch, bytes, at));
@@ -89,8 +83,8 @@ const createWriter = (bytes: Buffer, batch: string) => {
     startAt = at;
     at =
       before?.start === start ? putAgain(startBefore, start.length, bytes, at) : putAscii(start, bytes, at);
-    at = putBytes(event, bytes, at);
-    end = putAscii(MESSAGE_END, bytes, at);
+    at += bytes.write(text, at);
+    end = putAscii(LINE_END, bytes, putAscii(record.end, bytes, at));
     before = record;
   };
   return { write, written: () => bytes.subarray(0, end) };
@@ -102,14 +96,7 @@ const putAgain = (from: number, length: number, bytes: Uint8Array, at: number): 
   return at + length;
 };
 
-/** Returns the index after the bytes. A Buffer copies a part without creating a view of it. */
-const putBytes = ({ source, from, to }: EventBytes, bytes: Buffer, at: number): number => {
-  if (Buffer.isBuffer(source)) source.copy(bytes, at, from, to);
-  else bytes.set(from === 0 && to === source.length ? source : source.subarray(from, to), at);
-  return at + to - from;
-};
-
-/** Returns the index after the text. Everything except the event is ASCII: one byte per character. */
+/** Returns the index after the text. Everything except `text` is ASCII: one byte per character. */
 const putAscii = (text: string, bytes: Uint8Array, at: number): number => {
   for (let index = 0; index < text.length; index++) bytes[at + index] = text.charCodeAt(index);
   return at + text.length;
@@ -133,10 +120,7 @@ const putNumber = (value: number, bytes: Uint8Array, at: number): number => {
 };
 
 const ZERO = 0x30;
-/** The header by which the broker stores only if this is the last sequence of the stream. */
-const expecting = (after: Sequence | undefined): string =>
-  after === undefined ? "" : `\r\nNats-Expected-Last-Sequence: ${after}`;
 
 const HEADERS_END = "\r\n\r\n";
 const COMMIT_AND_END = `\r\nNats-Batch-Commit: 1${HEADERS_END}`;
-const MESSAGE_END = `${RECORD_END}\r\n`;
+const LINE_END = "\r\n";

@@ -4,9 +4,8 @@
  * cheaper then. The amount held is bounded, per tenant and in all; beyond the bound `append` refuses at once. No call waits longer than
  * APPEND_ACK_MS_MAX, whatever is on its way before it.
  */
-import { setTimeout } from "node:timers";
-import { tenantOfAudit } from "../../streams/subjects.ts";
-import { createSharedPot, potBounds } from "../access/shared-pot.ts";
+import { clearTimeout, setTimeout } from "node:timers";
+import { createMemoryQuota, quotaBounds } from "../access/memory-quota.ts";
 import {
   APPEND_ACK_MS_MAX,
   APPEND_BYTES_HELD_MAX,
@@ -16,7 +15,7 @@ import {
   COMMIT_RECORDS_MAX,
   COMMITS_IN_FLIGHT_MAX,
 } from "../limits.ts";
-import { type OutgoingRecord, payloadBytes, type RecordAppender } from "../log/event-log.ts";
+import type { OutgoingRecord, RecordAppender } from "../log/event-log.ts";
 import type { Outcome, Sequence } from "../log/outcome.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
@@ -52,10 +51,11 @@ interface Held {
 /** One call to `append` with the outcomes that it waits for. */
 interface Parcel extends Held {
   readonly outcomes: Outcome[];
-  /** By `elapsedMs`. */
-  readonly since: number;
   /** Records without an outcome. */
   open: number;
+  /** How many are in a commit: the first ones, because the queue keeps their order. */
+  sent: number;
+  readonly timer: NodeJS.Timeout;
   readonly resolve: (outcomes: readonly Outcome[]) => void;
 }
 
@@ -71,7 +71,7 @@ type Settle = (entry: Pick<Entry, "parcel" | "index">, outcome: Outcome) => void
 type LogAppender = RecordAppender & StallReport & Pick<AppendExchange, "isAwaited">;
 
 export const createAppender = (dependencies: AppenderDependencies): LogAppender => {
-  const { connection, elapsedMs, closedBecause = () => undefined, onOutcomes, onCommit } = dependencies;
+  const { connection, closedBecause = () => undefined, onOutcomes, onCommit } = dependencies;
   const queue = createQueue();
   const held = createHeld();
   let commitsInFlight = 0;
@@ -81,17 +81,18 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     if (parcel.outcomes[index]) return;
     parcel.outcomes[index] = outcome;
     if (--parcel.open > 0) return;
-    deadline.met(parcel);
+    clearTimeout(parcel.timer);
     held.giveBack(parcel);
     onOutcomes(parcel.outcomes);
     parcel.resolve(parcel.outcomes);
   };
   const committer = createCommitter(dependencies, settle);
-  const deadline = createDeadline(elapsedMs, (late) => {
-    for (const entry of queue.remove((waiting) => late.has(waiting.parcel))) settle(entry, NOT_SENT);
-    for (const parcel of late)
-      for (let index = 0; index < parcel.records; index++) settle({ parcel, index }, NOT_ACKNOWLEDGED);
-  });
+  /** A commit without an answer takes as long as a call may, and later calls would wait for it and for their own. */
+  const expire = (parcel: Parcel): void => {
+    for (let index = 0; index < parcel.records; index++)
+      settle({ parcel, index }, index < parcel.sent ? NOT_ACKNOWLEDGED : NOT_SENT);
+    queue.dropSettled();
+  };
 
   const pump = (): void => {
     // A second commit runs beside the first only when it is full: otherwise waiting makes it larger, and fsyncs are the cost.
@@ -121,9 +122,9 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     const [first] = records;
     if (!first) return Promise.resolve([]);
     // All records of one call are of one request, so of one tenant.
-    const tenant = tenantOfAudit(first.subject) ?? "";
+    const { tenant } = first;
     let bytes = 0;
-    for (const record of records) bytes += payloadBytes(record);
+    for (const record of records) bytes += record.bytes;
     const refusal = admit({ tenant, records: records.length, bytes });
     if (refusal) {
       const refusals = records.map(() => refusal);
@@ -132,16 +133,16 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     }
     return new Promise((resolve) => {
       const outcomes: Outcome[] = new Array(records.length);
-      const parcel = {
+      const parcel: Parcel = {
         tenant,
         outcomes,
         records: records.length,
         bytes,
-        since: elapsedMs(),
         open: records.length,
+        sent: 0,
+        timer: setTimeout(() => expire(parcel), APPEND_ACK_MS_MAX).unref(),
         resolve,
       };
-      deadline.set(parcel);
       let index = 0;
       for (const record of records) queue.add({ record, parcel, index: index++ });
       pump();
@@ -153,8 +154,8 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
 
 /** The amount on its way, bounded so that one tenant leaves room for others. */
 const createHeld = () => {
-  const records = createSharedPot(potBounds(APPEND_RECORDS_HELD_MAX));
-  const bytes = createSharedPot(potBounds(APPEND_BYTES_HELD_MAX));
+  const records = createMemoryQuota(quotaBounds(APPEND_RECORDS_HELD_MAX));
+  const bytes = createMemoryQuota(quotaBounds(APPEND_BYTES_HELD_MAX));
   return {
     /** False if it does not fit; then nothing is taken. */
     take: (asked: Held): boolean => {
@@ -172,7 +173,7 @@ const createHeld = () => {
 
 /** First in, first out. */
 const createQueue = () => {
-  let entries: Entry[] = [];
+  const entries: Entry[] = [];
   return {
     size: () => entries.length,
     add: (entry: Entry) => void entries.push(entry),
@@ -181,51 +182,20 @@ const createQueue = () => {
       let count = 0;
       let bytes = 0;
       for (const { record } of entries) {
-        bytes += payloadBytes(record);
+        bytes += record.bytes;
         if (count === COMMIT_RECORDS_MAX || (bytes > COMMIT_BYTES_MAX && count > 0)) break;
         count++;
       }
-      return entries.splice(0, count);
+      const taken = entries.splice(0, count);
+      for (const { parcel } of taken) parcel.sent++;
+      return taken;
     },
-    remove: (isRemoved: (entry: Entry) => boolean): readonly Entry[] => {
-      const removed = entries.filter(isRemoved);
-      entries = entries.filter((entry) => !isRemoved(entry));
-      return removed;
+    /** The oldest expire first, so they are in front. */
+    dropSettled: (): void => {
+      let count = 0;
+      while (entries[count]?.parcel.open === 0) count++;
+      entries.splice(0, count);
     },
-  };
-};
-
-/**
- * Expires parcels after APPEND_ACK_MS_MAX. A commit without an answer takes that long, and later parcels would wait for it and for their
- * own. One timer for all parcels, armed while any wait: one timer each would cost more than the rest of this file.
- */
-const createDeadline = (elapsedMs: () => number, expire: (late: ReadonlySet<Parcel>) => void) => {
-  /** In the order in which they came. */
-  const waiting = new Set<Parcel>();
-  let isArmed = false;
-  const arm = (waitMs: number): void => {
-    isArmed = true;
-    setTimeout(look, waitMs).unref();
-  };
-  const look = (): void => {
-    isArmed = false;
-    const late = new Set<Parcel>();
-    const startedBy = elapsedMs() - APPEND_ACK_MS_MAX;
-    for (const parcel of waiting) {
-      if (parcel.since > startedBy) {
-        arm(parcel.since - startedBy);
-        break;
-      }
-      late.add(parcel);
-    }
-    if (late.size > 0) expire(late);
-  };
-  return {
-    set: (parcel: Parcel): void => {
-      waiting.add(parcel);
-      if (!isArmed) arm(APPEND_ACK_MS_MAX);
-    },
-    met: (parcel: Parcel): void => void waiting.delete(parcel),
   };
 };
 

@@ -6,7 +6,7 @@ import {
   checkpointSubject,
   tenantOfCheckpoint,
 } from "../../streams/subjects.ts";
-import { CHECKPOINT_REQUEST_MS_MAX, CHECKPOINTS_PER_READ } from "../limits.ts";
+import { BROKER_REQUEST_MS_MAX, CHECKPOINTS_PER_READ } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { publicKey } from "../proof/key-ring.ts";
@@ -24,7 +24,7 @@ const EXPECTED_AMONG = "Nats-Expected-Last-Subject-Sequence-Subject";
 type CheckpointStream = CheckpointStore & StallReport;
 
 export const createCheckpointStream = async (connection: BrokerConnection): Promise<CheckpointStream> => {
-  const options = { timeout: CHECKPOINT_REQUEST_MS_MAX };
+  const options = { timeout: BROKER_REQUEST_MS_MAX };
   const jetstream = connection.nats.jetstream(options);
   const manager = await connection.nats.jetstreamManager({ ...options, checkAPI: false });
   const reader = await createLogReader(connection, STREAM);
@@ -92,7 +92,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
 };
 
 const read = (connection: BrokerConnection, query: LeaderQuery): Promise<LeaderMessage | undefined> =>
-  readFromLeader(connection, STREAM, query, CHECKPOINT_REQUEST_MS_MAX);
+  readFromLeader(connection, STREAM, query, BROKER_REQUEST_MS_MAX);
 
 const bytesOf = ({ data }: LeaderMessage): Buffer => Buffer.from(data ?? "", "base64");
 

@@ -1,7 +1,7 @@
 /** Examines a broker without changing it: for `prooftrail doctor`, and for a start that has two users. */
 import { headers, type NatsConnection, NatsError } from "nats";
 import { PERMISSIONS } from "../../streams/permissions.ts";
-import { PERMISSION_ANSWER_MS_MAX } from "../limits.ts";
+import { BROKER_REQUEST_MS_MAX } from "../limits.ts";
 import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 
 /** What the running service must not be able to do (streams/permissions.ts). */
@@ -51,7 +51,7 @@ const rightToPublish = async (nats: NatsConnection, subject: string): Promise<Ri
   const expecting = headers();
   expecting.set("Nats-Expected-Stream", NO_STREAM);
   try {
-    await nats.request(subject, "", { timeout: PERMISSION_ANSWER_MS_MAX, headers: expecting });
+    await nats.request(subject, "", { timeout: BROKER_REQUEST_MS_MAX, headers: expecting });
     return "granted";
   } catch (error) {
     return error instanceof NatsError && error.isPermissionError() ? "denied" : "unknown";
@@ -67,24 +67,4 @@ export const madeAt = async (nats: NatsConnection, stream: string): Promise<stri
     if (apiErrorCode(error) === API_ERROR.streamNotFound) return undefined;
     throw error;
   }
-};
-
-/**
- * Whether two users see the same stream of this name, or both none. Users of different accounts or servers do not. Rejects if one of them
- * gets no answer.
- */
-export const seeOneStream = async (
-  [one, other]: readonly [NatsConnection, NatsConnection],
-  stream: string,
-): Promise<boolean> => (await madeAt(one, stream)) === (await madeAt(other, stream));
-
-/** How far the broker's clock is ahead of ours, in milliseconds; undefined if the broker does not report its time. */
-export const clockOffMs = async (nats: NatsConnection, stream: string): Promise<number | undefined> => {
-  const manager = await nats.jetstreamManager({ checkAPI: false });
-  const before = Date.now();
-  const info: unknown = await manager.streams.info(stream);
-  const after = Date.now();
-  const told =
-    typeof info === "object" && info !== null && "ts" in info ? Date.parse(String(info.ts)) : Number.NaN;
-  return Number.isNaN(told) ? undefined : told - (before + after) / 2;
 };

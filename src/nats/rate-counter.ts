@@ -1,7 +1,7 @@
 /** The shared counters of the rate limits, on the stream RATES (NATS ADR-49). An increment is answered with the new value. */
 import { Empty, headers } from "nats";
 import { rateSubject } from "../../streams/subjects.ts";
-import type { RateCounter } from "../access/shared-rate-limit.ts";
+import type { RateCounter } from "../access/rate-limit.ts";
 import { RATE_COUNT_MS_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { describeError } from "./api-errors.ts";
@@ -16,7 +16,7 @@ export const createRateCounter = ({
 }): RateCounter => ({
   add: async ({ holder, unit, window }, count) => {
     const increment = headers();
-    increment.set("Nats-Incr", `+${count}`);
+    increment.set("Nats-Incr", count < 0 ? String(count) : `+${count}`);
     const subject = rateSubject(holder, unit, window);
     try {
       const answer = await connection.untilLost(() =>

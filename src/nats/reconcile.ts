@@ -101,38 +101,6 @@ const failureOf = (error: unknown, definitions: readonly StreamDefinition[]): Re
 const replicasOf = (definitions: readonly StreamDefinition[]): number =>
   Math.max(...definitions.map(({ settings }) => settings.num_replicas));
 
-/** The state of a stream, without changing it. */
-type StreamStanding =
-  | { readonly kind: "as_wanted" | "missing" }
-  | {
-      readonly kind: "different";
-      readonly differences: readonly StreamDifference[];
-      readonly isRepairedAtStart: boolean;
-    };
-
-/** `reader`: a user that may read every stream's settings. Rejects if the broker does not answer. */
-export const inspectStream = async (
-  reader: NatsConnection,
-  definition: StreamDefinition,
-): Promise<StreamStanding> => {
-  const manager = await reader.jetstreamManager({ checkAPI: false });
-  const found = await findStream(manager, definition.name);
-  if (!found) return { kind: "missing" };
-  const differences = differencesOf(definition, found);
-  if (differences.length === 0) return { kind: "as_wanted" };
-  const isRepairedAtStart = differences.every(({ setting }) => definition.updatable.includes(setting));
-  return { kind: "different", differences, isRepairedAtStart };
-};
-
-/** Streams that were made once and are missing: no start makes them again. `reader` as above. */
-export const findLostStreams = async (
-  reader: NatsConnection,
-  definitions: readonly StreamDefinition[],
-): Promise<readonly string[]> => {
-  const manager = await reader.jetstreamManager({ checkAPI: false });
-  return lostStreams(definitions, await findStreams(manager, definitions));
-};
-
 interface StreamResult {
   readonly stream: string;
   readonly kind: "made" | "updated" | "as_wanted";
@@ -160,7 +128,11 @@ const MADE = "prooftrail.streams";
 const namesOnDisk = (definitions: readonly StreamDefinition[]): readonly string[] =>
   definitions.filter(({ settings }) => settings.storage === "file").map(({ name }) => name);
 
-const lostStreams = (definitions: readonly StreamDefinition[], found: FoundStreams): readonly string[] => {
+/** Streams that were made once and are missing: no start makes them again. */
+export const lostStreams = (
+  definitions: readonly StreamDefinition[],
+  found: FoundStreams,
+): readonly string[] => {
   const [first = "", ...others] = namesOnDisk(definitions);
   const made = found.get(first)?.metadata?.[MADE]?.split(",") ?? [];
   // The first stream is made before all others; so if one of them exists, it has existed.
@@ -275,7 +247,7 @@ const ZERO: Partial<Record<keyof StreamSettings, unknown>> = {
   subject_transform: null,
 };
 
-const differencesOf = (
+export const differencesOf = (
   { name, settings }: StreamDefinition,
   found: StreamConfig,
 ): readonly StreamDifference[] => {

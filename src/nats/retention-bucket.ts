@@ -4,23 +4,19 @@
  * count at once.
  */
 import { holdSubject, policySubject, RETENTION_BUCKET } from "../../streams/retention.ts";
+import type { ActionResult } from "../access/action.ts";
 import {
   asHoldRecord,
   asPolicyRecord,
   type HoldRecord,
   type PolicyRecord,
 } from "../access/retention/records.ts";
-import type {
-  ReadRetention,
-  RetentionStore,
-  RetentionWrite,
-  StoredRetention,
-} from "../access/retention/retention-store.ts";
-import { RETENTION_REQUEST_MS_MAX } from "../limits.ts";
+import type { RetentionStore, StoredRetention } from "../access/retention/retention-store.ts";
+import { BROKER_REQUEST_MS_MAX } from "../limits.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { describeError, unwritten } from "./api-errors.ts";
-import type { BrokerConnection } from "./connection.ts";
-import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
+import { unwritten } from "./api-errors.ts";
+import { answered, type BrokerConnection } from "./connection.ts";
+import { jsonIn, type LeaderMessage, type LeaderQuery, readFromLeader, readOn } from "./leader-read.ts";
 
 export const createRetentionBucket = ({
   connection,
@@ -29,7 +25,7 @@ export const createRetentionBucket = ({
   readonly connection: BrokerConnection;
   readonly logger: Logger;
 }): RetentionStore => {
-  const jetstream = connection.nats.jetstream({ timeout: RETENTION_REQUEST_MS_MAX });
+  const jetstream = connection.nats.jetstream({ timeout: BROKER_REQUEST_MS_MAX });
   let memory = createMemory(logger);
   // After a reconnect the broker may have an older copy of the stream that has grown past what was read. A new memory, because a read that
   // is still running goes on with the old one.
@@ -38,18 +34,13 @@ export const createRetentionBucket = ({
   });
   let last: Promise<unknown> = Promise.resolve();
 
-  const refresh = async (): Promise<ReadRetention> => {
-    try {
-      return { kind: "read", stored: await connection.untilLost(() => catchUp(connection, memory)) };
-    } catch (error) {
-      return { kind: "unavailable", detail: describeError(error) };
-    }
-  };
+  const refresh = (): Promise<StoredRetention> =>
+    answered(connection, "Policies and holds could not be read", () => catchUp(connection, memory));
   const write = async (
     subject: string,
     record: PolicyRecord | HoldRecord,
     expected: number,
-  ): Promise<RetentionWrite> => {
+  ): Promise<ActionResult> => {
     try {
       const expect = { lastSubjectSequence: expected };
       await connection.untilLost(() => jetstream.publish(subject, JSON.stringify(record), { expect }));
@@ -63,7 +54,7 @@ export const createRetentionBucket = ({
     // One read after another, each with its own question: an answer that was on its way before a write would not contain it.
     read: () => {
       const turn = last.then(refresh);
-      last = turn;
+      last = turn.catch(() => undefined);
       return turn;
     },
     putPolicy: (record, revision) => write(policySubject(record.tenant), record, revision),
@@ -87,11 +78,12 @@ const createMemory = (logger: Logger) => {
       policyRevisions.clear();
       revision = 0;
     },
-    take: ({ subject, seq, data }: LeaderMessage): void => {
+    take: (message: LeaderMessage): void => {
+      const { subject, seq } = message;
       revision = seq;
       const { policyTenant } = partsOf(subject);
       if (policyTenant !== undefined) policyRevisions.set(policyTenant, seq);
-      const value = storedValue(subject, seq, data);
+      const value = storedValue(message);
       if (value) values.set(subject, value);
       else {
         values.delete(subject);
@@ -115,21 +107,16 @@ const SUBJECT = new RegExp(
 const partsOf = (subject: string): Readonly<Record<string, string | undefined>> =>
   SUBJECT.exec(subject)?.groups ?? {};
 
-const storedValue = (subject: string, revision: number, data: string | undefined): Value | undefined => {
-  const { policyTenant, holdTenant, id } = partsOf(subject);
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(Buffer.from(data ?? "", "base64").toString());
-  } catch {
-    return undefined;
-  }
+const storedValue = (message: LeaderMessage): Value | undefined => {
+  const { policyTenant, holdTenant, id } = partsOf(message.subject);
+  const parsed = jsonIn(message);
   if (policyTenant !== undefined) {
     const record = asPolicyRecord(parsed, policyTenant);
     return record && { kind: "policy", record };
   }
   const record =
     holdTenant === undefined || id === undefined ? undefined : asHoldRecord(parsed, holdTenant, id);
-  return record && { kind: "hold", record, revision };
+  return record && { kind: "hold", record, revision: message.seq };
 };
 
 /** What is stored now. Returned in the same turn in which the last value came: later the connection may be lost, and the memory empty. */
@@ -141,15 +128,13 @@ const catchUp = async (
   const end = newest?.seq ?? 0;
   // The stream is behind what was seen: it was created anew, and its revisions start again.
   if (end < memory.revision()) memory.forget();
-  while (memory.revision() < end) {
-    const next = await readMessage(connection, { seq: memory.revision() + 1, next_by_subj: ALL });
-    if (!next) break;
-    memory.take(next);
-  }
+  const { take } = memory;
+  const read = (query: LeaderQuery) => readMessage(connection, query);
+  await readOn({ from: memory.revision(), end }, read, { subjects: ALL, take });
   return memory.stored();
 };
 
 const ALL = `$KV.${RETENTION_BUCKET}.>`;
 
 const readMessage = (connection: BrokerConnection, query: LeaderQuery): Promise<LeaderMessage | undefined> =>
-  readFromLeader(connection, `KV_${RETENTION_BUCKET}`, query, RETENTION_REQUEST_MS_MAX);
+  readFromLeader(connection, `KV_${RETENTION_BUCKET}`, query, BROKER_REQUEST_MS_MAX);

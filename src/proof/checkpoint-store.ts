@@ -14,7 +14,6 @@ export type CheckpointWrite =
 
 /** Throws LogUnavailableError if the broker does not answer. */
 export interface CheckpointStore {
-  /** The newest checkpoint of the tenant. */
   last(tenant: string): Promise<StoredCheckpoint | undefined>;
   /** Adds a checkpoint. `after`: the revision of the checkpoint that this one extends, 0 for the first. */
   write(tenant: string, note: string, after: number): Promise<CheckpointWrite>;
@@ -22,7 +21,6 @@ export interface CheckpointStore {
   publicKeys(): Promise<readonly Uint8Array[]>;
   /** Returns false and does nothing if there is any key already: of several callers at once, one is first. */
   addFirstPublicKey(key: Uint8Array): Promise<boolean>;
-  /** Does nothing if the key is known. */
   addPublicKey(key: Uint8Array): Promise<void>;
   /** Checkpoints of all tenants behind a revision, in the order in which they were written, up to the newest one now. */
   since(revision: number): AsyncIterable<StoredCheckpoint & { readonly tenant: string }>;

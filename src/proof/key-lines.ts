@@ -1,4 +1,5 @@
 /** The public keys of a log as a file, one line each; and the short name of one. */
+import type { CheckpointStore } from "./checkpoint-store.ts";
 import { sha256Hex } from "./hex.ts";
 import { createVerifier, formatVerifierKey, openNote } from "./signed-note.ts";
 
@@ -23,3 +24,10 @@ const FINGERPRINT_DIGITS = 16;
 /** SHA-256 of a public key in hex, shortened: a name for people and subjects. */
 export const fingerprintOf = (publicKey: Uint8Array): string =>
   sha256Hex(publicKey).slice(0, FINGERPRINT_DIGITS);
+
+/** What clients get, the keys that sign now first; empty if nothing was signed yet. `head`: the note that shows which keys sign now. */
+export const verifierKeys = async (
+  checkpoints: Pick<CheckpointStore, "publicKeys">,
+  origin: string,
+  head: string | undefined,
+): Promise<string> => keyLines(await checkpoints.publicKeys(), origin, head);

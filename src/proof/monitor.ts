@@ -18,13 +18,7 @@ import type { Sequence } from "../log/outcome.ts";
 import type { LogFields, Logger } from "../telemetry/logger.ts";
 import type { CheckpointStore, StoredCheckpoint } from "./checkpoint-store.ts";
 import type { KeyRing } from "./key-ring.ts";
-import {
-  createRecomputedTree,
-  type HeadCheck,
-  type MadeTile,
-  type ReadLeaf,
-  type RecomputedTree,
-} from "./recompute.ts";
+import { createRecomputedTree, type HeadCheck, type MadeTile, type ReadLeaf } from "./recompute.ts";
 import { isGivenUp } from "./restored-line.ts";
 import { HASH_BYTES, sameHash } from "./rfc6962.ts";
 import { originOf } from "./seal.ts";
@@ -63,15 +57,20 @@ export interface MonitorDependencies {
   readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
 }
 
+/** The wait when there is nothing new, and when the view is behind. */
+const REST_MS = 1000;
+/** The wait after a failed read. */
+const RETRY_MS = 5000;
+
 /** Runs pass after pass until the signal is aborted. Never rejects: after a failed read it continues where it was. */
 export const watchLog = async (dependencies: MonitorDependencies, signal: AbortSignal): Promise<void> => {
   const { logger, pause, onFailure } = dependencies;
   while (!signal.aborted) {
-    const watch = createWatch(dependencies);
+    const pass = createPass(dependencies);
     const ending = AbortSignal.any([signal, AbortSignal.timeout(LOG_REREAD_MS)]);
     while (!ending.aborted) {
       try {
-        await readOn(dependencies, watch, ending);
+        await readOn(dependencies, pass, ending);
       } catch (error) {
         if (!ending.aborted) {
           logger.warn("the log could not be watched, trying again", { detail: String(error) });
@@ -83,60 +82,44 @@ export const watchLog = async (dependencies: MonitorDependencies, signal: AbortS
   }
 };
 
-type Watch = ReturnType<typeof createWatch>;
-
 /** Reads some tree heads, and the log as far as they cover it. If no further heads come before the end of the log, it rests there. */
 const readOn = async (
   { log, pause, onRound }: MonitorDependencies,
-  watch: Watch,
+  pass: ReturnType<typeof createPass>,
   ending: AbortSignal,
 ): Promise<void> => {
   const rest = createRests(pause, ending);
-  const hasMoreHeads = await watch.readHeads(rest, ending);
+  const hasMoreHeads = await pass.readHeads(rest, ending);
   if (ending.aborted) return;
   // Read after the heads: the records that they cover are in the log by then.
   const end = await log.lastSequence();
   const isOver = (): boolean =>
-    ending.aborted || watch.position() >= end || (hasMoreHeads && !watch.hasHeads());
+    ending.aborted || pass.position() >= end || (hasMoreHeads && !pass.hasHeads());
   while (!isOver()) {
-    if (!watch.isAhead()) await follow({ log, watch, rest: createRests(pause, ending), isOver, ending });
-    else {
+    if (pass.isAhead()) {
       await pause(REST_MS, ending);
-      await watch.look(false);
+      await pass.compare(false);
+      continue;
+    }
+    const reading = new AbortController();
+    const stop = AbortSignal.any([ending, reading.signal]);
+    const from = pass.position() + 1;
+    try {
+      for await (const group of log.follow({ from, messagesMax: MONITOR_MESSAGES_MAX, signal: stop })) {
+        pass.take(group);
+        await pass.compare(false);
+        if (isOver() || pass.isAhead()) break;
+        await rest();
+      }
+    } finally {
+      reading.abort();
     }
   }
-  if (ending.aborted || watch.position() < end) return;
+  if (ending.aborted || pass.position() < end) return;
   // This counts even if the log has grown meanwhile, as a busy log always has.
-  await watch.look(true);
+  await pass.compare(true);
   onRound();
   if (!hasMoreHeads) await pause(REST_MS, ending);
-};
-
-/** Reads the log from the position of the watch, until the pass is over or too far ahead of the view. */
-const follow = async (following: {
-  readonly log: LogReader;
-  readonly watch: Watch;
-  readonly rest: () => Promise<void>;
-  readonly isOver: () => boolean;
-  readonly ending: AbortSignal;
-}): Promise<void> => {
-  const { log, watch, rest, isOver, ending } = following;
-  const reading = new AbortController();
-  const messages = log.follow({
-    from: watch.position() + 1,
-    messagesMax: MONITOR_MESSAGES_MAX,
-    signal: AbortSignal.any([ending, reading.signal]),
-  });
-  try {
-    for await (const group of messages) {
-      watch.take(group);
-      await watch.look(false);
-      if (isOver() || watch.isAhead()) return;
-      await rest();
-    }
-  } finally {
-    reading.abort();
-  }
 };
 
 /** Lets everything else in this process go first. */
@@ -148,79 +131,91 @@ const createRests = (pause: MonitorDependencies["pause"], signal: AbortSignal) =
   };
 };
 
-/** The wait when there is nothing new, and when the view is behind. */
-const REST_MS = 1000;
-/** The wait after a failed read. */
-const RETRY_MS = 5000;
+type Alarm = (kind: MonitorAlarm, fields: LogFields) => void;
 
-interface Watched {
-  readonly tree: RecomputedTree;
+/** What one pass knows of one tenant. Each kind of alarm about heads is raised once: all later heads differ as well. */
+const createTenantWatch = (dependencies: MonitorDependencies, tenant: string, alarm: Alarm) => {
+  const { trees } = dependencies;
+  const tree = createRecomputedTree();
   /** Signed heads that were not checked yet, by size. */
-  heads: Checkpoint[];
+  let heads: Checkpoint[] = [];
   /** The largest head that was read, of those that were not given up. */
-  largest: Checkpoint | undefined;
-  readonly tiles: MadeTile[];
-  /** Each tenant is reported once in a pass: all later heads differ as well. */
-  hasDiffered: boolean;
-  hasUnverifiable: boolean;
-  hasGoneBack: boolean;
-}
+  let largest: Checkpoint | undefined;
+  /** A tile that could not be read. */
+  let unread: MadeTile | undefined;
+  const raised = new Set<"unverifiable" | "behind_signed" | "differs">();
+  const once = (kind: "unverifiable" | "behind_signed", detail: string): void => {
+    if (!raised.has(kind)) alarm(kind, { tenant, detail });
+    raised.add(kind);
+  };
+  return {
+    tree,
+    heads: () => heads.length,
+    /** A head that covers less than the one before is not compared with records, because these may have been passed already. */
+    takeHead: (stored: StoredCheckpoint): void => {
+      const { revision } = stored;
+      const head = openHead(dependencies, tenant, stored);
+      if (head === undefined) {
+        once("unverifiable", `checkpoint ${revision} is signed by no key of ours`);
+        return;
+      }
+      const { size, extensions = [] } = head;
+      const isRestored = largest !== undefined && isGivenUp(largest, extensions);
+      if (isRestored) heads = heads.filter((waiting) => !isGivenUp(waiting, extensions));
+      if (largest !== undefined && !isRestored && size < largest.size) {
+        const detail = `checkpoint ${revision} has ${size} leaves, and stands behind one of ${largest.size}`;
+        once("behind_signed", detail);
+        return;
+      }
+      largest = head;
+      heads.push(head);
+    },
+    compareHeads: async (isWhole: boolean): Promise<void> => {
+      for (let head = heads[0]; head !== undefined; head = heads[0]) {
+        const check = tree.check(head);
+        if (check.kind === "ahead" && !isWhole) return;
+        heads.shift();
+        if (raised.has("differs") || check.kind === "agrees" || check.kind === "passed") continue;
+        raised.add("differs");
+        const [kind, detail] = sayingOf(check, head, tree.size());
+        alarm(kind, { tenant, ...(await namingFirst(trees, tenant, check.leaves, detail)) });
+      }
+    },
+    /** `seen`: how far the view has read. */
+    compareTiles: async (seen: Sequence): Promise<void> => {
+      const { tiles } = tree;
+      for (let tile = tiles[0]; tile && tile.lastSequence <= seen; tile = tiles[0]) {
+        // If the views were away just then, it is asked for once more; a tile that cannot be read at all does not block the next ones.
+        const isLastTry = unread === tile;
+        unread = tile;
+        if (isLastTry) tiles.shift();
+        const stored = await trees.tile(tenant, { ...tile, width: TILE_WIDTH });
+        if (!isLastTry) tiles.shift();
+        unread = undefined;
+        if (stored && Buffer.compare(stored, tile.bytes) === 0) continue;
+        alarm("tile_differs", { tenant, detail: differingTile(tile, stored) });
+      }
+    },
+  };
+};
 
-const createWatch = (dependencies: MonitorDependencies) => {
+/** One reading of the log from its first message on. */
+const createPass = (dependencies: MonitorDependencies) => {
   const { checkpoints, trees, logger, onAlarm, onPosition } = dependencies;
-  const tenants = new Map<string, Watched>();
+  const tenants = new Map<string, ReturnType<typeof createTenantWatch>>();
   let position = 0;
   let revision = 0;
-  const alarm = (kind: MonitorAlarm, fields: LogFields): void => {
+  const alarm: Alarm = (kind, fields) => {
     onAlarm(kind);
     logger.error("the log, its tree and what was signed do not agree", { code: kind, ...fields });
   };
-  const watched = (tenant: string): Watched => {
-    const known = tenants.get(tenant);
-    if (known) return known;
-    const tree = createRecomputedTree();
-    const told = { hasDiffered: false, hasUnverifiable: false, hasGoneBack: false };
-    const made: Watched = { tree, heads: [], largest: undefined, tiles: [], ...told };
-    tenants.set(tenant, made);
-    return made;
+  const watchOf = (tenant: string) => {
+    const watch = tenants.get(tenant) ?? createTenantWatch(dependencies, tenant, alarm);
+    tenants.set(tenant, watch);
+    return watch;
   };
-  const sumOf = (count: (each: Watched) => number): number =>
-    tenants.values().reduce((sum, each) => sum + count(each), 0);
-  const checkHeads = async (tenant: string, each: Watched, isWhole: boolean): Promise<void> => {
-    for (let head = each.heads[0]; head !== undefined; head = each.heads[0]) {
-      const check = each.tree.check(head);
-      if (check.kind === "ahead" && !isWhole) return;
-      each.heads.shift();
-      if (each.hasDiffered || check.kind === "agrees" || check.kind === "passed") continue;
-      each.hasDiffered = true;
-      const [kind, detail] = sayingOf(check, head, each.tree);
-      alarm(kind, { tenant, ...(await namingFirst(trees, tenant, check.leaves, detail)) });
-    }
-  };
-  let unread: MadeTile | undefined;
-  /**
-   * Checks the first of the waiting tiles. If the views were away just then, it is asked for once more; a tile that cannot be read at all does not
-   * block the next ones.
-   */
-  const tileOnceMore = async (tenant: string, { tiles }: Watched, tile: MadeTile) => {
-    try {
-      return await trees.tile(tenant, { ...tile, width: TILE_WIDTH });
-    } catch (error) {
-      if (unread === tile) tiles.shift();
-      unread = tile;
-      throw error;
-    }
-  };
-  const checkTiles = async (tenant: string, each: Watched, seen: Sequence): Promise<void> => {
-    each.tiles.push(...each.tree.takeTiles());
-    for (let tile = each.tiles[0]; tile && tile.lastSequence <= seen; tile = each.tiles[0]) {
-      const stored = await tileOnceMore(tenant, each, tile);
-      each.tiles.shift();
-      if (stored && Buffer.compare(stored, tile.bytes) === 0) continue;
-      alarm("tile_differs", { tenant, detail: differingTile(tile, stored) });
-    }
-  };
-
+  const tilesWaiting = (): number => tenants.values().reduce((sum, { tree }) => sum + tree.tiles.length, 0);
+  const leavesHeld = (): number => tenants.values().reduce((sum, { tree }) => sum + tree.unsigned(), 0);
   return {
     position: () => position,
     /**
@@ -231,69 +226,48 @@ const createWatch = (dependencies: MonitorDependencies) => {
       let read = 0;
       for await (const stored of checkpoints.since(revision)) {
         ({ revision } = stored);
-        const { tenant } = stored;
-        const wrong = takeHead(watched(tenant), openHead(dependencies, tenant, stored), revision);
-        if (wrong) alarm(wrong.kind, { tenant, detail: wrong.detail });
+        watchOf(stored.tenant).takeHead(stored);
         read++;
         if (read % MONITOR_HEADS_PER_TURN === 0) await rest();
         if (read === CHECKPOINTS_PER_READ || ending.aborted) return true;
       }
       return false;
     },
-    hasHeads: (): boolean => tenants.values().some(({ heads }) => heads.length > 0),
+    hasHeads: (): boolean => tenants.values().some((watch) => watch.heads() > 0),
     /** Too many tiles wait for the view, which is far behind: it may be being rebuilt. */
-    isAhead: (): boolean => sumOf(({ tiles }) => tiles.length) * TILE_WIDTH > VIEW_LAG_RECORDS_MAX,
+    isAhead: (): boolean => tilesWaiting() * TILE_WIDTH > VIEW_LAG_RECORDS_MAX,
     take: (messages: readonly StoredMessage[]): void => {
       for (const { sequence, subject, payload } of messages) {
         if (sequence !== position + 1)
           alarm("hole", { sequence: position + 1, detail: `the log goes on at ${sequence}` });
         position = sequence;
         const tenant = tenantOfAudit(subject);
-        if (tenant !== undefined) watched(tenant).tree.append(sequence, payload);
+        if (tenant !== undefined) watchOf(tenant).tree.append(sequence, payload);
       }
       onPosition(position);
     },
     /** `isWhole`: the log was read to where it ended when the heads were read. */
-    look: async (isWhole: boolean): Promise<void> => {
+    compare: async (isWhole: boolean): Promise<void> => {
       const seen = await trees.position();
-      for (const [tenant, each] of tenants) {
-        await checkHeads(tenant, each, isWhole);
-        await checkTiles(tenant, each, seen);
+      for (const watch of tenants.values()) {
+        await watch.compareHeads(isWhole);
+        await watch.compareTiles(seen);
       }
       // No head is skipped by this: all of them were checked just before.
-      if (sumOf(({ tree }) => tree.unsigned()) > MONITOR_LEAVES_UNSIGNED_MAX)
+      if (leavesHeld() > MONITOR_LEAVES_UNSIGNED_MAX)
         for (const { tree } of tenants.values()) tree.passOlder();
     },
   };
 };
 
-/**
- * What is wrong with the head, unless it was reported before. A head that covers less than the one before is not compared with records, because these
- * may have been passed already.
- */
-const takeHead = (
-  each: Watched,
-  head: Checkpoint | undefined,
-  place: number,
-): { readonly kind: MonitorAlarm; readonly detail: string } | undefined => {
-  if (head === undefined) {
-    if (each.hasUnverifiable) return undefined;
-    each.hasUnverifiable = true;
-    return { kind: "unverifiable", detail: `checkpoint ${place} is signed by no key of ours` };
-  }
-  const { largest } = each;
-  const isRestored = largest !== undefined && isGivenUp(largest, head.extensions ?? []);
-  if (isRestored) each.heads = each.heads.filter((waiting) => !isGivenUp(waiting, head.extensions ?? []));
-  if (largest === undefined || isRestored || head.size >= largest.size) {
-    each.largest = head;
-    each.heads.push(head);
-    return undefined;
-  }
-  if (each.hasGoneBack) return undefined;
-  each.hasGoneBack = true;
-  const detail = `checkpoint ${place} has ${head.size} leaves, and stands behind one of ${largest.size}`;
-  return { kind: "behind_signed", detail };
-};
+const sayingOf = (
+  check: Extract<HeadCheck, { readonly leaves: unknown }>,
+  head: Checkpoint,
+  size: number,
+): [kind: MonitorAlarm, detail: string] =>
+  check.kind === "ahead"
+    ? ["shorter_than_signed", `${head.size} records were signed, the log holds ${size}`]
+    : ["root_differs", `leaves ${check.agreedSize} to ${head.size - 1} are not as they were signed`];
 
 const openHead = (
   { serviceName, keys }: Pick<MonitorDependencies, "serviceName" | "keys">,
@@ -304,15 +278,6 @@ const openHead = (
   const opened = openCheckpoint(note, { origin, verifiers: keys.verifiers(origin) });
   return opened.kind === "opened" ? opened.checkpoint : undefined;
 };
-
-const sayingOf = (
-  check: Extract<HeadCheck, { readonly leaves: unknown }>,
-  head: Checkpoint,
-  tree: RecomputedTree,
-): [kind: MonitorAlarm, detail: string] =>
-  check.kind === "ahead"
-    ? ["shorter_than_signed", `${head.size} records were signed, the log holds ${tree.size()}`]
-    : ["root_differs", `leaves ${check.agreedSize} to ${check.size - 1} are not as they were signed`];
 
 /**
  * The view still has the signed hashes, unless it was altered too: then it shows which record differs first. If the view is away now, the finding is

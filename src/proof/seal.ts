@@ -22,11 +22,9 @@ export type SealOutcome =
       /** An alarm: the stream had lost the last signed head. */
       readonly isAfterLoss?: true;
     }
-  /** The last tree head covers everything, and all of our keys have signed it. */
   | { readonly kind: "current" }
   /** The view is being rebuilt and is not that far yet. */
   | { readonly kind: "view_behind" }
-  /** Another sealer was faster. */
   | { readonly kind: "overtaken" }
   /** An alarm: nothing is signed for this tenant until an operator has looked into it. */
   | { readonly kind: "refused"; readonly reason: RefusalReason; readonly detail: string };
@@ -34,7 +32,6 @@ export type SealOutcome =
 export type RefusalReason =
   /** The last checkpoint is signed by none of our keys, or is no checkpoint. */
   | "unverifiable"
-  /** The tree does not contain what was signed last. */
   | "does_not_extend"
   /** Hashes are missing below the size that the tree says it has. */
   | "tiles_missing";
@@ -95,7 +92,6 @@ export const prepareHead = async (
   return { kind: "signed", tenant, head, note, after, isAfterLoss: lost !== undefined };
 };
 
-/** Rejects like prepareHead. */
 export const publishHead = async (
   { checkpoints, signed }: Pick<SealDependencies, "checkpoints" | "signed">,
   { tenant, head, note, after, isAfterLoss }: SignedHead,
@@ -108,7 +104,6 @@ export const publishHead = async (
 
 const unsigned = (outcome: SealOutcome): PreparedHead => ({ kind: "unsigned", outcome });
 
-/** Undefined if the tree extends the head. */
 const notExtended = async (
   trees: Pick<TreeSource, "root">,
   tenant: string,

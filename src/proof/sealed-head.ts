@@ -3,11 +3,9 @@ import type { Hash } from "./rfc6962.ts";
 import { checkpointIn } from "./tlog-checkpoint.ts";
 
 export interface SealedHead {
-  /** The whole checkpoint, a signed note. */
   readonly note: string;
   readonly size: number;
   readonly root: Hash;
-  /** Its extension lines, for example that the log was restored. */
   readonly extensions?: readonly string[];
 }
 

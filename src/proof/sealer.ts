@@ -23,7 +23,6 @@ export const createSealer = (
     readonly trees: Pick<TreeSource, "grown">;
     /** Whether the trees belong to the log as it is now. After an older copy of the log was restored, they may contain what it has lost. */
     readonly isOfLog: () => Promise<boolean>;
-    /** Absent without HEADS_COPY. */
     readonly copy?: HeadsCopy | undefined;
     readonly logger: Logger;
     readonly onOutcome: (outcome: SealOutcome) => void;

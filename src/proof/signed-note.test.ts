@@ -4,12 +4,10 @@ import { decodeBase64, encodeBase64 } from "./base64.ts";
 import {
   createSigningKey,
   createVerifier,
-  formatSignerKey,
   formatVerifierKey,
   isKeyName,
   NOTE_SIGNATURES_MAX,
   openNote,
-  parseSignerKey,
   parseVerifierKey,
   type Signer,
   signNote,
@@ -32,18 +30,16 @@ const verifier = (key: string): Verifier => {
   if (parsed === undefined) throw new Error(`${key} is not a key`);
   return parsed;
 };
-const signer = (key: string): Signer => {
-  const parsed = parseSignerKey(key);
-  if (parsed === undefined) throw new Error("this is not a key");
-  return parsed;
-};
+/** The seed in Go's PRIVATE+KEY+PeterNeumann+c74f20a3. */
+const PETER_SEED = decodeBase64("gQoUAtUUbI2E8kQzMPVAgOv5juF9nHT2JS/F1ccoMXM=") ?? new Uint8Array();
+const peterSigner = createSigningKey(PETER_SEED).signerNamed("PeterNeumann");
 const peter = verifier(PETER);
 const enoch = verifier(ENOCH);
 const failed = <Reason extends string>(reason: Reason) => ({ kind: "failed" as const, reason });
 
 describe("the examples of Go's sumdb/note and of C2SP signed-note", () => {
   test("a note signed with Go's key is Go's note, byte for byte", () => {
-    expect(signNote(TEXT, [signer(PETER_SIGNER)])).toBe(SIGNED);
+    expect(signNote(TEXT, [peterSigner])).toBe(SIGNED);
   });
 
   test("Go's notes open with one known signature, with two, and with an unknown one in between", () => {
@@ -67,9 +63,7 @@ describe("the examples of Go's sumdb/note and of C2SP signed-note", () => {
   });
 
   test("keys are read and written as by Go", () => {
-    const seed = decodeBase64("gQoUAtUUbI2E8kQzMPVAgOv5juF9nHT2JS/F1ccoMXM=") ?? new Uint8Array();
-    expect(formatSignerKey({ name: "PeterNeumann", seed })).toBe(PETER_SIGNER);
-    expect(formatVerifierKey(createSigningKey(seed).signerNamed("PeterNeumann"))).toBe(PETER);
+    expect(formatVerifierKey(peterSigner)).toBe(PETER);
     expect(formatVerifierKey(peter)).toBe(PETER);
     expect(peter.keyId).toBe(0xc74f20a3);
   });
@@ -109,7 +103,7 @@ describe("opening a note", () => {
       ...stranger.signerNamed(`witness.example/${at}`),
       sign: () => new Uint8Array(length).fill(at),
     }));
-    const note = signNote(TEXT, [...others, signer(PETER_SIGNER)]);
+    const note = signNote(TEXT, [...others, peterSigner]);
     expect(openNote(note, [peter])).toMatchObject({ kind: "opened", verifiers: [peter] });
   });
 
@@ -119,7 +113,7 @@ describe("opening a note", () => {
 
   test("gives a text with empty lines, because the last empty line before the signatures is the separator", () => {
     const text = "\n\nfirst\n\n— not a signature\n\n";
-    const note = signNote(text, [signer(PETER_SIGNER)]);
+    const note = signNote(text, [peterSigner]);
     expect(openNote(note, [peter])).toMatchObject({ kind: "opened", text });
   });
 
@@ -170,7 +164,7 @@ describe("text that is not a note", () => {
   });
 
   test("signatures without a text, even valid ones of an empty text", () => {
-    const { sign, ...key } = signer(PETER_SIGNER);
+    const { sign, ...key } = peterSigner;
     const ofNothing = { ...key, sign: () => sign(new Uint8Array()) };
     const lines = signNote(TEXT, [ofNothing]).slice(TEXT.length + 1);
     for (const note of [lines, `?${lines}`, `\n${lines}`])
@@ -207,7 +201,7 @@ describe("text that is not a note", () => {
 
   test("a text that a note cannot contain is not signed", () => {
     for (const text of ["", "no newline", "tab\t\n", "\r\n", "\ud800\n"])
-      expect(() => signNote(text, [signer(PETER_SIGNER)])).toThrow(RangeError);
+      expect(() => signNote(text, [peterSigner])).toThrow(RangeError);
     expect(() => signNote(TEXT, [])).toThrow(RangeError);
   });
 
@@ -215,7 +209,7 @@ describe("text that is not a note", () => {
     const text = fc.string({ unit: "grapheme" }).map((text) => `${text.replace(/\p{Cc}/gu, "")}\n`);
     fc.assert(
       fc.property(text, (text) => {
-        const note = signNote(text, [signer(PETER_SIGNER)]);
+        const note = signNote(text, [peterSigner]);
         expect(openNote(note, [peter])).toEqual({ kind: "opened", text, verifiers: [peter] });
       }),
     );
@@ -262,18 +256,7 @@ describe("keys", () => {
     expect(parseVerifierKey(text)).toBeUndefined();
   });
 
-  test.each([
-    PETER,
-    PETER_SIGNER.replace("PRIVATE+KEY+", "PRIVATE+"),
-    PETER_SIGNER.replace("c74f20a3", "c74f20a4"),
-    PETER_SIGNER.replace("Neumann", "neumann"),
-    PETER_SIGNER.replace("+AYEK", "+AoEK"),
-    PETER_SIGNER.slice(0, -4),
-  ])("a changed signer's key is refused (%#)", (text) => {
-    expect(parseSignerKey(text)).toBeUndefined();
-  });
-
-  test("one seed signs under many names with an id for each, and both forms of its keys are read back", () => {
+  test("one seed signs under many names with an id for each, and its public key is read back", () => {
     const name = fc.stringMatching(/^[a-z0-9./-]{1,30}$/);
     const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
     fc.assert(
@@ -283,7 +266,6 @@ describe("keys", () => {
         expect(one.keyId === two.keyId).toBe(name === other);
         const parsed = verifier(formatVerifierKey(one));
         expect(parsed).toMatchObject({ name, keyId: one.keyId, publicKey: key.publicKey });
-        expect(parseSignerKey(formatSignerKey({ name, seed }))).toMatchObject({ name, keyId: one.keyId });
         expect(openNote(signNote("text\n", [one]), [parsed])).toMatchObject({ kind: "opened" });
         const wrong = openNote(signNote("text\n", [two]), [parsed]);
         expect(wrong.kind).toBe(name === other ? "opened" : "failed");

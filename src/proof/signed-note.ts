@@ -3,7 +3,7 @@
  * golang.org/x/mod/sumdb/note. Not here: what the text says, and where keys are kept.
  */
 import { decodeBase64, encodeBase64 } from "./base64.ts";
-import { createSha256, ed25519Check, ed25519Key } from "./primitives.ts";
+import { ed25519Check, ed25519Key, sha256 } from "./primitives.ts";
 
 export const SEED_BYTES = 32;
 const PUBLIC_KEY_BYTES = 32;
@@ -41,15 +41,7 @@ export interface SigningKey {
 export const createSigningKey = (seed: Uint8Array): SigningKey => {
   if (seed.length !== SEED_BYTES) throw new RangeError("a seed has 32 bytes");
   const { publicKey, sign } = ed25519Key(seed);
-  return {
-    publicKey,
-    signerNamed: (name) => ({
-      name,
-      keyId: keyIdOf(name, publicKey),
-      publicKey,
-      sign,
-    }),
-  };
+  return { publicKey, signerNamed: (name) => ({ name, keyId: keyIdOf(name, publicKey), publicKey, sign }) };
 };
 
 export const createVerifier = ({ name, publicKey }: Pick<Verifier, "name" | "publicKey">): Verifier => {
@@ -66,10 +58,7 @@ export const createVerifier = ({ name, publicKey }: Pick<Verifier, "name" | "pub
 /** The first four bytes of SHA-256(name, newline, type, public key), as a number (signed-note, Signatures). */
 const keyIdOf = (name: string, publicKey: Uint8Array): number => {
   if (!isKeyName(name)) throw new RangeError(`${JSON.stringify(name)} cannot name a key`);
-  const digest = createSha256()
-    .update(utf8.encode(`${name}\n`))
-    .update(typed(publicKey))
-    .digest();
+  const digest = sha256(concat(utf8.encode(`${name}\n`), typed(publicKey)));
   return new DataView(digest.buffer, digest.byteOffset).getUint32(0);
 };
 
@@ -87,48 +76,17 @@ export const formatVerifierKey = ({
 
 /** Undefined if it is not the key of an Ed25519 verifier, or if the key id does not match the name and key. */
 export const parseVerifierKey = (text: string): Verifier | undefined => {
-  const parts = parseKey(text, PUBLIC_KEY_BYTES);
-  if (parts === undefined) return undefined;
+  // Base64 has a plus among its digits, so the text is cut at the first two only.
+  const [, name = "", keyId = "", base64 = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
+  const key = decodeBase64(base64);
+  if (!isKeyName(name) || key?.length !== 1 + PUBLIC_KEY_BYTES || key[0] !== ED25519_TYPE) return undefined;
   try {
-    const verifier = createVerifier({ name: parts.name, publicKey: parts.key });
-    return formatKeyId(verifier.keyId) === parts.keyId ? verifier : undefined;
+    const verifier = createVerifier({ name, publicKey: key.slice(1) });
+    return formatKeyId(verifier.keyId) === keyId ? verifier : undefined;
   } catch {
     // Some runtimes check at once whether 32 bytes are a point of the curve.
     return undefined;
   }
-};
-
-const SIGNER_KEY_PREFIX = "PRIVATE+KEY+";
-
-/** `PRIVATE+KEY+<name>+<key id>+<base64>`. A secret. */
-export const formatSignerKey = ({
-  name,
-  seed,
-}: {
-  readonly name: string;
-  readonly seed: Uint8Array;
-}): string => {
-  const { keyId } = createSigningKey(seed).signerNamed(name);
-  return `${SIGNER_KEY_PREFIX}${name}+${formatKeyId(keyId)}+${encodeBase64(typed(seed))}`;
-};
-
-export const parseSignerKey = (text: string): Signer | undefined => {
-  if (!text.startsWith(SIGNER_KEY_PREFIX)) return undefined;
-  const parts = parseKey(text.slice(SIGNER_KEY_PREFIX.length), SEED_BYTES);
-  if (parts === undefined) return undefined;
-  const signer = createSigningKey(parts.key).signerNamed(parts.name);
-  return formatKeyId(signer.keyId) === parts.keyId ? signer : undefined;
-};
-
-/** Base64 has a plus among its digits, so the text is cut at the first two only. */
-const parseKey = (
-  text: string,
-  keyBytes: number,
-): { readonly name: string; readonly keyId: string; readonly key: Uint8Array } | undefined => {
-  const [, name = "", keyId = "", base64 = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
-  const key = decodeBase64(base64);
-  if (!isKeyName(name) || key?.length !== 1 + keyBytes || key[0] !== ED25519_TYPE) return undefined;
-  return { name, keyId, key: key.slice(1) };
 };
 
 /** The text with one signature line per signer, in their order. Throws when the text cannot stand in a note. */
@@ -147,19 +105,12 @@ const signatureLine = (signer: Signer, message: Uint8Array): string => {
   return `${SIGNATURE_LINE_PREFIX}${signer.name} ${encodeBase64(concat(keyId, signer.sign(message)))}\n`;
 };
 
-export type NoteFailure =
-  /** Not a signed note at all. */
-  | "malformed"
-  /** No signature is by one of the given keys. */
-  | "unknown_key"
-  /** A signature claims to be by a given key and is not. */
-  | "bad_signature";
+export type NoteFailure = "malformed" | "unknown_key" | "bad_signature";
 
 export type OpenedNote =
   | {
       readonly kind: "opened";
       readonly text: string;
-      /** The given verifiers whose signatures are on the note; at least one. */
       readonly verifiers: readonly Verifier[];
     }
   | { readonly kind: "failed"; readonly reason: NoteFailure };

@@ -15,11 +15,8 @@ const INDEX = "index ";
 export interface TlogProof {
   /** Not covered by any signature: never to be trusted by itself (tlog-proof, Format). */
   readonly extra?: Uint8Array;
-  /** From zero. */
   readonly index: number;
-  /** The inclusion proof, the leaf's sibling first. */
   readonly hashes: readonly Hash[];
-  /** A signed note, verbatim. */
   readonly checkpoint: string;
 }
 
@@ -54,7 +51,6 @@ export const parseTlogProof = (text: string): TlogProof | undefined => {
 };
 
 export interface TlogProofQuestion {
-  /** The file's text. */
   readonly proof: string;
   /** The hash of the leaf, computed by the caller, never taken from the file. */
   readonly leaf: Hash;

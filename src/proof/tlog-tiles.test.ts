@@ -20,11 +20,8 @@ import {
   TILE_BYTES,
   TILE_WIDTH,
   type Tile,
-  type TileLookup,
-  tileOf,
-  tilesForConsistency,
-  tilesForInclusion,
-  tilesForRoot,
+  tileLevels,
+  tilesAbove,
   tileWidth,
 } from "./tlog-tiles.ts";
 
@@ -166,7 +163,7 @@ describe("the tiles of a tree", () => {
     expect(tileWidth({ level: 6, index: 0 }, size)).toBe(31);
     expect(tileWidth({ level: 7, index: 0 }, size)).toBe(0);
     expect(tileWidth({ level: 0, index: 2 ** 45 - 1 }, size)).toBe(255);
-    expect(tilesForInclusion(size - 1, size).map(({ level, width }) => [level, width])).toEqual([
+    expect([...tilesAbove([], size).values()].map(({ level, width }) => [level, width])).toEqual([
       [0, 255],
       [1, 255],
       [2, 255],
@@ -176,25 +173,12 @@ describe("the tiles of a tree", () => {
       [6, 31],
     ]);
   });
-
-  test("hold each subtree in one tile at a known place", () => {
-    expect(tileOf({ level: 0, index: 0 })).toEqual({ level: 0, index: 0, first: 0, count: 1 });
-    expect(tileOf({ level: 0, index: 511 })).toEqual({ level: 0, index: 1, first: 255, count: 1 });
-    expect(tileOf({ level: 7, index: 3 })).toEqual({ level: 0, index: 1, first: 128, count: 128 });
-    expect(tileOf({ level: 8, index: 257 })).toEqual({ level: 1, index: 1, first: 1, count: 1 });
-    expect(tileOf({ level: 19, index: 2 ** 33 + 5 })).toEqual({
-      level: 2,
-      index: 2 ** 28,
-      first: 40,
-      count: 8,
-    });
-  });
 });
 
 /**
  * 1. 200,000 leaves, which make three levels, are hashed and cut into tiles as the specification says: level by level, each hash being the root of a full tile below.
  * 2. The root, an inclusion proof and a consistency proof of random trees within them are made from tiles alone and compared with the definition.
- * 3. Only the tiles that were said to be needed can be read.
+ * 3. Only the tiles that were said to be needed can be read, at the widths that were said.
  */
 describe("proofs from tiles, for trees of up to 200,000 leaves", () => {
   const LEAVES = 200_000;
@@ -224,20 +208,9 @@ describe("proofs from tiles, for trees of up to 200,000 leaves", () => {
     const begin = index * TILE_BYTES;
     return levels[level]?.subarray(begin, begin + width * HASH_BYTES) ?? new Uint8Array();
   };
-  const key = ({ level, index }: Omit<Tile, "width">): string => `${level}/${index}`;
-
-  /** Only these tiles, only as wide as stated, and which of them were read. */
-  const onlyThese = (tiles: readonly Tile[]) => {
-    const loaded = new Map(tiles.map((tile) => [key(tile), load(tile)]));
-    expect(loaded.size).toBe(tiles.length);
-    for (const { level, index, width } of tiles)
-      expect(loaded.get(key({ level, index }))?.length).toBe(width * HASH_BYTES);
-    const read = new Set<string>();
-    const lookup: TileLookup = (tile) => {
-      read.add(key(tile));
-      return loaded.get(key(tile));
-    };
-    return { hashOf: subtreeHashFrom(lookup), read: () => read, needed: new Set(loaded.keys()) };
+  const hashesFrom = (tiles: ReadonlyMap<string, Tile>) => {
+    const loaded = new Map([...tiles].map(([name, tile]) => [name, tileLevels(load(tile))]));
+    return subtreeHashFrom((name) => loaded.get(name));
   };
 
   test("the tiles follow the specification", () => {
@@ -262,26 +235,20 @@ describe("proofs from tiles, for trees of up to 200,000 leaves", () => {
     fc.constantFrom(1, 255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 131_072, 70_000, LEAVES),
   );
 
-  test("root, inclusion proof and consistency proof need exactly the named tiles", () => {
+  test("root, inclusion proof and consistency proof are made from the tiles above the leaves", () => {
     fc.assert(
       fc.property(size, fc.nat(), fc.nat(), (size, indexChance, fromChance) => {
         const root = naive.mth(0, size);
-        const forRoot = onlyThese(tilesForRoot(size));
-        expect(hex(rootOf(size, forRoot.hashOf))).toBe(hex(root));
-        expect(forRoot.read()).toEqual(forRoot.needed);
+        expect(hex(rootOf(size, hashesFrom(tilesAbove([], size))))).toBe(hex(root));
 
         const index = indexChance % size;
-        const forInclusion = onlyThese(tilesForInclusion(index, size));
-        const proof = inclusionProof(index, size, forInclusion.hashOf);
+        const proof = inclusionProof(index, size, hashesFrom(tilesAbove([index], size)));
         expect(proof.map(hex)).toEqual(naive.path(index, size).map(hex));
-        expect(forInclusion.read()).toEqual(forInclusion.needed);
         expect(verifyInclusion({ leaf: leafHash(leafData(index)), index, size, proof, root })).toBe(true);
 
         const from = 1 + (fromChance % size);
-        const forConsistency = onlyThese(tilesForConsistency(from, size));
-        const growth = consistencyProof(from, size, forConsistency.hashOf);
+        const growth = consistencyProof(from, size, hashesFrom(tilesAbove([from - 1], size)));
         expect(growth.map(hex)).toEqual(naive.proof(from, size).map(hex));
-        expect(forConsistency.read()).toEqual(forConsistency.needed);
         const fromRoot = naive.mth(0, from);
         expect(verifyConsistency({ from, to: size, fromRoot, toRoot: root, proof: growth })).toBe(true);
       }),
@@ -290,20 +257,17 @@ describe("proofs from tiles, for trees of up to 200,000 leaves", () => {
   });
 
   test("tiles of a larger tree also work, and a missing or short tile is reported as not loaded", () => {
-    const tiles = tilesForInclusion(700, 70_000);
-    const whole = new Map(tiles.map((tile) => [key(tile), load({ ...tile, width: TILE_WIDTH })]));
-    const hashes = inclusionProof(
-      700,
-      70_000,
-      subtreeHashFrom((tile) => whole.get(key(tile))),
-    );
+    const tiles = tilesAbove([700], 70_000);
+    const wider = new Map([...tiles].map(([name, tile]) => [name, { ...tile, width: TILE_WIDTH }]));
+    const hashes = inclusionProof(700, 70_000, hashesFrom(wider));
     expect(hashes.map(hex)).toEqual(naive.path(700, 70_000).map(hex));
-    for (const tile of tiles) {
-      const others = new Map([...whole].filter(([name]) => name !== key(tile)));
-      const lookup: TileLookup = (wanted) => others.get(key(wanted));
-      expect(() => inclusionProof(700, 70_000, subtreeHashFrom(lookup))).toThrow(RangeError);
+    expect([...tiles.keys()].sort()).toEqual(["0/2", "0/273", "1/0", "1/1", "2/0"]);
+    // The one of level 2 is for the root alone.
+    for (const name of ["0/2", "0/273", "1/0", "1/1"]) {
+      const others = new Map([...tiles].filter(([other]) => other !== name));
+      expect(() => inclusionProof(700, 70_000, hashesFrom(others))).toThrow(RangeError);
     }
-    const short = subtreeHashFrom(() => new Uint8Array(TILE_BYTES - 1));
-    expect(() => short({ level: 7, index: 1 })).toThrow("tile 0/000 is not loaded");
+    const short = subtreeHashFrom(() => tileLevels(new Uint8Array(TILE_BYTES - 1)));
+    expect(() => short({ level: 7, index: 1 })).toThrow("tile 0/0 is not loaded");
   });
 });

@@ -2,19 +2,10 @@
  * C2SP tlog-tiles: the hashes of a tree stored as tiles of 256, the names of tiles, and which tiles are needed for what. A tile is bytes: its hashes
  * one after the other. Where tiles are kept and how they are served is not decided here.
  */
-import {
-  consistencySubtrees,
-  HASH_BYTES,
-  inclusionSubtrees,
-  perfectRoot,
-  type Subtree,
-  type SubtreeHash,
-  subtreesOf,
-} from "./rfc6962.ts";
+import { HASH_BYTES, levelAbove, type SubtreeHash } from "./rfc6962.ts";
 
 /** Levels of the tree in one tile. */
 export const TILE_HEIGHT = 8;
-/** Hashes in a full tile. */
 export const TILE_WIDTH = 256;
 export const TILE_BYTES = TILE_WIDTH * HASH_BYTES;
 /** tlog-tiles, Merkle Tree: a level is between 0 and 63. */
@@ -24,7 +15,6 @@ const TILE_LEVEL_MAX = 63;
 export interface Tile {
   readonly level: number;
   readonly index: number;
-  /** 256, or less in a partial tile. */
   readonly width: number;
 }
 
@@ -65,27 +55,6 @@ export const parseTileNumber = (text: string): Omit<Tile, "level"> | undefined =
   return Number.isSafeInteger(index) && isCanonical ? { index, width } : undefined;
 };
 
-/** Where the hash of a subtree comes from: it is the root of `count` hashes of one tile, starting with number `first`. */
-export interface TileSlice {
-  readonly level: number;
-  readonly index: number;
-  readonly first: number;
-  /** A power of two, at most 128: a subtree as wide as a tile is one hash of the level above. */
-  readonly count: number;
-}
-
-export const tileOf = (subtree: Subtree): TileSlice => {
-  const level = Math.floor(subtree.level / TILE_HEIGHT);
-  const count = 2 ** (subtree.level % TILE_HEIGHT);
-  const slicesPerTile = TILE_WIDTH / count;
-  return {
-    level,
-    index: Math.floor(subtree.index / slicesPerTile),
-    first: (subtree.index % slicesPerTile) * count,
-    count,
-  };
-};
-
 /** How many hashes the tile has in a tree of `size` leaves; 0 if there is no such tile. tlog-tiles, Partial Tiles. */
 export const tileWidth = ({ level, index }: Omit<Tile, "width">, size: number): number => {
   const hashesInLevel = Math.floor(size / TILE_WIDTH ** level);
@@ -93,35 +62,41 @@ export const tileWidth = ({ level, index }: Omit<Tile, "width">, size: number): 
 };
 
 /**
- * The tiles that rootOf, inclusionProof and consistencyProof read, each once, lowest level first. `width` is the width of the tile in a tree of that
- * size, from which its path follows. A tile that has grown since works as well.
+ * The tiles above these leaves and those at the right edge, by path: what the root and all proofs about the leaves are made of. `width` is that in a
+ * tree of this size. A tile that has grown since works as well.
  */
-export const tilesForRoot = (size: number): readonly Tile[] => tilesFor(subtreesOf(size), size);
-
-export const tilesForInclusion = (index: number, size: number): readonly Tile[] =>
-  tilesFor(inclusionSubtrees(index, size).flat(), size);
-
-export const tilesForConsistency = (from: number, to: number): readonly Tile[] =>
-  tilesFor(consistencySubtrees(from, to).flat(), to);
-
-const tilesFor = (subtrees: readonly Subtree[], size: number): readonly Tile[] => {
+export const tilesAbove = (leaves: readonly number[], size: number): ReadonlyMap<string, Tile> => {
   const tiles = new Map<string, Tile>();
-  for (const { level, index } of subtrees.map(tileOf))
-    tiles.set(`${level}/${index}`, { level, index, width: tileWidth({ level, index }, size) });
-  return [...tiles.values()].sort((a, b) => a.level - b.level || a.index - b.index);
+  for (const leaf of size === 0 ? [] : [...leaves, size - 1])
+    for (let [level, index] = [0, leaf]; TILE_WIDTH ** level <= size; level++) {
+      index = Math.floor(index / TILE_WIDTH);
+      const width = tileWidth({ level, index }, size);
+      // The last leaves may have no complete subtree in this level.
+      if (width > 0) tiles.set(tileName({ level, index }), { level, index, width });
+    }
+  return tiles;
 };
 
-/** The bytes of a loaded tile; undefined if it is not loaded. */
-export type TileLookup = (tile: Omit<Tile, "width">) => Uint8Array | undefined;
+export const tileName = ({ level, index }: Omit<Tile, "width">): string => `${level}/${index}`;
 
-/** Hashes of subtrees from loaded tiles. Throws if the tiles do not contain a requested hash. */
+/** The hashes of a tile, and of the levels between it and the tile above, lowest first. */
+export type TileLevels = readonly Uint8Array[];
+
+export const tileLevels = (hashes: Uint8Array): TileLevels => {
+  const levels = [hashes];
+  for (let last = hashes; levels.length < TILE_HEIGHT; levels.push(last)) last = levelAbove(last);
+  return levels;
+};
+
+/** Hashes of subtrees from loaded tiles, by name. Throws if the tiles do not contain a requested hash. */
 export const subtreeHashFrom =
-  (tiles: TileLookup): SubtreeHash =>
-  (subtree) => {
-    const { level, index, first, count } = tileOf(subtree);
-    const bytes = tiles({ level, index });
-    const end = (first + count) * HASH_BYTES;
-    if (bytes === undefined || bytes.length < end)
-      throw new RangeError(`tile ${formatTilePath({ level, index, width: first + count })} is not loaded`);
-    return perfectRoot(bytes.subarray(first * HASH_BYTES, end));
+  (tiles: (name: string) => TileLevels | undefined): SubtreeHash =>
+  ({ level, index }) => {
+    const within = level % TILE_HEIGHT;
+    const width = TILE_WIDTH / 2 ** within;
+    const name = tileName({ level: (level - within) / TILE_HEIGHT, index: Math.floor(index / width) });
+    const from = (index % width) * HASH_BYTES;
+    const hash = tiles(name)?.[within]?.subarray(from, from + HASH_BYTES);
+    if (hash?.length !== HASH_BYTES) throw new RangeError(`tile ${name} is not loaded as far as that`);
+    return hash;
   };

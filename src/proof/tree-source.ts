@@ -6,7 +6,6 @@ import type { Tile } from "./tlog-tiles.ts";
 export interface GrownTree {
   readonly tenant: string;
   readonly size: number;
-  /** The sequence of the last leaf. */
   readonly lastSequence: number;
 }
 

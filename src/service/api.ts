@@ -1,160 +1,165 @@
 /** Assembles what the role api needs: every rule with its implementation. */
 import { randomBytes } from "node:crypto";
 import { auditSubject, sandboxSubject } from "../../streams/subjects.ts";
-import type { Recorder } from "../access/administration/recorder.ts";
+import { createRecorder, type Recorder } from "../access/administration/recorder.ts";
+import { ACTIONS } from "../access/administration/system-events.ts";
+import { isStillActive } from "../access/authenticate.ts";
 import { createCalendars } from "../access/calendars.ts";
-import { createClientRateLimiter, holderOf } from "../access/client-rate-limit.ts";
-import { createKeyLimiter, type TenantRateLimit } from "../access/key-limiter.ts";
-import type { KeyStore } from "../access/key-store.ts";
+import { holderOf } from "../access/client.ts";
+import { createKeyLimiter } from "../access/key-limiter.ts";
 import { createKeys } from "../access/keys.ts";
+import { quotaBounds } from "../access/memory-quota.ts";
 import { createFindSeat } from "../access/provider-seat.ts";
-import { createRateLimiter } from "../access/rate-limit.ts";
+import { createRateLimiter, type RateLimiter } from "../access/rate-limit.ts";
 import { createRetention } from "../access/retention/retention.ts";
-import type { RetentionStore } from "../access/retention/retention-store.ts";
-import { createSharedRateLimiter, type RateCounter } from "../access/shared-rate-limit.ts";
 import { createSignInProvider } from "../access/sign-in-provider.ts";
 import { createHttpApp, type HttpHandler, type OperationDependencies } from "../api/http/app.ts";
-import { createIntake, type Intake } from "../api/intake/intake.ts";
-import type { IntakeDependencies } from "../api/intake/submission.ts";
+import { type BodyReader, createBodyReader } from "../api/http/body.ts";
+import { createOpenStreams } from "../api/http/open-streams.ts";
+import { createIntake, type Intake, type IntakeDependencies } from "../api/intake/intake.ts";
 import { createSandboxProver } from "../api/sandbox/sandbox-proof.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
 import { createEventValidator } from "../event/validate.ts";
-import type { Rules } from "../law/obligations/obligation.ts";
-import { SANDBOX_REQUESTS_PER_MINUTE } from "../limits.ts";
+import {
+  BODY_BYTES_HELD_MAX,
+  BODY_MS_MAX,
+  EXPORTS_MAX,
+  EXPORTS_PER_KEY_MAX,
+  EXPORTS_PER_TENANT_MAX,
+  SANDBOX_BODY_BYTES_HELD_MAX,
+  STREAMS_MAX,
+  STREAMS_PER_KEY_MAX,
+  STREAMS_PER_TENANT_MAX,
+} from "../limits.ts";
 import { messageIdOfClient } from "../log/message-id.ts";
-import { createClientTimes } from "../nats/client-times.ts";
-import type { BrokerConnection } from "../nats/connection.ts";
 import { createRateCounter } from "../nats/rate-counter.ts";
 import { createLogReader } from "../nats/reader.ts";
 import { createSandboxAppender } from "../nats/sandbox-appender.ts";
-import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import { SEED_BYTES } from "../proof/signed-note.ts";
+import { createCollector } from "../runtime/collect.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
-import type { Logger } from "../telemetry/logger.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import type { MadeViews } from "../views/kit/made-views.ts";
-import type { ViewStore } from "../views/store/view-store.ts";
+import { countFromZero } from "../telemetry/metrics.ts";
 import { treeSource } from "../views/tree/queries.ts";
-import { createSandboxBodies, createTenantBodies } from "./body-readers.ts";
-import type { BrokerContact } from "./broker-contact.ts";
+import { inBackground, pause } from "./background.ts";
 import { loadBrowserFiles } from "./browser-files.ts";
 import type { Config } from "./config.ts";
 import { createEarlierEvents, NO_EARLIER_EVENTS } from "./earlier-events.ts";
-import type { HeadsFolder } from "./heads-folder.ts";
-import type { createOpenAnswers } from "./open-answers.ts";
-import type { OpenedLog } from "./open-log.ts";
-import { startRecording } from "./recording.ts";
+import type { Parts } from "./parts.ts";
 import { createAcceptRestore } from "./restoring.ts";
 
-export const createApi = async (parts: {
-  config: Config;
-  contact: BrokerContact;
-  operation: OperationDependencies;
-  openAnswers: ReturnType<typeof createOpenAnswers>;
-  log: OpenedLog;
-  stores: {
-    views: ViewStore;
-    madeViews: MadeViews;
-    retentionStore: RetentionStore;
-    checkpoints: CheckpointStore;
-    headsFolder: HeadsFolder | undefined;
-  };
-  rules: Rules;
-  version: string;
-  now: () => Date;
-  stack: AsyncDisposableStack;
-}): Promise<HttpHandler> => {
-  const { config, contact, operation, openAnswers, log, stores, rules, version, now, stack } = parts;
-  const { reader, appender, restoringAppender, accepted, logEnd } = log;
-  const { views, madeViews, retentionStore, checkpoints, headsFolder } = stores;
-  const { connection, keyBucket } = contact;
-  const { metrics, logger } = operation;
-  const judging = {
-    validate: createEventValidator(config.vocabulary),
-    now,
-  };
-  const recording = { accepted, subjectOf: auditSubjectOf, metrics, logger, now, stack };
-  const recorder = startRecording({ ...recording, appender });
+export const createApi = async (
+  parts: Parts,
+  operation: OperationDependencies,
+): Promise<{ handle: HttpHandler; endStreams: () => void }> => {
+  const { config, connection, log, views, checkpoints, headsFolder, accepted, endWatch, appender } = parts;
+  const { now, logger } = parts;
+  const counter = createRateCounter({ connection, logger });
+  const limiter = createRateLimiter({ counter, nowMs: () => Date.now() });
+  const judging = { validate: createEventValidator(config.vocabulary), now };
+  const openAnswers = createOpenAnswers();
+  const recorder = startRecording(parts, appender);
   const acceptRestore = createAcceptRestore({
     folder: headsFolder,
-    log: reader,
+    log,
     views,
     trees: treeSource(views),
-    recorder: startRecording({ ...recording, appender: restoringAppender }),
-    logEnd,
+    recorder: startRecording(parts, parts.restoringAppender),
+    lookAgain: endWatch.look,
   });
-  const rateCounter = createRateCounter({ connection, logger });
-  const management = createManagement({
-    keyBucket,
-    keyPrefix: config.apiKeyPrefix,
-    retentionStore,
-    recorder,
-    now,
-  });
-  return createHttpApp({
+  const management = createManagement(parts, recorder);
+  const handle = createHttpApp({
     ...operation,
-    intake: createAuditIntake({ log, views, metrics, judging }),
-    sandbox: await openSandbox({ connection, logger, judging, stack }),
+    ...management,
+    ...openAnswers,
+    ...(await loadBrowserFiles()),
+    intake: createAuditIntake(parts, judging),
+    sandbox: await openSandbox(parts, limiter, judging),
     views,
-    madeViews,
-    reconciliation: { views, log: reader, accepted },
-    log: reader,
+    viewReadiness: parts.viewReadiness,
+    reconciliation: { views, log, accepted },
+    log,
     checkpoints,
     serviceName: config.serviceName,
-    ...openAnswers,
-    rules,
-    ...management,
+    rules: parts.rules,
     signIn: createSignIn(config, { ...management, now }),
     recorder,
     acceptRestore,
-    isLogBehind: logEnd.isBehind,
+    isLogBehind: endWatch.isBehind,
     vocabulary: config.vocabulary,
-    ...(await loadBrowserFiles()),
-    version,
-    bodies: stack.use(createTenantBodies()),
-    limiter: createLimiter(rateCounter, config.tenantRateLimit),
+    version: parts.version,
+    bodies: bodiesWithin(BODY_BYTES_HELD_MAX),
+    limiter: createKeyLimiter({ limiter, tenantLimit: config.tenantRateLimit }),
     now,
     randomBytes,
   });
+  return { handle, endStreams: openAnswers.streams.end };
+};
+
+/** Answers that stay open as long as their readers like. */
+const createOpenAnswers = () => ({
+  streams: createOpenStreams({
+    perKeyMax: STREAMS_PER_KEY_MAX,
+    perTenantMax: STREAMS_PER_TENANT_MAX,
+    allMax: STREAMS_MAX,
+  }),
+  exports: createOpenStreams({
+    perKeyMax: EXPORTS_PER_KEY_MAX,
+    perTenantMax: EXPORTS_PER_TENANT_MAX,
+    allMax: EXPORTS_MAX,
+  }),
+});
+
+/** One reader of bodies for tenants and one for the sandbox, so that a client without a key never uses a tenant's share. */
+const bodiesWithin = (heldMax: number): BodyReader =>
+  createBodyReader({ bodyMsMax: BODY_MS_MAX, onLargeReleased: createCollector(), ...quotaBounds(heldMax) });
+
+const startRecording = (
+  { accepted, keyBucket, metrics, logger, now, stack }: Parts,
+  appender: Parts["appender"],
+): Recorder => {
+  countFromZero(
+    metrics.administrativeActions,
+    Object.keys(ACTIONS).flatMap((event_type) =>
+      ["done", "refused", "failed"].map((outcome) => ({ event_type, outcome })),
+    ),
+  );
+  const recorder = createRecorder({
+    appender,
+    isActive: (principal) => isStillActive(principal, keyBucket, now()),
+    subjectOf: auditSubjectOf,
+    now,
+    newId: uuidV7,
+    onAccepted: accepted.add,
+    onAction: (event_type, outcome) => metrics.administrativeActions.inc({ event_type, outcome }),
+    pause,
+    logger,
+  });
+  stack.use(inBackground(recorder.run));
+  return recorder;
 };
 
 type Judging = Pick<IntakeDependencies, "validate" | "now">;
 
-const createAuditIntake = (parts: {
-  log: OpenedLog;
-  views: ViewStore;
-  metrics: Metrics;
-  judging: Judging;
-}): Intake => {
-  const { log, views, metrics, judging } = parts;
-  const { appender, reader, accepted } = log;
-  return createIntake({
+const createAuditIntake = ({ log, appender, accepted, views, metrics }: Parts, judging: Judging): Intake =>
+  createIntake({
+    ...judging,
     appender,
-    reader,
-    earlier: createEarlierEvents({ log: reader, views, countOutcomes: metrics.countOutcomes }),
+    reader: log,
+    earlier: createEarlierEvents({ log, views, countOutcomes: metrics.countOutcomes }),
     subjectOf: auditSubjectOf,
     onAccepted: accepted.add,
     onUnknownFields: (count) => metrics.unknownFields.inc(count),
-    ...judging,
   });
-};
 
 /** What the scope `keys:manage` allows. */
-const createManagement = (stores: {
-  keyBucket: KeyStore;
-  keyPrefix: string;
-  retentionStore: RetentionStore;
-  recorder: Recorder;
-  now: () => Date;
-}) => {
-  const { keyBucket, keyPrefix, retentionStore, recorder, now } = stores;
-  const ofKeys = { store: keyBucket, recorder, now, randomBytes, keyPrefix };
+const createManagement = ({ keyBucket, retention, config, now }: Parts, recorder: Recorder) => {
+  const ofKeys = { store: keyBucket, recorder, now, randomBytes, keyPrefix: config.apiKeyPrefix };
   const keys = createKeys(ofKeys);
   return {
     keys,
     calendars: createCalendars({ ...ofKeys, keys }),
     keyStore: keyBucket,
-    retention: createRetention({ store: retentionStore, recorder, now, newId: uuidV7 }),
+    retention: createRetention({ store: retention, recorder, now, newId: uuidV7 }),
   };
 };
 
@@ -171,27 +176,7 @@ const createSignIn = (
 const auditSubjectOf = (tenant: string, event: AuditEvent): string =>
   auditSubject(tenant, event.asset_id, event.event_type);
 
-const createLimiter = (counter: RateCounter, tenantLimit: TenantRateLimit) =>
-  createKeyLimiter({
-    shared: createSharedRateLimiter({
-      counter,
-      fallback: createRateLimiter(() => performance.now()),
-      nowMs: () => Date.now(),
-    }),
-    tenantLimit,
-  });
-
-const openSandbox = async ({
-  connection,
-  logger,
-  judging,
-  stack,
-}: {
-  connection: BrokerConnection;
-  logger: Logger;
-  judging: Judging;
-  stack: AsyncDisposableStack;
-}) => {
+const openSandbox = async ({ connection }: Parts, limiter: RateLimiter, judging: Judging) => {
   const reader = await createLogReader(connection, "SANDBOX");
   const appender = createSandboxAppender({ connection, reader, elapsedMs: () => performance.now() });
   const intakeOf = (address: string): Intake => {
@@ -212,16 +197,11 @@ const openSandbox = async ({
       onUnknownFields: () => {},
     });
   };
-  const limiter = createClientRateLimiter({
-    store: createClientTimes({ connection, logger }),
-    nowMs: () => Date.now(),
-    perMinute: SANDBOX_REQUESTS_PER_MINUTE,
-  });
   return {
     intakeOf,
     reader,
     limiter,
-    bodies: stack.use(createSandboxBodies()),
+    bodies: bodiesWithin(SANDBOX_BODY_BYTES_HELD_MAX),
     prove: createSandboxProver(randomBytes(SEED_BYTES)),
   };
 };

@@ -1,5 +1,9 @@
-/** Work that runs beside the requests until the service stops. */
+/** Work that runs beside the requests until the service stops, and waiting for others. */
 import { setTimeout as delay } from "node:timers/promises";
+import { AWAY_RETRY_MS, START_WAIT_MS_MAX } from "../limits.ts";
+import type { BrokerConnection } from "../nats/connection.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { createRepeatFilter } from "../telemetry/repeat-filter.ts";
 
 /** `run` ends when its signal is aborted, and never rejects. */
 export const inBackground = (run: (signal: AbortSignal) => Promise<void>): AsyncDisposable => {
@@ -16,3 +20,89 @@ export const inBackground = (run: (signal: AbortSignal) => Promise<void>): Async
 /** Ends at once when the signal is aborted. Never rejects. */
 export const pause = (durationMs: number, signal: AbortSignal): Promise<void> =>
   delay(durationMs, undefined, { signal }).catch(() => undefined);
+
+/** Looks again and again until the service stops. A look that fails is reported once for each reason, and the next one comes as usual. */
+export const loop = (worker: {
+  readonly look: (signal: AbortSignal) => Promise<unknown>;
+  readonly onFailed: (error: unknown) => void;
+  readonly restMs: () => number;
+  /** Looks at once when it is back, too: the broker may be another one. */
+  readonly connection?: Pick<BrokerConnection, "onChange">;
+}): AsyncDisposable => {
+  const { look, onFailed, restMs, connection } = worker;
+  const isNews = createRepeatFilter(() => performance.now());
+  return inBackground(async (signal) => {
+    let wake = new AbortController();
+    using _listening = connection?.onChange((state) => {
+      if (state === "restored") wake.abort();
+    });
+    while (!signal.aborted) {
+      try {
+        await look(signal);
+      } catch (error) {
+        if (isNews(String(error))) onFailed(error);
+      }
+      await pause(restMs(), AbortSignal.any([signal, wake.signal]));
+      if (wake.signal.aborted) wake = new AbortController();
+    }
+  });
+};
+
+/** The result, or undefined if it does not come in time or fails: a part that is away must not delay others. */
+export const inTime = async <Seen>(asked: Promise<Seen>, timeoutMs: number): Promise<Seen | undefined> => {
+  const isOver = new AbortController();
+  try {
+    return await Promise.race([asked, pause(timeoutMs, isOver.signal).then(() => undefined)]);
+  } catch {
+    return undefined;
+  } finally {
+    isOver.abort();
+  }
+};
+
+/** One answer for all who ask meanwhile. */
+export const shared = <Answer>(ask: () => Promise<Answer>): (() => Promise<Answer>) => {
+  let asked: Promise<Answer> | undefined;
+  return () => {
+    asked ??= ask().finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
+};
+
+interface Refusal {
+  /** Thrown when waiting is over. */
+  readonly error: Error;
+  readonly detail: string;
+  /** Waiting cannot help. */
+  readonly isFinal: boolean;
+}
+
+/**
+ * Tries until it succeeds, because operators start service, broker and database together in any order. Throws at once if waiting cannot help,
+ * otherwise after START_WAIT_MS_MAX.
+ */
+export const waitAtStart = async <Found>(options: {
+  /** Logged with each new reason. */
+  readonly message: string;
+  readonly logger: Logger;
+  readonly attempt: () => Promise<Found>;
+  /** Rethrows errors that are no refusal. */
+  readonly refusalOf: (error: unknown) => Refusal;
+}): Promise<Found> => {
+  const { message, logger, attempt, refusalOf } = options;
+  const deadline = performance.now() + START_WAIT_MS_MAX;
+  let told: string | undefined;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (thrown) {
+      const { error, detail, isFinal } = refusalOf(thrown);
+      if (isFinal || performance.now() > deadline) throw error;
+      if (detail !== told) logger.warn(message, { detail });
+      told = detail;
+      await delay(AWAY_RETRY_MS);
+    }
+  }
+};

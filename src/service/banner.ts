@@ -7,7 +7,7 @@ import type { Config } from "./config.ts";
 import type { Service } from "./service.ts";
 
 export const banner = (options: {
-  service: Service;
+  service: Pick<Service, "url" | "broker" | "consumerUrlFile" | "adminKey">;
   config: Config;
   version: string;
   startedMs: number;
@@ -17,76 +17,65 @@ export const banner = (options: {
 }): string => {
   const { service, config, version, startedMs, isTerminal, now } = options;
   const { url, broker, consumerUrlFile, adminKey } = service;
+  const { roles, dataDir } = config;
+  const hasApi = roles.includes("api");
+  const signsWith =
+    config.checkpointKey === undefined
+      ? `${checkpointKeyPath(dataDir)}: keep a copy, and show it to nobody`
+      : "the key in CHECKPOINT_KEY";
+  const rows: readonly (readonly [string, string | false | undefined])[] = [
+    ["listens at", url ?? "nowhere: it has no role api, and no PORT for /metrics and /health/ready"],
+    ["documentation", hasApi && url && `${url}/docs`],
+    ["sandbox", hasApi && canBundle && url && `${url}/sandbox, to try it without a key`],
+    ["metrics", !hasApi && url && `${url}/metrics`],
+    ["health", !hasApi && url && `${url}/health/ready`],
+    ["broker", broker],
+    ["for consumers", consumerUrlFile && `the NATS URL in ${consumerUrlFile}`],
+    ["views", config.databaseUrl === undefined ? `SQLite in ${dataDir}` : "PostgreSQL"],
+    ["roles", roles.join(", ")],
+    ["signs with", roles.includes("sealer") && signsWith],
+    ["admin key", describeAdminKey(adminKey, config, isTerminal)],
+  ];
   const lines = [
     `Prooftrail ${version}, ready in ${(startedMs / 1000).toFixed(1)} s`,
     "",
-    row("listens at", url ?? "nowhere: it has no role api, and no PORT for /metrics and /health/ready"),
-    ...placesAt(url, config),
-    row("broker", broker),
-    ...(consumerUrlFile === undefined ? [] : [row("for consumers", `the NATS URL in ${consumerUrlFile}`)]),
-    row("views", config.databaseUrl === undefined ? `SQLite in ${config.dataDir}` : "PostgreSQL"),
-    row("roles", config.roles.join(", ")),
-    ...(config.roles.includes("sealer") ? [row("signs with", describeSigningKey(config))] : []),
-    row("admin key", describeAdminKey(adminKey, config, isTerminal)),
-    ...(hasApi(config) && url !== undefined ? firstEvent(url, keyText(adminKey), now) : []),
+    ...rows.flatMap(([name, value]) => (value ? [`${name.padEnd(14)}${value}`] : [])),
+    ...(hasApi && url !== undefined ? firstEvent(url, adminKey, now) : []),
   ];
   return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
 };
 
-const hasApi = ({ roles }: Config): boolean => roles.includes("api");
-
-const placesAt = (url: string | undefined, config: Config): readonly string[] => {
-  if (url === undefined) return [];
-  return hasApi(config)
-    ? [
-        row("documentation", `${url}/docs`),
-        ...(canBundle ? [row("sandbox", `${url}/sandbox, to try it without a key`)] : []),
-      ]
-    : [row("metrics", `${url}/metrics`), row("health", `${url}/health/ready`)];
-};
-
-const describeSigningKey = ({ checkpointKey, dataDir }: Config): string =>
-  checkpointKey === undefined
-    ? `${checkpointKeyPath(dataDir)}: keep a copy, and show it to nobody`
-    : "the key in CHECKPOINT_KEY";
-
-const row = (name: string, value: string): string => `${name.padEnd(14)}${value}`;
-
 const describeAdminKey = (adminKey: AdminKeySetup, config: Config, isTerminal: boolean): string => {
-  switch (adminKey.kind) {
-    case "made":
-      return isTerminal
-        ? `${adminKey.key}\n${" ".repeat(16)}shown only now; a copy is in ${adminKey.path}`
-        : `made; it is in ${adminKey.path}`;
-    case "replaced":
-      return `the one in ADMIN_API_KEY${adminKey.hadOne ? "; the earlier one no longer works" : ""}`;
-    default: {
-      if (config.adminApiKey !== undefined) return "the one in ADMIN_API_KEY";
-      const path = copyOf(adminKey);
-      if (path !== undefined) return `as before; a copy is in ${path}`;
-      const known =
-        "as before: the one that ADMIN_API_KEY set, or the first start made, with a copy in its DATA_DIR/admin.key";
-      if (adminKey.kind !== "kept" || adminKey.otherKeyPath === undefined) return known;
-      return `${known}\n${" ".repeat(16)}what is in ${adminKey.otherKeyPath} now is another key, which opens nothing here`;
-    }
-  }
-};
-
-const keyText = (adminKey: AdminKeySetup): string => {
+  const below = `\n${" ".repeat(16)}`;
+  if (adminKey.kind === "made")
+    return isTerminal
+      ? `${adminKey.key}${below}shown only now; a copy is in ${adminKey.path}`
+      : `made; it is in ${adminKey.path}`;
+  if (adminKey.kind === "replaced")
+    return `the one in ADMIN_API_KEY${adminKey.hadOne ? "; the earlier one no longer works" : ""}`;
+  if (config.adminApiKey !== undefined) return "the one in ADMIN_API_KEY";
   const path = copyOf(adminKey);
-  return path === undefined ? "$ADMIN_API_KEY" : `$(cat ${shellWord(path)})`;
+  if (path !== undefined) return `as before; a copy is in ${path}`;
+  const known =
+    "as before: the one that ADMIN_API_KEY set, or the first start made, with a copy in its DATA_DIR/admin.key";
+  if (adminKey.kind !== "kept" || adminKey.otherKeyPath === undefined) return known;
+  return `${known}${below}what is in ${adminKey.otherKeyPath} now is another key, which opens nothing here`;
 };
 
 const copyOf = (adminKey: AdminKeySetup): string | undefined =>
   adminKey.kind === "made" || adminKey.kind === "kept" ? adminKey.path : undefined;
 
 /** With the time of the start: an old one would be answered with a warning. */
-const firstEvent = (url: string, key: string, now: Date): readonly string[] => [
-  "",
-  "Send a first event:",
-  "",
-  `curl ${url}/v1/events \\`,
-  `  -H "Authorization: Bearer ${key}" \\`,
-  `  -H 'Content-Type: application/json' \\`,
-  `  -d '{"event_id":"evt_hello","timestamp":"${now.toISOString()}","asset_id":"my_model","event_type":"asset.created"}'`,
-];
+const firstEvent = (url: string, adminKey: AdminKeySetup, now: Date): readonly string[] => {
+  const path = copyOf(adminKey);
+  const key = path === undefined ? "$ADMIN_API_KEY" : `$(cat ${shellWord(path)})`;
+  return [
+    "",
+    "Send a first event:",
+    "",
+    `curl ${url}/v1/events \\`,
+    `  -H "Authorization: Bearer ${key}" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '{"event_id":"evt_hello","timestamp":"${now.toISOString()}","asset_id":"my_model","event_type":"asset.created"}'`,
+  ];
+};

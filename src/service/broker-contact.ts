@@ -1,21 +1,57 @@
-/**
- * What a start needs from the broker before it can serve. A cluster that elects a leader answers nothing for seconds, and a restarting
- * broker is gone for one. Either may happen between two steps, so all steps are retried until they succeed in a row.
- */
+/** Which broker is used, the one that NATS_URL names or one of our own, and what a start needs from it before it can serve. */
 import { randomBytes } from "node:crypto";
+import process from "node:process";
 import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
 import { createAdminKeyFile } from "../access/admin-key-file.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
+import { findBroker } from "../nats/broker/find.ts";
+import { type Broker, startBroker } from "../nats/broker/supervise.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
 import { madeAt } from "../nats/examine.ts";
 import { createKeyBucket, type KeyBucket } from "../nats/key-bucket.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { BrokerAddress } from "./broker-address.ts";
+import { inTime, waitAtStart } from "./background.ts";
 import type { Config } from "./config.ts";
-import { inTime } from "./in-time.ts";
+import { ownBrokerFiles } from "./data-folder.ts";
 import { keepStreamsRight, type StreamsState } from "./stream-keeper.ts";
-import { waitAtStart } from "./wait-at-start.ts";
+
+export type OwnBroker = Pick<Broker, "stageInMemory" | "untilReady" | "revive" | "distrust">;
+
+export interface BrokerAddress extends AsyncDisposable {
+  /** With the rights of the running service. */
+  readonly serviceUrl: string;
+  /** With the right to create and update streams. */
+  readonly provisionUrl: string;
+  /** A file with the URL for internal consumers, if the broker is our own. */
+  readonly consumerUrlFile: string | undefined;
+  /** Controls of the broker, if it is our own. */
+  readonly own: OwnBroker | undefined;
+}
+
+export const provideBroker = async (parts: { config: Config; logger: Logger }): Promise<BrokerAddress> => {
+  const { config, logger } = parts;
+  const { natsUrl, natsProvisionUrl, natsServerBinary } = config;
+  if (natsUrl !== undefined)
+    return {
+      serviceUrl: natsUrl,
+      provisionUrl: natsProvisionUrl ?? natsUrl,
+      consumerUrlFile: undefined,
+      own: undefined,
+      [Symbol.asyncDispose]: async () => {},
+    };
+  const found = await findBroker({ explicitBinary: natsServerBinary, environment: process.env, logger });
+  if (found.kind === "refused") throw new BrokerRefusedError(found.message);
+  const { directory, consumerUrl } = ownBrokerFiles(config);
+  const broker = await startBroker({ binary: found.binary, directory, logger });
+  return {
+    serviceUrl: broker.url("service"),
+    provisionUrl: broker.url("provisioner"),
+    consumerUrlFile: consumerUrl,
+    own: broker,
+    [Symbol.asyncDispose]: () => broker.stop(),
+  };
+};
 
 export interface BrokerContact extends AsyncDisposable {
   readonly connection: BrokerConnection;
@@ -31,38 +67,38 @@ interface Contacting {
   readonly now: () => Date;
 }
 
-/** Throws BrokerRefusedError: at once if waiting cannot help, otherwise after START_WAIT_MS_MAX. */
+/**
+ * A cluster that elects a leader answers nothing for seconds, and a restarting broker is gone for one. Either may happen between two steps, so all steps
+ * are tried until they succeed in a row. Throws BrokerRefusedError.
+ */
 export const contactBroker = (contacting: Contacting): Promise<BrokerContact> =>
   waitAtStart({
     message: "waiting for the broker",
     logger: contacting.logger,
     attempt: () => tryOnce(contacting),
     refusalOf: (thrown) => {
-      const refusal = asRefusal(thrown);
-      const isElsewhere = refusal.isUnreachable && contacting.config.natsUrl !== undefined;
-      const error = isElsewhere ? withAdvice(refusal) : refusal;
-      return { error, detail: error.message, isFinal: error.isFinal };
+      const { message, isFinal, isUnreachable } = asRefusal(thrown);
+      const isElsewhere = isUnreachable && contacting.config.natsUrl !== undefined;
+      const detail = isElsewhere ? `${message} ${SEE_URLS}` : message;
+      return { error: new BrokerRefusedError(detail, { isFinal }), detail, isFinal };
     },
   });
+
+const SEE_URLS =
+  "See that NATS_URL, and NATS_PROVISION_URL where it is set, name the server, and that it runs.";
 
 /** A server that listens is used then, even if it could not say so, as on a disk that was full for a moment. */
 const READY_MS_MAX = 2000;
 
 const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<BrokerContact> => {
   const definitions = topology({ replicas: config.replicas });
-  const streams = await keepStreamsRight({ provisionUrl: broker.provisionUrl, definitions, logger });
-  await broker.own?.stageInMemory();
+  const { own, provisionUrl, serviceUrl: url } = broker;
+  const streams = await keepStreamsRight({ provisionUrl, definitions, logger });
+  await own?.stageInMemory();
   await using stack = new AsyncDisposableStack();
-  const { own } = broker;
-  const connection = stack.use(
-    await connectToBroker({
-      url: broker.serviceUrl,
-      name: "prooftrail",
-      logger,
-      // A batch that came before its server was ready would be staged on disk, and all later ones with it.
-      beforeRestored: own && (() => inTime(own.untilReady(), READY_MS_MAX)),
-    }),
-  );
+  // A batch that came before its server was ready would be staged on disk, and all later ones with it.
+  const beforeRestored = own && (() => inTime(own.untilReady(), READY_MS_MAX));
+  const connection = stack.use(await connectToBroker({ url, name: "prooftrail", logger, beforeRestored }));
   if (config.natsProvisionUrl !== undefined) await refuseOtherLog(connection);
   stack.use(streams.watch(connection));
   const keyBucket = stack.use(
@@ -84,10 +120,7 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<Bro
   return { connection, streams, keyBucket, adminKey, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 };
 
-/**
- * Throws BrokerRefusedError if this user does not see the streams that the provisioner has made. If the broker does not answer, a later
- * step reports it.
- */
+/** Two users of different accounts or servers. If the broker does not answer, a later step reports it. */
 const refuseOtherLog = async ({ nats }: BrokerConnection): Promise<void> => {
   const made = await madeAt(nats, "AUDIT").catch(() => "unknown");
   if (made !== undefined) return;
@@ -97,14 +130,7 @@ const refuseOtherLog = async ({ nats }: BrokerConnection): Promise<void> => {
   );
 };
 
-/** Advice if two users do not see the same log. */
 export const HAVE_ONE_LOG = "Have both URLs name the same server or cluster, and their users in one account.";
-
-const withAdvice = ({ message, isFinal }: BrokerRefusedError): BrokerRefusedError =>
-  new BrokerRefusedError(
-    `${message} See that NATS_URL, and NATS_PROVISION_URL where it is set, name the server, and that it runs.`,
-    { isFinal },
-  );
 
 /** Any error that is neither an answer of the broker nor a missing one is a fault of ours and is rethrown. */
 const asRefusal = (error: unknown): BrokerRefusedError => {

@@ -6,10 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import type { ConsoleFiles } from "../api/routes/console.ts";
-import type { Asset, DocsAssets } from "../api/routes/docs.ts";
-import type { SandboxPage } from "../api/routes/sandbox-page.ts";
-import type { VerifyPage } from "../api/routes/verify-page.ts";
+import type { Asset, ConsoleFiles, DocsAssets, SandboxPage, VerifyPage } from "../api/http/dependencies.ts";
 import { bundleForBrowser, canBundle } from "../runtime/bundle.ts";
 import { missingAs } from "../runtime/durable-file.ts";
 import { type BrowserFiles, embeddedFiles } from "./embedded-files.ts";

@@ -4,7 +4,7 @@ import { link, readFile, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type KeyRing, readKeyRing } from "../proof/key-ring.ts";
 import { SEED_BYTES } from "../proof/signed-note.ts";
-import { missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
+import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
 
 export const checkpointKeyPath = (dataDir: string): string => join(dataDir, "checkpoint.key");
 
@@ -18,26 +18,22 @@ export class CheckpointKeyError extends Error {
   override readonly name = "CheckpointKeyError";
 }
 
-export const loadCheckpointKeys = async (options: {
+interface Where {
   readonly dataDir: string;
   readonly configured: string | undefined;
-}): Promise<KeyRing> => {
-  const { dataDir, configured } = options;
-  const path = checkpointKeyPath(dataDir);
-  return configured === undefined
-    ? ringIn(path, await readOrMake(path))
-    : ringIn("CHECKPOINT_KEY", configured);
+}
+
+/** Makes the keys if there are none yet. */
+export const loadCheckpointKeys = async (where: Where): Promise<KeyRing> => {
+  const path = checkpointKeyPath(where.dataDir);
+  return (await findCheckpointKeys(where)) ?? ringIn(path, await make(path));
 };
 
 /** The same for commands that only look: undefined if the keys have not been made yet. */
-export const findCheckpointKeys = async (options: {
-  readonly dataDir: string;
-  readonly configured: string | undefined;
-}): Promise<KeyRing | undefined> => {
-  const { dataDir, configured } = options;
+export const findCheckpointKeys = async ({ dataDir, configured }: Where): Promise<KeyRing | undefined> => {
   if (configured !== undefined) return ringIn("CHECKPOINT_KEY", configured);
   const path = checkpointKeyPath(dataDir);
-  const text = await readIfThere(path);
+  const text = await readFile(path, "utf8").catch(missingAs(undefined)).catch(unreadable(path));
   return text === undefined ? undefined : ringIn(path, text);
 };
 
@@ -50,9 +46,6 @@ const ringIn = (where: string, text: string): KeyRing => {
   return read.ring;
 };
 
-const readIfThere = (path: string): Promise<string | undefined> =>
-  readFile(path, "utf8").catch(missingAs(undefined)).catch(unreadable(path));
-
 const unreadable = (path: string) => (error: unknown) => {
   throw new CheckpointKeyError(
     `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}. Have it belong to the user that runs the service.`,
@@ -60,15 +53,13 @@ const unreadable = (path: string) => (error: unknown) => {
 };
 
 /** Two sealers that share the folder and start at once end up with one key: the file gets its name when it is complete, and only once. */
-const readOrMake = async (path: string): Promise<string> => {
-  const known = await readIfThere(path);
-  if (known !== undefined) return known;
+const make = async (path: string): Promise<string> => {
   const prepared = `${path}.${randomBytes(8).toString("hex")}`;
   await writeDurably(prepared, `${HEADER}${randomBytes(SEED_BYTES).toString("hex")}\n`);
   try {
     await link(prepared, path);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!isTaken(error)) throw error;
   } finally {
     await unlink(prepared);
   }

@@ -46,43 +46,33 @@ export const checkHeadsCopy = async ({
 export const ownBrokerFiles = ({ dataDir }: Pick<Config, "dataDir">): BrokerFiles =>
   brokerFiles(join(dataDir, "broker"));
 
+type Where = Pick<Config, "dataDir" | "natsUrl">;
+
 /**
  * Why this user may not read the service's files; otherwise they would all seem to be missing. DATA_DIR itself may be open to everybody, if
  * systemd or mkdir made it; the broker's folder in it is not.
  */
-export const closedFolder = async ({
-  dataDir,
-  natsUrl,
-  databaseUrl,
-}: Pick<Config, "dataDir" | "natsUrl" | "databaseUrl">): Promise<string | undefined> => {
-  if (natsUrl !== undefined && databaseUrl !== undefined) return undefined;
-  const closed = await closedReason(`DATA_DIR ${dataDir}`, dataDir);
-  const broker = ownBrokerFiles({ dataDir }).directory;
-  return closed ?? (natsUrl === undefined ? closedReason(broker, broker) : undefined);
-};
+export const closedFolder = async (
+  where: Where & Pick<Config, "databaseUrl">,
+): Promise<string | undefined> =>
+  where.natsUrl !== undefined && where.databaseUrl !== undefined
+    ? undefined
+    : refusalTo(constants.R_OK | constants.X_OK, where, "cannot be looked into");
 
 /** Why a start by this user could not write here. Reading alone may be allowed, and then all seems well. */
-export const readOnlyFolder = async ({
-  dataDir,
-  natsUrl,
-}: Pick<Config, "dataDir" | "natsUrl">): Promise<string | undefined> => {
-  const places = natsUrl === undefined ? [dataDir, ownBrokerFiles({ dataDir }).directory] : [dataDir];
-  for (const path of places) {
-    const detail = await refusalTo(constants.W_OK | constants.X_OK, path);
-    if (detail !== undefined) return `${path} cannot be written: ${detail}`;
+export const readOnlyFolder = (where: Where): Promise<string | undefined> =>
+  refusalTo(constants.W_OK | constants.X_OK, where, "cannot be written");
+
+/** A folder that does not exist is no reason. */
+const refusalTo = async (mode: number, where: Where, what: string): Promise<string | undefined> => {
+  const { dataDir, natsUrl } = where;
+  for (const path of natsUrl === undefined ? [dataDir, ownBrokerFiles(where).directory] : [dataDir]) {
+    const detail = await access(path, mode)
+      .then(() => undefined, missingAs(undefined))
+      .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    if (detail !== undefined) return `${path === dataDir ? "DATA_DIR " : ""}${path} ${what}: ${detail}`;
   }
   return undefined;
 };
-
-const closedReason = async (name: string, path: string): Promise<string | undefined> => {
-  const detail = await refusalTo(constants.R_OK | constants.X_OK, path);
-  return detail && `${name} cannot be looked into: ${detail}`;
-};
-
-/** Undefined if the path does not exist. */
-const refusalTo = (mode: number, path: string): Promise<string | undefined> =>
-  access(path, mode)
-    .then(() => undefined, missingAs(undefined))
-    .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
 
 export const AS_ITS_USER = "Run it as the user that runs the service.";

@@ -1,5 +1,5 @@
 /** Finds events that the log already holds, with the view `events` as of the moment of the request. */
-import type { EarlierEvents } from "../api/intake/earlier-events.ts";
+import type { EarlierEvents } from "../api/intake/intake.ts";
 import { MIN_SEQUENCE_WAIT_MS_MAX } from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
@@ -17,7 +17,7 @@ export const createEarlierEvents = (dependencies: {
 }): EarlierEvents => {
   const { log, views, countOutcomes } = dependencies;
   return {
-    find: async (tenant, eventIds) => {
+    find: async (tenant, identities) => {
       let upTo: Sequence | undefined;
       try {
         upTo = await endOfItsLog({ views, log }, EVENTS_VIEW);
@@ -27,9 +27,9 @@ export const createEarlierEvents = (dependencies: {
       }
       if (upTo === undefined) return { kind: "view_behind" };
       const timeoutMs = MIN_SEQUENCE_WAIT_MS_MAX;
-      const sequences = await findEarlier({ views, tenant, eventIds, upTo, timeoutMs });
+      const sequences = await findEarlier({ views, tenant, eventIds: identities, upTo, timeoutMs });
       if (sequences === undefined) return { kind: "view_behind" };
-      countOutcomes(eventIds.filter((id) => sequences.has(id)).map(() => ({ kind: "duplicate" })));
+      countOutcomes(identities.filter((id) => sequences.has(id)).map(() => ({ kind: "duplicate" })));
       return { kind: "found", sequences };
     },
   };

@@ -1,6 +1,4 @@
-import type { ConsoleFiles } from "../api/routes/console.ts";
-import type { SandboxPage } from "../api/routes/sandbox-page.ts";
-import type { VerifyPage } from "../api/routes/verify-page.ts";
+import type { ConsoleFiles, SandboxPage, VerifyPage } from "../api/http/dependencies.ts";
 
 /** The files for browsers, as texts, so that they can be part of a program. */
 export interface BrowserFiles {

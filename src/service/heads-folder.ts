@@ -7,6 +7,7 @@ import { hash, randomUUID } from "node:crypto";
 import { link, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { CheckpointStore } from "../proof/checkpoint-store.ts";
 import type { KnownEnd, KnownHead, KnownHeads } from "../proof/known-heads.ts";
 import { sealedHead } from "../proof/sealed-head.ts";
 import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
@@ -200,4 +201,17 @@ const contentOf = (file: string): Content | undefined => {
   const end = file.indexOf("\n") + 1;
   const text = file.slice(0, end);
   return file.slice(end) === `${hash("sha256", text)}\n` ? (JSON.parse(text) as Content) : undefined;
+};
+
+/** Why the folder cannot be relied on, as a sentence. One that is not mounted looks like one without heads, and so does a new one. */
+export const copyProblem = async (
+  folder: HeadsFolder,
+  checkpoints: Pick<CheckpointStore, "since">,
+): Promise<string | undefined> => {
+  const problem = folder.problem();
+  if (problem !== undefined) return `HEADS_COPY cannot be used: ${problem}.`;
+  if (!folder.isEmpty()) return undefined;
+  for await (const _ of checkpoints.since(0))
+    return "HEADS_COPY holds no heads, although the log has signed ones.";
+  return undefined;
 };

@@ -1,106 +1,79 @@
 /** Metrics of the installation and its health, found out when they are read. */
-import type { Readiness } from "../api/routes/operation.ts";
+import type { Readiness } from "../api/http/dependencies.ts";
 import { METRICS_LOG_MS_MAX } from "../limits.ts";
-import type { LogReader } from "../log/event-log.ts";
 import { decodeRecord } from "../log/record.ts";
-import { type LogState, readLogState } from "../nats/broker-health.ts";
-import type { BrokerConnection } from "../nats/connection.ts";
+import type { Usage } from "../nats/broker-health.ts";
 import { runtimeVersion } from "../runtime/version.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import type { Projection } from "../views/kit/projection.ts";
-import type { ViewStore } from "../views/store/view-store.ts";
-import type { BrokerWatch } from "./broker-watch.ts";
-import type { Config } from "./config.ts";
+import { inTime, shared } from "./background.ts";
+import { freeBytes, type Work } from "./health.ts";
 import { HEALTH_REASON_IDS } from "./health-reasons.ts";
-import { inTime } from "./in-time.ts";
+import type { Parts } from "./parts.ts";
 import { standing } from "./view-standing.ts";
-import { freeBytes, type Work } from "./work-reasons.ts";
 
-export const measureHealth = (parts: {
-  readonly config: Pick<Config, "dataDir" | "headsCopy">;
-  readonly connection: BrokerConnection;
-  readonly brokers: Pick<BrokerWatch, "state">;
-  readonly reader: LogReader;
-  readonly views: Pick<ViewStore, "load">;
-  readonly projections: readonly Projection[];
-  readonly work: Work;
-  readonly reasons: Readiness["reasons"];
-  readonly metrics: Pick<Metrics, "watch" | "watchHealth" | "buildInfo">;
-  readonly version: string;
-}): void => {
-  const { metrics, version, reasons, work } = parts;
-  metrics.buildInfo.set({ version, runtime: runtimeVersion() }, 1);
-  metrics.watchHealth({ ids: HEALTH_REASON_IDS, reasons: () => inTime(reasons(), METRICS_LOG_MS_MAX) });
-  measureLog(parts);
-  measureBrokers(parts);
-  measureDisk(parts);
+export const measureHealth = (parts: Parts, work: Work, { reasons }: Readiness): void => {
+  const { metrics, version, log, brokers, config } = parts;
   const { watch } = metrics;
-  watch.projectionLag(() => inTime(lags(parts), METRICS_LOG_MS_MAX));
+  const soon = <Found>(asked: Promise<Found>) => inTime(asked, METRICS_LOG_MS_MAX);
+  metrics.buildInfo.set({ version, runtime: runtimeVersion() }, 1);
+  // Both gauges are collected at once, and are one look. What is not known in time does not count as ready.
+  const look = shared(() => soon(reasons()));
+  watch.ready(async () => [{ value: (await look())?.every(({ isBlocking }) => !isBlocking) ? 1 : 0 }]);
+  watch.healthReason(async () => {
+    const found = await look();
+    const ids = found?.map(({ id }) => id);
+    return (
+      ids && HEALTH_REASON_IDS.map((id) => ({ labels: { reason: id }, value: ids.includes(id) ? 1 : 0 }))
+    );
+  });
+  const sampleOf = (value: number | undefined) => (value === undefined ? undefined : [{ value }]);
+  watch.logLastSequence(async () => sampleOf(await soon(log.lastSequence())));
+  watch.logCopies(async () => {
+    const seen = brokers.state().streams.find(({ stream }) => stream === "AUDIT");
+    return seen?.kind === "led" ? [{ value: seen.copies }] : undefined;
+  });
+  for (const [watched, figure] of [
+    [watch.brokerStored, "bytes"],
+    [watch.brokerReserved, "bytesReserved"],
+    [watch.brokerLimit, "bytesMax"],
+  ] as const)
+    watched(async () => usageSamples(brokers, figure));
+  watch.diskFree(async () => {
+    const { dataDir: data, headsCopy: heads_copy } = config;
+    const free = Object.entries({ data, heads_copy }).map(async ([folder, path]) => {
+      const value = path === undefined ? undefined : await soon(freeBytes(path));
+      return value === undefined ? [] : [{ labels: { folder }, value }];
+    });
+    return (await Promise.all(free)).flat();
+  });
+  watch.projectionLag(() => soon(lags(parts)));
   const { sealer } = work;
   if (sealer)
     watch.unsealedAge(async () => {
-      const ms = await inTime(sealer.unsealedMs(), METRICS_LOG_MS_MAX);
-      return ms === undefined ? undefined : [{ value: ms / 1000 }];
+      const ms = await soon(sealer.unsealedMs());
+      return sampleOf(ms === undefined ? undefined : ms / 1000);
     });
 };
 
-type Parts = Parameters<typeof measureHealth>[0];
-
-const measureLog = ({ metrics, connection }: Pick<Parts, "metrics" | "connection">): void => {
-  let asked: Promise<LogState | undefined> | undefined;
-  /** The library asks for both figures in one turn; the broker is asked once. */
-  const state = (): Promise<LogState | undefined> => {
-    asked ??= inTime(readLogState(connection.nats), METRICS_LOG_MS_MAX).finally(() => {
-      asked = undefined;
-    });
-    return asked;
-  };
-  const watched = (figure: (state: LogState) => number) => async () => {
-    const found = await state();
-    return found && [{ value: figure(found) }];
-  };
-  metrics.watch.logLastSequence(watched(({ lastSequence }) => lastSequence));
-  metrics.watch.logCopies(watched(({ copies }) => copies));
-};
-
-const measureBrokers = ({ metrics, brokers }: Pick<Parts, "metrics" | "brokers">): void => {
-  const { brokerStored, brokerReserved, brokerLimit } = metrics.watch;
-  const watched = (figure: "bytes" | "bytesReserved" | "bytesMax") => async () => {
-    const { usage } = brokers.state();
-    return (
-      usage &&
-      (["memory", "disk"] as const).flatMap((storage) => {
-        const value = usage[storage][figure];
-        return value === undefined ? [] : { labels: { storage }, value };
-      })
-    );
-  };
-  brokerStored(watched("bytes"));
-  brokerReserved(watched("bytesReserved"));
-  brokerLimit(watched("bytesMax"));
-};
-
-const measureDisk = ({ metrics, config }: Pick<Parts, "metrics" | "config">): void => {
-  const folders = { data: config.dataDir, heads_copy: config.headsCopy };
-  metrics.watch.diskFree(async () => {
-    const samples: { labels: { folder: string }; value: number }[] = [];
-    for (const [folder, path] of Object.entries(folders)) {
-      const value = path === undefined ? undefined : await inTime(freeBytes(path), METRICS_LOG_MS_MAX);
-      if (value !== undefined) samples.push({ labels: { folder }, value });
-    }
-    return samples;
-  });
+const usageSamples = (brokers: Parts["brokers"], figure: keyof Usage) => {
+  const { usage } = brokers.state();
+  return (
+    usage &&
+    (["memory", "disk"] as const).flatMap((storage) => {
+      const value = usage[storage][figure];
+      return value === undefined ? [] : { labels: { storage }, value };
+    })
+  );
 };
 
 /** Of each projection the age of the record that it takes next. */
-const lags = async ({ views, projections, reader, work }: Parts) => {
-  const { positions } = await standing(views, projections);
-  const last = await reader.lastSequence();
+const lags = async ({ views, projections, viewReadiness, log, now }: Parts) => {
+  const { positions } = await standing(views, projections, viewReadiness.older);
+  const last = await log.lastSequence();
   const ages = new Map<number, number>();
   for (const position of new Set(positions.map((each) => each.position))) {
-    const next = position < last ? await reader.read(position + 1) : undefined;
+    const next = position < last ? await log.read(position + 1) : undefined;
     const receivedAt = next && decodeRecord(next.payload)?.receivedAt;
-    const ageMs = receivedAt === undefined ? 0 : work.now().getTime() - Date.parse(receivedAt);
+    const ageMs = receivedAt === undefined ? 0 : now().getTime() - Date.parse(receivedAt);
     ages.set(position, Math.max(0, ageMs / 1000));
   }
   return positions.map(({ name, position }) => ({

@@ -144,41 +144,31 @@ export type HealthReasonId = keyof typeof HEALTH_REASONS;
 
 export const HEALTH_REASON_IDS = Object.keys(HEALTH_REASONS) as readonly HealthReasonId[];
 
-export interface HealthReason {
-  readonly id: HealthReasonId;
-  /** What is wrong now, and what to do, in whole sentences. */
-  readonly detail: string;
-  /** Whether the instance is not ready because of it. */
-  readonly isBlocking: boolean;
-}
-
 /** What one look found: what is wrong now, and what to do about it. */
 export interface Trouble {
   readonly id: HealthReasonId;
-  /** Whether no event can be taken because of it. */
+  /** Whether the instance is not ready because of it. */
   readonly isBlocking: boolean;
+  /** What is wrong now, in whole sentences. */
   readonly detail: string;
+  /** Empty if the detail says it. */
   readonly advice: string;
 }
 
-/** Not blocking, with the advice of its row, unless told otherwise. */
-export const troubleOf = (
+export const blocking = (id: HealthReasonId, detail: string, advice = ""): Trouble => ({
+  id,
+  isBlocking: true,
+  detail,
+  advice,
+});
+
+/** With the advice of its row, unless told otherwise. */
+export const warning = (
   id: HealthReasonId,
   detail: string,
-  { isBlocking = false, advice }: { readonly isBlocking?: boolean; readonly advice?: string } = {},
-): Trouble => ({ id, isBlocking, detail, advice: advice ?? HEALTH_REASONS[id].advice });
+  advice: string = HEALTH_REASONS[id].advice,
+): Trouble => ({ id, isBlocking: false, detail, advice });
 
-export const reasonOf = ({ id, isBlocking, detail, advice }: Trouble): HealthReason => ({
-  id,
-  detail: `${detail} ${advice}`,
-  isBlocking,
-});
-
-export const blocking = (id: HealthReasonId, detail: string): HealthReason => ({
-  id,
-  detail,
-  isBlocking: true,
-});
-
-/** `seen`: what is wrong now, as a sentence. */
-export const warning = (id: HealthReasonId, seen: string): HealthReason => reasonOf(troubleOf(id, seen));
+/** Without a space behind a detail that says everything. */
+export const sentences = ({ detail, advice }: Pick<Trouble, "detail" | "advice">): string =>
+  advice === "" ? detail : `${detail} ${advice}`;

@@ -3,27 +3,22 @@ import { createMemoryKeyStore } from "../../test/access/memory-key-store.ts";
 import { createArrayLog } from "../../test/projections/array-log.ts";
 import { createSqliteDatabase } from "../../test/projections/sqlite-database.ts";
 import { KEYS_GONE, type KeyReadiness } from "../access/key-store.ts";
-import type { Readiness } from "../api/routes/operation.ts";
+import type { Readiness } from "../api/http/dependencies.ts";
+import {
+  DISK_FREE_BYTES_LOW,
+  MONITOR_FAILING_MS_MAX,
+  MONITOR_ROUND_MS_MAX,
+  OTHER_STALL_MS_MAX,
+  UNSEALED_MS_MAX,
+} from "../limits.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
-import type { BrokerConnection } from "../nats/connection.ts";
-import { createMadeViews } from "../views/kit/made-views.ts";
+import { createViewReadiness } from "../views/kit/view-readiness.ts";
 import { VIEWS_MISSING, ViewsMissingError } from "../views/store/unavailable.ts";
-import { createReadiness } from "./health.ts";
-import type { Trouble } from "./health-reasons.ts";
+import { createReadiness, type Work, workTroubles } from "./health.ts";
+import type { HealthReasonId, Trouble } from "./health-reasons.ts";
 
-/** Connected, and never asked directly. */
-const connection: BrokerConnection = {
-  get nats(): never {
-    throw new Error("readiness asks the broker by the reader alone");
-  },
-  isConnected: () => true,
-  describe: () => "",
-  onChange: () => ({ [Symbol.dispose]: () => {} }),
-  untilLost: (ask) => ask(),
-  closeIfSilent: async () => {},
-  close: async () => {},
-  [Symbol.asyncDispose]: async () => {},
-};
+const connection = { isConnected: () => true };
+const LEVEL = { ofCopy: () => undefined, isKnown: () => true };
 
 const IDLE = {
   countsStall: () => undefined,
@@ -35,20 +30,19 @@ const IDLE = {
 test("readiness names every reason why the log cannot be written, even if views do not matter", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
-  let problems: { readonly streams?: string; readonly logKeeper?: string; readonly logGuard?: string } = {};
+  let problems: { readonly streams?: string; readonly logKeeper?: string } = {};
   let keys: KeyReadiness = { kind: "stale", ageMs: 61_400 };
   let troubles: readonly Trouble[] = [];
   let looks = 0;
   let isReadable = true;
   const readiness = createReadiness({
     connection,
-    brokers: { state: () => ({ streams: [], usage: undefined, troubles }) },
-    streams: { problem: () => problems.streams, watch: () => ({ [Symbol.dispose]: () => {} }) },
-    logKeeper: { problem: () => problems.logKeeper, [Symbol.dispose]: () => {} },
-    logGuard: { problem: () => problems.logGuard },
-    logEnd: { reasons: () => ({ ofViews: [], ofCopy: undefined }), isKnown: () => true },
+    brokers: { troubles: () => troubles },
+    streams: { problem: () => problems.streams },
+    logKeeper: { problem: () => problems.logKeeper },
+    endWatch: LEVEL,
     keyBucket: { ...createMemoryKeyStore(), readiness: () => keys },
-    reader: {
+    log: {
       ...createArrayLog(),
       lastSequence: async () => {
         looks++;
@@ -58,7 +52,7 @@ test("readiness names every reason why the log cannot be written, even if views 
     },
     views,
     projections: [],
-    madeViews: { look: async () => new Map(), forget: () => {} },
+    viewReadiness: { look: async () => new Map(), forget: () => {}, older: new Map() },
     work: IDLE,
   });
   const blockingOf = async (found: ReturnType<Readiness["reasons"]>): Promise<readonly string[]> =>
@@ -67,18 +61,19 @@ test("readiness names every reason why the log cannot be written, even if views 
   const stale = "The keys were last known to be complete 61 s ago.";
   expect(await reasons()).toEqual([stale, KEYS_GONE]);
   keys = { kind: "ready" };
-  problems = { streams: "another", logKeeper: "stores nothing", logGuard: "could lose events" };
+  problems = { streams: "another", logKeeper: "stores nothing" };
   isReadable = false;
   const trouble = { id: "no_quorum", detail: "1 of 3 answers.", advice: "Start the others." } as const;
   troubles = [
     { ...trouble, isBlocking: true },
     { ...trouble, id: "stream_short", isBlocking: false },
+    { id: "log_misconfigured", isBlocking: true, detail: "could lose events", advice: "" },
   ];
   const all = [
     "1 of 3 answers. Start the others.",
+    "could lose events",
     "another",
     "stores nothing",
-    "could lose events",
     KEYS_GONE,
     "The event log could not be read.",
   ];
@@ -88,9 +83,9 @@ test("readiness names every reason why the log cannot be written, even if views 
   expect((await readiness.reasons()).map(({ id }) => id)).toEqual([
     "no_quorum",
     "stream_short",
+    "log_misconfigured",
     "streams_wrong",
     "log_stalled",
-    "log_misconfigured",
     "keys_incomplete",
     "log_silent",
   ]);
@@ -99,7 +94,7 @@ test("readiness names every reason why the log cannot be written, even if views 
   );
 });
 
-test("a view that is being built must reach the end that the log had, but a view that is only behind need not", async () => {
+test("a view that is being built is not ready, but a view that is only behind is", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
   const view = (name: string) => ({
@@ -122,13 +117,12 @@ test("a view that is being built must reach the end that the log had, but a view
   const log = { ...createArrayLog(), lastSequence: async () => last };
   const readiness = createReadiness({
     connection,
-    brokers: { state: () => ({ streams: [], usage: undefined, troubles: [] }) },
-    streams: { problem: () => undefined, watch: () => ({ [Symbol.dispose]: () => {} }) },
-    logKeeper: { problem: () => undefined, [Symbol.dispose]: () => {} },
-    logGuard: { problem: () => undefined },
-    logEnd: { reasons: () => ({ ofViews: [], ofCopy: undefined }), isKnown: () => true },
+    brokers: { troubles: () => [] },
+    streams: { problem: () => undefined },
+    logKeeper: { problem: () => undefined },
+    endWatch: LEVEL,
     keyBucket,
-    reader: log,
+    log,
     views: {
       ...views,
       load: (...asked) =>
@@ -137,34 +131,81 @@ test("a view that is being built must reach the end that the log had, but a view
           : views.load(...asked),
     },
     projections: [made, behind],
-    madeViews: createMadeViews({ views, log }),
+    viewReadiness: createViewReadiness({ views, log, projections: [made, behind] }),
     work: IDLE,
   });
   const reasons = async () => (await readiness.reasons()).map(({ detail }) => detail);
   for (const each of [made, behind]) await views.open(each);
-  await move(made, 1499);
-  await move(behind, 1500);
-  const isMade = (at: number) => [
-    `The view made is at record ${at} of 3000, and is read when it has the last of them.`,
-  ];
-  expect(await reasons()).toEqual(isMade(1499));
+  await move(behind, 1);
+  const notMade = (name: string, last: number) =>
+    `The view ${name} is at record 0 of ${last}, and is read when it has the last of them.`;
+  expect(await reasons()).toEqual([notMade("made", 3000)]);
   last = 40_000;
-  await move(made, 2999);
-  expect(await reasons()).toEqual(isMade(2999));
   await move(made, 3000);
   expect(await reasons()).toEqual([]);
-  const again = (name: string) =>
-    `The view ${name} is at record 0 of 40000, and is read when it has the last of them.`;
-  await move(behind, 30_000);
   // The database was emptied, and another process makes the views.
   isEmptied = true;
   expect(await reasons()).toEqual([VIEWS_MISSING]);
   await views.drop(made.name);
   await views.open(made);
   isEmptied = false;
-  expect(await reasons()).toEqual([again("made")]);
+  expect(await reasons()).toEqual([notMade("made", last)]);
   await views.drop(behind.name);
-  expect(await reasons()).toEqual([expect.stringContaining("Not there: behind. "), again("made")]);
+  expect(await reasons()).toEqual([expect.stringContaining("Not there: behind. "), notMade("made", last)]);
   await views.open(behind);
-  expect(await reasons()).toEqual([again("made"), again("behind")]);
+  expect(await reasons()).toEqual([notMade("made", last), notMade("behind", last)]);
+});
+
+const NOW = new Date("2026-11-29T10:00:00Z");
+const ago = (ms: number): Date => new Date(NOW.getTime() - ms);
+
+/** Everything at its bound, which is still well. */
+const work = (changes: {
+  readonly unsealedMs?: number;
+  readonly roundAt?: Date;
+  readonly failingMs?: number;
+  readonly free?: number;
+  readonly stalledMs?: number;
+  readonly copy?: string;
+}): Work => {
+  const { unsealedMs = UNSEALED_MS_MAX, roundAt, failingMs = MONITOR_FAILING_MS_MAX } = changes;
+  return {
+    sealer: {
+      unsealedMs: async () => unsealedMs,
+      unsealedMsMax: UNSEALED_MS_MAX,
+      monitor: () => ({
+        startedAt: ago(MONITOR_ROUND_MS_MAX),
+        roundAt,
+        failing: { since: ago(failingMs), detail: "TIMEOUT" },
+      }),
+    },
+    countsStall: () => ({ lastedMs: changes.stalledMs ?? OTHER_STALL_MS_MAX - 1, agoMs: 0 }),
+    copyProblem: async () => changes.copy,
+    diskFree: async () => changes.free ?? DISK_FREE_BYTES_LOW,
+    now: () => NOW,
+  };
+};
+
+const CASES: readonly (readonly [HealthReasonId, Parameters<typeof work>[0]])[] = [
+  ["sealer_behind", { unsealedMs: UNSEALED_MS_MAX + 1 }],
+  ["monitor_late", { roundAt: ago(MONITOR_ROUND_MS_MAX + 1) }],
+  ["monitor_cannot_read", { failingMs: MONITOR_FAILING_MS_MAX + 1 }],
+  ["counts_not_kept", { stalledMs: OTHER_STALL_MS_MAX }],
+  ["heads_copy_unavailable", { copy: "HEADS_COPY cannot be used: ENOENT." }],
+  ["disk_low", { free: DISK_FREE_BYTES_LOW - 1 }],
+];
+
+test("work that is as late as it may be is no reason", async () => {
+  expect(await workTroubles(work({}))).toEqual([]);
+});
+
+test.each(CASES)("%s is a warning: the instance goes on serving", async (id, changes) => {
+  const found = await workTroubles(work(changes));
+  expect(found).toMatchObject([{ id, detail: expect.stringMatching(/^[A-Z].*[.!]$/), isBlocking: false }]);
+});
+
+test("what cannot be asked in time, or is not done here, is no reason", async () => {
+  const { countsStall, copyProblem, now } = work({});
+  const diskFree = async () => Promise.reject(new Error("no such folder"));
+  expect(await workTroubles({ countsStall, copyProblem, diskFree, now })).toEqual([]);
 });

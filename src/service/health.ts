@@ -1,127 +1,128 @@
 /** What is wrong with this instance and its installation now, by the ids of health-reasons.ts, in sentences for the operator. */
+import { statfs } from "node:fs/promises";
 import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
-import type { Readiness } from "../api/routes/operation.ts";
-import { READINESS_LOG_MS_MAX, READINESS_VIEWS_MS_MAX, VIEW_LAG_RECORDS_MAX } from "../limits.ts";
+import type { Readiness } from "../api/http/dependencies.ts";
+import {
+  DISK_FREE_BYTES_LOW,
+  MONITOR_FAILING_MS_MAX,
+  MONITOR_ROUND_MS_MAX,
+  OTHER_STALL_MS_MAX,
+  READINESS_LOG_MS_MAX,
+  READINESS_PART_MS_MAX,
+  VIEW_LAG_RECORDS_MAX,
+} from "../limits.ts";
 import { type LogReader, LogUnavailableError } from "../log/event-log.ts";
 import type { BrokerConnection } from "../nats/connection.ts";
-import type { MadeViews } from "../views/kit/made-views.ts";
+import type { StallReport } from "../nats/stall-clock.ts";
+import { sizeText } from "../runtime/size-text.ts";
 import type { Projection } from "../views/kit/projection.ts";
+import type { ViewReadiness } from "../views/kit/view-readiness.ts";
 import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/store/unavailable.ts";
 import type { ViewStore } from "../views/store/view-store.ts";
+import { inTime, shared } from "./background.ts";
 import type { BrokerWatch } from "./broker-watch.ts";
-import { blocking, type HealthReason, type HealthReasonId, reasonOf } from "./health-reasons.ts";
-import { inTime } from "./in-time.ts";
-import { copyReason, END_UNKNOWN, type LogEnd } from "./log-end.ts";
-import type { LogGuard } from "./log-guard.ts";
+import { blocking, type HealthReasonId, sentences, type Trouble, warning } from "./health-reasons.ts";
+import { END_UNKNOWN, type LogEnd } from "./log-end.ts";
 import type { LogKeeper } from "./log-keeper.ts";
+import type { RunningSealer } from "./sealer.ts";
 import type { StreamsState } from "./stream-keeper.ts";
 import { notOfThisLog, standing } from "./view-standing.ts";
-import { type Work, workReasons } from "./work-reasons.ts";
 
 interface ReadinessDependencies {
-  readonly connection: BrokerConnection;
-  readonly brokers: Pick<BrokerWatch, "state">;
-  readonly streams: StreamsState;
-  readonly logKeeper: LogKeeper;
-  readonly logGuard: Pick<LogGuard, "problem">;
-  readonly logEnd: Pick<LogEnd, "reasons" | "isKnown">;
+  readonly connection: Pick<BrokerConnection, "isConnected">;
+  readonly brokers: Pick<BrokerWatch, "troubles">;
+  readonly streams: Pick<StreamsState, "problem">;
+  readonly logKeeper: Pick<LogKeeper, "problem">;
+  readonly endWatch: Pick<LogEnd, "ofCopy" | "isKnown">;
   readonly keyBucket: KeyStore;
-  readonly reader: LogReader;
+  readonly log: LogReader;
   readonly views: ViewStore;
   readonly projections: readonly Projection[];
-  readonly madeViews: Pick<MadeViews, "look" | "forget">;
+  readonly viewReadiness: Pick<ViewReadiness, "look" | "forget" | "older">;
   readonly work: Work;
 }
 
 export const createReadiness = (dependencies: ReadinessDependencies): Readiness => {
-  let asked: Promise<ViewReasons> | undefined;
-  /** One look for all who ask meanwhile: a database that is lost on the network does not answer for half a minute. */
-  const askViews = (): Promise<ViewReasons> => {
-    asked ??= viewReasons(dependencies).finally(() => {
-      asked = undefined;
-    });
-    return asked;
+  const { connection, log, work } = dependencies;
+  // A database that is lost on the network does not answer for half a minute.
+  const askViews = shared(() => viewTroubles(dependencies));
+  const reasonsWith = async (ask: () => Promise<readonly Trouble[]>) => {
+    const ofLog = logTroubles(dependencies);
+    const [ofViews, ofWork] = await Promise.all([connection.isConnected() ? ask() : [], workTroubles(work)]);
+    return [...ofLog, ...ofViews, ...ofWork].map((trouble) => ({
+      id: trouble.id,
+      isBlocking: trouble.isBlocking,
+      detail: sentences(trouble),
+    }));
   };
   return {
-    reasons: async () => {
-      const reasons = logReasons(dependencies);
-      const working = workReasons(dependencies.work);
-      if (!dependencies.connection.isConnected()) return [...reasons, ...(await working)];
-      const [{ passing, lasting }, ofWork] = await Promise.all([askViews(), working]);
-      return [...reasons, ...passing, ...lasting, ...ofWork];
-    },
-    reasonsWithoutViews: async () => {
-      const reasons = logReasons(dependencies);
-      const working = workReasons(dependencies.work);
-      if (!dependencies.connection.isConnected()) return [...reasons, ...(await working)];
-      // The log is asked separately: the look at the views asks it only after them, and not at all if they are away.
-      const [seen, end, ofWork] = await Promise.all([
-        inTime(askViews(), READINESS_VIEWS_MS_MAX),
-        inTime(dependencies.reader.lastSequence(), READINESS_LOG_MS_MAX),
-        working,
-      ]);
-      const silent = end === undefined ? [blocking("log_silent", LOG_SILENT)] : [];
-      return [...reasons, ...silent, ...(seen?.lasting ?? []), ...ofWork];
-    },
+    reasons: () =>
+      reasonsWith(async () => {
+        const { passing, lasting } = await askViews();
+        return [...passing, ...lasting];
+      }),
+    reasonsWithoutViews: () =>
+      reasonsWith(async () => {
+        // The log is asked separately: the look at the views asks it only after them, and not at all if they are away.
+        const [seen, end] = await Promise.all([
+          inTime(askViews(), READINESS_PART_MS_MAX),
+          inTime(log.lastSequence(), READINESS_LOG_MS_MAX),
+        ]);
+        return [...(end === undefined ? [blocking("log_silent", LOG_SILENT)] : []), ...(seen?.lasting ?? [])];
+      }),
   };
 };
 
 const LOG_SILENT = "The event log does not say in time where it ends.";
 
-const logReasons = ({
-  connection,
-  brokers,
-  streams,
-  logKeeper,
-  logGuard,
-  logEnd,
-  keyBucket,
-}: ReadinessDependencies): readonly HealthReason[] => {
+const logTroubles = (dependencies: ReadinessDependencies): readonly Trouble[] => {
+  const { connection, brokers, streams, logKeeper, endWatch, keyBucket } = dependencies;
   if (!connection.isConnected()) return [blocking("broker_disconnected", "The broker is not connected.")];
-  const reasons = brokers.state().troubles.map(reasonOf);
-  const add = (id: HealthReasonId, problem: string | undefined): void => {
-    if (problem !== undefined) reasons.push(blocking(id, problem));
-  };
-  add("streams_wrong", streams.problem());
-  add("log_stalled", logKeeper.problem());
-  add("log_misconfigured", logGuard.problem());
-  add("log_end_unknown", logEnd.isKnown() ? undefined : END_UNKNOWN);
-  const { ofCopy } = logEnd.reasons();
-  if (ofCopy) add(ofCopy.id, copyReason(ofCopy));
+  const because = (id: HealthReasonId, problem: string | undefined): readonly Trouble[] =>
+    problem === undefined ? [] : [blocking(id, problem)];
   const keys = keyBucket.readiness();
-  if (keys.kind === "stale")
-    add("keys_incomplete", `The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`);
-  add("keys_incomplete", keyBucket.admin() === undefined ? KEYS_GONE : undefined);
-  return reasons;
+  const ofCopy = endWatch.ofCopy();
+  return [
+    ...brokers.troubles(),
+    ...because("streams_wrong", streams.problem()),
+    ...because("log_stalled", logKeeper.problem()),
+    ...because("log_end_unknown", endWatch.isKnown() ? undefined : END_UNKNOWN),
+    ...(ofCopy ? [ofCopy] : []),
+    ...(keys.kind === "stale"
+      ? [
+          blocking(
+            "keys_incomplete",
+            `The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`,
+          ),
+        ]
+      : []),
+    ...because("keys_incomplete", keyBucket.admin() === undefined ? KEYS_GONE : undefined),
+  ];
 };
 
-interface ViewReasons {
+interface ViewTroubles {
   /** The views are away, or will catch up. */
-  readonly passing: readonly HealthReason[];
+  readonly passing: readonly Trouble[];
   /** The log does not answer, or is not the one that the views have seen. */
-  readonly lasting: readonly HealthReason[];
+  readonly lasting: readonly Trouble[];
 }
 
 const OTHERS =
   "a process of another version of Prooftrail, or with other rules of obligations, has made it again. End this one, or start it again where it is to stay.";
 
-const viewReasons = async ({
-  reader,
-  views,
-  projections,
-  madeViews,
-}: ReadinessDependencies): Promise<ViewReasons> => {
+const viewTroubles = async (dependencies: ReadinessDependencies): Promise<ViewTroubles> => {
+  const { log, views, projections, viewReadiness } = dependencies;
   try {
-    const { positions, missing, others } = await standing(views, projections);
+    const { positions, missing, others } = await standing(views, projections, viewReadiness.older);
     // Asked after the views, so that everything they have seen is in the log by then.
-    const last = await reader.lastSequence();
+    const last = await log.lastSequence();
     const passing = others.map((name) =>
       blocking("views_missing", `The view ${name} is not there as this process has it: ${OTHERS}`),
     );
-    madeViews.forget(missing);
+    viewReadiness.forget(missing);
     if (missing.length > 0)
       passing.push(blocking("views_missing", `Not there: ${missing.join(", ")}. ${VIEWS_MISSING}`));
-    const unmadeReasons = await madeViews.look(
+    const unmadeReasons = await viewReadiness.look(
       new Map(positions.map(({ name, position }) => [name, position])),
       last,
     );
@@ -132,17 +133,79 @@ const viewReasons = async ({
       else if (lag > VIEW_LAG_RECORDS_MAX)
         passing.push(blocking("views_behind", `The view ${name} is ${lag} records behind the log.`));
     }
-    const lasting = await notOfThisLog({ views, log: reader }, positions, last);
+    const lasting = await notOfThisLog({ views, log }, positions, last);
     return { passing, lasting: lasting.map((reason) => blocking("views_ahead", reason)) };
   } catch (error) {
     if (error instanceof LogUnavailableError)
       return { passing: [], lasting: [blocking("log_silent", error.message)] };
     if (error instanceof ViewsMissingError) {
-      madeViews.forget(projections.map(({ name }) => name));
+      viewReadiness.forget(projections.map(({ name }) => name));
       return { passing: [blocking("views_missing", error.reason)], lasting: [] };
     }
     if (error instanceof ViewsUnavailableError)
       return { passing: [blocking("views_unavailable", error.reason)], lasting: [] };
     throw error;
   }
+};
+
+/** The work beside requests, and the room that is left for it. */
+export interface Work {
+  /** Only in a process with the role sealer. */
+  readonly sealer?: RunningSealer | undefined;
+  readonly countsStall: StallReport["stall"];
+  /** Why HEADS_COPY cannot be relied on, as a sentence. */
+  readonly copyProblem: () => Promise<string | undefined>;
+  readonly diskFree: () => Promise<number>;
+  readonly now: () => Date;
+}
+
+export const freeBytes = async (folder: string): Promise<number> => {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+};
+
+export const diskTroubles = (free: number): readonly Trouble[] =>
+  free < DISK_FREE_BYTES_LOW
+    ? [warning("disk_low", `Only ${sizeText(free)} are free on the disk of DATA_DIR.`)]
+    : [];
+
+/** What is late or short, but does not keep this instance from serving. What cannot be asked in time is no reason. */
+export const workTroubles = async (work: Work): Promise<readonly Trouble[]> => {
+  const { sealer, countsStall, copyProblem, diskFree, now } = work;
+  const [free = Number.POSITIVE_INFINITY, unsealedMs = 0, copy] = await Promise.all([
+    inTime(diskFree(), READINESS_PART_MS_MAX),
+    sealer && inTime(sealer.unsealedMs(), READINESS_PART_MS_MAX),
+    inTime(copyProblem(), READINESS_PART_MS_MAX),
+  ]);
+  const { roundAt, startedAt, failing } = sealer?.monitor() ?? {};
+  const since = (at: Date | undefined): number => (at === undefined ? 0 : now().getTime() - at.getTime());
+  const roundMs = since(roundAt ?? startedAt);
+  const stalledMs = countsStall()?.lastedMs ?? 0;
+  const late: readonly (readonly [boolean, HealthReasonId, string])[] = [
+    [
+      unsealedMs > (sealer?.unsealedMsMax ?? 0),
+      "sealer_behind",
+      `A record has waited ${Math.round(unsealedMs / 60_000)} minutes for a signed tree head.`,
+    ],
+    [
+      roundMs > MONITOR_ROUND_MS_MAX,
+      "monitor_late",
+      `The monitor has not read the whole log for ${Math.round(roundMs / 3_600_000)} hours.`,
+    ],
+    [
+      since(failing?.since) > MONITOR_FAILING_MS_MAX,
+      "monitor_cannot_read",
+      `The monitor could not read since ${failing?.since.toISOString()}: ${failing?.detail}.`,
+    ],
+    [copy !== undefined, "heads_copy_unavailable", copy ?? ""],
+    [
+      stalledMs >= OTHER_STALL_MS_MAX,
+      "counts_not_kept",
+      `No count of acknowledged events was stored for ${Math.round(stalledMs / 1000)} s.`,
+    ],
+  ];
+  return [
+    ...diskTroubles(free),
+    ...late.filter(([isLate]) => isLate).map(([, id, detail]) => warning(id, detail)),
+  ];
 };

@@ -10,7 +10,7 @@ const SHORT: Trouble = {
   advice: "Bring it back.",
 };
 
-const watching = () => {
+const watching = (isSilent = false) => {
   const listeners = new Set<(state: "lost" | "restored") => void>();
   const state: {
     views: readonly string[];
@@ -20,7 +20,7 @@ const watching = () => {
   } = {
     views: [],
     copy: undefined,
-    isSilent: false,
+    isSilent,
     hasViews: true,
   };
   const said: string[] = [];
@@ -53,13 +53,11 @@ const watching = () => {
 };
 
 test("nothing is taken until the end was looked at, and again after each reconnect", async () => {
-  const { end, state, tell } = watching();
-  state.isSilent = true;
+  const { end, state, tell } = watching(true);
+  await using _watched = end;
   await end.look();
   expect([end.isKnown(), end.isBehind()]).toEqual([false, false]);
   state.isSilent = false;
-  const stopping = new AbortController();
-  const running = end.run(stopping.signal);
   await until("it is known", end.isKnown);
   // The broker comes back with another log.
   state.copy = SHORT;
@@ -68,12 +66,11 @@ test("nothing is taken until the end was looked at, and again after each reconne
   tell("restored");
   await until("it is known again", end.isKnown);
   expect(end.isBehind()).toBe(true);
-  stopping.abort();
-  await running;
 });
 
 test("an end that is missing for a moment, as with a leader that was just elected, closes the log only for that moment", async () => {
   const { end, state, said } = watching();
+  await using _watched = end;
   await end.look();
   state.views = ["The view cases has seen 2 records more."];
   const looking = end.look();
@@ -85,8 +82,7 @@ test("an end that is missing for a moment, as with a leader that was just electe
 
 test("what was asked before the connection was lost says nothing about the log after it", async () => {
   const { end, state, tell } = watching();
-  const stopping = new AbortController();
-  const running = end.run(stopping.signal);
+  await using _watched = end;
   await until("it is known", end.isKnown);
   state.copy = SHORT;
   const looking = end.look();
@@ -94,12 +90,11 @@ test("what was asked before the connection was lost says nothing about the log a
   state.isSilent = true;
   await looking;
   expect([end.isKnown(), end.isBehind()]).toEqual([false, false]);
-  stopping.abort();
-  await running;
 });
 
 test("views that are away tell nothing new, and do not keep events from being taken", async () => {
   const { end, state, said } = watching();
+  await using _watched = end;
   state.hasViews = false;
   await end.look();
   expect([end.isKnown(), end.isBehind()]).toEqual([true, false]);
@@ -107,7 +102,7 @@ test("views that are away tell nothing new, and do not keep events from being ta
   await end.look();
   state.hasViews = false;
   await end.look();
-  expect(end.reasons()).toEqual({ ofViews: state.views, ofCopy: undefined });
+  expect([end.isBehind(), end.ofCopy()]).toEqual([true, undefined]);
   [state.hasViews, state.views] = [true, []];
   await end.look();
   expect(end.isBehind()).toBe(false);

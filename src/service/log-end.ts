@@ -3,29 +3,28 @@
  * log that was put back lacks both. Nothing is acknowledged into such a log: its records would take the places of those that are lost.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { AWAY_RETRY_MS, LOG_END_MS, READINESS_VIEWS_MS_MAX } from "../limits.ts";
+import { AWAY_RETRY_MS, LOG_END_MS, READINESS_PART_MS_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { BrokerConnection } from "../nats/connection.ts";
 import type { KnownEnd } from "../proof/known-heads.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { recordHash } from "../views/kit/view-end.ts";
-import { pause } from "./background.ts";
+import { inTime, loop } from "./background.ts";
 import { DamagedHeadsError, type HeadsFolder } from "./heads-folder.ts";
-import { type Trouble, troubleOf } from "./health-reasons.ts";
-import { inTime } from "./in-time.ts";
+import { blocking, sentences, type Trouble } from "./health-reasons.ts";
 
+/** A leader that was just elected may not have applied the last records yet. */
 const CONFIRM_MS = 500;
 
-export interface LogEnd {
-  /** Why nothing may be appended, for the operator; empty if it may, as far as is known. */
-  reasons(): { readonly ofViews: readonly string[]; readonly ofCopy: Trouble | undefined };
+/** Looks again and again until it is disposed, and at once after a reconnect: the broker may have come back with another log. */
+export interface LogEnd extends AsyncDisposable {
+  /** What HEADS_COPY says against appending; undefined if nothing, as far as is known. */
+  ofCopy(): Trouble | undefined;
   isBehind(): boolean;
   /** Whether the end was looked at since the broker was last connected. */
   isKnown(): boolean;
   /** Looks now. Never rejects. */
   look(): Promise<void>;
-  /** Looks until the signal is aborted, and at once after a reconnect: the broker may have come back with another log. */
-  run(signal: AbortSignal): Promise<void>;
 }
 
 export const watchLogEnd = (dependencies: {
@@ -47,7 +46,7 @@ export const watchLogEnd = (dependencies: {
   /** Views that are away, or a log that does not answer, tell nothing new. Views may be away for long, and events are taken meanwhile. */
   const ask = async () => {
     const [views = ofViews, copy] = await Promise.all([
-      inTime(viewReasons(), READINESS_VIEWS_MS_MAX),
+      inTime(viewReasons(), READINESS_PART_MS_MAX),
       copyTrouble().then(
         (trouble) => ({ trouble }),
         () => undefined,
@@ -60,7 +59,7 @@ export const watchLogEnd = (dependencies: {
     const asked = epoch;
     let seen = await ask();
     if (!isBehind() && (seen.views.length > 0 || seen.copy)) {
-      // A leader that was just elected may not have applied the last records yet. Nothing is taken until that is clear.
+      // Nothing is taken until that is clear.
       isKnown = false;
       await delay(CONFIRM_MS);
       seen = await ask();
@@ -68,31 +67,27 @@ export const watchLogEnd = (dependencies: {
     if (epoch !== asked) return;
     [ofViews, ofCopy] = [seen.views, seen.copy];
     isKnown ||= seen.isAnswered;
-    const detail = [...(ofCopy ? [copyReason(ofCopy)] : []), ...ofViews].join(" ");
+    const detail = [...(ofCopy ? [sentences(ofCopy)] : []), ...ofViews].join(" ");
     if (detail === told) return;
     told = detail;
     if (detail === "") logger.info("the log has the end that is known of it again");
     else logger.error("the log may have lost its end or be another one, nothing is taken", { detail });
   };
-  const run: LogEnd["run"] = async (signal) => {
-    let wake = new AbortController();
-    using _listening = connection.onChange((state) => {
+  const running = new AsyncDisposableStack();
+  running.use(
+    connection.onChange(() => {
       isKnown = false;
       epoch++;
-      if (state === "restored") wake.abort();
-    });
-    while (!signal.aborted) {
-      await look();
-      await pause(isKnown ? LOG_END_MS : AWAY_RETRY_MS, AbortSignal.any([signal, wake.signal]));
-      if (wake.signal.aborted) wake = new AbortController();
-    }
-  };
+    }),
+  );
+  const restMs = (): number => (isKnown ? LOG_END_MS : AWAY_RETRY_MS);
+  running.use(loop({ look, onFailed: () => {}, restMs, connection }));
   return {
-    reasons: () => ({ ofViews, ofCopy }),
+    ofCopy: () => ofCopy,
     isBehind,
     isKnown: () => isKnown,
     look,
-    run,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 };
 
@@ -109,11 +104,18 @@ export const troubleOfCopy = async (
       last < end.sequence
         ? `The log ends at record ${last}, and heads in HEADS_COPY cover it up to record ${end.sequence}`
         : `Heads in HEADS_COPY cover another record ${end.sequence} than the log holds`;
-    const detail = `${seen}: it lost its end or is another one`;
-    return troubleOf("heads_not_reached", detail, { isBlocking: true, advice: ACCEPT_OR_BRING_BACK });
+    return blocking(
+      "heads_not_reached",
+      `${seen}: it lost its end or is another one.`,
+      "Bring back the log that has it. If it is lost for good, accept that: prooftrail restore accept --reason …",
+    );
   } catch (error) {
     if (!(error instanceof DamagedHeadsError)) throw error;
-    return troubleOf("heads_copy_unavailable", error.message, { isBlocking: true, advice: BRING_FILE_BACK });
+    return blocking(
+      "heads_copy_unavailable",
+      `${error.message}.`,
+      "Bring this file back from a copy of the folder. If there is none, see that the log is the newest one that you have, and move the file out of the folder: the heads that only it holds are given up.",
+    );
   }
 };
 
@@ -125,14 +127,6 @@ const holds = async (
   const message = await log.read(sequence);
   return message !== undefined && recordHash(message.payload) === record;
 };
-
-/** In whole sentences. */
-export const copyReason = ({ detail, advice }: Trouble): string => `${detail}. ${advice}`;
-
-const BRING_FILE_BACK =
-  "Bring this file back from a copy of the folder. If there is none, see that the log is the newest one that you have, and move the file out of the folder: the heads that only it holds are given up.";
-const ACCEPT_OR_BRING_BACK =
-  "Bring back the log that has it. If it is lost for good, accept that: prooftrail restore accept --reason …";
 
 export const END_UNKNOWN =
   "Whether the event log still has the end that is known of it was not checked since the broker was connected.";

@@ -4,10 +4,10 @@ import { until } from "../../test/support/until.ts";
 import { LOG_STALL_AGE_MS_MAX, LOG_STALL_MS_MAX } from "../limits.ts";
 import { keepStoring } from "./log-keeper.ts";
 
-test("an instance is not ready only while its stall is recent, because without requests nothing else could end the stall", () => {
+test("an instance is not ready only while its stall is recent, because without requests nothing else could end the stall", async () => {
   let stall: { lastedMs: number; agoMs: number } | undefined;
   let isClustered = false;
-  using keeper = keepStoring({
+  await using keeper = keepStoring({
     stream: "The event log",
     stall: () => stall,
     msMax: LOG_STALL_MS_MAX,
@@ -66,7 +66,7 @@ const keeping = (state: {
 test.concurrent("a stall is reported once, and the broker is revived again and again until it stores", async () => {
   const state: Parameters<typeof keeping>[0] = { stall: { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 } };
   const { keeper, seen } = keeping(state);
-  using _ended = keeper;
+  await using _ended = keeper;
   const lookedAgain = async () => {
     const before = seen.looks;
     await until("it has looked again", () => seen.looks > before);
@@ -84,14 +84,14 @@ test.concurrent("a stall is reported once, and the broker is revived again and a
   await until("another stall is told of", () => seen.errors === 2);
 });
 
-test("a broker is distrusted at the end after one failure or while it owes an answer, but not if it stores", () => {
+test("a broker is distrusted at the end after one failure or while it owes an answer, but not if it stores", async () => {
   for (const [state, distrusted] of [
     [{ stall: undefined }, 0],
     [{ stall: { lastedMs: 0, agoMs: 0 } }, 1],
     [{ stall: undefined, isAwaited: true }, 1],
   ] as const) {
     const { keeper, seen } = keeping(state);
-    keeper[Symbol.dispose]();
+    await keeper[Symbol.asyncDispose]();
     expect({ state, distrusted: seen.distrusted }).toEqual({ state, distrusted });
   }
 });
@@ -102,7 +102,7 @@ test.concurrent("the broker is not revived if the log's settings may be the reas
     refusal: "AUDIT.max_msgs must be -1, is 1",
   };
   const { keeper, seen } = keeping(state);
-  using _ended = keeper;
+  await using _ended = keeper;
   const lookedAgain = async () => {
     const before = seen.looks;
     await until("it has looked again", () => seen.looks > before + 1);

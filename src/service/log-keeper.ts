@@ -1,16 +1,16 @@
 /**
- * Notices a stream that is connected but stores nothing, and restarts our own broker for it. After a full disk, nats-server 2.15.1 keeps a
- * stream closed until the server is restarted, even when there is space again (measured). Our own broker is restarted as soon as its disk
- * takes bytes. For a broker of others readiness reports it, if the stream is the log. A stream that is full at a configured limit returns
- * the same error (10077), and one without its subjects does not answer at all; a restart helps neither.
+ * Notices a stream that is connected but stores nothing, and restarts our own broker for it. After a full disk nats-server 2.15.1 keeps a stream
+ * closed until the server is restarted, even when there is space again (measured). For a broker of others readiness reports it, if the stream is the
+ * log. A stream that is full at a configured limit returns the same error (10077); a restart does not help it.
  */
 
 import { LOG_KEEPER_MS, LOG_STALL_AGE_MS_MAX } from "../limits.ts";
 import type { StallReport } from "../nats/stall-clock.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { OwnBroker } from "./broker-address.ts";
+import { loop } from "./background.ts";
+import type { OwnBroker } from "./broker-contact.ts";
 
-export interface LogKeeper extends Disposable {
+export interface LogKeeper extends AsyncDisposable {
   /** Why the stream cannot be written; undefined when it can, as far as is known. */
   problem(): string | undefined;
 }
@@ -39,44 +39,42 @@ export const keepStoring = (dependencies: {
 }): LogKeeper => {
   const { stream, stall, isAwaited = () => false, refusal = () => undefined } = dependencies;
   const { msMax, ownBroker, isClustered, logger } = dependencies;
-  const lastedMs = (): number => stall()?.lastedMs ?? 0;
   const problem = (): string | undefined => {
-    const ms = lastedMs();
-    // An instance that is not ready gets no requests, and only a request can show that the stream works again. So after a while it counts
-    // as ready to be tried.
-    const isFresh = (stall()?.agoMs ?? 0) < LOG_STALL_AGE_MS_MAX;
-    if (ms < msMax || !isFresh) return undefined;
-    const seen = `${stream} is connected but has stored nothing for ${Math.round(ms / 1000)} s.`;
+    const { lastedMs = 0, agoMs = 0 } = stall() ?? {};
+    // An instance that is not ready gets no requests, and only a request can show that the stream works again. So after a while it counts as ready.
+    if (lastedMs < msMax || agoMs >= LOG_STALL_AGE_MS_MAX) return undefined;
+    const seen = `${stream} is connected but has stored nothing for ${Math.round(lastedMs / 1000)} s.`;
     const setting = refusal();
     if (setting !== undefined) return `${seen} Its settings may be why: ${setting}. Change that back.`;
     if (ownBroker !== undefined) return `${seen} ${RESTARTED}`;
     return `${seen} ${isClustered() ? RESTART_IN_CLUSTER : RESTART_ALONE}`;
   };
   let isSaid = false;
-  let isReviving = false;
+  let reviving: Promise<void> | undefined;
   /** When a setting may last have been the reason: failures before that say nothing about the disk. */
   let refusedAt = Number.NEGATIVE_INFINITY;
   const look = async (): Promise<void> => {
     const setting = refusal();
+    const { lastedMs = 0, agoMs = 0 } = stall() ?? {};
     if (setting !== undefined) refusedAt = performance.now();
-    const isStalled = lastedMs() >= msMax;
-    if (!isStalled) isSaid = false;
-    if (!isStalled || isReviving) return;
+    if (lastedMs < msMax) isSaid = false;
+    if (lastedMs < msMax || reviving) return;
     const detail = setting === undefined ? stream : `${stream}: ${setting}`;
-    if (!isSaid) logger.error("a stream stores nothing", { detail, duration_ms: lastedMs() });
+    if (!isSaid) logger.error("a stream stores nothing", { detail, duration_ms: lastedMs });
     isSaid = true;
-    if (setting !== undefined || performance.now() - (stall()?.agoMs ?? 0) <= refusedAt) return;
-    isReviving = true;
-    await ownBroker?.revive(`${stream} stored nothing`);
-    isReviving = false;
+    if (setting !== undefined || performance.now() - agoMs <= refusedAt) return;
+    // Not awaited: it may take as long as the disk is full, and a stop does not wait for that.
+    reviving = ownBroker?.revive(`${stream} stored nothing`).finally(() => {
+      reviving = undefined;
+    });
   };
-  const timer = setInterval(() => void look(), LOG_KEEPER_MS);
+  const looking = loop({ look, onFailed: () => {}, restMs: () => LOG_KEEPER_MS });
   return {
     problem,
-    [Symbol.dispose]: () => {
-      clearInterval(timer);
+    [Symbol.asyncDispose]: () => {
       // One failure is enough, although it is no stall yet. So is a missing answer, because a failed write is answered by nothing.
       if (stall() !== undefined || isAwaited()) ownBroker?.distrust();
+      return looking[Symbol.asyncDispose]();
     },
   };
 };

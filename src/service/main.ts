@@ -1,8 +1,5 @@
 /** `bun start`. */
 import process from "node:process";
-import { keepFreedMemory } from "../runtime/allocator.ts";
+import { runService } from "./run-service.ts";
 
-keepFreedMemory();
-// Imported only here, because it loads the whole service.
-const { runService } = await import("./run-service.ts");
 await runService({ environment: process.env, isPretty: process.stdout.isTTY === true });

@@ -13,8 +13,7 @@ import { BrokerRefusedError } from "../nats/connection.ts";
 import { createLogReader } from "../nats/reader.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { provideBroker } from "./broker-address.ts";
-import { contactBroker } from "./broker-contact.ts";
+import { contactBroker, provideBroker } from "./broker-contact.ts";
 import type { Config } from "./config.ts";
 import { DataFolderRefusedError, makeDataFolder } from "./data-folder.ts";
 import { NO_EARLIER_EVENTS } from "./earlier-events.ts";
@@ -80,15 +79,9 @@ const write = async (options: Past): Promise<void> => {
     onUnknownFields: () => {},
   };
   const append = async ({ receivedAt, event }: PastEvent): Promise<void> => {
-    const answer = await createIntake({ ...dependencies, now: () => receivedAt }).acceptOne({
-      tenant,
-      requestId: uuidV7(),
-      body: new TextEncoder().encode(JSON.stringify(event)),
-      idempotencyKey: undefined,
-      isResent: false,
-      admit: () => ({ kind: "allowed" }),
-      isStillAllowed: () => true,
-    });
+    const intake = createIntake({ ...dependencies, now: () => receivedAt });
+    const judged = intake.judgeOne({ tenant, requestId: uuidV7(), text: JSON.stringify(event) });
+    const answer = judged.kind === "judged" ? await intake.appendOne(judged) : judged;
     if (answer.kind !== "accepted")
       throw new Error(`${event.event_id} was not taken: ${JSON.stringify(answer)}`);
   };

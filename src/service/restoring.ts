@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { Recorder } from "../access/administration/recorder.ts";
 import { SYSTEM_TENANT } from "../access/tenant.ts";
-import type { AcceptedRestore, AcceptRestore } from "../api/routes/restore.ts";
+import type { AcceptedRestore, AcceptRestore } from "../api/http/dependencies.ts";
 import { RESTORED_HEADS_NAMED_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { encodeBase64 } from "../proof/base64.ts";
@@ -26,13 +26,14 @@ export const createAcceptRestore =
     readonly trees: Pick<TreeSource, "root" | "position">;
     /** Its appender takes the record although the log is behind. */
     readonly recorder: Pick<Recorder, "carryOut">;
-    readonly logEnd: Pick<LogEnd, "look">;
+    readonly lookAgain: LogEnd["look"];
   }): AcceptRestore =>
   async ({ by, reason }): Promise<AcceptedRestore> => {
-    const { folder, log, trees, recorder, logEnd } = parts;
+    const { folder, log, trees, recorder, lookAgain } = parts;
     const trouble = folder && (await troubleOfCopy(log, folder));
     if (folder === undefined || trouble === undefined) return { kind: "not_behind" };
-    if (trouble.id !== "heads_not_reached") return { kind: "unavailable", detail: trouble.detail };
+    if (trouble.id !== "heads_not_reached")
+      return { kind: "unavailable", detail: trouble.detail.replace(/\.$/, "") };
     const known = await folder.read();
     if (known.end === undefined) return { kind: "not_behind" };
     const position = await trees.position();
@@ -61,7 +62,7 @@ export const createAcceptRestore =
     });
     if (result.kind !== "written")
       return { kind: "unavailable", detail: result.kind === "unavailable" ? result.detail : result.kind };
-    await logEnd.look();
+    await lookAgain();
     return { kind: "accepted", ...details };
   };
 

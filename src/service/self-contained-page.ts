@@ -3,7 +3,7 @@
  * hashes and nothing else. The policy is in the page, for a copy on disk, and beside it, for the header of the answer.
  */
 import { createHash } from "node:crypto";
-import type { VerifyPage } from "../api/routes/verify-page.ts";
+import type { VerifyPage } from "../api/http/dependencies.ts";
 
 export const selfContained = ({
   page,

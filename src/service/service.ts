@@ -1,33 +1,32 @@
 /**
- * Starts the parts of the service in the order of dependence, and stops them in the opposite order. api.ts assembles what requests need,
- * roles.ts what the other roles do.
+ * How a service starts, runs and stops. The parts are started in the order of dependence; each that must be stopped goes onto one stack, which is
+ * unwound in the opposite order. parts.ts opens what all roles share; api.ts, projector.ts and sealer.ts are the roles.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { auditStream } from "../../streams/audit.ts";
 import { type AdminKeySetup, isFirstKey } from "../access/admin-key.ts";
 import { KEYS_LOST } from "../access/key-store.ts";
-import { createOperationApp, createStartingApp } from "../api/http/app.ts";
-import type { Readiness } from "../api/routes/operation.ts";
-import { VIEWS_DRAIN_MS_MAX } from "../limits.ts";
-import { createCheckpointStream } from "../nats/checkpoint-stream.ts";
-import { createRetentionBucket } from "../nats/retention-bucket.ts";
+import { createOperationApp, createStartingApp, type HttpHandler } from "../api/http/app.ts";
+import type { Readiness } from "../api/http/dependencies.ts";
+import {
+  CONNECTION_BODY_BYTES_MAX,
+  CONNECTION_IDLE_MS_MAX,
+  REQUEST_DRAIN_MS_MAX,
+  VIEWS_DRAIN_MS_MAX,
+} from "../limits.ts";
+import { listen } from "../runtime/listen.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { createMadeViews } from "../views/kit/made-views.ts";
 import { createApi } from "./api.ts";
-import { provideBroker } from "./broker-address.ts";
-import { contactBroker } from "./broker-contact.ts";
 import type { Config } from "./config.ts";
 import { checkHeadsCopy, makeDataFolder } from "./data-folder.ts";
-import { openHeadsFolder } from "./heads-folder.ts";
-import { blocking, HEALTH_REASONS, type HealthReason } from "./health-reasons.ts";
-import { createOpenAnswers } from "./open-answers.ts";
-import { openHealth } from "./open-health.ts";
-import { openLog } from "./open-log.ts";
-import { openViews } from "./open-views.ts";
-import { startProjector, startSealer } from "./roles.ts";
-import { startListening } from "./start-listening.ts";
+import { copyProblem } from "./heads-folder.ts";
+import { createReadiness, freeBytes, type Work } from "./health.ts";
+import { measureHealth } from "./health-metrics.ts";
+import { HEALTH_REASONS } from "./health-reasons.ts";
+import { openParts, type Parts } from "./parts.ts";
+import { startProjector } from "./projector.ts";
+import { type RunningSealer, startSealer } from "./sealer.ts";
 import { refuseClosedViews } from "./view-place.ts";
 
 export interface Service extends AsyncDisposable {
@@ -40,77 +39,38 @@ export interface Service extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const starting = async (): Promise<readonly HealthReason[]> => [
-  blocking("starting", HEALTH_REASONS.starting.summary),
-];
-const STARTING: Readiness = { reasons: starting, reasonsWithoutViews: starting };
-
-/**
- * Throws BrokerRefusedError, BrokerStartError, DataFolderRefusedError, ViewsRefusedError, DeadlinesRefusedError, CheckpointKeyError or ListenRefusedError, each with
- * a message for the operator.
- */
-export const startService = async (dependencies: {
+/** Throws an error with a message for the operator where the environment does not allow a start (run-service.ts lists them). */
+export const startService = async (given: {
   readonly config: Config;
   readonly logger: Logger;
   readonly version: string;
 }): Promise<Service> => {
-  const { config, logger, version } = dependencies;
+  const { config, logger } = given;
+  const { roles, trustedHops } = config;
   await makeDataFolder(config.dataDir);
   await checkHeadsCopy(config);
   refuseClosedViews(config);
+
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
-  const withoutReadiness = { metrics, logger, trustedHops: config.trustedHops, newRequestId: uuidV7 };
-  const listening = startListening({
-    config,
-    starting: createStartingApp({ ...withoutReadiness, readiness: STARTING }),
-    stack,
-  });
-  const broker = stack.use(await provideBroker({ config, logger }));
-  const now = (): Date => new Date();
-  const contact = stack.use(await contactBroker({ config, logger, broker, now }));
-  const { connection, adminKey } = contact;
-  const retentionStore = createRetentionBucket({ connection, logger });
+  const operation = { metrics, logger, trustedHops, newRequestId: uuidV7 };
+  const listening = startListening(stack, config, createStartingApp({ ...operation, readiness: STARTING }));
+  const parts = await openParts({ ...given, metrics, stack });
+  const { connection, broker, adminKey, views, logEnd = 0 } = parts;
+  if (isFirstKey(adminKey) && logEnd > 0) logger.error(KEYS_LOST);
 
-  const { views, projections, rules } = await openViews({ config, logger, stack });
-  const headsFolder = config.headsCopy === undefined ? undefined : openHeadsFolder(config.headsCopy);
-  const log = await openLog({
-    connection,
-    definition: auditStream({ replicas: config.replicas }),
-    broker,
-    views,
-    projections,
-    headsFolder,
-    metrics,
-    logger,
-    stack,
-  });
-  const { reader, keepStream, accepted } = log;
-  const madeViews = createMadeViews({ views, log: reader });
-  const logEnd = await madeViews.lookFirst(projections.map(({ name }) => name));
-  if (isFirstKey(adminKey) && logEnd !== undefined && logEnd > 0) logger.error(KEYS_LOST);
-  if (config.roles.includes("projector")) {
-    const shared = { log: reader, logEnd, views, projections, rules, logger, metrics, now };
-    startProjector(stack, { ...shared, connection, keepStream, retentionStore, accepted });
-  }
-  const checkpoints = await createCheckpointStream(connection);
-  keepStream("The stream of tree heads", checkpoints.stall);
-  const signing = { log: reader, views, checkpoints, headsFolder, logger, metrics, now };
-  const sealer = config.roles.includes("sealer") ? await startSealer(stack, config, signing) : undefined;
-  const readiness = openHealth({
-    ...{ config, contact, log, views, projections, madeViews, sealer, headsFolder, checkpoints },
-    ...{ metrics, logger, version, now, stack },
-  });
-  const operation = { ...withoutReadiness, readiness };
-  const openAnswers = createOpenAnswers();
-  const stores = { views, madeViews, retentionStore, checkpoints, headsFolder };
-  const handle = config.roles.includes("api")
-    ? await createApi({ config, contact, operation, openAnswers, log, stores, rules, version, now, stack })
-    : createOperationApp(operation);
-  // Runs after the requests have ended: background work would wait for each answer of a silent broker.
+  if (roles.includes("projector")) startProjector(parts);
+  const sealer = roles.includes("sealer") ? await startSealer(parts) : undefined;
+  const readiness = openHealth(parts, sealer);
+  const api = roles.includes("api")
+    ? await createApi(parts, { ...operation, readiness })
+    : { handle: createOperationApp({ ...operation, readiness }), endStreams: () => {} };
+
+  // A stop runs what follows from its last line to its first, and then what stands above.
+  // After the requests have ended: background work would wait for each answer of a silent broker.
   stack.defer(() => connection.closeIfSilent());
-  listening?.serve(handle, openAnswers.streams);
-  // Runs before the requests end: those that wait for a silent broker are answered instead of cut off.
+  listening?.serve(api);
+  // Before the requests end: those that wait for a silent broker are answered instead of cut off.
   stack.defer(() => connection.closeIfSilent());
   stack.defer(() => void delay(VIEWS_DRAIN_MS_MAX, undefined, { ref: false }).then(views.giveUp));
   const running = stack.move();
@@ -123,4 +83,53 @@ export const startService = async (dependencies: {
     stop,
     [Symbol.asyncDispose]: stop,
   };
+};
+
+const starting = async () =>
+  [{ id: "starting", detail: HEALTH_REASONS.starting.summary, isBlocking: true }] as const;
+const STARTING: Readiness = { reasons: starting, reasonsWithoutViews: starting };
+
+/** Listens before the process can serve, so that liveness checks succeed; `serve` replaces the starting handler. Undefined if it does not listen. */
+const startListening = (
+  stack: AsyncDisposableStack,
+  { host, port }: Config,
+  startingHandler: HttpHandler,
+): { url: string; serve(api: { handle: HttpHandler; endStreams: () => void }): void } | undefined => {
+  if (port === undefined) return undefined;
+  let handle = startingHandler;
+  const listener = listen({
+    host,
+    port,
+    handle: (request, connection) => handle(request, connection),
+    bodyBytesMax: CONNECTION_BODY_BYTES_MAX,
+    idleMsMax: CONNECTION_IDLE_MS_MAX,
+  });
+  // For a start that fails.
+  stack.defer(() => listener.stop(0));
+  const isEverywhere = host === "0.0.0.0" || host === "::";
+  const shownHost = isEverywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  return {
+    url: `http://${shownHost}:${listener.port}`,
+    serve: (api) => {
+      handle = api.handle;
+      // Before everything that requests need is closed, and first the live streams, which have no end of their own.
+      stack.defer(() => listener.stop(REQUEST_DRAIN_MS_MAX));
+      stack.defer(api.endStreams);
+    },
+  };
+};
+
+/** What `/health/ready` and `/metrics` say of this process and its installation. */
+const openHealth = (parts: Parts, sealer: RunningSealer | undefined): Readiness => {
+  const { config, headsFolder, checkpoints, accepted, now } = parts;
+  const work: Work = {
+    sealer,
+    countsStall: accepted.stall,
+    copyProblem: async () => headsFolder && copyProblem(headsFolder, checkpoints),
+    diskFree: () => freeBytes(config.dataDir),
+    now,
+  };
+  const readiness = createReadiness({ ...parts, work });
+  measureHealth(parts, work, readiness);
+  return readiness;
 };

@@ -1,22 +1,20 @@
 /** Keeps the streams as streams/ says: at the start, and again whenever the connection comes back. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { StreamDefinition } from "../../streams/stream.ts";
 import { AWAY_RETRY_MS, BROKER_MEMORY_HEADROOM } from "../limits.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
-import {
-  differenceText,
-  type Reconciliation,
-  reconcileStreams,
-  type StreamDifference,
-} from "../nats/reconcile.ts";
+import { differenceText, type Reconciliation, reconcileStreams } from "../nats/reconcile.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { loop } from "./background.ts";
 
 export interface StreamsState {
-  /** Why the streams are misconfigured; undefined if they are. */
+  /** Why the streams are misconfigured; undefined if they are right. */
   problem(): string | undefined;
   /** Reconciles after each reconnect from now on. */
   watch(connection: Pick<BrokerConnection, "isConnected" | "onChange">): Disposable;
 }
+
+/** A reconnect ends it. */
+const RIGHT_REST_MS = 60_000;
 
 interface Keeper {
   readonly provisionUrl: string;
@@ -33,28 +31,22 @@ export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> =>
   if (problem !== undefined) throw new BrokerRefusedError(problem, { isFinal: !mayPass });
 
   const watch: StreamsState["watch"] = (connection) => {
-    let isWatching = true;
-    const reconcileAgain = async (): Promise<void> => {
-      problem = "The streams have not been checked since the last reconnect.";
-      let told: string | undefined;
-      while (isWatching && connection.isConnected() && problem !== undefined) {
-        problem = describe(await reconcileOnce(keeper).catch(unavailable));
-        if (problem === undefined) return;
-        // Retried twice a second. Logged only when it changes; readiness reports it all the time.
-        if (problem !== told) keeper.logger.error("the streams are not right", { detail: problem });
-        told = problem;
-        await delay(AWAY_RETRY_MS);
-      }
+    const stack = new AsyncDisposableStack();
+    stack.use(
+      connection.onChange((state) => {
+        if (state === "restored") problem = "The streams have not been checked since the last reconnect.";
+      }),
+    );
+    const look = async (): Promise<void> => {
+      if (problem === undefined || !connection.isConnected()) return;
+      problem = describe(await reconcileOnce(keeper).catch(unavailable));
+      if (problem !== undefined) throw new Error(problem);
     };
-    const listener = connection.onChange((state) => {
-      if (state === "restored") void reconcileAgain();
-    });
-    return {
-      [Symbol.dispose]: () => {
-        isWatching = false;
-        listener[Symbol.dispose]();
-      },
-    };
+    const onFailed = (): void => keeper.logger.error("the streams are not right", { detail: problem ?? "" });
+    const restMs = (): number => (problem === undefined ? RIGHT_REST_MS : AWAY_RETRY_MS);
+    stack.use(loop({ look, onFailed, restMs, connection }));
+    // A stop does not wait for a broker that is silent.
+    return { [Symbol.dispose]: () => void stack.disposeAsync() };
   };
   return { problem: () => problem, watch };
 };
@@ -91,13 +83,8 @@ const describe = (result: Reconciliation): string | undefined => {
     case "no_room":
       return noRoom(result);
     case "refused":
-      return mustNotChange(result.differences);
+      return `The broker has streams that Prooftrail must not change on its own:\n${result.differences.map((difference) => `  ${differenceText(difference)}`).join("\n")}`;
   }
-};
-
-const mustNotChange = (differences: readonly StreamDifference[]): string => {
-  const lines = differences.map((difference) => `  ${differenceText(difference)}`);
-  return `The broker has streams that Prooftrail must not change on its own:\n${lines.join("\n")}`;
 };
 
 /** Advice about streams that were made once and are missing. */
@@ -105,9 +92,9 @@ export const BRING_BACK =
   "Nothing is made in its place, as that could destroy what is left of it. A server leaves out a stream that it cannot recover, on a full disk for one, and its log says why (ours: DATA_DIR/broker/nats-server.log). Free space and start the server again, or bring its store back from a copy.";
 
 const noRoom = ({ storage, bytesReserved }: Extract<Reconciliation, { kind: "no_room" }>): string => {
-  const headroom = storage === "memory" ? BROKER_MEMORY_HEADROOM : 1;
-  const reserved = `${(bytesReserved * headroom) / 2 ** 20} MiB`;
-  return storage === "memory"
+  const isMemory = storage === "memory";
+  const reserved = `${(bytesReserved * (isMemory ? BROKER_MEMORY_HEADROOM : 1)) / 2 ** 20} MiB`;
+  return isMemory
     ? `JetStream of the NATS server lacks the ${reserved} of memory that Prooftrail's streams need. Set max_memory_store in its jetstream block to at least ${reserved} plus what others use on this server.`
     : `JetStream of the NATS server lacks the ${reserved} of disk that Prooftrail's streams reserve beside the log. Set max_file_store in its jetstream block to at least ${reserved} plus what the log may grow to and what others use on this server, or free disk space.`;
 };

@@ -1,8 +1,6 @@
 /** The operations of `prooftrail views`, also while the service runs: positions, rebuild, verify, dead letters. */
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { DEAD_LETTERS_LISTED_MAX } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import { BrokerStartError } from "../nats/broker/supervise.ts";
@@ -15,11 +13,10 @@ import { replayLetter } from "../views/kit/replay.ts";
 import { type Verified, verifyView } from "../views/kit/verify.ts";
 import { projectionsWith } from "../views/registry.ts";
 import { DatabaseError, isReadOnly, lacksRight } from "../views/store/postgres-errors.ts";
-import { createSqliteViews } from "../views/store/sqlite.ts";
 import { type Row, rowInteger, rowText } from "../views/store/tables.ts";
 import { isAway, ViewsUnavailableError } from "../views/store/unavailable.ts";
 import { VIEWS, type ViewStore } from "../views/store/view-store.ts";
-import { provideBroker } from "./broker-address.ts";
+import { provideBroker } from "./broker-contact.ts";
 import type { Config } from "./config.ts";
 import { AS_ITS_USER, closedFolder, ownBrokerFiles } from "./data-folder.ts";
 import { loadRules, RulesRefusedError } from "./obligation-rules.ts";
@@ -139,12 +136,9 @@ const openCare = async (config: Config): Promise<ViewCare> => {
       ),
     status: () => statusOf(tools),
     rebuild: (name, { onProgress, signal }) =>
-      rebuildView(
-        { ...tools, clock: now, leader: projections[0].name, onProgress },
-        projectionOf(name),
-        signal,
-      ),
-    verify: (name, options) => checkView(tools, projectionOf(name), options),
+      rebuildView({ ...tools, clock: now, onProgress }, projectionOf(name), signal),
+    verify: (name, { onProgress, signal }) =>
+      verifyView({ ...tools, clock: now, onProgress }, projectionOf(name), signal),
     deadLetters: (name) => lettersOf(views, name),
     replay: (name, sequence) => replayLetters(tools, name, sequence),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -190,21 +184,6 @@ export const statusOf = async ({ log, views, projections }: Tools): ReturnType<V
     found.push({ name, position, behind: Math.max(0, end - position), dead_letters: letters });
   }
   return { last_sequence: end, views: found };
-};
-
-const checkView = async (
-  { log, views }: Tools,
-  projection: Projection,
-  { onProgress, signal }: { onProgress: OnProgress; signal: AbortSignal },
-): Promise<CheckedView> => {
-  // mkdtemp makes it readable by the owner only: it may contain every event.
-  const folder = await mkdtemp(join(tmpdir(), "prooftrail-verify-"));
-  try {
-    await using scratch = createSqliteViews({ path: join(folder, "views.sqlite") });
-    return await verifyView({ log, live: views, scratch, clock: now, onProgress }, projection, signal);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 };
 
 async function* lettersOf(views: ViewStore, name: string): AsyncGenerator<Letter> {

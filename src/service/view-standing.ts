@@ -3,6 +3,7 @@ import type { LogReader } from "../log/event-log.ts";
 import type { Sequence } from "../log/outcome.ts";
 import type { Projection } from "../views/kit/projection.ts";
 import { isSameLog, seenBeyond } from "../views/kit/view-end.ts";
+import type { ViewReadiness } from "../views/kit/view-readiness.ts";
 import { rowInteger, rowText } from "../views/store/tables.ts";
 import { ViewsMissingError } from "../views/store/unavailable.ts";
 import { VIEWS, type ViewStore } from "../views/store/view-store.ts";
@@ -10,13 +11,14 @@ import { VIEWS, type ViewStore } from "../views/store/view-store.ts";
 interface Standing {
   readonly positions: readonly { readonly name: string; readonly position: Sequence }[];
   readonly missing: readonly string[];
-  /** Another version has made them since this process opened them: their rows must not be read. */
+  /** Another version has rebuilt them since this process opened them: their rows must not be read. */
   readonly others: readonly string[];
 }
 
 export const standing = async (
   views: Pick<ViewStore, "load">,
   projections: readonly Projection[],
+  older: ViewReadiness["older"],
 ): Promise<Standing> => {
   const rows = await views.load(
     VIEWS,
@@ -28,7 +30,7 @@ export const standing = async (
   for (const { name, version } of projections) {
     const row = byName.get(name);
     if (!row) missing.push(name);
-    else if (rowInteger(row, "version") !== version) others.push(name);
+    else if (![version, older.get(name)].includes(rowInteger(row, "version"))) others.push(name);
     else positions.push({ name, position: rowInteger(row, "position") });
   }
   return { positions, missing, others };
@@ -65,7 +67,7 @@ export const viewsNotOfLog = async (
   projections: readonly Projection[],
 ): Promise<readonly string[]> => {
   try {
-    const { positions } = await standing(parts.views, projections);
+    const { positions } = await standing(parts.views, projections, new Map());
     return await notOfThisLog(parts, positions, await parts.log.lastSequence());
   } catch (error) {
     // They will be made from this log.

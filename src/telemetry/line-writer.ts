@@ -6,7 +6,7 @@ import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 
 export interface LineWriter {
-  /** Kept until the next flush, or until `bytesMax` are kept. */
+  /** Kept until the next flush, or until there is enough for one write. */
   write(line: string): void;
   /** Writes as much as the output takes without waiting. False if something is left: call it again. */
   flush(): boolean;
@@ -14,92 +14,71 @@ export interface LineWriter {
   finish(msMax: number): void;
 }
 
-type WriteSync = (fd: number, bytes: Uint8Array) => number;
+const WRITE_CHARACTERS = 8 * 1024;
+const FULL_PIPE_MS = 10;
+const LINE_FEED = 0x0a;
 
 export const createLineWriter = (
   fd: number,
   options: {
-    readonly bytesMax: number;
-    /** Bytes that may wait for a reader that takes nothing. Newer lines are dropped. */
-    readonly waitingBytesMax: number;
-    /** The line that is written in the place of this many dropped lines. */
-    readonly inPlaceOf: (dropped: number) => string;
-    readonly write?: WriteSync;
+    /** What may wait for a reader that takes nothing. Newer lines are dropped until all of it is written. */
+    readonly waitingMax: number;
+    /** Called when lines can be written again. */
+    readonly onDropped: (count: number) => void;
+    readonly write?: (fd: number, bytes: Uint8Array) => number;
   },
 ): LineWriter => {
-  const { bytesMax, waitingBytesMax, inPlaceOf, write = writeSync } = options;
-  let kept = "";
-  let waiting: Buffer[] = [];
+  const { waitingMax, onDropped, write = writeSync } = options;
+  let lines = "";
+  let unwritten = Buffer.alloc(0);
   let dropped = 0;
   /** The last write ended inside a line. */
   let isTorn = false;
-  const writeNoted: WriteSync = (to, bytes) => {
-    const count = write(to, bytes);
-    if (count > 0) isTorn = bytes[count - 1] !== LINE_FEED;
-    return count;
-  };
-  /** Appends lines to the waiting ones, after the line that reports dropped ones. A torn line is ended first; its rest is lost. */
-  const queue = (lines: string): void => {
-    const end = isTorn && waiting.length === 0 ? "\n" : "";
-    const bytes = Buffer.from(end + (dropped > 0 ? inPlaceOf(dropped) : "") + lines);
-    const waitingBytes = waiting.reduce((sum, { length }) => sum + length, 0);
-    if (waiting.length > 0 && waitingBytes + bytes.length > waitingBytesMax) {
-      dropped += lines.split("\n").length - 1;
-      return;
+  const writeSome = (): boolean => {
+    try {
+      const count = write(fd, unwritten);
+      isTorn = unwritten[count - 1] !== LINE_FEED;
+      unwritten = unwritten.subarray(count);
+      return true;
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "EAGAIN") return false;
+      // The rest is lost. The next line does not begin inside the torn one.
+      if (isTorn) lines = "\n";
+      isTorn = false;
+      unwritten = Buffer.alloc(0);
+      return true;
     }
-    dropped = 0;
-    waiting.push(bytes);
   };
   const flush = (): boolean => {
-    if (kept !== "") queue(kept);
-    kept = "";
-    waiting = writeAll(writeNoted, fd, waiting);
-    if (waiting.length === 0 && dropped > 0) {
-      queue("");
-      waiting = writeAll(writeNoted, fd, waiting);
-    }
-    return waiting.length === 0;
+    unwritten = Buffer.concat([unwritten, Buffer.from(lines)]);
+    lines = "";
+    while (unwritten.length > 0) if (!writeSome()) return false;
+    if (dropped === 0) return true;
+    const count = dropped;
+    dropped = 0;
+    onDropped(count);
+    return flush();
   };
   return {
     write: (line) => {
-      kept += line;
-      if (kept.length >= bytesMax) flush();
+      const waiting = unwritten.length + lines.length;
+      if (dropped > 0 || (waiting > 0 && waiting + line.length > waitingMax)) dropped++;
+      else lines += line;
+      if (lines.length >= WRITE_CHARACTERS && unwritten.length === 0) flush();
     },
     flush,
     finish: (msMax) => {
       const end = performance.now() + msMax;
-      while (!flush() && performance.now() < end) Atomics.wait(PAUSE, 0, 0, FULL_PIPE_MS);
+      const pause = new Int32Array(new SharedArrayBuffer(4));
+      while (!flush() && performance.now() < end) Atomics.wait(pause, 0, 0, FULL_PIPE_MS);
     },
   };
 };
 
-/** Returns what is left. The rest of a begun line stays in front, so that no line is torn. */
-const writeAll = (write: WriteSync, fd: number, chunks: readonly Buffer[]): Buffer[] => {
-  for (const [index, chunk] of chunks.entries()) {
-    let bytes = chunk;
-    while (bytes.length > 0) {
-      const outcome = writeSome(write, fd, bytes);
-      if (outcome === "never") return [];
-      if (outcome === "full") return [bytes, ...chunks.slice(index + 1)];
-      bytes = bytes.subarray(outcome);
-    }
-  }
-  return [];
-};
-
-const writeSome = (write: WriteSync, fd: number, bytes: Uint8Array): number | "full" | "never" => {
-  try {
-    return write(fd, bytes);
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EAGAIN" ? "full" : "never";
-  }
-};
-
 /**
- * The same output, opened so that writing does not wait, where that is possible. A pipe whose reader has stopped, or a terminal after
- * Ctrl-S, blocks the writer inside the kernel: no request and no signal was handled any more (measured). The output is opened again,
- * because a flag on standard output itself would apply to every process that shares it. Sockets cannot be opened this way, and the path
- * exists on Linux only. Bun makes a socket non-blocking when process.stdout is used (measured on 1.4.5); Deno does not.
+ * The same output, opened so that a pipe whose reader has stopped, or a terminal after Ctrl-S, does not block the process (measured). It is opened
+ * again, because a flag on standard output itself would apply to every process that shares it. Sockets cannot be opened, and the path exists on
+ * Linux only: Bun makes sockets non-blocking (measured on 1.4.5), Deno does not.
  */
 export const withoutWaiting = (fd: number): number => {
   try {
@@ -109,7 +88,3 @@ export const withoutWaiting = (fd: number): number => {
     return fd;
   }
 };
-
-const LINE_FEED = 0x0a;
-const PAUSE = new Int32Array(new SharedArrayBuffer(4));
-const FULL_PIPE_MS = 10;

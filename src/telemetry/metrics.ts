@@ -1,87 +1,38 @@
-/** Every metric, with its unit, in one table. Read at `GET /metrics` in the Prometheus text format. */
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { processMetrics } from "./process-metrics.ts";
-import { createRequestCount } from "./request-metrics.ts";
+/** Every metric, with its unit. Read at `GET /metrics` in the Prometheus text format. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** One registry per service, so that several services may live in one process. */
 export const createMetrics = () => {
-  const registry = Registry.merge([processMetrics()]);
+  const registry = new Registry();
   const registers = [registry];
+  measureProcess(registry);
   return {
     registry,
-    countRequest: createRequestCount(registers),
-    countOutcomes: createOutcomeCount(registers),
+    ...createRequestMetrics(registers),
+    ...createLogMetrics(registers),
+    ...createViewMetrics(registers),
     ...createProofMetrics(registers),
-    ...createReconciliationMetrics(registers),
     watch: createWatches(registers),
-    watchHealth: createHealthWatch(registers),
-    buildInfo: new Gauge({
-      name: "prooftrail_build_info",
-      help: "Always 1: the version of Prooftrail and what runs it.",
-      labelNames: ["version", "runtime"],
-      registers,
-    }),
-    commitRecords: new Histogram({
-      name: "prooftrail_commit_records",
-      help: "Records in one commit, acknowledged by one fsync.",
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000],
-      registers,
-    }),
-    unknownFields: new Counter({
-      name: "prooftrail_unknown_fields_total",
-      help: "Members of events that have no meaning here; kept, and answered with a warning.",
-      registers,
-    }),
-    projectionRecords: new Counter({
-      name: "prooftrail_projection_records_total",
-      help: "Records a projection has taken.",
-      labelNames: ["projection"],
-      registers,
-    }),
-    projectionPosition: new Gauge({
-      name: "prooftrail_projection_position",
-      help: "Sequence of the last record that a projection has taken. How far it is behind: prooftrail_log_last_sequence less this.",
-      labelNames: ["projection"],
-      registers,
-    }),
-    deadLetters: new Counter({
-      name: "prooftrail_dead_letters_total",
-      help: "Records that a projection could not take; see the dead-letter view.",
-      labelNames: ["projection"],
-      registers,
-    }),
-    expiredEvents: new Counter({
-      name: "prooftrail_expired_events_total",
-      help: "Events that the views no longer show, by the retention of their tenant. The log still has them.",
-      registers,
-    }),
-    dutiesAnnounced: new Counter({
-      name: "prooftrail_duties_announced_total",
-      help: "Transitions of obligations published, by transition: open, due, met, late, late_record, breached, waived.",
-      labelNames: ["transition"],
-      registers,
-    }),
-    dutiesPosition: new Gauge({
-      name: "prooftrail_duties_position",
-      help: "Sequence up to which what became of obligations was told; a projection's position is how far it could be.",
-      registers,
-    }),
-    administrativeActions: new Counter({
-      name: "prooftrail_administrative_actions_total",
-      help: "Administrative actions by event type and outcome: done; refused, because the log did not take the event; failed, after it had.",
-      labelNames: ["event_type", "outcome"],
-      registers,
-    }),
-    projectionAlarms: new Counter({
-      name: "prooftrail_projection_alarms_total",
-      help: "Times a projection stopped because the log had a hole, ended before what the view has seen, or held another record there.",
-      labelNames: ["projection", "alarm"],
-      registers,
-    }),
+    buildInfo: gaugesIn(registers)(
+      "prooftrail_build_info",
+      "Always 1: the version of Prooftrail and what runs it.",
+      "version",
+      "runtime",
+    ),
   };
 };
+
+const countersIn =
+  (registers: Registry[]) =>
+  <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+
+const gaugesIn =
+  (registers: Registry[]) =>
+  <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers });
 
 /** Creates the series with 0. Prometheus sees no increase in a series that begins with its first alarm. */
 export const countFromZero = <Label extends string>(
@@ -89,6 +40,171 @@ export const countFromZero = <Label extends string>(
   series: readonly Readonly<Record<Label, string>>[],
 ): void => {
   for (const labels of series) counter.inc(labels, 0);
+};
+
+/** The library's 10 ms would wake an idle process a hundred times a second, a hundredth of a core (measured). */
+const LOOP_DELAY_MS = 100;
+
+const measureProcess = (registry: Registry): void => {
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_DELAY_MS });
+  // Bun walks the whole heap for these, and blocks for 20 to 140 ms (measured). Their sums are in `nodejs_heap_size_*`.
+  for (const size of ["total", "used", "available"])
+    registry.removeSingleMetric(`nodejs_heap_space_size_${size}_bytes`);
+};
+
+const KNOWN_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+interface CountedRequest {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+const createRequestMetrics = (registers: Registry[]) => {
+  const requests = countersIn(registers)(
+    "prooftrail_http_requests_total",
+    "Requests answered, by route pattern and status.",
+    "method",
+    "route",
+    "status",
+  );
+  const durations = new Histogram({
+    name: "prooftrail_http_request_duration_seconds",
+    help: "Time from the head of a request to its answer.",
+    labelNames: ["route"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  return {
+    countRequest: ({ method, route, status, seconds }: CountedRequest): void => {
+      // Anybody may invent methods. They must not become labels.
+      requests.inc({ method: KNOWN_METHODS.includes(method) ? method : "other", route, status });
+      durations.observe({ route }, seconds);
+    },
+  };
+};
+
+const createLogMetrics = (registers: Registry[]) => {
+  const counter = countersIn(registers);
+  const outcomes = counter(
+    "prooftrail_append_outcomes_total",
+    "Records by what became of them: appended, duplicate, refused, unknown.",
+    "outcome",
+  );
+  countFromZero(
+    outcomes,
+    ["appended", "duplicate", "refused", "unknown"].map((outcome) => ({ outcome })),
+  );
+  return {
+    /** Counted together: one call for each record would cost as much as the record. */
+    countOutcomes: (
+      records: readonly { readonly kind: "appended" | "duplicate" | "refused" | "unknown" }[],
+    ): void => {
+      for (const [outcome, alike] of Map.groupBy(records, ({ kind }) => kind))
+        outcomes.inc({ outcome }, alike.length);
+    },
+    commitRecords: new Histogram({
+      name: "prooftrail_commit_records",
+      help: "Records in one commit, acknowledged by one fsync.",
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000],
+      registers,
+    }),
+    unknownFields: counter(
+      "prooftrail_unknown_fields_total",
+      "Members of events that have no meaning here; kept, and answered with a warning.",
+    ),
+    administrativeActions: counter(
+      "prooftrail_administrative_actions_total",
+      "Administrative actions by event type and outcome: done; refused, because the log did not take the event; failed, after it had.",
+      "event_type",
+      "outcome",
+    ),
+  };
+};
+
+const createViewMetrics = (registers: Registry[]) => {
+  const [counter, gauge] = [countersIn(registers), gaugesIn(registers)];
+  return {
+    projectionRecords: counter(
+      "prooftrail_projection_records_total",
+      "Records a projection has taken.",
+      "projection",
+    ),
+    projectionPosition: gauge(
+      "prooftrail_projection_position",
+      "Sequence of the last record that a projection has taken. How far it is behind: prooftrail_log_last_sequence less this.",
+      "projection",
+    ),
+    deadLetters: counter(
+      "prooftrail_dead_letters_total",
+      "Records that a projection could not take; see the dead-letter view.",
+      "projection",
+    ),
+    projectionAlarms: counter(
+      "prooftrail_projection_alarms_total",
+      "Times a projection stopped because the log had a hole, ended before what the view has seen, or held another record there.",
+      "projection",
+      "alarm",
+    ),
+    expiredEvents: counter(
+      "prooftrail_expired_events_total",
+      "Events that the views no longer show, by the retention of their tenant. The log still has them.",
+    ),
+    dutiesAnnounced: counter(
+      "prooftrail_duties_announced_total",
+      "Transitions of obligations published, by transition: open, due, met, late, late_record, breached, waived.",
+      "transition",
+    ),
+    dutiesPosition: gauge(
+      "prooftrail_duties_position",
+      "Sequence up to which what became of obligations was told; a projection's position is how far it could be.",
+    ),
+    reconciledHours: counter(
+      "prooftrail_reconciled_hours_total",
+      "Hours of tenants held against what was acknowledged, by state: balanced, more_stored, not_counted, refused, missing_in_log, not_projected. The last three are alarms.",
+      "tenant",
+      "state",
+    ),
+    reconciliationAlarms: counter(
+      "prooftrail_reconciliation_alarms_total",
+      "Hours of tenants that do not balance, by state: refused, missing_in_log, not_projected. Each is an alarm; prooftrail_reconciled_hours_total names the tenant.",
+      "state",
+    ),
+    reconciledEvents: gauge(
+      "prooftrail_reconciled_events",
+      "Of the last hour that was reconciled, of each tenant that was counted in it: events accepted, records stored, events projected.",
+      "tenant",
+      "stage",
+    ),
+  };
+};
+
+const createProofMetrics = (registers: Registry[]) => {
+  const [counter, gauge] = [countersIn(registers), gaugesIn(registers)];
+  const monitorRound = gauge(
+    "prooftrail_monitor_round_timestamp_seconds",
+    "When the monitor had last read the whole log, in seconds since 1970.",
+  );
+  // No value, and not 1970, before the first round.
+  monitorRound.remove({});
+  return {
+    sealOutcomes: counter(
+      "prooftrail_seals_total",
+      "Looks at trees that grew, by what became of them: sealed, current, view_behind, overtaken, refused. The last is an alarm.",
+      "outcome",
+    ),
+    monitorAlarms: counter(
+      "prooftrail_monitor_alarms_total",
+      "Differences between the log, its tree and what was signed, by kind. Each is an alarm.",
+      "kind",
+    ),
+    monitorPosition: gauge(
+      "prooftrail_monitor_position",
+      "Sequence up to which the trees were computed again from the log.",
+    ),
+    monitorRound,
+  };
 };
 
 interface Sample {
@@ -99,63 +215,20 @@ interface Sample {
 /** Called whenever metrics are read. If it gives undefined, the last known values stay. */
 type Asked = () => Promise<readonly Sample[] | undefined>;
 
-/** Values that are found out when somebody reads them. */
-const WATCHED = {
-  logLastSequence: {
-    name: "prooftrail_log_last_sequence",
-    help: "Sequence of the newest record in the log, when it was last seen.",
-    labelNames: [],
-  },
-  logCopies: {
-    name: "prooftrail_log_copies",
-    help: "Servers that hold the whole log, when it was last seen. Less than STREAM_REPLICAS for minutes is an alarm: one is away, or stays behind.",
-    labelNames: [],
-  },
-  projectionLag: {
-    name: "prooftrail_projection_lag_seconds",
-    help: "Age of the oldest record that a projection has not taken; 0 if it has taken all.",
-    labelNames: ["projection"],
-  },
-  unsealedAge: {
-    name: "prooftrail_unsealed_age_seconds",
-    help: "Age of the oldest record that no signed tree head covers; 0 if all are covered. Only with the role sealer.",
-    labelNames: [],
-  },
-  obligations: {
-    name: "prooftrail_obligations",
-    help: "Obligations of all tenants by state, as last counted. Only with the role projector.",
-    labelNames: ["state"],
-  },
-  diskFree: {
-    name: "prooftrail_disk_free_bytes",
-    help: "Free bytes on the disk of a folder: data for DATA_DIR, heads_copy for HEADS_COPY.",
-    labelNames: ["folder"],
-  },
-  brokerStored: {
-    name: "prooftrail_broker_stored_bytes",
-    help: "Bytes that streams take in the account of the broker, by storage: memory, disk.",
-    labelNames: ["storage"],
-  },
-  brokerReserved: {
-    name: "prooftrail_broker_reserved_bytes",
-    help: "Bytes that streams reserve there.",
-    labelNames: ["storage"],
-  },
-  brokerLimit: {
-    name: "prooftrail_broker_limit_bytes",
-    help: "Bytes that the account may store there; no sample where it has no limit.",
-    labelNames: ["storage"],
-  },
-} as const;
+/** Not ready from the first moment: a process that waits for its broker or the database of its views serves nobody. */
+const FROM_THE_START: Readonly<Record<string, readonly Sample[] | undefined>> = {
+  prooftrail_ready: [{ value: 0 }],
+  prooftrail_health_reason: [{ labels: { reason: "starting" }, value: 1 }],
+};
 
-type Watches = { readonly [Name in keyof typeof WATCHED]: (ask: Asked) => void };
-
-const createWatches = (registers: Registry[]): Watches => {
-  const watch = (name: keyof typeof WATCHED) => {
-    let ask: Asked = async () => undefined;
+/** Values that are found out when somebody reads them: each takes the function that finds them out. */
+const createWatches = (registers: Registry[]) => {
+  const watch = (name: string, help: string, ...labelNames: string[]) => {
+    let ask: Asked = async () => FROM_THE_START[name];
     const gauge = new Gauge({
-      ...WATCHED[name],
-      labelNames: [...WATCHED[name].labelNames],
+      name,
+      help,
+      labelNames,
       registers,
       async collect() {
         const samples = await ask();
@@ -173,135 +246,52 @@ const createWatches = (registers: Registry[]): Watches => {
     };
   };
   return {
-    logLastSequence: watch("logLastSequence"),
-    logCopies: watch("logCopies"),
-    projectionLag: watch("projectionLag"),
-    unsealedAge: watch("unsealedAge"),
-    obligations: watch("obligations"),
-    diskFree: watch("diskFree"),
-    brokerStored: watch("brokerStored"),
-    brokerReserved: watch("brokerReserved"),
-    brokerLimit: watch("brokerLimit"),
-  };
-};
-
-interface HealthSource {
-  /** Every id that there is. */
-  readonly ids: readonly string[];
-  /** Called when metrics are read. Undefined if they are not known in time: then the instance counts as not ready. */
-  readonly reasons: () => Promise<
-    readonly { readonly id: string; readonly isBlocking: boolean }[] | undefined
-  >;
-}
-
-/** Not ready from the first moment: a process that waits for its broker or the database of its views serves nobody. */
-const createHealthWatch = (registers: Registry[]): ((source: HealthSource) => void) => {
-  let source: HealthSource = {
-    ids: [],
-    reasons: async () => [{ id: "starting", isBlocking: true }],
-  };
-  let asked: ReturnType<HealthSource["reasons"]> | undefined;
-  /** Both gauges ask in one turn. */
-  const ask = (): ReturnType<HealthSource["reasons"]> => {
-    asked ??= source.reasons().finally(() => {
-      asked = undefined;
-    });
-    return asked;
-  };
-  new Gauge({
-    name: "prooftrail_ready",
-    help: "1 where GET /health/ready says that this instance can serve, 0 where it names a reason. 0 for minutes is an alarm: ask there.",
-    registers,
-    async collect() {
-      const reasons = await ask();
-      this.set(reasons?.every(({ isBlocking }) => !isBlocking) ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: "prooftrail_health_reason",
-    help: "1 where something is wrong with this instance or its installation, by reason; GET /health/ready says more.",
-    labelNames: ["reason"],
-    registers,
-    async collect() {
-      const reasons = await ask();
-      if (reasons === undefined) return;
-      this.reset();
-      for (const reason of source.ids) this.set({ reason }, 0);
-      for (const { id } of reasons) this.set({ reason: id }, 1);
-    },
-  });
-  return (given) => {
-    source = given;
-  };
-};
-
-const createProofMetrics = (registers: Registry[]) => ({
-  sealOutcomes: new Counter({
-    name: "prooftrail_seals_total",
-    help: "Looks at trees that grew, by what became of them: sealed, current, view_behind, overtaken, refused. The last is an alarm.",
-    labelNames: ["outcome"],
-    registers,
-  }),
-  monitorAlarms: new Counter({
-    name: "prooftrail_monitor_alarms_total",
-    help: "Differences between the log, its tree and what was signed, by kind. Each is an alarm.",
-    labelNames: ["kind"],
-    registers,
-  }),
-  monitorPosition: new Gauge({
-    name: "prooftrail_monitor_position",
-    help: "Sequence up to which the trees were computed again from the log.",
-    registers,
-  }),
-  monitorRound: createRoundGauge(registers),
-});
-
-const createRoundGauge = (registers: Registry[]) => {
-  const gauge = new Gauge({
-    name: "prooftrail_monitor_round_timestamp_seconds",
-    help: "When the monitor had last read the whole log, in seconds since 1970.",
-    registers,
-  });
-  // No value, and not 1970, before the first round.
-  gauge.remove({});
-  return gauge;
-};
-
-const createReconciliationMetrics = (registers: Registry[]) => ({
-  reconciledHours: new Counter({
-    name: "prooftrail_reconciled_hours_total",
-    help: "Hours of tenants held against what was acknowledged, by state: balanced, more_stored, not_counted, refused, missing_in_log, not_projected. The last three are alarms.",
-    labelNames: ["tenant", "state"],
-    registers,
-  }),
-  reconciliationAlarms: new Counter({
-    name: "prooftrail_reconciliation_alarms_total",
-    help: "Hours of tenants that do not balance, by state: refused, missing_in_log, not_projected. Each is an alarm; prooftrail_reconciled_hours_total names the tenant.",
-    labelNames: ["state"],
-    registers,
-  }),
-  reconciledEvents: new Gauge({
-    name: "prooftrail_reconciled_events",
-    help: "Of the last hour that was reconciled, of each tenant that was counted in it: events accepted, records stored, events projected.",
-    labelNames: ["tenant", "stage"],
-    registers,
-  }),
-});
-
-/** Kept in plain numbers until somebody reads them: one call per record would cost as much as the record. */
-const createOutcomeCount = (registers: Registry[]) => {
-  const counts = { appended: 0, duplicate: 0, refused: 0, unknown: 0 };
-  new Counter({
-    name: "prooftrail_append_outcomes_total",
-    help: "Records by what became of them: appended, duplicate, refused, unknown.",
-    labelNames: ["outcome"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [outcome, count] of Object.entries(counts)) this.inc({ outcome }, count);
-    },
-  });
-  return (records: readonly { readonly kind: keyof typeof counts }[]): void => {
-    for (const { kind } of records) counts[kind]++;
+    ready: watch(
+      "prooftrail_ready",
+      "1 where GET /health/ready says that this instance can serve, 0 where it names a reason. 0 for minutes is an alarm: ask there.",
+    ),
+    healthReason: watch(
+      "prooftrail_health_reason",
+      "1 where something is wrong with this instance or its installation, by reason; GET /health/ready says more.",
+      "reason",
+    ),
+    logLastSequence: watch(
+      "prooftrail_log_last_sequence",
+      "Sequence of the newest record in the log, when it was last seen.",
+    ),
+    logCopies: watch(
+      "prooftrail_log_copies",
+      "Servers that hold the whole log, when it was last seen. Less than STREAM_REPLICAS for minutes is an alarm: one is away, or stays behind.",
+    ),
+    projectionLag: watch(
+      "prooftrail_projection_lag_seconds",
+      "Age of the oldest record that a projection has not taken; 0 if it has taken all.",
+      "projection",
+    ),
+    unsealedAge: watch(
+      "prooftrail_unsealed_age_seconds",
+      "Age of the oldest record that no signed tree head covers; 0 if all are covered. Only with the role sealer.",
+    ),
+    obligations: watch(
+      "prooftrail_obligations",
+      "Obligations of all tenants by state, as last counted. Only with the role projector.",
+      "state",
+    ),
+    diskFree: watch(
+      "prooftrail_disk_free_bytes",
+      "Free bytes on the disk of a folder: data for DATA_DIR, heads_copy for HEADS_COPY.",
+      "folder",
+    ),
+    brokerStored: watch(
+      "prooftrail_broker_stored_bytes",
+      "Bytes that streams take in the account of the broker, by storage: memory, disk.",
+      "storage",
+    ),
+    brokerReserved: watch("prooftrail_broker_reserved_bytes", "Bytes that streams reserve there.", "storage"),
+    brokerLimit: watch(
+      "prooftrail_broker_limit_bytes",
+      "Bytes that the account may store there; no sample where it has no limit.",
+      "storage",
+    ),
   };
 };

@@ -194,22 +194,6 @@ test("keys survive a crash of the broker, and every front end sees a change made
   expect(fresh.accepts(second.apiKey)).toBe(true);
 });
 
-test("a front end whose watch lost its consumer recovers by itself", async () => {
-  await using broker = await startBrokerWithBucket();
-  await using one = await startFrontEnd(broker);
-  await using other = await startFrontEnd(broker);
-  const { id, apiKey } = await createKey(one.bucket);
-  await until("the other front end accepts the key", () => other.accepts(apiKey));
-
-  // This is what the loss of a cluster node does to a consumer on it: the consumer is gone, and the connection remains.
-  const manager = await one.connection.nats.jetstreamManager();
-  for await (const consumer of manager.consumers.list(`KV_${KEYS_BUCKET}`)) {
-    await manager.consumers.delete(`KV_${KEYS_BUCKET}`, consumer.name);
-  }
-  await revokeKey(one.bucket, id);
-  await until("the other front end refuses the key", () => !other.accepts(apiKey));
-});
-
 test("while the broker is away the last known keys stay valid, changes are refused at once, and the front end reports that it is stale", async () => {
   await using broker = await startBrokerWithBucket();
   await using frontEnd = await startFrontEnd(broker);

@@ -61,7 +61,7 @@ export const killProjector = async (kills: number, parts: ProjectorLog): Promise
     // It exits by itself, and says why, if its views do not reach the end.
     const [code] = await once(last, "exit");
     if (code !== 0) throw new Error(`the last projector ended with ${code}`);
-    return { kills: killed, finished, ...(await heldAgainstTheLog(path, folder, parts)) };
+    return { kills: killed, finished, ...(await heldAgainstTheLog(path, parts)) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -69,16 +69,14 @@ export const killProjector = async (kills: number, parts: ProjectorLog): Promise
 
 const heldAgainstTheLog = async (
   path: string,
-  folder: string,
   parts: ProjectorLog,
 ): Promise<Pick<Killed, "rows" | "differences">> => {
-  await using live = createSqliteViews({ path });
+  await using views = createSqliteViews({ path });
   const log = createArrayLog(messagesOf(parts));
   let rows = 0;
   const differences: Killed["differences"][number][] = [];
   for (const projection of PROJECTIONS) {
-    await using scratch = createSqliteViews({ path: join(folder, `${projection.name}.sqlite`) });
-    const dependencies = { log, live, scratch, clock: () => new Date(0), onProgress: () => {} };
+    const dependencies = { log, views, clock: () => new Date(0), onProgress: () => {} };
     const verified = await verifyView(dependencies, projection, new AbortController().signal);
     rows += verified.rows;
     for (const { table, key } of verified.differences)

@@ -25,7 +25,7 @@ const projection = PROJECTIONS.find(({ name }) => name === rebuilt);
 if (projection) {
   await until("there is something to rebuild", async () => (await views.position("events")) > 0);
   const onProgress = (): void => {};
-  await rebuildView({ log, views, clock, leader: "events", onProgress }, projection, stop.signal);
+  await rebuildView({ log, views, clock, onProgress }, projection, stop.signal);
 }
 await until("all views stand at the end", async () => {
   const positions = await Promise.all(PROJECTIONS.map(({ name }) => views.position(name)));

@@ -4,8 +4,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { clientLimited, rateLimited } from "../../src/api/http/problem.ts";
-import { watermarked } from "../../src/api/http/watermark.ts";
+import { clientLimit } from "../../src/access/client.ts";
+import { perSecondLimit, type RateLimit } from "../../src/access/rate-limit.ts";
+import { limitedRate, problem } from "../../src/api/http/problem.ts";
 import { refusalOf } from "../../src/cli/api.ts";
 import { durationSeconds } from "../../src/cli/argument-values.ts";
 import type { Input } from "../../src/cli/command.ts";
@@ -109,13 +110,19 @@ test("the advice depends on what is limited: the sandbox has no key with a highe
     return (await refusalOf(response, address, undefined)).document;
   };
   const context = { requestId: "", problemCode: undefined };
-  const ofKey = rateLimited(context, { unit: "events", perSecond: 1, retryAfterSeconds: 3 });
+  const limited = (limit: RateLimit, retryAfterSeconds: number, keyId?: string) =>
+    problem(
+      { ...context, isSandbox: keyId === undefined },
+      "rate_limited",
+      limitedRate({ kind: "limited", limit, retryAfterSeconds }, keyId),
+    );
+  const ofKey = limited(perSecondLimit("k", "events", 1), 3, "k");
   expect(await adviceOf(ofKey)).toMatchObject({
     code: "rate_limited",
     advice: "Wait a moment, or use a key with a higher limit. Retry after 3 s.",
   });
-  const ofSandbox = clientLimited(context, { perMinute: 100, retryAfterSeconds: 30 });
-  expect(await adviceOf(await watermarked(ofSandbox))).toMatchObject({
+  const ofSandbox = limited(clientLimit("192.0.2.1"), 30);
+  expect(await adviceOf(ofSandbox)).toMatchObject({
     code: "rate_limited",
     detail: expect.stringContaining("100 requests per minute"),
     advice: "Wait a minute: the sandbox takes 100 requests of a client per minute. Retry after 30 s.",

@@ -1,6 +1,6 @@
 /** Promises of every command, tested by looping over the tree: a new command cannot miss them. Nothing is started. */
 import { describe, expect, test } from "bun:test";
-import { EVENT_FILTER_PARAMETERS, STREAM_FILTER_PARAMETERS } from "../../src/api/http/event-filter.ts";
+import { EVENT_FILTER, STREAM_FILTER } from "../../src/api/http/event-filter.ts";
 import { PROBLEM_CODES } from "../../src/api/http/problem.ts";
 import { ADVICE } from "../../src/cli/advice.ts";
 import { type CommandGroup, type CommandNode, type CommandSpec, isGroup } from "../../src/cli/command.ts";
@@ -196,8 +196,8 @@ describe("the command line and the API have the same", () => {
     parameters.map(({ name }) => (name === "tags" ? "tag" : name)).sort();
 
   test("filters of events and of the live stream", () => {
-    expect(parametersOf(EVENT_FILTER_OPTIONS)).toEqual(namesOf(EVENT_FILTER_PARAMETERS));
-    expect(parametersOf(STREAM_FILTER_OPTIONS)).toEqual(namesOf(STREAM_FILTER_PARAMETERS));
+    expect(parametersOf(EVENT_FILTER_OPTIONS)).toEqual(namesOf(EVENT_FILTER.documented));
+    expect(parametersOf(STREAM_FILTER_OPTIONS)).toEqual(namesOf(STREAM_FILTER.documented));
   });
 
   test("facts of a classification, except those that are not read", () => {

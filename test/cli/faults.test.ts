@@ -91,7 +91,7 @@ test.skipIf(isRoot && !canBeBound)(
     });
     expect([status, stdout]).toEqual([
       1,
-      expect.stringContaining(`folder           ${dataDir} cannot be written: EACCES`),
+      expect.stringContaining(`folder           DATA_DIR ${dataDir} cannot be written: EACCES`),
     ]);
   },
 );

@@ -1,6 +1,6 @@
 /** Screens of the console over the history of the demo: what axe-core finds. test/console/walk.test.ts has the keyboard, and test/slow/console.slow.ts has all screens. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { CONSOLE_PATHS } from "../../src/api/routes/console.ts";
+import { CONSOLE_PATHS } from "../../src/api/routes/pages.ts";
 import { SCREENS } from "../../src/console/screen-names.ts";
 import { noBrowserReason } from "../support/browser.ts";
 import {

@@ -379,26 +379,6 @@ test.each(["upheld", "Confirmed", "AFFIRMED", "unchanged"])(
   },
 );
 
-test("a case with more events than it keeps shows the times of the first and the last of all", async () => {
-  const events = Array.from({ length: CASE_FACTS_MAX + 2 }, (_, index) =>
-    event({
-      event_id: `evt_long_${index}`,
-      correlation_id: "long",
-      // The least informative goes first, and of the rest the last one.
-      event_type: index === 0 ? "ai_inference" : "decision.explanation_provided",
-      timestamp: new Date(Date.UTC(2026, 10, 1, 0, 0, index)).toISOString(),
-    }),
-  );
-  const { json } = await readAfter("/v1/cases/long", events);
-  expect(json.data.timeline).toHaveLength(CASE_FACTS_MAX);
-  const { started_at, last_at, events: count } = json.data;
-  expect({ started_at, last_at, count }).toEqual({
-    started_at: "2026-11-01T00:00:00Z",
-    last_at: "2026-11-01T00:04:17Z",
-    count: CASE_FACTS_MAX + 2,
-  });
-});
-
 test("activity in the first days of the calendar is not an error", async () => {
   expect((await service.call("/v1/activity?to=0000-01-15T00:00:00Z")).status).toBe(200);
 });

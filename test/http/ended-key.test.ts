@@ -1,29 +1,20 @@
 /** A key is revoked while one of its requests is running: nothing more is done for it, and it gets no more data. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { filledIn } from "../support/documented-path.ts";
+import { type Operation, operationsOf } from "../support/operations.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { beginRequest } from "../support/slow-request.ts";
 import { until } from "../support/until.ts";
 
-interface Documented {
-  readonly security?: readonly object[];
-  readonly parameters?: readonly { readonly name: string }[];
-  readonly requestBody?: { readonly content: { readonly "application/json": { readonly example: object } } };
-}
-
 let service: TestService;
 let unsealed: TestService;
-let operations: readonly { readonly method: string; readonly path: string; readonly told: Documented }[] = [];
+let operations: readonly Operation[] = [];
 
 beforeAll(async () => {
   [service, unsealed] = await Promise.all([
     startTestService({ CHECKPOINT_INTERVAL: "300ms" }),
     startTestService({ ROLES: "api,projector" }),
   ]);
-  const { json } = await service.call("/docs/json");
-  operations = Object.entries<Readonly<Record<string, Documented>>>(json.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, told]) => ({ method: method.toUpperCase(), path, told })),
-  );
+  operations = await operationsOf(service);
 });
 afterAll(async () => {
   await Promise.all([service[Symbol.asyncDispose](), unsealed[Symbol.asyncDispose]()]);
@@ -56,11 +47,14 @@ const systemEvents = async (at: TestService, sequence: number): Promise<readonly
 test("a request is not carried out if the rest of its body arrives after its key was revoked", async () => {
   const { key, revoke } = await makeKey(service, "acme");
   const other = await makeKey(service, "acme");
-  const withBody = operations.flatMap(({ method, path, told: { security = [], requestBody } }) => {
-    if (security.length === 0 || requestBody === undefined) return [];
-    const body = JSON.stringify(requestBody.content["application/json"].example);
-    return { method, path: path.replace("{id}", other.id), key, body };
-  });
+  const withBody = operations
+    .filter(({ needsKey, takesBody }) => needsKey && takesBody)
+    .map(({ method, name, path, example }) => ({
+      method,
+      path: name.includes("{id}") ? path.replace("unknown", other.id) : path,
+      key,
+      body: JSON.stringify(example),
+    }));
   expect(withBody.map(({ path }) => path)).toContain("/v1/events/batch");
   expect(withBody.length).toBeGreaterThanOrEqual(6);
   const ends = await Promise.all(withBody.map((request) => beginRequest(service.url, request)));
@@ -85,10 +79,8 @@ test("a request is not carried out if the rest of its body arrives after its key
 
 test("a request that waits with min_sequence gets no data if its key is revoked meanwhile, and no export is recorded", async () => {
   const { key, revoke } = await makeKey(service, "waiting");
-  const reads = operations.flatMap(({ method, path, told: { parameters = [] } }) =>
-    method === "GET" && path !== "/v1/log/key" && parameters.some(({ name }) => name === "min_sequence")
-      ? filledIn(path)
-      : [],
+  const reads = operations.flatMap(({ method, path, parameters }) =>
+    method === "GET" && path !== "/v1/log/key" && parameters.includes("min_sequence") ? path : [],
   );
   expect(reads.length).toBeGreaterThanOrEqual(20);
   const writer = await service.makeKey("waiting");

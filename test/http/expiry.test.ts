@@ -8,7 +8,7 @@ import { connectToBroker } from "../../src/nats/connection.ts";
 import { createLogReader } from "../../src/nats/reader.ts";
 import { createRetentionBucket } from "../../src/nats/retention-bucket.ts";
 import { casesProjection } from "../../src/views/cases/evolve.ts";
-import { createExpiryWorker } from "../../src/views/kit/expiry-worker.ts";
+import { createExpiryWorker } from "../../src/views/kit/expiry.ts";
 import { createSqliteViews } from "../../src/views/store/sqlite.ts";
 import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
 import { evidence, unpack, verify } from "../support/evidence-bundle.ts";
@@ -29,7 +29,6 @@ const startFuture = async (brokerUrl: string, dataDir: string, now: Date) => {
       logger: silentLogger,
       clock: () => now,
       pause: async () => {},
-      holder: "future",
       cases: casesProjection(STANDARD_RULES, 0),
       rules: STANDARD_RULES,
       onExpired: () => {},
@@ -183,7 +182,10 @@ test("a conversation that goes on after its kept events have expired is a case w
   const seen = `min_sequence=${await say("later", 2)}`;
   const { status, json } = await service.call(`/v1/cases/chat?${seen}`);
   expect(status).toBe(200);
-  expect(json.data).toMatchObject({ correlation_id: "chat", state: "closed", events: 6, timeline: [] });
+  expect(json.data).toMatchObject({ correlation_id: "chat", state: "closed", events: kept + 2 });
+  // What is kept of the case are its first events, whose content stays away.
+  expect(json.data.timeline).toHaveLength(CASE_FACTS_MAX);
+  expect(json.data.timeline.every(({ event: said }: { event: unknown }) => said === null)).toBe(true);
   const bundle = await evidence(service, "correlation_id=chat&wait=10");
   expect(await verify(bundle)).toMatchObject({ kind: "valid", facts: { records: 2, withheld: 0 } });
   const none = await service.call("/v1/evidence?correlation_id=chat&to=2020-01-01T00:00:00Z&wait=10");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { EVENT_CSV_COLUMNS } from "../../src/api/http/event-csv.ts";
+import { EVENT_CSV_COLUMNS } from "../../src/api/http/stored-event.ts";
 import { EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX, TAGS_MAX } from "../../src/limits.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseVerifierKey } from "../../src/proof/signed-note.ts";
 import { openCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
-import { filledIn } from "../support/documented-path.ts";
+import { operationsOf } from "../support/operations.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -11,24 +11,11 @@ let gets: readonly { readonly path: string; readonly takesIt: boolean; readonly 
 const asking = (path: string, sequence: number | string): string =>
   `${path}${path.includes("?") ? "&" : "?"}min_sequence=${sequence}`;
 
-interface Documented {
-  readonly get?: { readonly parameters?: readonly { readonly name: string }[]; readonly responses: object };
-}
-
 beforeAll(async () => {
   service = await startTestService({ CHECKPOINT_INTERVAL: "300ms" });
-  const { json } = await service.call("/docs/json");
-  gets = Object.entries<Documented>(json.paths).flatMap(([path, { get }]) =>
-    get && path.startsWith("/v1/")
-      ? [
-          {
-            path: filledIn(path),
-            takesIt: get.parameters?.some(({ name }) => name === "min_sequence") ?? false,
-            text: JSON.stringify(get.responses),
-          },
-        ]
-      : [],
-  );
+  gets = (await operationsOf(service))
+    .filter(({ name }) => name.startsWith("GET /v1/"))
+    .map(({ path, parameters, text }) => ({ path, text, takesIt: parameters.includes("min_sequence") }));
 });
 afterAll(() => service[Symbol.asyncDispose]());
 

@@ -39,7 +39,6 @@ test("each hour that has ended is reconciled once per tenant, and an event that 
       log,
       accepted,
       clock: () => now,
-      pause: async () => {},
       onHour: (balances) =>
         found.push(...balances.map(({ tenant, state, projected }) => [tenant, state, projected])),
       logger: { ...silentLogger, error: (_message, fields) => void errors.push(fields) },

@@ -78,6 +78,13 @@ describe.each([
         { scopes, expires_at: "2020-01-01T00:00:00Z" },
         `/expires_at invalid_value expires_at is not valid: send ${EXPIRY_EXPECTED}.`,
       ],
+      ...["2027-02-30T00:00:00Z", "2027-01-01T00:00:00+01:00"].map(
+        (expires_at) =>
+          [
+            { scopes, expires_at },
+            `/expires_at invalid_value expires_at is not valid: send ${EXPIRY_EXPECTED}.`,
+          ] as const,
+      ),
       [
         { scopes, expires_at: 7 },
         `/expires_at invalid_type expires_at is not valid: send ${EXPIRY_EXPECTED}.`,

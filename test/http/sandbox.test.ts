@@ -3,15 +3,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { nanos } from "nats";
-import {
-  Classified,
-  SandboxAccepted,
-  SandboxAssets,
-  SandboxEvents,
-  SandboxPong,
-} from "../../src/api/http/schemas.ts";
-import { SANDBOX_DECISION, SANDBOX_PROOF_OPERATION } from "../../src/api/routes/sandbox-story.ts";
+import { answerSchema } from "../../src/api/http/openapi.ts";
+import { dossierSchema } from "../../src/api/routes/cases.ts";
+import { proofSchema } from "../../src/api/routes/proof.ts";
+import { SANDBOX_PONG, sandboxAccepted, sandboxAsset, sandboxEvent } from "../../src/api/routes/sandbox.ts";
 import goldenCases from "../../src/law/classification/classification-cases.json" with { type: "json" };
+import { Classification } from "../../src/law/classification/request.ts";
 import { verifyProof } from "../../src/proof/evidence/verify-proof.ts";
 import { leafHash, verifyInclusion } from "../../src/proof/rfc6962.ts";
 import { SANDBOX_PROOF } from "../../src/proof/sandbox-origin.ts";
@@ -124,11 +121,14 @@ describe("every answer under /v1/sandbox carries the watermark", () => {
 
 test("answers match the document", async () => {
   const answers = [
-    [SandboxPong, await ask(front, "/ping")],
-    [Classified, await ask(front, "/classify", { body: PROFILE })],
-    [SandboxAccepted, await ask(front, "/events", { body: event({ event_id: "evt_shape" }) })],
-    [SandboxEvents, await ask(front, "/events")],
-    [SandboxAssets, await ask(front, "/assets")],
+    [answerSchema({ gives: SANDBOX_PONG }, true), await ask(front, "/ping")],
+    [answerSchema({ gives: Classification }, true), await ask(front, "/classify", { body: PROFILE })],
+    [
+      answerSchema({ gives: sandboxAccepted }, true),
+      await ask(front, "/events", { body: event({ event_id: "evt_shape" }) }),
+    ],
+    [answerSchema({ gives: sandboxEvent, isList: true }, true), await ask(front, "/events")],
+    [answerSchema({ gives: sandboxAsset, isList: true }, true), await ask(front, "/assets")],
   ] as const;
   for (const [schema, answer] of answers)
     expect([answer.text, TypeCompiler.Compile(schema).Check(answer.json)]).toEqual([answer.text, true]);
@@ -159,7 +159,7 @@ describe("a test event leads to", () => {
   test("the dossier of its decision, with what falls due, by which rule and article", async () => {
     const answer = await ask(other, `/decisions/${decisionId}`);
     expectWatermark(answer);
-    expect(TypeCompiler.Compile(SANDBOX_DECISION.answer.schema).Check(answer.json)).toBe(true);
+    expect(TypeCompiler.Compile(answerSchema({ gives: dossierSchema }, true)).Check(answer.json)).toBe(true);
     const { data } = answer.json;
     expect(data).toMatchObject({
       decision_id: decisionId,
@@ -178,7 +178,7 @@ describe("a test event leads to", () => {
   test("a proof that says it is of the sandbox, of which every verifier says that it is invalid", async () => {
     const answer = await ask(front, `/events/evt_told_decision/proof?sequence=${sequence}`);
     expectWatermark(answer);
-    expect(TypeCompiler.Compile(SANDBOX_PROOF_OPERATION.answer.schema).Check(answer.json)).toBe(true);
+    expect(TypeCompiler.Compile(answerSchema({ gives: proofSchema }, true)).Check(answer.json)).toBe(true);
     const { leaf, leaf_hash, leaf_index, inclusion_proof, checkpoint } = answer.json.data;
     // It is a proof by its arithmetic, so that nothing but its origin makes it invalid.
     const head = checkpointIn(checkpoint);
@@ -409,7 +409,7 @@ test("events expire by themselves", async () => {
   await provisioner.close();
 });
 
-test("without the broker every endpoint answers 503 with the watermark, and recovers by itself", async () => {
+test("without the broker what stores or reads answers 503 with the watermark, the rest goes on, and it recovers", async () => {
   await using service = await startTestService({ TRUST_PROXY: "1" });
   const pid = brokerPid(service.dataDir);
   await ask(service, "/events", { body: event({ event_id: "evt_before" }) });
@@ -426,9 +426,11 @@ test("without the broker every endpoint answers 503 with the watermark, and reco
     answer: await ask(service, path, options),
   }));
   for (const { path, answer } of await Promise.all(answers)) {
-    expect([path, answer.status, answer.json.code]).toEqual([path, 503, "log_unavailable"]);
-    expect(answer.headers.get("retry-after")).toBe("1");
     expectWatermark(answer);
+    const { status } = answer;
+    expect([path, status]).toEqual([path, path === "/events" ? 503 : 200]);
+    if (status === 503)
+      expect([answer.json.code, answer.headers.get("retry-after")]).toEqual(["log_unavailable", "1"]);
   }
   // Other clients go on sending while it is killed and comes back.
   let isOver = false;
@@ -436,7 +438,9 @@ test("without the broker every endpoint answers 503 with the watermark, and reco
   const others = Array.from({ length: 8 }, async (_, sender) => {
     for (let index = 0; !isOver; index++) {
       const [path, options] = requests[(sender + index) % requests.length] ?? ["/ping", {}];
-      const answer = await ask(service, path, { ...options, from: `10.0.${sender}.${index % 250}` });
+      // So many that none reaches its limit, however fast the machine is.
+      const from = `10.${sender}.${Math.floor(index / 250) % 250}.${index % 250}`;
+      const answer = await ask(service, path, { ...options, from });
       expectWatermark(answer);
       statuses.add(answer.status);
     }

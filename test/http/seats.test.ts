@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { unzipSync } from "fflate";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
-import { filledIn } from "../support/documented-path.ts";
+import { type Operation, operationsOf } from "../support/operations.ts";
 import {
   type Answer,
   type CallOptions,
@@ -14,18 +14,8 @@ import { until } from "../support/until.ts";
 
 let service: TestService;
 
-interface Described {
-  readonly security: readonly object[];
-  readonly requestBody?: object;
-}
-
-/** Of the document, in its order: method, path, whether it takes a body. */
-let routes: readonly {
-  readonly name: string;
-  readonly method: string;
-  readonly path: string;
-  readonly takesBody: boolean;
-}[] = [];
+/** Those that need a key, in the order of the document. */
+let routes: readonly Operation[] = [];
 
 const TENANT = "acme";
 const IN_JUNE = "2026-06-10T10:00:00Z";
@@ -65,21 +55,7 @@ const asking = (
 
 beforeAll(async () => {
   service = await startTestService({ CHECKPOINT_INTERVAL: "300ms" });
-  const { json } = await service.call("/docs/json");
-  routes = Object.entries<Record<string, Described>>(json.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, { security, requestBody }]) =>
-      security.length === 0
-        ? []
-        : [
-            {
-              name: `${method.toUpperCase()} ${path}`,
-              method: method.toUpperCase(),
-              path: filledIn(path),
-              takesBody: requestBody !== undefined,
-            },
-          ],
-    ),
-  );
+  routes = (await operationsOf(service)).filter(({ needsKey }) => needsKey);
   const key = await makeSeat({ role: "officer" });
   const decided = (id: string, asset_id: string, timestamp: string, more: object = {}) =>
     event({
@@ -146,12 +122,12 @@ POST /v1/events                                401 401 400 400 400 403 403 400 4
 GET /v1/events                                 401 401 200 200 200 200 200 200 403
 POST /v1/events/batch                          401 401 400 400 400 403 403 400 400
 GET /v1/events/stream                          401 401 200 200 200 200 403 200 403
-GET /v1/export                                 401 401 200 200 200 200 200 200 403
 GET /v1/evidence                               401 401 404 200 200 200 403 403 403
 GET /v1/evidence/preview                       401 401 404 200 200 200 403 403 403
 GET /v1/evidence/bundles                       401 401 200 200 200 200 403 403 403
 GET /v1/events/{event_id}                      401 401 404 200 200 200 404 200 403
 GET /v1/assets/{asset_id}/timeline             401 401 404 200 200 200 403 200 403
+GET /v1/export                                 401 401 200 200 200 200 200 200 403
 GET /v1/assets                                 401 401 200 200 200 200 403 403 403
 GET /v1/assets/{asset_id}                      401 401 404 200 200 200 403 403 403
 GET /v1/cases/{correlation_id}                 401 401 404 200 200 200 404 403 403
@@ -174,12 +150,12 @@ GET /v1/sources                                401 401 200 200 200 200 403 200 4
 GET /v1/sources/gaps                           401 401 200 200 200 200 403 200 403
 GET /v1/coverage                               401 401 200 200 200 200 403 403 403
 GET /v1/obligations                            401 401 200 200 200 200 200 403 403
+POST /v1/obligations/{obligation_id}/waive     401 401 400 400 400 403 403 403 403
+POST /v1/obligations/{obligation_id}/unwaive   401 401 400 400 400 403 403 403 403
 GET /v1/obligations.ics                        401 401 200 200 403 403 403 403 403
 POST /v1/calendars                             401 401 400 400 400 400 403 403 403
 GET /v1/calendars                              401 401 200 200 200 200 403 403 403
 DELETE /v1/calendars/{id}                      401 401 404 404 404 404 403 403 403
-POST /v1/obligations/{obligation_id}/waive     401 401 400 400 400 403 403 403 403
-POST /v1/obligations/{obligation_id}/unwaive   401 401 400 400 400 403 403 403 403
 GET /v1/reconciliation                         401 401 200 200 200 200 403 403 403
 GET /v1/activity                               401 401 200 200 200 200 403 200 403
 POST /v1/embed-tokens                          401 401 400 400 403 403 403 403 403

@@ -15,17 +15,13 @@ const open = async (url: string) => {
 
 test("if a broker is killed between a count and its answer while another front end counts, the sum is right in the end", async () => {
   await using broker = await startTestBroker();
-  const before = Date.now();
   await provision(broker);
-  const after = Date.now();
   using proxy = await startProxy(broker.port);
   const url = broker.url("service");
   const front = await open(url.replace(String(broker.port), String(proxy.port)));
   const other = await open(url);
   const count = (events: number) => ({ tenant: "acme", receivedAt: "2026-11-20T10:00:00.000Z", events });
   const counted = async () => (await other.counter.read("acme", ["2026-11-20T10"])).get("2026-11-20T10");
-  const begin = Date.parse(await other.counter.begin());
-  expect([begin >= before, begin <= after]).toEqual([true, true]);
 
   // There are more days than are read at once. From one to the next either the tenant or the hour changes.
   const hours = Array.from(

@@ -2,7 +2,6 @@
 import { expect, test } from "bun:test";
 import { AckPolicy, connect } from "nats";
 import { connectToBroker } from "../../src/nats/connection.ts";
-import { createKeyBucket } from "../../src/nats/key-bucket.ts";
 import { silentLogger } from "../support/broker.ts";
 import { type ConfiguredBroker, startConfiguredBroker } from "../support/configured-broker.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
@@ -25,19 +24,4 @@ test("a consumer can acknowledge messages under these subjects", async () => {
   expect(message?.seq).toBe(1);
   expect(await message?.ackAck()).toBe(true);
   await nats.close();
-});
-
-test("the key store reads all keys even if the broker pauses for flow control", async () => {
-  await using broker = await startNamingBroker();
-  await using service = await connectAsService(broker);
-  const jetstream = service.nats.jetstream();
-  // 6 MiB: beyond some of that the broker waits for an answer from the reader.
-  const put = (_: unknown, index: number) => jetstream.publish(`$KV.KEYS.any_${index}`, "x".repeat(15_000));
-  await Promise.all(Array.from({ length: 400 }, put));
-  await using bucket = await createKeyBucket({
-    connection: service,
-    logger: silentLogger,
-    elapsedMs: () => performance.now(),
-  });
-  expect(bucket.readiness()).toEqual({ kind: "ready" });
 });

@@ -17,7 +17,7 @@ import {
 } from "../../src/api/sandbox/watermark.ts";
 import { brokerFiles } from "../../src/nats/broker/broker-files.ts";
 import { configure } from "../../src/nats/broker/configure.ts";
-import { ENVIRONMENT_NAMES } from "../../src/service/config.ts";
+import { ENVIRONMENT_NAMES } from "../../src/service/settings.ts";
 import {
   ACCOUNT_OF,
   type BrokerAccount,

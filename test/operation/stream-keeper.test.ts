@@ -16,18 +16,18 @@ test("a problem with the streams is reported once, however often it is checked a
     definitions: topology({ replicas: 1 }),
     logger: { ...silentLogger, error: (_message, fields) => errors.push(fields?.detail) },
   });
-  let restored = (): void => {};
+  const listeners: ((state: "restored") => void)[] = [];
   const connection: Pick<BrokerConnection, "isConnected" | "onChange"> = {
     isConnected: () => true,
     onChange: (listener) => {
-      restored = () => listener("restored");
+      listeners.push(listener);
       return { [Symbol.dispose]: () => {} };
     },
   };
   using _watching = state.watch(connection);
   await broker.stop();
   const before = proxy.taken();
-  restored();
+  for (const listener of listeners) listener("restored");
   await until("it has looked again several times", () => proxy.taken() >= before + 4);
   expect(errors).toEqual([state.problem()]);
   expect(state.problem()).toContain("could not be checked");

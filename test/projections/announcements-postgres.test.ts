@@ -1,11 +1,10 @@
-/** Announcements of duties that only a database with several connections can test: one process waits in the middle of a commit. */
+/** Notifications of obligations that only a database with several connections can test: one process waits in the middle of a commit. */
 import { expect, test } from "bun:test";
 import postgres from "postgres";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
-import { announce } from "../../src/views/announcements/announcer.ts";
-import type { Announcement } from "../../src/views/announcements/telling.ts";
+import { type DutyMessage, notify } from "../../src/views/announcements/duty-notifications.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
-import { evolveGroup, refusedLetter } from "../../src/views/kit/evolve-group.ts";
+import { applyBatch, refusedLetter } from "../../src/views/kit/apply-batch.ts";
 import { replayLetter } from "../../src/views/kit/replay.ts";
 import { createPostgresViews } from "../../src/views/store/postgres.ts";
 import { CASES } from "../suites/expiry.ts";
@@ -43,31 +42,33 @@ const tellsWhatIsTaken = async (): Promise<void> => {
   for (const view of VIEWS) await views.open(view);
   const { signal } = new AbortController();
   let time = "2026-04-18T08:00:00Z";
-  const sent: Announcement[] = [];
+  const sent: DutyMessage[] = [];
   const dependencies = (from = views, log = createArrayLog([asked, explained])) => ({
     views: from,
     log,
+    cases: CASES,
     rules: STANDARD_RULES,
-    publish: async (announcements: readonly Announcement[]) => {
-      sent.push(...announcements);
-      return "stored" as const;
-    },
+    publish: async (messages: readonly DutyMessage[]) => void sent.push(...messages),
     lastPublished: async () => sent.length,
-    onAnnounced: () => {},
+    onNotified: () => {},
     onPosition: () => {},
     logger: silentLogger,
     now: () => new Date(time),
   });
-  const told = () => sent.map(({ rule, payload }) => `${rule} ${payload.state}`);
+  const told = () =>
+    sent.map(({ payload }) => {
+      const { rule, state } = JSON.parse(payload);
+      return `${rule} ${state}`;
+    });
   const at = async (now: string): Promise<void> => {
     time = now;
-    expect(await announce(dependencies(), signal)).toBe("told");
+    expect(await notify(dependencies(), signal)).toBe("done");
   };
-  await announce(dependencies(views, createArrayLog([])), signal);
-  const opened = await evolveGroup({ projections: VIEWS, messages: [asked], load: views.load, now: "" });
+  await notify(dependencies(views, createArrayLog([])), signal);
+  const opened = await applyBatch({ projections: VIEWS, messages: [asked], load: views.load, now: "" });
   await views.commit({ views: VIEWS, from: 0, to: 1, ...opened });
   await at("2026-04-18T10:00:00Z");
-  const found = await evolveGroup({
+  const found = await applyBatch({
     projections: [eventsProjection],
     messages: [explained],
     load: views.load,
@@ -75,7 +76,7 @@ const tellsWhatIsTaken = async (): Promise<void> => {
   });
   const deadLetters = [refusedLetter(CASES.name, explained, "no room", time)];
   await views.commit({ views: VIEWS, from: 1, to: 2, ...found, deadLetters });
-  // The duty is overdue now: the announcer waits in the middle of recording that, and the dead letter is replayed meanwhile.
+  // The duty is overdue now: the notifier waits in the middle of recording that, and the dead letter is replayed meanwhile.
   time = "2026-06-02T00:00:00Z";
   const holder = postgres(database.url, { max: 1, onnotice: () => {} });
   await holder.unsafe("BEGIN; SELECT * FROM obligations_told FOR UPDATE");
@@ -86,8 +87,8 @@ const tellsWhatIsTaken = async (): Promise<void> => {
     );
     return rows.length;
   };
-  const telling = announce(dependencies(others), signal);
-  await until("the announcer waits", async () => (await waiting()) === 1);
+  const telling = notify(dependencies(others), signal);
+  await until("the notifier waits", async () => (await waiting()) === 1);
   let isTaken = false;
   const replaying = replayLetter(
     { log: createArrayLog([asked, explained]), views, now: () => new Date(time) },
@@ -108,6 +109,6 @@ const tellsWhatIsTaken = async (): Promise<void> => {
 };
 
 const title =
-  "if a dead letter is replayed while an announcer records an older state, the duty is announced again";
+  "if a dead letter is replayed while a notifier records an older state, the obligation is published again";
 if (noPostgresReason === undefined) test(title, tellsWhatIsTaken);
 else test.skip(`${title}: ${noPostgresReason}`, () => undefined);

@@ -31,11 +31,12 @@ const isNothing = (table: Table, row: Row): boolean =>
 const viewOf = async (groups: readonly (readonly StoredMessage[])[]) => {
   const view = createInMemoryView(...PROJECTIONS);
   for (const group of groups) expect(await view.take(group)).toEqual([]);
-  return TABLES.map((table) => ({
+  const tables = TABLES.map((table) => ({
     table: table.name,
     // A sum that is back at zero means the same as no row.
     rows: view.rows(table).filter((row) => !isNothing(table, row)),
   }));
+  return { tables, words: view.words(), labels: view.labels() };
 };
 
 const inGroups = (messages: readonly StoredMessage[], size: number): readonly (readonly StoredMessage[])[] =>

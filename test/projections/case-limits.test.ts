@@ -6,6 +6,7 @@ import {
   KEPT_LEGAL_BASES_MAX,
   PERSON_DECISIONS_MAX,
 } from "../../src/limits.ts";
+import { nodeFrom } from "../../src/views/cases/nodes.ts";
 import { COVERAGE } from "../../src/views/cases/registers/coverage.ts";
 import { DECISIONS } from "../../src/views/cases/registers/decisions.ts";
 import { HUMAN_REVIEWS } from "../../src/views/cases/registers/human-reviews.ts";
@@ -84,8 +85,8 @@ test("a name that every event has keeps the earliest facts and counts all of the
   const { decisions, nodes } = view;
   expect(decisions).toMatchObject([{ decision_id: "dec_same", outcome: "denied" }]);
   const [node] = nodes;
-  expect(node?.events).toBe(CASE_FACTS_MAX + 60);
-  expect(JSON.parse(String(node?.facts))).toHaveLength(CASE_FACTS_MAX);
+  expect(nodeFrom(node).events).toBe(CASE_FACTS_MAX + 60);
+  expect(nodeFrom(node).facts).toHaveLength(CASE_FACTS_MAX);
   for (const seed of [1, 2]) expect(await viewOf(events, seed)).toEqual(view);
 });
 

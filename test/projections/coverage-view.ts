@@ -5,7 +5,7 @@ import { PAGE_ROWS_MAX } from "../../src/limits.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { type CoverageEntry, coverageEntries } from "../../src/views/coverage/entries.ts";
 import { readCoverage } from "../../src/views/coverage/page.ts";
-import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import { PROJECTIONS } from "../../src/views/registry.ts";
 import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { coverageAtTime, type History } from "../support/histories/known-history.ts";
@@ -26,7 +26,7 @@ export const project = async (
   }
   for (let from = 0; from < messages.length; ) {
     const group = messages.slice(from, from + groupSize);
-    const outcome = await evolveGroup({
+    const outcome = await applyBatch({
       projections: COVERAGE_VIEWS,
       messages: group,
       load: views.load,

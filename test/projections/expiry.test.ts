@@ -1,29 +1,14 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
-import { walkQuery } from "../../src/views/cases/expiry.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
 import { dueQuery } from "../../src/views/events/expiry.ts";
 import { sqliteParameter } from "../../src/views/store/sqlite.ts";
-import { CASES, expirySuite } from "../suites/expiry.ts";
+import { expirySuite } from "../suites/expiry.ts";
 import { caseExpirySuite } from "../suites/expiry-cases.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
 expirySuite("SQLite", createSqliteDatabase);
 caseExpirySuite("SQLite", createSqliteDatabase);
-
-test("all cases are checked in the order of their key, page by page", async () => {
-  await using database = createSqliteDatabase();
-  await using views = database.connect();
-  await views.open(CASES);
-  using sqlite = new DatabaseSync(database.path, { readOnly: true });
-  for (const after of [undefined, "decision:d1"]) {
-    const { sql, params } = walkQuery("acme", after, 10);
-    const plan = sqlite.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params.map(sqliteParameter));
-    expect(plan.map(({ detail }) => String(detail))).toEqual([
-      expect.stringContaining("sqlite_autoindex_case_nodes_1 (tenant=?"),
-    ]);
-  }
-});
 
 test("events that are due are read from their index, page by page, without other events", async () => {
   await using database = createSqliteDatabase();

@@ -1,6 +1,6 @@
 /** The rows that projections make of messages, without a database: given, when, then. */
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import type { Projection } from "../../src/views/kit/projection.ts";
 import { keyText, type Row, type Table } from "../../src/views/store/tables.ts";
 import {
@@ -69,7 +69,7 @@ export const createInMemoryView = (...projections: readonly Projection[]): InMem
 
   return {
     take: async (messages) => {
-      const { writes, deadLetters } = await evolveGroup({
+      const { writes, deadLetters } = await applyBatch({
         projections,
         messages,
         load,

@@ -45,12 +45,13 @@ const writes = [...nodes].map(
 );
 await views.commit({ views: [cases], from: 0, to: count, writes, deadLetters: [], expected: [] });
 
+const homes = [...nodes].filter(([, { facts }]) => facts.length > 0);
+const events = new Map(homes.map(([name, { facts }]) => [name, new Set(facts.map(({ id }) => id))]));
 const expired = await casesExpiring(views, {
   tenant: "acme",
-  names: ["decision:d0"],
-  expiring: new Set(Array.from({ length: count }, (_, index) => `evt_${index}`)),
+  events,
   rules: STANDARD_RULES,
-  readHolds: async () => () => false,
+  isHeld: () => false,
 });
 await views[Symbol.asyncDispose]();
 const reduced = expired.writes.filter((write) => "row" in write && write.table === CASE_NODES);

@@ -3,12 +3,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { activityQuery } from "../../src/views/activity/queries.ts";
-import { boundariesQuery } from "../../src/views/announcements/queries.ts";
-import { ANNOUNCEMENTS } from "../../src/views/announcements/tables.ts";
 import { assessmentList, riskChangeList } from "../../src/views/assessments/queries.ts";
 import { assetList } from "../../src/views/assets/queries.ts";
-import { assessmentsQuery, auditedQuery } from "../../src/views/audits/queries.ts";
-import { dutyChangesQuery } from "../../src/views/cases/duty-changes.ts";
+import { auditedList, statementList } from "../../src/views/audits/queries.ts";
+import { agendaQuery, allDutiesQuery } from "../../src/views/cases/duty-agenda.ts";
 import { decisionList } from "../../src/views/cases/registers/decisions.ts";
 import { humanReviewList } from "../../src/views/cases/registers/human-reviews.ts";
 import { incidentList } from "../../src/views/cases/registers/incidents.ts";
@@ -33,7 +31,7 @@ const views = database.connect();
 let sqlite: DatabaseSync;
 
 beforeAll(async () => {
-  for (const view of [...PROJECTIONS, ANNOUNCEMENTS]) await views.open(view);
+  for (const view of PROJECTIONS) await views.open(view);
   sqlite = new DatabaseSync(database.path, { readOnly: true });
 });
 afterAll(async () => {
@@ -111,17 +109,15 @@ test("if there are several filters, the one with the later index decides which r
   expect(readBy(obligationList, "status", "law", "asset_id")).toContain("(tenant=? AND asset_id=?)");
 });
 
-test("the announcer's question is read from the place where it stopped, over all tenants", () => {
-  const row = { at: "2026", owner: "acme", obligation_id: "o1" };
-  const change = { tenant: "acme", obligationId: "o1", sequence: 7 };
-  for (const after of [undefined, row]) {
-    const plan = planOf(boundariesQuery({ before: "2027", after, rowsMax: 500 }));
-    expect(plan).toMatch(/^SEARCH main USING COVERING INDEX \S+ \(tenant=\? AND /);
-    expect(plan).not.toContain("TEMP B-TREE");
-  }
-  for (const after of [undefined, change]) {
-    const plan = planOf(dutyChangesQuery({ from: 1, to: 9, after, rowsMax: 500 }));
-    expect(plan).toMatch(/^SEARCH main USING COVERING INDEX \S+ \(tenant=\? AND /);
+test("the agenda of obligations is read from one place of an index, over all tenants", () => {
+  const after = { owner: "acme", obligation_id: "o1" };
+  for (const query of [
+    agendaQuery("2027", 500),
+    allDutiesQuery(undefined, 500),
+    allDutiesQuery(after, 500),
+  ]) {
+    const plan = planOf(query);
+    expect(plan).toMatch(/^SEARCH main USING (COVERING INDEX \S+|PRIMARY KEY) \(tenant=\?/);
     expect(plan).not.toContain("TEMP B-TREE");
   }
 });
@@ -149,9 +145,10 @@ test("activity is summed from one range of an index; an asset's activity from on
   }
 });
 
-test("statements about assessments are read in order, each from one place of an index", () => {
-  for (const after of [undefined, ["a", "2026", "evt_1"]]) {
-    const plan = planOf(assessmentsQuery("acme", ["a", "b"], after));
+test("statements about an assessment are read in order, from one place of an index", () => {
+  for (const after of [undefined, ["2026", "evt_1"]]) {
+    const where = [{ kind: "equals", column: "assessment_id", value: "a" }] as const;
+    const plan = planOf(listQuery("acme", statementList, { where, order: "asc", after, rowsMax: 10 }));
     expect(plan).toMatch(/^SEARCH main USING (INDEX|PRIMARY KEY) .*\(tenant=\? AND assessment_id=\?/);
     expect(plan).not.toContain("TEMP B-TREE");
   }
@@ -160,7 +157,7 @@ test("statements about assessments are read in order, each from one place of an 
 test("evidence of an asset is read from one place of an index, newest first", () => {
   const one = { assetId: "a", rowsMax: 10 };
   const queries = [
-    auditedQuery("acme", "a"),
+    newestQuery("acme", auditedList, one),
     labelsQuery("acme", "a"),
     usesQuery("acme", "a", { first: "2026-01-01", last: "2027-01-01" }),
     overdueQuery(

@@ -3,13 +3,13 @@ import { OBLIGATION_STATES } from "../../src/law/obligations/state.ts";
 import { countObligations } from "../../src/views/announcements/counts.ts";
 import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
-import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
-import { ANNOUNCE_DUTIES } from "../../src/views/kit/limits.ts";
+import { applyBatch } from "../../src/views/kit/apply-batch.ts";
+import { NOTIFIED_DUTIES } from "../../src/views/kit/limits.ts";
 import { CASES } from "../suites/expiry.ts";
 import { messageOf } from "./records.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
-const COUNT = ANNOUNCE_DUTIES + 1;
+const COUNT = NOTIFIED_DUTIES + 1;
 
 test("obligations of all tenants are counted by state, in pages with rests between them", async () => {
   await using database = createSqliteDatabase();
@@ -30,7 +30,7 @@ test("obligations of all tenants are counted by state, in pages with rests betwe
       },
     }),
   );
-  const evolved = await evolveGroup({ projections, messages, load: views.load, now: "" });
+  const evolved = await applyBatch({ projections, messages, load: views.load, now: "" });
   await views.commit({ views: projections, from: 0, to: COUNT, ...evolved });
   let rows = 0;
   await views.snapshot(CASES, async (snapshot) => {

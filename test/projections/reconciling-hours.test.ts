@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import type { Hour } from "../../src/log/accepted-counts.ts";
-import { balanceMetrics } from "../../src/service/reconciling.ts";
+import { balanceMetrics } from "../../src/service/projector.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import { isBalanced, reconcile } from "../../src/views/ledger/reconcile.ts";
 import { createReconciler } from "../../src/views/ledger/reconciler.ts";
@@ -14,9 +14,6 @@ import { allStandAt, run } from "./running.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
 const { signal } = new AbortController();
-/** Before every event here. */
-const begin = async (): Promise<string> => "2026-11-01T00:00:00.000Z";
-
 const project = async (log: ArrayLog, views: ViewStore, end: number): Promise<void> => {
   await using _runner = run(log, views);
   await allStandAt(views, end);
@@ -44,13 +41,11 @@ test("every hour is reconciled once, even if it ended while the views were behin
       views: { ...views, position: (name) => (isBehind ? Promise.resolve(0) : views.position(name)) },
       log,
       accepted: {
-        begin,
         tenants: async () => ["acme"],
         read: async (_tenant, asked) =>
           new Map(asked.filter((hour) => hours.includes(hour)).map((hour) => [hour, 1])),
       },
       clock: () => new Date(now),
-      pause: async () => {},
       onHour: (balances) => void found.push(...balances.map(({ hour }) => hour)),
       logger: silentLogger,
     });
@@ -104,12 +99,10 @@ test("metrics show only the tenants of the last hour, even if it had none, and o
     views,
     log,
     accepted: {
-      begin,
       tenants: async (hour) => tenants.filter((_, index) => hour === `2026-11-20T1${index}`),
       read: async (_tenant, asked) => new Map(asked.map((hour) => [hour, 1])),
     },
     clock: () => new Date(now),
-    pause: async () => {},
     onHour: balanceMetrics(metrics),
     logger: silentLogger,
   });
@@ -146,7 +139,6 @@ test("an alarm is counted once and by its state alone, so that a tenant's first 
     views,
     log,
     accepted: {
-      begin,
       tenants: async (hour) => (hour === "2026-11-20T10" ? ["acme", "globex"] : []),
       // Of the one event of acme two were acknowledged, of globex there is none.
       read: async (tenant, asked) => {
@@ -155,7 +147,6 @@ test("an alarm is counted once and by its state alone, so that a tenant's first 
       },
     },
     clock: () => new Date("2026-11-20T11:03:00Z"),
-    pause: async () => {},
     onHour,
     logger: silentLogger,
   });
@@ -178,7 +169,7 @@ test("an event that a view has lost is named even if another record's event is n
   const file = new DatabaseSync(database.path);
   file.exec("DELETE FROM events WHERE event_id = 'evt_3'");
   file.close();
-  const accepted = { tenants: async () => [], begin, read: async () => new Map() };
+  const accepted = { tenants: async () => [], read: async () => new Map() };
   const [balance] = await reconcile({ views, log, accepted }, "acme", ["2026-11-20T10"]);
   expect(balance?.state).toBe("not_projected");
   expect(balance?.differing.map(({ sequence }) => sequence)).toContain(3);
@@ -196,7 +187,7 @@ test("a refused record without a row is named once, with the code of its dead le
   const file = new DatabaseSync(database.path);
   file.exec("DELETE FROM events");
   file.close();
-  const accepted = { tenants: async () => [], begin, read: async () => new Map() };
+  const accepted = { tenants: async () => [], read: async () => new Map() };
   const [balance] = await reconcile({ views, log, accepted }, "acme", ["2026-11-20T10"]);
   expect(balance?.differing.map(({ sequence, code }) => [sequence, code])).toEqual([
     [1, "not_projected"],
@@ -215,7 +206,7 @@ test("if the view has processed more of the hour than the log holds, missing eve
   const file = new DatabaseSync(database.path);
   file.exec("DELETE FROM events WHERE event_id <> 'evt_1'");
   file.close();
-  const accepted = { tenants: async () => [], begin, read: async () => new Map() };
+  const accepted = { tenants: async () => [], read: async () => new Map() };
   const named: unknown[] = [];
   for (const held of [3, 2, 0]) {
     const log = createArrayLog(messages.slice(0, held));
@@ -251,7 +242,7 @@ test("hours that overlap in the log each show their own refused records, however
     records.map(([hour, event], index) => messageOf(index + 1, { receivedAt: `${hour}:00:00.000Z`, event })),
   );
   await project(log, views, records.length);
-  const accepted = { tenants: async () => [], begin, read: async () => new Map() };
+  const accepted = { tenants: async () => [], read: async () => new Map() };
   const balances = await reconcile({ views, log, accepted }, "acme", [nine, ten, eleven]);
   const codes = (count: number) => Array.from({ length: count }, () => "event_id_conflict");
   expect(
@@ -280,7 +271,7 @@ test("an hour without a count is not balanced but not counted, and no alarm; alo
   );
   await project(log, views, hours.length);
   const balances = (counts: Iterable<readonly [Hour, number]>) =>
-    reconcile({ views, log, accepted: { begin, read: async () => new Map(counts) } }, "acme", hours);
+    reconcile({ views, log, accepted: { read: async () => new Map(counts) } }, "acme", hours);
   const states = async (counts: Iterable<readonly [Hour, number]>) => {
     const found = await balances(counts);
     return [isBalanced(found), ...found.map(({ state, accepted }) => `${state} ${accepted}`)];
@@ -290,29 +281,4 @@ test("an hour without a count is not balanced but not counted, and no alarm; alo
   expect(await states(hours.map((hour) => [hour, 1]))).toEqual([true, "balanced 1", "balanced 1"]);
   expect(await states([["2026-11-20T10", 2]])).toEqual([false, "not_counted null", "missing_in_log 2"]);
   expect(isBalanced([])).toBeNull();
-});
-
-test("an hour in which counting began after its first event is not counted, and leaves the balance open", async () => {
-  await using database = createSqliteDatabase();
-  await using views = database.connect();
-  const log = createArrayLog(
-    [5, 10, 15].map((minute, index) =>
-      messageOf(index + 1, {
-        receivedAt: `2026-11-20T10:${String(minute).padStart(2, "0")}:00.000Z`,
-        event: simpleEvent(`evt_${index}`),
-      }),
-    ),
-  );
-  await project(log, views, 3);
-  const found = async (begun: string, count: number) => {
-    const accepted = {
-      begin: async () => begun,
-      read: async () => new Map([["2026-11-20T10", count]]),
-    };
-    const balances = await reconcile({ views, log, accepted }, "acme", ["2026-11-20T10"]);
-    return [isBalanced(balances), ...balances.map((each) => `${each.state} ${each.accepted}`)];
-  };
-  expect(await found("2026-11-20T10:12:00.000Z", 1)).toEqual([null, "not_counted null"]);
-  expect(await found("2026-11-20T09:59:00.000Z", 1)).toEqual([true, "more_stored 1"]);
-  expect(await found("2026-11-20T10:12:00.000Z", 4)).toEqual([false, "missing_in_log 4"]);
 });

@@ -31,7 +31,7 @@ const running = run(log, views);
 await allStandAt(views, RECORDS);
 const [leader] = PROJECTIONS;
 const rebuilt = await rebuildView(
-  { log, views, clock: now, leader: leader.name, onProgress: () => {} },
+  { log, views, clock: now, onProgress: () => {} },
   leader,
   new AbortController().signal,
 ).then(

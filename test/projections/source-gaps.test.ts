@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import { verifyView } from "../../src/views/kit/verify.ts";
 import { PROJECTIONS } from "../../src/views/registry.ts";
 import { sourcesProjection } from "../../src/views/sources/evolve.ts";
@@ -44,7 +44,7 @@ const takeAll = async (views: ViewStore, all: readonly Numbered[], size: number,
   const stored = messagesOf(all);
   for (let start = from; start < all.length; start += size) {
     const messages = stored.slice(start, start + size);
-    const outcome = await evolveGroup({ projections: VIEWS, messages, load: views.load, now: "" });
+    const outcome = await applyBatch({ projections: VIEWS, messages, load: views.load, now: "" });
     const to = start + messages.length;
     expect(await views.commit({ views: VIEWS, from: start, to, ...outcome })).toEqual({ kind: "committed" });
   }
@@ -127,9 +127,7 @@ test("a view that took a number long after its gap began is verified without dif
   const log = createArrayLog(messagesOf(all));
   await withViews(async (views) => {
     await takeAll(views, all, 8000);
-    await using file = createSqliteDatabase();
-    await using scratch = file.connect();
-    const dependencies = { log, live: views, scratch, clock: () => new Date(0), onProgress: () => {} };
+    const dependencies = { log, views, clock: () => new Date(0), onProgress: () => {} };
     const found = await verifyView(dependencies, sourcesProjection, new AbortController().signal);
     expect(found).toMatchObject({ rows: 4, differences: [] });
   });

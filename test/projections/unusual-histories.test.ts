@@ -15,7 +15,7 @@ import { objectionList } from "../../src/views/cases/registers/objections.ts";
 import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
 import { REGISTERS } from "../../src/views/cases/registers/registers.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
-import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import { AUDIT_ROWS_PER_READ } from "../../src/views/kit/limits.ts";
 import { entryOf, type List } from "../../src/views/kit/list.ts";
 import { modelList } from "../../src/views/models/queries.ts";
@@ -581,7 +581,7 @@ const auditsAfter = async (...events: readonly Sent[]) => {
       event: simpleEvent(`evt_${index}`, { event_type, timestamp, metadata, ...members }),
     }),
   );
-  const { writes } = await evolveGroup({
+  const { writes } = await applyBatch({
     projections: [eventsProjection, ...audits],
     messages,
     load: async () => [],

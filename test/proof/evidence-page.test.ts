@@ -122,7 +122,7 @@ test("a name that reverses text direction or closes a tag is shown as text, and 
 });
 
 test("the page keeps only what it shows of an event, however large the event is", () => {
-  const record = { sequence: 100, leafIndex: 40, isWithheld: false };
+  const record = { sequence: 100, leafIndex: 40 };
   const text = JSON.stringify({
     ...event(0),
     metadata: { note: "n".repeat(1000) },
@@ -216,7 +216,7 @@ test.skipIf(noBrowserReason !== undefined)(
 
 test("if a case has more events than the page keeps, it keeps the most telling ones, not the earliest, and says which", () => {
   const found = {
-    ...{ tenant: "acme", is: caseOf([]), obligations: [], deadlines: [], events: 1300 },
+    ...{ tenant: "acme", is: caseOf([]), obligations: [], rules: STANDARD_RULES, events: 1300 },
     ...{ firstAt: undefined, lastAt: undefined, hasExpired: false, isShared: false },
   };
   const page = summaryPage({ ...PARTS, selection: { ...PARTS.selection, case: found } });

@@ -32,7 +32,8 @@ const select = (filter: EvidenceFilter, count: number, event = "{}") => {
           const length = Math.min(rowsMax ?? 0, (upTo ?? 0) - (after ?? 0));
           return Array.from({ length }, (_, index) => {
             const sequence = (after ?? 0) + index + 1;
-            return { sequence, tenant: "acme", received_at: "2026-11-20T10:00:00.000Z", event };
+            const names = { event_id: `evt_${sequence}`, tenant: "acme", request_id: "" };
+            return { ...names, sequence, received_at: "2026-11-20T10:00:00.000Z", event };
           });
         },
         snapshot: (_view, visit) => visit({ position: count, load, select: async () => [], rows: nothing }),
@@ -40,9 +41,6 @@ const select = (filter: EvidenceFilter, count: number, event = "{}") => {
       log: {
         lastSequence: async () => count,
         read: nothingRead,
-        follow: () => {
-          throw new Error("no record is read before the bounds are known");
-        },
       },
       checkpoints: {
         last: async () => ({

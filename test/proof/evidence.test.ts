@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { createDuties } from "../../src/api/evidence/duties.ts";
 import type { EvidenceFilter } from "../../src/api/evidence/evidence-filter.ts";
 import { selectRecords } from "../../src/api/evidence/selection.ts";
@@ -281,7 +282,7 @@ describe("a bundle", () => {
     const selected = await selectRecords(
       {
         views,
-        log: { lastSequence: () => views.position("events"), read: noRecord, follow: noRecord },
+        log: { lastSequence: () => views.position("events"), read: noRecord },
         checkpoints: {
           last: async () => {
             await send(key, meanwhile);
@@ -311,27 +312,6 @@ describe("a bundle", () => {
       legal_bases: ["pipa_37_2_kr"],
       metadata: { objection_id: id, objection_type: "explanation_request" },
     });
-
-  test("the bundle of a case that still grows ends where the views were at the request", async () => {
-    const key = await service.makeKey("open-case");
-    await send(key, [
-      objection("first", "received", "2026-02-01T00:00:00Z"),
-      objection("other", "received", "2026-02-01T00:00:00Z"),
-    ]);
-    const { selection } = await selectedWhile({
-      tenant: "open-case",
-      key,
-      filter: { correlationId: "first" },
-      meanwhile: [
-        objection("first", "resolved", "2026-02-02T00:00:00Z"),
-        // And an event that ties both cases together.
-        event({ event_id: "evt_tie", correlation_id: "first", metadata: { objection_id: "other" } }),
-      ],
-    });
-    expect(selection.records).toHaveLength(1);
-    expect(selection.case).toMatchObject({ events: 1 });
-    expect(selection.case?.is.facts.map(({ id }) => id)).toEqual(["evt_first_received"]);
-  });
 
   test("the bundle of a growing asset shows its duties as they were where the bundle ends", async () => {
     const key = await service.makeKey("busy");
@@ -393,6 +373,8 @@ describe("a bundle", () => {
       const { assets, decisions } = selection.subjects;
       expect(decisions).toMatchObject([{ decision_id: "dec_early", missing: ["notice"] }]);
       expect(assets).toMatchObject([{ asset_id: "credit_model", owner: "First team" }]);
+      expect(selection.records).toHaveLength(2);
+      if (about === "case") expect(selection.case).toMatchObject({ events: 2 });
       expect(selection.records.at(-1)?.sequence).toBe(before.last.sequence);
       expect(selection.end).toBeGreaterThanOrEqual(before.last.sequence);
       const page = textOf(before.files, "summary.html");
@@ -501,6 +483,22 @@ describe("a bundle", () => {
     expect(named).toContain("/v1/assets");
     expect(pages).toMatch(/GET \S*decisions\b/);
     expect([...named].filter((path) => !known.has(path))).toEqual([]);
+  });
+
+  test("a record that was altered in the view is taken from the log, and a tree that was altered gives no bundle", async () => {
+    const key = await service.makeKey("altered");
+    await send(key, HISTORY);
+    const before = await bundle(key, "asset_id=credit_model");
+    using database = new DatabaseSync(join(service.dataDir, "views.sqlite"));
+    const altered = database.prepare(
+      "UPDATE events SET event = '{}' WHERE tenant = 'altered' AND event_id = 'evt_decided'",
+    );
+    expect(altered.run().changes).toBe(1);
+    const after = await bundle(key, "asset_id=credit_model");
+    expect(factsOf(await verify(after.bytes)).records).toBe(4);
+    expect(textOf(after.files, "records.ndjson")).toBe(textOf(before.files, "records.ndjson"));
+    database.exec("UPDATE tree_tiles SET hashes = 'AAAA' || substr(hashes, 5) WHERE tenant = 'altered'");
+    await expect(bundle(key, "asset_id=credit_model")).rejects.toThrow();
   });
 
   test("two bundles of the same question have the same bytes of records, proofs and tables", async () => {

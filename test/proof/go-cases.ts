@@ -21,13 +21,20 @@ import {
 import {
   createSigningKey,
   createVerifier,
-  formatSignerKey,
   formatVerifierKey,
   openNote,
   signNote,
 } from "../../src/proof/signed-note.ts";
 import { formatCheckpoint } from "../../src/proof/tlog-checkpoint.ts";
-import { formatTilePath, subtreeHashFrom, TILE_WIDTH, tileWidth } from "../../src/proof/tlog-tiles.ts";
+import {
+  formatTilePath,
+  subtreeHashFrom,
+  TILE_WIDTH,
+  type TileLevels,
+  tileLevels,
+  tileName,
+  tileWidth,
+} from "../../src/proof/tlog-tiles.ts";
 
 /** More than 256 * 256, so that a tile of level 2 exists. */
 const LEAVES = 70_000;
@@ -54,7 +61,7 @@ const leafData = (index: number): Uint8Array => encoder.encode(`{"leaf":${index}
 
 /** Level by level, as the specification makes tiles: each hash is the root of a full tile below it. */
 const createTree = (): { hashOf: SubtreeHash; tiles: readonly object[] } => {
-  const bytes = new Map<string, Uint8Array>();
+  const bytes = new Map<string, TileLevels>();
   const tiles: object[] = [];
   let hashes: readonly Hash[] = Array.from({ length: LEAVES }, (_, index) => leafHash(leafData(index)));
   for (let level = 0; hashes.length > 0; level++) {
@@ -64,7 +71,7 @@ const createTree = (): { hashOf: SubtreeHash; tiles: readonly object[] } => {
       const width = inTile.length;
       assert.equal(width, tileWidth({ level, index }, LEAVES));
       const data = new Uint8Array(Buffer.concat(inTile));
-      bytes.set(`${level}/${index}`, data);
+      bytes.set(tileName({ level, index }), tileLevels(data));
       tiles.push({ path: formatTilePath({ level, index, width }), data: encodeBase64(data) });
       if (width < TILE_WIDTH) continue;
       const range = createCompactRange();
@@ -73,7 +80,7 @@ const createTree = (): { hashOf: SubtreeHash; tiles: readonly object[] } => {
     }
     hashes = above;
   }
-  return { hashOf: subtreeHashFrom(({ level, index }) => bytes.get(`${level}/${index}`)), tiles };
+  return { hashOf: subtreeHashFrom((name) => bytes.get(name)), tiles };
 };
 
 const sampled = <Value>(arbitrary: fc.Arbitrary<Value>, count: number, seed: number): readonly Value[] =>
@@ -289,13 +296,19 @@ const flippedBase64 = (base64: string): string => {
   return encodeBase64(flipped(bytes, bytes.length - 1));
 };
 
+/** Go's form of a private key: type and seed behind the name and the key id. */
+const goSignerKey = (name: string, seed: Uint8Array): string => {
+  const keyId = createSigningKey(seed).signerNamed(name).keyId.toString(16).padStart(8, "0");
+  return `PRIVATE+KEY+${name}+${keyId}+${encodeBase64(Buffer.from([1, ...seed]))}`;
+};
+
 /** Ed25519 has one signature for a key and a text, so Go's note must equal ours. */
 const signatureCases = (seed: number): readonly object[] =>
   sampled(fc.tuple(signed, fc.string({ unit: "grapheme" })), RANDOM_NOTES, seed).map(
     ([{ seed, origin }, words]) => {
       const text = `${words.replace(/\p{Cc}/gu, "")}\n`;
       return {
-        signerKey: formatSignerKey({ name: origin, seed }),
+        signerKey: goSignerKey(origin, seed),
         text,
         note: signNote(text, [createSigningKey(seed).signerNamed(origin)]),
       };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { READINESS_LOG_MS_MAX } from "../../src/limits.ts";
 import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
-import { filledIn } from "../support/documented-path.ts";
+import { type Operation, operationsOf } from "../support/operations.ts";
 import { standStill } from "../support/process.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -10,6 +10,7 @@ import { until } from "../support/until.ts";
 let broker: TestBroker;
 let service: TestService;
 let paths: readonly string[] = [];
+let reads: readonly Operation[] = [];
 
 /** The paths that need the broker, not only the views. */
 const ASKING: readonly string[] = [
@@ -25,11 +26,9 @@ const ASKING: readonly string[] = [
   "/v1/reconciliation",
   "/v1/retention",
   "/v1/retention/expiring",
-  "/v1/sandbox/assets",
   "/v1/sandbox/decisions/dec_1",
   "/v1/sandbox/events",
   "/v1/sandbox/events/evt_1/proof",
-  "/v1/sandbox/ping",
 ];
 
 beforeAll(async () => {
@@ -37,16 +36,15 @@ beforeAll(async () => {
   service = await startTestService({
     ...settingsFor(broker),
     CHECKPOINT_INTERVAL: "50ms",
+    TRUST_PROXY: "1",
   });
-  const { json } = await service.call("/docs/json");
-  paths = Object.entries<Record<string, object>>(json.paths).flatMap(([path, methods]) =>
-    path.startsWith("/v1/") && methods.get ? [filledIn(path)] : [],
-  );
+  reads = (await operationsOf(service)).filter(({ name }) => name.startsWith("GET /v1/"));
+  paths = reads.map(({ path }) => path);
   const body = event({ correlation_id: "case-1", metadata: { decision_id: "dec_1" } });
   await service.call("/v1/events", { body });
   await service.call("/v1/sandbox/events", { body });
   await until("it is sealed and all reads answer", async () => {
-    const answers = await Promise.all(paths.map((path) => service.call(path)));
+    const answers = await Promise.all(paths.map(read));
     return answers.every(({ status }) => status === 200);
   });
 });
@@ -55,8 +53,13 @@ afterAll(async () => {
   await broker[Symbol.asyncDispose]();
 });
 
+/** Each request to the sandbox comes from another client, so that none reaches its limit. */
+let clients = 0;
+const read = (path: string) =>
+  service.call(path, { headers: { "x-forwarded-for": `10.${clients >> 8}.${clients++ & 255}.1` } });
+
 const expectUnavailable = async (): Promise<void> => {
-  const answers = await Promise.all(paths.map(async (path) => ({ path, answer: await service.call(path) })));
+  const answers = await Promise.all(paths.map(async (path) => ({ path, answer: await read(path) })));
   const told = answers.map(({ path, answer }) => [path, answer.status, answer.json?.code]);
   expect(told).toEqual(
     paths.map((path) => (ASKING.includes(path) ? [path, 503, "log_unavailable"] : [path, 200, undefined])),
@@ -78,14 +81,8 @@ const expectUnavailable = async (): Promise<void> => {
 describe("every GET", () => {
   test("is tested here, and the document lists the 503 of each path that needs the broker", async () => {
     expect(paths.filter((path) => ASKING.includes(path)).sort()).toEqual([...ASKING]);
-    const { json } = await service.call("/docs/json");
-    for (const [path, methods] of Object.entries<Record<string, { responses: object }>>(json.paths)) {
-      if (!ASKING.includes(filledIn(path))) continue;
-      expect([path, JSON.stringify(methods.get?.responses)]).toEqual([
-        path,
-        expect.stringContaining("`log_unavailable`"),
-      ]);
-    }
+    for (const { path, text } of reads.filter((each) => ASKING.includes(each.path)))
+      expect([path, text]).toEqual([path, expect.stringContaining("`log_unavailable`")]);
   });
 
   test("answers while the broker is paused", async () => {
@@ -115,10 +112,10 @@ describe("every GET", () => {
   });
 });
 
-test("if a policy could not be set, the answer says what was not done", async () => {
+test("a policy cannot be set, and the answer says why", async () => {
   const answer = await service.call("/v1/retention", { method: "PUT", body: { maximum_days: 400 } });
   expect([answer.status, answer.json.detail]).toEqual([
     503,
-    "Policies and holds could not be read or changed: there is no connection, so nothing was done. Ask again.",
+    "Policies and holds could not be read: there is no connection. Ask again.",
   ]);
 });

@@ -1,7 +1,7 @@
 /** Three replicated brokers. They differ from one broker in that an answer may not be known yet. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Outcome } from "../../src/log/outcome.ts";
-import { readLogState } from "../../src/nats/broker-health.ts";
+import { lookAtBroker } from "../../src/nats/broker-health.ts";
 import { createCheckpointStream } from "../../src/nats/checkpoint-stream.ts";
 import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
 import { createKeyBucket } from "../../src/nats/key-bucket.ts";
@@ -9,6 +9,7 @@ import { createLogReader } from "../../src/nats/reader.ts";
 import { reconcileStreams } from "../../src/nats/reconcile.ts";
 import { createRetentionBucket } from "../../src/nats/retention-bucket.ts";
 import { keepStreamsRight } from "../../src/service/stream-keeper.ts";
+import { auditStream } from "../../streams/audit.ts";
 import { topology } from "../../streams/topology.ts";
 import { someRecord } from "../access/key-store-suite.ts";
 import { settingsFor, silentLogger } from "../support/broker.ts";
@@ -29,6 +30,13 @@ afterAll(async () => {
   await Promise.all(connections.map((connection) => connection.close()));
   await cluster[Symbol.asyncDispose]();
 });
+
+/** Undefined while the log has no leader. */
+const logOn = async ({ nats }: BrokerConnection) => {
+  const definitions = [auditStream({ replicas: 3 })];
+  const { streams } = await lookAtBroker(nats, { definitions, heardOf: [], timeoutMs: 2000 });
+  return streams.find((seen) => seen.kind === "led");
+};
 
 const sequenceOf = (outcome: Outcome | undefined): number | undefined =>
   outcome && "sequence" in outcome ? outcome.sequence : undefined;
@@ -97,17 +105,14 @@ test("when three front ends send the same event at once, it is stored once, and 
   );
 
   await cluster.untilCaughtUp();
-  expect((await readLogState(connection.nats)).copies).toBe(3);
+  expect(await logOn(connection)).toMatchObject({ copies: 3 });
   const copies = () =>
     checksOf("copies", { ...settingsFor(cluster), STREAM_REPLICAS: "3", DATA_DIR: cluster.folder });
   expect(await copies()).toMatchObject([{ state: "ok", detail: "every stream is whole on 3 servers" }]);
   const leader = await cluster.leader();
   const other = NODES.find((node) => node !== leader) ?? 0;
   await cluster.kill(other, "SIGKILL");
-  await until("a copy is missing", async () => {
-    const state = await readLogState(connection.nats).catch(() => undefined);
-    return state?.copies === 2;
-  });
+  await until("a copy is missing", async () => (await logOn(connection))?.copies === 2);
   expect(await copies()).toContainEqual(
     expect.objectContaining({
       state: "warning",

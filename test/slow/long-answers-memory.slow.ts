@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageIdOfEvent } from "../../src/log/message-id.ts";
-import { recordStart } from "../../src/log/record.ts";
+import { recordPayload } from "../../src/log/payload.ts";
 import { auditSubject } from "../../streams/subjects.ts";
 import { settingsFor } from "../support/broker.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
@@ -41,20 +41,19 @@ const start = async (environment = {}): Promise<void> => {
   await service.untilReady();
 };
 
-const startOfRecords = recordStart({
+const ENVELOPE = {
   tenant: "default",
   receivedAt: "2026-11-20T10:00:00.000Z",
   requestId: "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10",
-});
+};
 
 const recordOf = (index: number) => {
   const made = event({ event_id: `evt_${index}`, asset_id: `asset_${index % 2}`, metadata: { padding } });
-  const source = Buffer.from(JSON.stringify(made));
   return {
+    tenant: "default",
     subject: auditSubject("default", made.asset_id, made.event_type),
     messageId: messageIdOfEvent("default", made.event_id),
-    start: startOfRecords,
-    event: { source, from: 0, to: source.length },
+    ...recordPayload(ENVELOPE, JSON.stringify(made)),
   };
 };
 

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { connectToBroker } from "../../src/nats/connection.ts";
 import { createLogReader } from "../../src/nats/reader.ts";
-import { watchBrokers } from "../../src/service/broker-watch.ts";
-import { diagnose } from "../../src/service/diagnosis.ts";
+import { watchBroker } from "../../src/service/broker-watch.ts";
+import { diagnose } from "../../src/service/doctor.ts";
 import { topology } from "../../streams/topology.ts";
 import { settingsFor, silentLogger } from "../support/broker.ts";
 import { NODES, startTestCluster } from "../support/cluster.ts";
@@ -18,11 +18,9 @@ test("a broker that is away is named, a lost quorum is called that with the brok
   });
   const reader = await createLogReader(connection);
   const definitions = topology({ replicas: 3 });
-  const watch = watchBrokers({ connection, definitions, logger: silentLogger });
-  const watching = new AbortController();
-  const running = watch.run(watching.signal);
-  const seen = <Value>(what: string, read: (state: ReturnType<typeof watch.state>) => Value | false) =>
-    until(what, () => read(watch.state()));
+  await using watch = watchBroker({ connection, definitions, logger: silentLogger });
+  const seen = <Value>(what: string, read: (troubles: ReturnType<typeof watch.troubles>) => Value | false) =>
+    until(what, () => read(watch.troubles()));
   const environment = { ...settingsFor(cluster), STREAM_REPLICAS: "3", DATA_DIR: cluster.folder };
   const advised = async () =>
     (await Array.fromAsync(diagnose(environment))).filter(
@@ -30,7 +28,7 @@ test("a broker that is away is named, a lost quorum is called that with the brok
     );
 
   await cluster.untilCaughtUp();
-  await seen("all is well", ({ streams, troubles }) => streams.length > 0 && troubles.length === 0);
+  await seen("all is well", (troubles) => watch.state().streams.length > 0 && troubles.length === 0);
   expect(watch.state().streams.map(({ stream, kind }) => [stream, kind])).toEqual(
     definitions.map(({ name }) => [name, "led"]),
   );
@@ -40,7 +38,7 @@ test("a broker that is away is named, a lost quorum is called that with the brok
   await cluster.kill(first, "SIGKILL");
   const short = await seen(
     "every stream lacks a copy",
-    ({ troubles }) => troubles.length === definitions.length && troubles,
+    (troubles) => troubles.length === definitions.length && troubles,
   );
   expect(new Set(short.map(({ id, isBlocking }) => `${id} ${isBlocking}`))).toEqual(
     new Set(["stream_short false"]),
@@ -50,7 +48,7 @@ test("a broker that is away is named, a lost quorum is called that with the brok
   await cluster.kill(second, "SIGKILL");
   const [lost, ...others] = await seen(
     "the quorum is lost",
-    ({ troubles }) => troubles.some(({ id }) => id === "no_quorum") && troubles,
+    (troubles) => troubles.some(({ id }) => id === "no_quorum") && troubles,
   );
   expect(others).toEqual([]);
   expect(lost).toMatchObject({ isBlocking: true });
@@ -71,7 +69,5 @@ test("a broker that is away is named, a lost quorum is called that with the brok
   expect(failure).toMatch(/more than half/);
 
   await Promise.all([first, second].map((node) => cluster.start(node)));
-  await seen("all is well again", ({ troubles }) => troubles.length === 0);
-  watching.abort();
-  await running;
+  await seen("all is well again", (troubles) => troubles.length === 0);
 });

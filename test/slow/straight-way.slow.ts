@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { TEST_MS_MAX } from "../support/time-limits.ts";
 
 const EVENT_FILES_MAX = 94;
 const OBLIGATION_FILES_MAX = 41;
@@ -23,7 +24,8 @@ afterAll(() => rm(folder, { recursive: true }));
 const linesRun = async (kind: string, times: number): Promise<ReadonlyMap<string, number>> => {
   const directory = join(folder, `${kind}-${times}`);
   const coverage = ["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${directory}`];
-  const run = spawn(process.execPath, ["test", ...coverage, "./test/slow/straight-way-program.ts"], {
+  const program = ["--timeout", String(TEST_MS_MAX), "./test/support/straight-way-program.ts"];
+  const run = spawn(process.execPath, ["test", ...coverage, ...program], {
     cwd: ROOT,
     env: { ...process.env, KIND: kind, TIMES: String(times) },
     stdio: ["ignore", "ignore", "inherit"],

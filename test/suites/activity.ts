@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { activityProjection } from "../../src/views/activity/evolve.ts";
 import { ACTIVITY_GROUPS, type ActivityQuestion, readActivity } from "../../src/views/activity/queries.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
-import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { messageOf, simpleEvent } from "../projections/records.ts";
 import type { ViewDatabase } from "./view-store.ts";
@@ -96,7 +96,7 @@ const project = async (views: ViewStore, events: readonly Counted[]): Promise<vo
       const tier = risk_tier === "" ? {} : { risk_tier };
       return messageOf(from + index + 1, { event: simpleEvent(`evt_${from + index}`, { ...said, ...tier }) });
     });
-    const outcome = await evolveGroup({ projections: VIEWS, messages, load: views.load, now: "" });
+    const outcome = await applyBatch({ projections: VIEWS, messages, load: views.load, now: "" });
     expect(outcome.deadLetters).toEqual([]);
     const to = from + messages.length;
     expect(await views.commit({ views: VIEWS, from, to, ...outcome })).toEqual({ kind: "committed" });

@@ -1,32 +1,22 @@
-/** What the announcer publishes, with a clock that the test sets. Each database runs it. */
+/** What is published of obligations, with a clock that the test sets. Each database runs it. */
 import { describe, expect, test } from "bun:test";
 import type { Rules } from "../../src/law/obligations/obligation.ts";
 import { readRules, STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { OBLIGATION_STATES, type ObligationState } from "../../src/law/obligations/state.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
-import { announce, keepAnnouncing } from "../../src/views/announcements/announcer.ts";
-import {
-  ANNOUNCEMENT_NOTES,
-  ANNOUNCEMENTS,
-  BEGUN,
-  TELLINGS,
-  TOLD,
-  TOLD_FROM_KEY,
-  TOLD_FROM_LOG_KEY,
-  TOLD_VERSION,
-} from "../../src/views/announcements/tables.ts";
-import type { Announcement } from "../../src/views/announcements/telling.ts";
-import { dutyChanges } from "../../src/views/cases/duty-changes.ts";
+import { type DutyMessage, keepNotifying, notify } from "../../src/views/announcements/duty-notifications.ts";
+import { NOTIFIED, NOTIFIED_VIEW } from "../../src/views/announcements/tables.ts";
+import { agendaChanges } from "../../src/views/cases/duty-agenda.ts";
 import { casesProjection } from "../../src/views/cases/evolve.ts";
 import { casesExpiring } from "../../src/views/cases/expiry.ts";
 import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
-import { evolveGroup, refusedLetter } from "../../src/views/kit/evolve-group.ts";
-import { ANNOUNCE_DUTIES } from "../../src/views/kit/limits.ts";
+import { applyBatch, refusedLetter } from "../../src/views/kit/apply-batch.ts";
+import { NOTIFIED_DUTIES } from "../../src/views/kit/limits.ts";
 import type { Projection } from "../../src/views/kit/projection.ts";
 import { rebuildView } from "../../src/views/kit/rebuild.ts";
 import { replayLetter } from "../../src/views/kit/replay.ts";
-import type { RowOf } from "../../src/views/store/tables.ts";
+import type { Row } from "../../src/views/store/tables.ts";
 import type { DeadLetter, ViewStore, Write } from "../../src/views/store/view-store.ts";
 import { createArrayLog } from "../projections/array-log.ts";
 import { messageOf } from "../projections/records.ts";
@@ -40,29 +30,43 @@ const MOVED: readonly [Projection, ...Projection[]] = [eventsProjection, CASES];
 
 const NEXT_CASES: Projection = { ...CASES, version: CASES.version + 1 };
 
-/** Views, and an announcer whose clock the test sets. */
+interface Sent {
+  readonly messageId: string;
+  readonly obligation_id: string;
+  readonly rule: string;
+  readonly transition: string;
+  readonly state: string;
+}
+
+/** Views, and a notifier whose clock the test sets. */
 const setUp = async (create: CreateDatabase) => {
   const database = await create(MOVED);
   const views = database.connect();
   for (const projection of MOVED) await views.open(projection);
-  const sent: Announcement[] = [];
+  const sent: Sent[] = [];
+  /** Like the stream, which stores a message with a known id once. */
+  const known = new Set<string>();
   let time = "2026-04-18T10:00:00Z";
   let sequence = 0;
-  let failures = 0;
-  let hasPublished = false;
+  let failing: "before" | "after" | undefined;
   let rules = STANDARD_RULES;
+  let version = CASES.version;
   const dependencies = (from = views) => ({
     views: from,
     log,
+    cases: { version },
     rules,
-    publish: async (announcements: readonly Announcement[]) => {
-      hasPublished = true;
-      sent.push(...announcements);
-      if (failures-- > 0) throw new Error("no answer");
-      return "stored" as const;
+    publish: async (messages: readonly DutyMessage[]) => {
+      const fails = failing;
+      failing = undefined;
+      if (fails === "before") throw new Error("no answer");
+      for (const { messageId, payload } of messages)
+        if (!known.has(messageId)) sent.push({ messageId, ...JSON.parse(payload) });
+      for (const { messageId } of messages) known.add(messageId);
+      if (fails === "after") throw new Error("no answer");
     },
-    lastPublished: async () => (hasPublished ? 1 : 0),
-    onAnnounced: () => {},
+    lastPublished: async () => known.size,
+    onNotified: () => {},
     onPosition: () => {},
     logger: silentLogger,
     now: () => new Date(time),
@@ -91,15 +95,14 @@ const setUp = async (create: CreateDatabase) => {
     messages: readonly StoredMessage[],
     { moved = projections, letters = [] }: { moved?: typeof projections; letters?: DeadLetter[] } = {},
   ) => {
-    const outcome = await evolveGroup({ projections, messages, load: views.load, now: "" });
+    const outcome = await applyBatch({ projections, messages, load: views.load, now: "" });
     const [from, to] = [(messages[0]?.sequence ?? 0) - 1, messages.at(-1)?.sequence ?? 0];
     const deadLetters = [...outcome.deadLetters, ...letters];
     const result = await views.commit({ views: moved, from, to, ...outcome, deadLetters });
     expect(result).toEqual({ kind: "committed" });
   };
   const project = (messages: readonly StoredMessage[]) => commit(MOVED, messages);
-  const told = () =>
-    sent.splice(0).map(({ rule, transition, payload }) => `${rule} ${transition} ${payload.state}`);
+  const told = () => sent.splice(0).map(({ rule, transition, state }) => `${rule} ${transition} ${state}`);
   return {
     views,
     another: () => database.connect(),
@@ -109,12 +112,11 @@ const setUp = async (create: CreateDatabase) => {
     setTime: (now: string) => {
       time = now;
     },
-    /** An announcer published before, but its views are lost. */
-    wasTold: () => {
-      hasPublished = true;
-    },
-    failNext: () => {
-      failures = 1;
+    /** Something was published before, but the views are lost. */
+    wasTold: () => void known.add("earlier"),
+    /** The next publishing fails, before or after the stream has stored the messages. */
+    failNext: (when: typeof failing = "after") => {
+      failing = when;
     },
     /** Sends and projects one event. */
     happens: async (type: string, timestamp: string, metadata: object, members?: object) => {
@@ -127,10 +129,10 @@ const setUp = async (create: CreateDatabase) => {
       await commit([eventsProjection], [message], { moved: MOVED, letters: [letter] });
     },
     /** The register holds exactly these duties now, whatever events say. */
-    holds: async (duties: readonly RowOf<typeof OBLIGATIONS>[]) => {
+    holds: async (duties: readonly Row[]) => {
       sequence++;
       const upserts = duties.map((row): Write => ({ kind: "upsert", table: OBLIGATIONS, row }));
-      const writes = [...upserts, ...dutyChanges("acme", upserts, sequence)];
+      const writes = [...upserts, ...agendaChanges("acme", upserts, sequence)];
       const moved = { views: MOVED, from: sequence - 1, to: sequence, writes, deadLetters: [] };
       expect(await views.commit(moved)).toEqual({ kind: "committed" });
     },
@@ -145,7 +147,6 @@ const setUp = async (create: CreateDatabase) => {
         log: createArrayLog(happenedSoFar),
         views: by,
         clock,
-        leader: eventsProjection.name,
       };
       const onProgress = (): void => {};
       const { signal } = new AbortController();
@@ -168,9 +169,14 @@ const setUp = async (create: CreateDatabase) => {
     happenTogether: async (type: string, timestamp: string, metadata: readonly object[]) => {
       await project(metadata.map((each) => happened(type, timestamp, each)));
     },
+    /** This program reads rows of an older version, while it builds its own. */
+    upgrade: () => {
+      version++;
+    },
     /** As with another version of the program, whose rows of cases differ; the first `records` are projected again. */
     makeCasesAgain: async (records: number, cases = NEXT_CASES) => {
       expect(await views.open(cases)).toBe("made_again");
+      version = cases.version;
       if (records > 0) await commit([cases], happenedSoFar.slice(0, records));
     },
     ruleBy: (other: Rules) => {
@@ -178,14 +184,9 @@ const setUp = async (create: CreateDatabase) => {
     },
     catchUpWithCases: async (records: number, cases = NEXT_CASES) =>
       commit([cases], happenedSoFar.slice(records)),
-    /** While the stream of duties does not answer. */
-    looksInVain: async () => {
-      const silent = { ...dependencies(), lastPublished: () => Promise.reject(new Error("no answer")) };
-      await expect(announce(silent, new AbortController().signal)).rejects.toThrow("no answer");
-    },
     at: async (now: string) => {
       time = now;
-      expect(await announce(dependencies(), new AbortController().signal)).toBe("told");
+      expect(await notify(dependencies(), new AbortController().signal)).toBe("done");
       return told();
     },
     [Symbol.asyncDispose]: async () => {
@@ -209,7 +210,7 @@ const DUTY_IN = {
   met_late: { status: "met_late", due_at: "2026-04-17T23:59:59", other: "2026-04-16T23:59:59" },
 } as const satisfies Readonly<Record<ObligationState, object>>;
 
-const dutyIn = (id: string, state: ObligationState, isOther = false): RowOf<typeof OBLIGATIONS> => {
+const dutyIn = (id: string, state: ObligationState, isOther = false): Row => {
   const { status, due_at, other } = DUTY_IN[state];
   const isMet = status === "met" || status === "met_late";
   return {
@@ -244,7 +245,7 @@ const dutyIn = (id: string, state: ObligationState, isOther = false): RowOf<type
 };
 
 export const dutiesSuite = (name: string, create: CreateDatabase): void =>
-  describe(`announcements of duties in ${name}`, () => {
+  describe(`notifications of obligations in ${name}`, () => {
     test("a duty is announced when it opens, when it falls due, when it is missed and when it is met late; never twice", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
@@ -287,8 +288,8 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       await at.at("2026-04-18T10:00:00Z");
       await at.holds(cells.map(({ id, now, isOther }) => dutyIn(id, now, isOther)));
       at.setTime("2026-04-18T11:00:00Z");
-      expect(await announce(at.dependencies(), new AbortController().signal)).toBe("told");
-      const told = at.sent.map(({ payload }) => payload);
+      expect(await notify(at.dependencies(), new AbortController().signal)).toBe("done");
+      const told = at.sent;
       for (const { id, now, said } of cells)
         expect({ id, told: told.filter((each) => each.obligation_id === id) }).toMatchObject({
           id,
@@ -342,44 +343,6 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-06-01T02:00:00Z")).toEqual(["LL144-NOTICE breached breached"]);
     });
 
-    test("a duty that returns to an earlier state is announced again, even within the stream's deduplication window", async () => {
-      await using at = await setUp(create);
-      const law = { legal_bases: ["colorado_sb26_189"], correlation_id: "c" };
-      const denied = { outcome: "denied" };
-      await at.at("2027-01-20T09:00:00Z");
-      await at.happens("decision.automated_decision_made", "2027-01-10T09:00:00Z", denied, law);
-      await at.happens("decision.explanation_provided", "2027-01-12T09:00:00Z", {}, law);
-      const ids: string[] = [];
-      const look = async (now: string): Promise<readonly string[]> => {
-        at.setTime(now);
-        await announce(at.dependencies(), new AbortController().signal);
-        for (const { messageId } of at.sent) ids.push(messageId);
-        return at.told();
-      };
-      expect(await look("2027-01-20T10:00:00Z")).toEqual(["CO-ADVERSE open met", "CO-ADVERSE met met"]);
-      // With a second decision under the correlation nothing says which of them was explained.
-      await at.happens("decision.automated_decision_made", "2027-01-11T09:00:00Z", denied, law);
-      expect(await look("2027-01-20T10:01:00Z")).toContain("CO-ADVERSE open open");
-      await at.happens(
-        "decision.explanation_provided",
-        "2027-01-10T10:00:00Z",
-        { decision_id: "evt_1" },
-        law,
-      );
-      expect(await look("2027-01-20T10:02:00Z")).toEqual(["CO-ADVERSE met met"]);
-      expect(new Set(ids).size).toBe(ids.length);
-    });
-
-    test("a duty that an older version announced is not announced again, and falls due in time", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      await at.at("2026-04-18T10:00:00Z");
-      await at.views.drop(ANNOUNCEMENT_NOTES.name);
-      expect(await at.at("2026-04-18T11:00:00Z")).toEqual([]);
-      expect(await at.at("2026-06-01T00:00:00Z")).toContain("PIPA-EXPL late overdue");
-    });
-
     test("if the operator sets other limits, duties follow them as soon as cases are rebuilt", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
@@ -398,7 +361,8 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       const began = ["2026-04-01T09:00:00Z", "2026-04-12T09:00:00Z", "2026-04-17T09:00:00Z"];
       for (const [index, timestamp] of began.entries())
         await at.happens("decision.human_review_triggered", timestamp, { decision_id: `d${index}` });
-      // The first look: until then nothing was announced.
+      // The views were lost: what the log holds by the first look is the past.
+      at.wasTold();
       expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
       await at.makeCasesAgain(0);
       await at.catchUpWithCases(0);
@@ -409,43 +373,6 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       ]);
       expect(await at.at("2026-04-23T00:00:00Z")).toEqual(["HR-CLOSE open overdue", "HR-CLOSE late overdue"]);
       expect(await at.at("2026-04-28T00:00:00Z")).toEqual(["HR-CLOSE late overdue"]);
-    });
-
-    test("if a new version of the program has another limit, duties follow it as soon as cases are rebuilt", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      await at.happens("decision.explanation_provided", "2026-05-04T09:00:00Z", { decision_id: "d1" });
-      expect(await at.at("2026-05-05T10:00:00Z")).toContain("PIPA-EXPL met met");
-      const read = readRules('{"rules":{"PIPA-EXPL":{"limit":{"count":10,"unit":"days"}}}}');
-      if (read.kind !== "rules") throw new Error("the limits are valid");
-      const next = { ...casesProjection(read.rules, 0), version: CASES.version + 1 };
-      await at.makeCasesAgain(1, next);
-      expect(await at.at("2026-05-05T11:00:00Z")).toEqual([]);
-      await at.catchUpWithCases(1, next);
-      expect(await at.at("2026-05-05T12:00:00Z")).toEqual(["PIPA-EXPL late met_late"]);
-      expect(await at.at("2026-05-05T13:00:00Z")).toEqual([]);
-    });
-
-    test("a duty with an extended limit is announced as open again, until another time", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      await at.at("2026-05-15T00:00:00Z");
-      const told = { objection_id: "o1", extension_days: 30, reason: "many" };
-      await at.happens("objection.acknowledged", "2026-05-15T00:00:00Z", told);
-      expect(await at.at("2026-05-15T01:00:00Z")).toContain("PIPA-EXPL open extended");
-    });
-
-    test("a late duty is announced again when its limit turns out to have been extended", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      expect(await at.at("2026-08-01T00:00:00Z")).toContain("PIPA-EXPL late overdue");
-      const told = { objection_id: "o1", extension_days: 30, reason: "many" };
-      await at.happens("objection.escalated", "2026-05-15T00:00:00Z", told);
-      expect(await at.at("2026-08-01T01:00:00Z")).toEqual(["PIPA-EXPL late overdue"]);
-      expect(await at.at("2026-08-01T02:00:00Z")).toEqual([]);
     });
 
     test("while the stream of duties does not answer, each try fails for one reason, which is told once a minute", async () => {
@@ -462,310 +389,17 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
         warn: (message: string, fields: unknown) => void told.push([message, fields]),
       };
       const { signal } = ending;
-      await keepAnnouncing({ ...at.dependencies(), lastPublished, logger }, { logEnd: undefined, signal });
+      await keepNotifying({ ...at.dependencies(), lastPublished, logger }, { logEnd: undefined, signal });
       expect([tries, told]).toEqual([
         3,
-        [["changes of obligations were not announced, trying again", { detail: "Error: no answer" }]],
+        [["changes of obligations were not published, trying again", { detail: "Error: no answer" }]],
       ]);
-    });
-
-    test("an announcement that was published but not recorded is published again with the same id", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("incident.detected", "2026-09-01T10:00:00Z", {
-        incident_id: "i1",
-        legal_bases: ["eu_ai_act_art_73"],
-      });
-      await at.happens("objection.received", "2026-09-01T09:00:00Z", received);
-      at.failNext();
-      const signal = new AbortController().signal;
-      await expect(announce(at.dependencies(), signal)).rejects.toThrow("no answer");
-      const first = at.sent.splice(0).map(({ messageId }) => messageId);
-      await announce(at.dependencies(), signal);
-      const second = at.sent.splice(0).map(({ messageId }) => messageId);
-      expect(second).toEqual(expect.arrayContaining(first));
-      expect(new Set(second).size).toBe(second.length);
-    });
-
-    test("an announcement that was published but not recorded opens the duty once, even if it is met before the next look", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("decision.human_review_triggered", "2026-04-18T09:30:00Z", { decision_id: "d1" });
-      at.failNext();
-      const signal = new AbortController().signal;
-      await expect(announce(at.dependencies(), signal)).rejects.toThrow("no answer");
-      const [opened] = at.sent.splice(0);
-      await at.happens("decision.human_review_completed", "2026-04-18T09:45:00Z", { decision_id: "d1" });
-      await announce(at.dependencies(), signal);
-      expect(at.sent.map(({ transition }) => transition)).toEqual(["open", "met"]);
-      expect(at.sent[0]?.messageId).toBe(opened?.messageId ?? "");
-      expect(at.sent[1]?.messageId).not.toBe(opened?.messageId ?? "");
-    });
-
-    test.each([false, true])(
-      "the newest message is right even if no announcement was recorded while the state changed and changed back; already open: %p",
-      async (isKnown) => {
-        await using at = await setUp(create);
-        const law = { legal_bases: ["colorado_sb26_189"], correlation_id: "c" };
-        const decided = "decision.automated_decision_made";
-        const explained = "decision.explanation_provided";
-        const denied = { outcome: "denied" };
-        const signal = new AbortController().signal;
-        // Like the stream: a message with a known id is not stored.
-        const stored = new Map<string, Announcement>();
-        const look = async (isRecorded: boolean) => {
-          if (!isRecorded) at.failNext();
-          const told = announce(at.dependencies(), signal);
-          if (isRecorded) await told;
-          else await expect(told).rejects.toThrow("no answer");
-          for (const each of at.sent.splice(0))
-            if (!stored.has(each.messageId)) stored.set(each.messageId, each);
-          return [...stored.values()]
-            .filter(({ payload }) => payload.obligation_id === "CO-ADVERSE:evt_1")
-            .map(({ transition }) => transition);
-        };
-        await at.at("2027-01-20T09:00:00Z");
-        await at.happens(decided, "2027-01-10T09:00:00Z", denied, law);
-        if (isKnown) expect(await look(true)).toEqual(["open"]);
-        await at.happens(explained, "2027-01-12T09:00:00Z", {}, law);
-        expect(await look(false)).toEqual(["open", "met"]);
-        // With a second decision under the correlation nothing says which of them was explained.
-        await at.happens(decided, "2027-01-11T09:00:00Z", denied, law);
-        expect(await look(false)).toEqual(["open", "met", "open"]);
-        const other = { ...law, correlation_id: "d" };
-        await at.happens(
-          "transparency.result_labeled",
-          "2027-01-10T09:10:00Z",
-          { decision_id: "evt_1" },
-          other,
-        );
-        await at.happens(explained, "2027-01-10T10:00:00Z", {}, other);
-        expect(await look(false)).toEqual(["open", "met", "open", "met"]);
-        await at.happens(decided, "2027-01-10T09:30:00Z", denied, other);
-        expect(await look(false)).toEqual(["open", "met", "open", "met", "open"]);
-        expect(await look(false)).toEqual(["open", "met", "open", "met", "open"]);
-        expect(await look(true)).toEqual(["open", "met", "open", "met", "open"]);
-        expect(await at.at("2027-01-20T09:00:01Z")).toEqual([]);
-      },
-    );
-
-    test("of two announcers one records, and the other publishes the same with the same ids", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      await using other = at.another();
-      const signal = new AbortController().signal;
-      const results = await Promise.all([
-        announce(at.dependencies(), signal),
-        announce(at.dependencies(other), signal),
-      ]);
-      expect(results).toContain("told");
-      const ids = at.sent.splice(0).map(({ messageId }) => messageId);
-      expect(new Set(ids).size).toBe(3);
-      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
-    });
-
-    test.each(["publishing", "reading"])(
-      "an announcer that was paused while %s publishes nothing behind later announcements of another",
-      async (pausedWhile) => {
-        await using at = await setUp(create);
-        await at.at("2026-04-18T09:00:00Z");
-        await at.happens("decision.human_review_triggered", "2026-04-18T09:30:00Z", { decision_id: "d1" });
-        await using other = at.another();
-        const { signal } = new AbortController();
-        const stream: Announcement[] = [];
-        const dependencies = (views: ViewStore, before = async () => {}) => ({
-          ...at.dependencies(views),
-          lastPublished: async () => stream.length,
-          publish: async (announcements: readonly Announcement[], after: number) => {
-            await before();
-            if (after !== stream.length) return "overtaken" as const;
-            stream.push(...announcements);
-            return "stored" as const;
-          },
-        });
-        // Begun, but not published: it may go out without another commit.
-        const killed = dependencies(at.views, () => Promise.reject(new Error("killed")));
-        await expect(announce(killed, signal)).rejects.toThrow("killed");
-        let isPaused = false;
-        const pause = async (): Promise<void> => {
-          if (isPaused) return;
-          isPaused = true;
-          const members = { decision_id: "d1" };
-          await at.happens("decision.human_review_completed", "2026-04-18T09:45:00Z", members);
-          expect(await announce(dependencies(other), signal)).toBe("told");
-        };
-        const load: ViewStore["load"] = async (table, keys) => {
-          const rows = await at.views.load(table, keys);
-          if (pausedWhile === "reading" && table.name === TOLD.name) await pause();
-          return rows;
-        };
-        const paused = dependencies({ ...at.views, load }, pausedWhile === "publishing" ? pause : undefined);
-        expect(await announce(paused, signal)).not.toBe("told");
-        expect(isPaused).toBe(true);
-        expect(stream.map(({ transition }) => transition)).toEqual(["open", "met"]);
-      },
-    );
-
-    test.each([BEGUN, TOLD, TELLINGS].flatMap(({ name }) => [[name, false] as const, [name, true] as const]))(
-      "two announcers publish the same ids even if one records between two reads of the other: after %s, begun before: %p",
-      async (table, isBegun) => {
-        await using at = await setUp(create);
-        await at.at("2026-04-18T09:00:00Z");
-        await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-        await using other = at.another();
-        const signal = new AbortController().signal;
-        if (isBegun) {
-          at.failNext();
-          await expect(announce(at.dependencies(), signal)).rejects.toThrow("no answer");
-        }
-        let isStopped = false;
-        const load: ViewStore["load"] = async (from, keys) => {
-          const rows = await other.load(from, keys);
-          if (from.name === table && !isStopped) {
-            isStopped = true;
-            expect(await announce(at.dependencies(), signal)).toBe("told");
-          }
-          return rows;
-        };
-        await announce(at.dependencies({ ...other, load }), signal);
-        expect(isStopped).toBe(true);
-        const ids = at.sent.splice(0).map(({ messageId }) => messageId);
-        expect(new Set(ids).size).toBe(3);
-      },
-    );
-
-    test("the last announcement shows the last state, even if a killed announcer published another while a second was about to begin", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await using other = at.another();
-      const { signal } = new AbortController();
-      const stream: Announcement[] = [];
-      const publish = async (announcements: readonly Announcement[], after: number) => {
-        let last = after;
-        for (const each of announcements) {
-          if (stream.some(({ messageId }) => messageId === each.messageId)) continue;
-          if (stream.length !== last) return "overtaken" as const;
-          last = stream.push(each);
-        }
-        return "stored" as const;
-      };
-      const dependencies = (views: ViewStore) => ({
-        ...at.dependencies(views),
-        lastPublished: async () => stream.length,
-        publish,
-      });
-      const [sawMet, sawOpen, isKilled] = [0, 1, 2].map(() => Promise.withResolvers<void>());
-      /** Commits when it is allowed to. */
-      const held = (views: ViewStore, saw: typeof sawMet, goOn: typeof sawMet) =>
-        dependencies({
-          ...views,
-          commit: async (moving) => {
-            saw?.resolve();
-            await goOn?.promise;
-            return views.commit(moving);
-          },
-        });
-      const open = dutyIn("d", "open");
-      await at.holds([{ ...dutyIn("d", "met"), due_at: open.due_at }]);
-      const first = held(at.views, sawMet, sawOpen);
-      const killed = announce(
-        {
-          ...first,
-          publish: async (...asked) => {
-            await publish(...asked);
-            throw new Error("killed");
-          },
-        },
-        signal,
-      );
-      await sawMet?.promise;
-      await at.holds([open]);
-      const second = announce(held(other, sawOpen, isKilled), signal);
-      await expect(killed).rejects.toThrow("killed");
-      isKilled?.resolve();
-      await second;
-      expect(await announce(dependencies(other), signal)).toBe("told");
-      expect(stream.map(({ transition, payload }) => `${transition} ${payload.state}`)).toEqual([
-        "open met",
-        "met met",
-        "open open",
-      ]);
-    });
-
-    test("an announcer that is overtaken records nothing, and publishes in the next look, behind the last message", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("decision.human_review_triggered", "2026-04-18T09:30:00Z", { decision_id: "d1" });
-      const behind: number[] = [];
-      const overtaken = {
-        ...at.dependencies(),
-        lastPublished: async () => 7,
-        publish: async (_announcements: readonly Announcement[], after: number) => {
-          behind.push(after);
-          return "overtaken" as const;
-        },
-      };
-      expect(await announce(overtaken, new AbortController().signal)).toBe("superseded");
-      expect(behind).toEqual([7]);
-      expect(await at.at("2026-04-18T10:00:00Z")).toEqual(["HR-CLOSE open open"]);
-      // No begun announcement is left.
-      expect(await at.views.load(BEGUN, [{ tenant: "acme", obligation_id: "HR-CLOSE:evt_1" }])).toEqual([]);
-    });
-
-    test.each([false, true])(
-      "nothing is published if cases are rebuilt during the look; begun before: %p",
-      async (isBegun) => {
-        await using at = await setUp(create);
-        await at.at("2026-04-18T09:00:00Z");
-        await at.happens("decision.human_review_triggered", "2026-04-18T09:30:00Z", { decision_id: "d1" });
-        const { signal } = new AbortController();
-        if (isBegun) {
-          at.failNext();
-          await expect(announce(at.dependencies(), signal)).rejects.toThrow("no answer");
-          at.sent.splice(0);
-        }
-        await using other = at.another();
-        let isMade = false;
-        const makeAgain = async (): Promise<void> => {
-          if (!isMade) await at.makeCasesAgain(1);
-          isMade = true;
-        };
-        const load: ViewStore["load"] = async (table, keys) => {
-          const rows = await other.load(table, keys);
-          if (isBegun && table.name === TOLD.name) await makeAgain();
-          return rows;
-        };
-        const commit: ViewStore["commit"] = async (moving) => {
-          await makeAgain();
-          return other.commit(moving);
-        };
-        const result = await announce(at.dependencies({ ...other, load, commit }), signal);
-        expect({ result, isMade, sent: at.sent }).toEqual({ result: "outdated", isMade: true, sent: [] });
-      },
-    );
-
-    test("a duty whose case has expired is not announced, even when its time comes", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      expect(await at.at("2026-04-18T10:00:00Z")).toContain("PIPA-EXPL open open");
-      const gone = await casesExpiring(at.views, {
-        tenant: "acme",
-        names: ["decision:d1"],
-        expiring: new Set(["evt_1"]),
-        rules: STANDARD_RULES,
-        readHolds: async () => () => false,
-      });
-      expect(await at.views.revise({ views: [CASES], ...gone })).toEqual({ kind: "revised" });
-      expect(await at.at("2026-05-18T15:00:01Z")).toEqual([]);
-      expect(await at.at("2026-06-20T00:00:00Z")).toEqual([]);
     });
 
     test("if many duties change in one commit, each is announced once, with its own transitions in order", async () => {
       await using at = await setUp(create);
       await at.at("2026-04-18T09:00:00Z");
-      const count = ANNOUNCE_DUTIES + 7;
+      const count = NOTIFIED_DUTIES + 7;
       const many = Array.from({ length: count }, (_, index) => ({
         objection_id: `o${index}`,
         decision_id: `d${index}`,
@@ -783,6 +417,15 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       // As many due times pass at once.
       expect(await at.at("2026-05-11T14:59:00Z")).toHaveLength(count);
       expect(await at.at("2026-05-11T14:59:01Z")).toEqual([]);
+    });
+
+    test("from rows of an older version nothing is published, even when the time comes", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      await at.at("2026-04-18T10:00:00Z");
+      at.upgrade();
+      expect(await at.at("2026-05-18T15:00:01Z")).toEqual([]);
     });
 
     test("if cases were rebuilt, duties that fall due wait for their case", async () => {
@@ -813,14 +456,14 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
         await at.at("2026-04-20T10:00:00Z");
         const upgraded: ViewStore = {
           ...at.views,
-          position: async (view) => {
-            const position = await at.views.position(view);
-            if (view === "cases") await at.makeCasesAgain(records);
-            return position;
+          load: async (table, ...asked) => {
+            const rows = await at.views.load(table, ...asked);
+            if (table.name === "views") await at.makeCasesAgain(records);
+            return rows;
           },
         };
         at.setTime("2026-06-12T00:00:00Z");
-        expect(await announce(at.dependencies(upgraded), new AbortController().signal)).toBe("outdated");
+        await notify(at.dependencies(upgraded), new AbortController().signal);
         expect(at.told()).toEqual([]);
         await at.catchUpWithCases(records);
         expect((await at.at("2026-06-12T00:00:01Z")).sort()).toEqual([
@@ -859,68 +502,12 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(await at.at("2026-04-18T10:00:00Z")).toHaveLength(3);
       expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
       expect(await at.at("2026-04-18T11:00:00Z")).toEqual(["PIPA-EXPL met met"]);
+      expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
       expect(await at.at("2026-04-18T12:00:00Z")).toEqual([]);
       expect(await at.at("2026-04-22T00:00:01Z")).toEqual([
         "HR-CLOSE open due_soon",
         "HR-CLOSE due due_soon",
       ]);
-    });
-
-    test("after a rebuild of cases nothing is written for duties that are as announced", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      expect(await at.at("2026-04-18T10:00:00Z")).toHaveLength(3);
-      const looked = async (): Promise<readonly string[]> => {
-        const written: string[] = [];
-        const watched: ViewStore = {
-          ...at.views,
-          commit: (commit) => {
-            written.push(...commit.writes.map((write) => ("table" in write ? write.table.name : write.kind)));
-            return at.views.commit(commit);
-          },
-        };
-        expect(await announce(at.dependencies(watched), new AbortController().signal)).toBe("told");
-        return written;
-      };
-      expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
-      // It writes the version of the view, and nothing else.
-      expect(await looked()).toEqual([TOLD_VERSION.name]);
-      expect(await looked()).toEqual([]);
-      expect(at.told()).toEqual([]);
-      expect(await at.at("2026-05-18T15:00:01Z")).toContain("PIPA-EXPL late overdue");
-    });
-
-    test("a duty from a replayed dead letter is announced even if cases are rebuilt before the next look", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.isRefusedByCases("objection.received", "2026-04-18T09:00:00Z", received);
-      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
-      expect(await at.replay(1)).toEqual({ kind: "taken" });
-      expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
-      expect((await at.at("2026-04-18T11:00:00Z")).sort()).toEqual([
-        "OBJ-ACK due due_soon",
-        "OBJ-ACK open due_soon",
-        "PIPA-EXPL open open",
-      ]);
-    });
-
-    test("dead letters that a rebuilt view has taken are announced even if the rebuilding process was killed at once", async () => {
-      await using at = await setUp(create);
-      await at.at("2026-04-18T09:00:00Z");
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      await at.isRefusedByCases("decision.explanation_provided", "2026-04-18T09:30:00Z", {
-        decision_id: "d1",
-      });
-      expect(await at.at("2026-04-18T10:00:00Z")).toHaveLength(3);
-      await at.rebuildCases({
-        ...at.views,
-        replace: async (replacement) => {
-          await at.views.replace(replacement);
-          throw new Error("killed");
-        },
-      });
-      expect(await at.at("2026-04-18T11:00:00Z")).toEqual(["PIPA-EXPL met met"]);
     });
 
     test("an obligation that is breached in a leap second is announced, and so are later ones", async () => {
@@ -932,80 +519,6 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       const told = await at.at("2026-04-18T10:00:00Z");
       expect(told).toContain("LL144-NOTICE breached breached");
       expect(told).toContain("OBJ-ACK open due_soon");
-    });
-
-    test("the past is not announced when the first announcer starts", async () => {
-      await using at = await setUp(create);
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      expect(await at.at("2026-06-01T00:00:00Z")).toEqual([]);
-    });
-
-    test("if nothing was ever announced, events from before the first look are announced", async () => {
-      await using at = await setUp(create);
-      at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
-      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
-      await at.projectAll();
-      expect(await at.at("2026-04-18T10:00:01Z")).toContain("PIPA-EXPL open open");
-    });
-
-    test("a duty that begins while the stream of duties does not answer the first look is announced by a later announcer", async () => {
-      await using at = await setUp(create);
-      await at.happens("objection.received", "2026-04-18T08:00:00Z", {
-        objection_id: "o0",
-        decision_id: "d0",
-      });
-      await at.looksInVain();
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
-      await at.looksInVain();
-      expect((await at.at("2026-04-18T10:00:00Z")).toSorted()).toEqual([
-        "OBJ-ACK due due_soon",
-        "OBJ-ACK open due_soon",
-        "PIPA-EXPL open open",
-      ]);
-      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
-    });
-
-    test("the past is not announced if cases are rebuilt before the first look succeeds", async () => {
-      await using at = await setUp(create);
-      await at.happens("objection.received", "2026-04-18T08:00:00Z", received);
-      await at.looksInVain();
-      expect(await at.rebuildCases()).toMatchObject({ kind: "replaced" });
-      const other = { ...received, objection_id: "o2", decision_id: "d2" };
-      await at.happens("objection.received", "2026-04-18T09:00:00Z", other);
-      expect((await at.at("2026-04-18T10:00:00Z")).toSorted()).toEqual([
-        "OBJ-ACK due due_soon",
-        "OBJ-ACK open due_soon",
-        "PIPA-EXPL open open",
-      ]);
-    });
-
-    test("if all views are rebuilt and a duty returns to an earlier state, its announcements have new ids", async () => {
-      const [decided, explained] = ["decision.automated_decision_made", "decision.explanation_provided"];
-      const [denied, law] = [
-        { outcome: "denied" },
-        { legal_bases: ["colorado_sb26_189"], correlation_id: "c" },
-      ];
-      await using before = await setUp(create);
-      await before.at("2027-01-20T08:00:00Z");
-      await before.happens(decided, "2027-01-10T09:00:00Z", denied, law);
-      const { signal } = new AbortController();
-      before.setTime("2027-01-20T09:00:00Z");
-      await announce(before.dependencies(), signal);
-      const opened = before.sent.map(({ messageId }) => messageId);
-      expect(before.told()).toEqual(["CO-ADVERSE open open"]);
-      await using at = await setUp(create);
-      at.wasTold();
-      at.happenUnseen(decided, "2027-01-10T09:00:00Z", [denied], law);
-      at.happenUnseen(explained, "2027-01-12T09:00:00Z", [{}], law);
-      expect(await at.at("2027-01-20T09:01:00Z")).toEqual([]);
-      await at.projectAll();
-      // The explanation belongs to this decision: the first duty is open again, but the stream says that it is met.
-      await at.happens(decided, "2027-01-11T09:00:00Z", denied, law);
-      at.setTime("2027-01-20T09:02:00Z");
-      await announce(at.dependencies(), signal);
-      const ids = at.sent.map(({ messageId }) => messageId);
-      expect(at.told()).toContain("CO-ADVERSE open open");
-      expect(ids.filter((id) => opened.includes(id))).toEqual([]);
     });
 
     test("if all views are rebuilt, a duty that is still open falls due in time", async () => {
@@ -1027,48 +540,12 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       const other = { ...received, objection_id: "o2", decision_id: "d2" };
       await at.happens("objection.received", "2026-04-18T09:30:00Z", other);
       at.setTime("2026-04-18T10:00:00Z");
-      await announce(at.dependencies(), new AbortController().signal, pastEnd);
+      await notify(at.dependencies(), new AbortController().signal, pastEnd);
       expect(at.told().toSorted()).toEqual([
         "OBJ-ACK due due_soon",
         "OBJ-ACK open due_soon",
         "PIPA-EXPL open open",
       ]);
-    });
-
-    test("if all views are rebuilt, a duty that begins while the stream of duties does not answer is announced", async () => {
-      await using at = await setUp(create);
-      at.wasTold();
-      at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
-      await at.looksInVain();
-      const other = { ...received, objection_id: "o2", decision_id: "d2" };
-      at.happenUnseen("objection.received", "2026-04-18T09:30:00Z", [other]);
-      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
-      await at.projectAll();
-      expect((await at.at("2026-04-18T10:00:01Z")).toSorted()).toEqual([
-        "OBJ-ACK due due_soon",
-        "OBJ-ACK open due_soon",
-        "PIPA-EXPL open open",
-      ]);
-    });
-
-    test("if another announcer begins during the first look, that look leaves nothing behind", async () => {
-      await using at = await setUp(create);
-      await using other = at.another();
-      let hasBegun = false;
-      const views: typeof other = {
-        ...other,
-        load: async (table, keys, which) => {
-          const rows = await other.load(table, keys, which);
-          if (keys.includes(TOLD_FROM_KEY) && !hasBegun) {
-            hasBegun = true;
-            await at.at("2026-04-18T09:00:00Z");
-          }
-          return rows;
-        },
-      };
-      await announce(at.dependencies(views), new AbortController().signal);
-      expect(hasBegun).toBe(true);
-      expect(await at.views.load(TOLD_VERSION, [TOLD_FROM_KEY, TOLD_FROM_LOG_KEY])).toEqual([]);
     });
 
     test("if the log lost its end and cases were rebuilt, new duties are announced from there on, and older ones fall due in time", async () => {
@@ -1089,21 +566,141 @@ export const dutiesSuite = (name: string, create: CreateDatabase): void =>
       expect(late).toHaveLength(2);
     });
 
-    test("if all views are rebuilt by several announcers, one killed at once, an old duty is announced only when it changes", async () => {
+    test("a duty whose case has expired is not announced, even when its time comes", async () => {
       await using at = await setUp(create);
-      const duties = ["1", "2"].map((id) => ({ ...received, objection_id: `o${id}`, decision_id: `d${id}` }));
-      at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", duties);
-      at.wasTold();
-      for (const view of [ANNOUNCEMENT_NOTES, ANNOUNCEMENTS]) await at.views.open(view);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      expect(await at.at("2026-04-18T10:00:00Z")).toContain("PIPA-EXPL open open");
+      const gone = await casesExpiring(at.views, {
+        tenant: "acme",
+        events: new Map(["objection:o1", "decision:d1"].map((node) => [node, new Set(["evt_1"])])),
+        rules: STANDARD_RULES,
+        isHeld: () => false,
+      });
+      expect(await at.views.revise({ views: [CASES], ...gone })).toEqual({ kind: "revised" });
+      expect(await at.at("2026-05-18T15:00:01Z")).toEqual([]);
+      expect(await at.at("2026-06-20T00:00:00Z")).toEqual([]);
+    });
+
+    test("what v0.1.0 announced is not published again by a newer version, and falls due in time", async () => {
+      await using at = await setUp(create);
+      const boundaries = { ...NOTIFIED, name: "obligation_boundaries" };
+      await at.views.open({ ...NOTIFIED_VIEW, tables: [NOTIFIED, boundaries] });
+      await at.happens("objection.received", "2026-04-18T09:00:00Z", received);
+      const rows = [
+        { obligation_id: "OBJ-ACK:evt_1", state: "due_soon", due_at: "2026-05-11T14:58:59" },
+        { obligation_id: "PIPA-EXPL:evt_1", state: "open", due_at: "2026-05-18T14:59:59" },
+      ];
+      const writes = rows.map(
+        (row): Write => ({ kind: "upsert", table: NOTIFIED, row: { tenant: "acme", ...row } }),
+      );
+      await at.views.commit({ views: [NOTIFIED_VIEW], from: 0, to: 1, writes, deadLetters: [] });
+      expect((await at.at("2026-04-18T11:00:00Z")).filter((said) => said.startsWith("PIPA"))).toEqual([]);
+      expect(await at.at("2026-06-01T00:00:00Z")).toContain("PIPA-EXPL late overdue");
+    });
+
+    // 1. Kill a notifier before one of its calls to the database or the stream, and after that call. 2. Let an event change the obligation back.
+    // 3. Let another notifier go on. 4. Each message is stored once, and the newest one is right.
+    test.each(
+      (["commit", "publish", "revise"] as const).flatMap((step) =>
+        (["before", "after"] as const).flatMap((when) => [
+          [step, when, false] as const,
+          [step, when, true] as const,
+        ]),
+      ),
+    )(
+      "killed at %s, %s it: nothing is lost or stored twice; changed back meanwhile: %p",
+      async (step, when, isChanged) => {
+        await using at = await setUp(create);
+        const stream: Sent[] = [];
+        const { signal } = new AbortController();
+        await at.at("2026-04-18T09:00:00Z");
+        const open = dutyIn("d", "open");
+        await at.holds([open]);
+        expect(await at.at("2026-04-18T09:00:01Z")).toEqual(["HR-CLOSE open open"]);
+        await at.holds([{ ...dutyIn("d", "met"), due_at: DUTY_IN.open.due_at }]);
+        at.setTime("2026-04-18T09:00:02Z");
+        if (step === "publish") at.failNext(when);
+        const killed = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+          if (when === "after") await call();
+          throw new Error("no answer");
+        };
+        const views: ViewStore = {
+          ...at.views,
+          ...(step === "commit" && { commit: (moving) => killed(() => at.views.commit(moving)) }),
+          ...(step === "revise" && { revise: (revision) => killed(() => at.views.revise(revision)) }),
+        };
+        await expect(notify(at.dependencies(views), signal)).rejects.toThrow("no answer");
+        if (isChanged) await at.holds([open]);
+        await using other = at.another();
+        at.setTime("2026-04-18T09:00:03Z");
+        expect(await notify(at.dependencies(other), signal)).toBe("done");
+        stream.push(...at.sent.splice(0));
+        const isUnseen = isChanged && step === "commit" && when === "before";
+        const said = stream.map(({ transition, state }) => `${transition} ${state}`);
+        expect(said).toEqual(isUnseen ? [] : ["met met", ...(isChanged ? ["open open"] : [])]);
+        expect(await at.at("2026-04-18T09:00:04Z")).toEqual([]);
+      },
+    );
+
+    test("a change that comes while a notifier commits is published by the next look", async () => {
+      await using at = await setUp(create);
+      await at.at("2026-04-18T09:00:00Z");
+      await at.holds([dutyIn("d", "open")]);
+      let isChanged = false;
+      const commit: ViewStore["commit"] = async (moving) => {
+        if (!isChanged) await at.holds([{ ...dutyIn("d", "met"), due_at: DUTY_IN.open.due_at }]);
+        isChanged = true;
+        return at.views.commit(moving);
+      };
+      const { signal } = new AbortController();
+      expect(await notify(at.dependencies({ ...at.views, commit }), signal)).toBe("outdated");
+      expect(await at.at("2026-04-18T09:00:01Z")).toEqual(["HR-CLOSE open met", "HR-CLOSE met met"]);
+    });
+
+    test("a notifier that was paused while it published deletes no newer message of another", async () => {
+      await using at = await setUp(create);
       await using other = at.another();
-      const signal = new AbortController().signal;
-      for (const views of [at.views, other]) await announce(at.dependencies(views), signal);
+      const { signal } = new AbortController();
+      await at.at("2026-04-18T09:00:00Z");
+      await at.holds([dutyIn("d", "open")]);
+      const paused = at.dependencies(other);
+      const publish = async (messages: readonly DutyMessage[]): Promise<void> => {
+        await paused.publish(messages);
+        expect(await at.at("2026-04-18T09:00:01Z")).toEqual(["HR-CLOSE open open"]);
+        await at.holds([{ ...dutyIn("d", "met"), due_at: DUTY_IN.open.due_at }]);
+        at.setTime("2026-04-18T09:00:02Z");
+        at.failNext("before");
+        await expect(notify(at.dependencies(), signal)).rejects.toThrow("no answer");
+      };
+      expect(await notify({ ...paused, publish }, signal)).toBe("outdated");
+      expect(await at.at("2026-04-18T09:00:03Z")).toEqual(["HR-CLOSE met met"]);
+    });
+
+    test("of two notifiers at once each message is stored once, and none is lost", async () => {
+      await using at = await setUp(create);
+      await using other = at.another();
+      const { signal } = new AbortController();
+      await at.at("2026-04-18T09:00:00Z");
+      for (let round = 0; round < 10; round++) {
+        const states = round % 2 === 0 ? (["open", "met"] as const) : (["met", "open"] as const);
+        await at.holds([dutyIn("one", states[0]), dutyIn("two", states[1])]);
+        at.setTime(`2026-04-18T10:00:0${round}Z`);
+        await Promise.all([notify(at.dependencies(), signal), notify(at.dependencies(other), signal)]);
+      }
+      await notify(at.dependencies(), signal);
+      const saidOf = (id: string) =>
+        at.sent.filter((each) => each.obligation_id === id).map(({ transition }) => transition);
+      const turns = Array.from({ length: 5 }, () => ["open", "met"]).flat();
+      expect(saidOf("one")).toEqual(turns);
+      expect(saidOf("two")).toEqual(["open", ...turns.slice(1), "open"]);
+    });
+
+    test("if nothing was ever published, what the log held before the first look is published", async () => {
+      await using at = await setUp(create);
+      at.happenUnseen("objection.received", "2026-04-18T09:00:00Z", [received]);
+      expect(await at.at("2026-04-18T10:00:00Z")).toEqual([]);
       await at.projectAll();
-      expect(await at.at("2026-06-01T00:00:00Z")).toEqual([]);
-      await at.happens("decision.explanation_provided", "2026-06-02T09:00:00Z", { decision_id: "d1" });
-      expect(await at.at("2026-06-02T10:00:00Z")).toEqual([
-        "PIPA-EXPL open met_late",
-        "PIPA-EXPL late met_late",
-      ]);
+      expect(await at.at("2026-04-18T10:00:01Z")).toContain("PIPA-EXPL open open");
     });
   });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { findEarlier } from "../../src/views/events/earlier.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
-import { expiryWrites } from "../../src/views/events/expiry.ts";
+import { tombstoneWrites } from "../../src/views/events/expiry.ts";
 import { EVENTS } from "../../src/views/events/tables.ts";
 import { EVENT_IDS_PER_QUERY } from "../../src/views/kit/limits.ts";
 import type { ViewStore } from "../../src/views/store/view-store.ts";
@@ -24,7 +24,7 @@ const recordsOf = (ids: readonly string[], tenant = "acme") =>
 const expire = async (views: ViewStore, eventId: string): Promise<void> => {
   const [row] = await views.load(EVENTS, [{ tenant: "acme", event_id: eventId }]);
   if (!row) throw new Error("there is no such event");
-  const writes = expiryWrites(row, "2027-01-01T00:00:00Z");
+  const writes = tombstoneWrites(row, "2027-01-01T00:00:00Z");
   expect(await views.revise({ views: [eventsProjection], expected: [], writes })).toEqual({
     kind: "revised",
   });

@@ -10,7 +10,7 @@ import {
   type StoredEvent,
   searchEvents,
 } from "../../src/views/events/queries.ts";
-import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { messageOf, type RecordParts } from "../projections/records.ts";
 import type { CreateDatabase } from "./view-store.ts";
@@ -19,7 +19,7 @@ import type { CreateDatabase } from "./view-store.ts";
 export const projectEvents = async (views: ViewStore, records: readonly RecordParts[]): Promise<void> => {
   await views.open(eventsProjection);
   const messages = records.map((record, index) => messageOf(index + 1, record));
-  const outcome = await evolveGroup({ projections: [eventsProjection], messages, load: views.load, now: "" });
+  const outcome = await applyBatch({ projections: [eventsProjection], messages, load: views.load, now: "" });
   expect(outcome.deadLetters).toEqual([]);
   await views.commit({ views: [eventsProjection], from: 0, to: records.length, ...outcome });
 };
@@ -246,13 +246,14 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
         sequence: 1,
         tenant: "acme",
         receivedAt: "2026-11-20T10:00:00.120Z",
+        eventId: "evt_1",
+        requestId: "0198c0de-0000-7000-8000-000000000000",
         eventText: sent,
       };
       expect((await search(at.views, {})).rows).toEqual([expected]);
       expect(await findEvent(at.views, "acme", "evt_1")).toEqual({
         kind: "stored",
         ...expected,
-        requestId: "0198c0de-0000-7000-8000-000000000000",
       });
     });
 

@@ -132,7 +132,7 @@ export const testHttpContract = (runtime: Runtime): void => {
     }
     const metrics = (await service.call("/metrics")).text;
     expect(metrics).toMatch(
-      /^prooftrail_http_request_duration_seconds_bucket\{route="\/health\/live",le="\+Inf"\} 1$/m,
+      /^prooftrail_http_request_duration_seconds_bucket\{le="\+Inf",route="\/health\/live"\} 1$/m,
     );
     expect(metrics).toContain(`runtime="${runtime.toLowerCase()} `);
     // The page needs a bundler. The start prints its address only if it exists.

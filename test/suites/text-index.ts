@@ -270,7 +270,7 @@ export const textIndexSuite = (
       expect(await matching(store, { words: [...words.slice(0, 200), "y"] })).toEqual([]);
     });
 
-    // This includes sequences so far apart that the answer lies in many stretches of the log (search-statements.ts).
+    // This includes sequences so far apart that the answer lies in many stretches of the log (tenant-query.ts).
     test.each([1, 3_000, 40_000])(
       "words, cursor, order and other conditions together match a filter over an array, with sequences %d apart",
       async (apart) => {

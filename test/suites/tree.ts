@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { verifyConsistency, verifyInclusion } from "../../src/proof/rfc6962.ts";
-import { evolveGroup } from "../../src/views/kit/evolve-group.ts";
+import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { treeProjection } from "../../src/views/tree/evolve.ts";
 import {
@@ -49,7 +49,7 @@ const take = async (
   for (let start = 0, turn = 0; start < messages.length; turn++) {
     const size = sizes[Math.min(turn, sizes.length - 1)] ?? 1;
     const group = messages.slice(start, start + size);
-    const outcome = await evolveGroup({
+    const outcome = await applyBatch({
       projections: [treeProjection],
       messages: group,
       load: views.load,

@@ -54,7 +54,6 @@ const VISITS = {
   ],
 } as const satisfies Table;
 const OTHERS = { ...MARKS, name: "others" } as const satisfies Table;
-
 const VIEW = { name: "things", version: 1, tables: [THINGS, MARKS] };
 const OTHER_VIEW = { name: "others", version: 1, tables: [OTHERS] };
 

@@ -106,6 +106,5 @@ export const createTestContext = (options: {
     interruption: () => new AbortController().signal,
     now,
     random: () => 0.5,
-    keepFreedMemory: () => {},
   };
 };

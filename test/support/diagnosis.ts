@@ -1,6 +1,6 @@
 /** The result of one named check of `prooftrail doctor`. */
 import type { Check } from "../../src/service/check.ts";
-import { diagnose } from "../../src/service/diagnosis.ts";
+import { diagnose } from "../../src/service/doctor.ts";
 
 export const checksOf = async (
   name: string,

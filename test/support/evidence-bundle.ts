@@ -1,6 +1,7 @@
 /** Takes bundles apart and puts them together again, as somebody could who knows the format and has no key. */
 import { createHash } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
+import { DEFLATE_LEVEL } from "../../src/api/evidence/zip.ts";
 import { encodeRecord } from "../../src/log/record.ts";
 import {
   BUNDLE_FILES,
@@ -51,9 +52,7 @@ export const verify = async (
   question: Omit<EvidenceQuestion, "bundle"> = {},
 ): Promise<Verdict> => {
   const opened = await openZip(sourceOf(bytes));
-  return opened.kind === "opened"
-    ? verifyEvidence({ bundle: opened.files, ...question })
-    : { kind: "undecided", detail: opened.detail };
+  return opened.kind === "opened" ? verifyEvidence({ bundle: opened.files, ...question }) : opened;
 };
 
 /** A file of a ZIP. */
@@ -64,7 +63,7 @@ export interface PackedFile {
 
 export const unpack = async (bytes: Uint8Array): Promise<PackedFile[]> => {
   const opened = await openZip(sourceOf(bytes));
-  if (opened.kind === "unreadable") throw new Error(opened.detail);
+  if (opened.kind !== "opened") throw new Error(JSON.stringify(opened));
   const { names, chunks } = opened.files;
   return Promise.all(
     names.map(async (name) => ({ name, content: Buffer.concat(await Array.fromAsync(chunks(name))) })),
@@ -86,7 +85,7 @@ const deflated = new WeakMap<Uint8Array, Uint8Array>();
 const packedOf = ({ name, content }: PackedFile): { readonly method: 0 | 8; readonly bytes: Uint8Array } => {
   const known = BUNDLE_FILES.find((file) => file === name);
   if (known !== undefined && methodOf(known) === 0) return { method: 0, bytes: content };
-  const bytes = deflated.get(content) ?? deflateRawSync(content);
+  const bytes = deflated.get(content) ?? deflateRawSync(content, { level: DEFLATE_LEVEL });
   deflated.set(content, bytes);
   return { method: 8, bytes };
 };

@@ -1,6 +1,7 @@
 /** A broker with its streams, and a connection with the permissions of the running service: for tests of the log. */
 import { connect } from "nats";
 import type { OutgoingRecord, RecordAppender } from "../../src/log/event-log.ts";
+import { payloadText } from "../../src/log/payload.ts";
 import { createAppender } from "../../src/nats/appender.ts";
 import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
 import { reconcileStreams } from "../../src/nats/reconcile.ts";
@@ -69,11 +70,10 @@ export const smallRecord = (
   id: string,
   { assetId = "a", event = "{}" }: { readonly assetId?: string; readonly event?: string } = {},
 ): OutgoingRecord => {
-  const source = Buffer.from(event);
   return {
+    tenant: "acme",
     subject: auditSubject("acme", assetId, "incident.detected"),
     messageId: id,
-    start: `{"id":"${id}","event":`,
-    event: { source, from: 0, to: source.length },
+    ...payloadText(`{"id":"${id}","event":${event}}`),
   };
 };

@@ -5,7 +5,7 @@ import { createEventValidator } from "../../event/validate.ts";
 import { FAILURE_MARKS_WAITING_MAX } from "../../limits.ts";
 import type { OutgoingRecord } from "../../log/event-log.ts";
 import type { Outcome } from "../../log/outcome.ts";
-import type { ActionResult } from "../action.ts";
+import { type ActionResult, KeyEndedError } from "../action.ts";
 import { SCOPES } from "../scopes.ts";
 import { createRecorder } from "./recorder.ts";
 import { type Action, SYSTEM_EVENTS } from "./system-events.ts";
@@ -33,6 +33,7 @@ const setUp = () => {
   let tick = () => {};
   const note = () => {};
   const recorder = createRecorder({
+    isActive: ({ keyId }) => keyId !== "ended",
     appender: {
       append: async (records) => {
         tried.push(...records);
@@ -90,8 +91,7 @@ const setUp = () => {
 /** After this, all promises that can continue have continued. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-const eventIn = (record: OutgoingRecord | undefined) =>
-  JSON.parse(Buffer.from(record?.event.source ?? []).toString());
+const eventIn = (record: OutgoingRecord | undefined) => JSON.parse(record?.text ?? "");
 
 test("the event is stored before the action is done, and every reader understands it", async () => {
   const { carryOut, tried, done, counted, acceptedCount } = setUp();
@@ -209,4 +209,12 @@ test("failure marks that were never stored are reported when the service stops, 
     tenant: "acme",
     key_id: "admin",
   });
+});
+
+test("nothing is recorded or done for a key that has ended", async () => {
+  const { recorder, tried } = setUp();
+  const ended = { ...by, principal: { ...by.principal, keyId: "ended" } };
+  const work = () => Promise.reject(new Error("it was done"));
+  await expect(recorder.carryOut({ by: ended, action, work })).rejects.toThrow(KeyEndedError);
+  expect(tried).toEqual([]);
 });

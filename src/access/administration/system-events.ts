@@ -4,8 +4,8 @@
  */
 import { type TObject, Type } from "@sinclair/typebox";
 import type { ActionKind, ActionOf } from "../action.ts";
-import { KEY_ACTIONS } from "../key-actions.ts";
 import { KeyView } from "../key-record.ts";
+import { KEY_ACTIONS } from "../keys.ts";
 import { RETENTION_ACTIONS } from "../retention/retention-actions.ts";
 import { TenantSchema } from "../tenant.ts";
 

@@ -1,4 +1,4 @@
-/** How long an event is kept, and why. Pure. The expiry worker asks for every event before it expires, and the API shows the reasons. */
+/** How long an event is kept, and why. Pure. The expiry worker asks before anything expires, and the API shows the reasons. */
 import { WHOLE_SECONDS } from "../../event/formats.ts";
 import {
   FLOOR_NAMES,
@@ -20,8 +20,7 @@ type ReasonCode =
   | "policy_minimum"
   | "policy_maximum"
   /** The policy has no maximum age. */
-  | "no_maximum"
-  | "hold";
+  | "no_maximum";
 
 export interface Reason {
   readonly code: ReasonCode;
@@ -43,26 +42,15 @@ export interface RetentionClass {
   readonly floor: FloorName | undefined;
 }
 
-const FLOORS = FLOOR_NAMES.map((name) => ({
-  name,
-  beginning: name.endsWith("*") ? name.slice(0, -1) : undefined,
-}));
-
-const floorNameOf = (legalBasis: string): FloorName | undefined =>
-  FLOORS.find(({ name, beginning }) =>
-    beginning === undefined ? legalBasis === name : legalBasis.startsWith(beginning),
-  )?.name;
-
 const daysOf = (name: FloorName | undefined): number => (name ? LEGAL_FLOORS[name].days : 0);
 
-const longestFloor = (legalBases: readonly string[]): FloorName | undefined => {
-  let longest: FloorName | undefined;
-  for (const legalBasis of legalBases) {
-    const name = floorNameOf(legalBasis);
-    if (daysOf(name) > daysOf(longest)) longest = name;
-  }
-  return longest;
-};
+const appliesTo = (name: FloorName, legalBasis: string): boolean =>
+  name.endsWith("*") ? legalBasis.startsWith(name.slice(0, -1)) : legalBasis === name;
+
+const longestFloor = (legalBases: readonly string[]): FloorName | undefined =>
+  FLOOR_NAMES.filter((name) => legalBases.some((basis) => appliesTo(name, basis))).reduce<
+    FloorName | undefined
+  >((longest, name) => (daysOf(name) > daysOf(longest) ? name : longest), undefined);
 
 /** Accepts any text as a tier; an unknown one counts as no tier. */
 export const classOf = (legalBases: readonly string[], riskTier: string | null): RetentionClass => ({
@@ -94,10 +82,9 @@ const tierAge = (tier: RetentionTier): Age => {
 
 /** Of equally long ones the first. */
 const longest = ([first, ...others]: readonly [Age, ...Age[]]): Age =>
-  others.reduce((most, age) => (isLonger(age.days, most.days) ? age : most), first);
+  others.reduce((most, age) => (spanOf(age) > spanOf(most) ? age : most), first);
 
-const isLonger = (one: number | null, other: number | null): boolean =>
-  other !== null && (one === null || one > other);
+const spanOf = ({ days }: Age): number => days ?? Number.POSITIVE_INFINITY;
 
 /** The age under a policy. Without a maximum age nothing expires. */
 export const ageOf = (policy: RetentionPolicy, kept: RetentionClass): Age => {
@@ -128,18 +115,6 @@ const policyAge = (code: "policy_minimum" | "policy_maximum", days: number): Age
   },
 });
 
-/** What the rules need to know of an event. */
-export interface RetentionFacts {
-  /** `timestamp` and `received_at` as text that sorts by time (src/event/formats.ts). */
-  readonly occurred: string;
-  readonly received: string;
-  readonly legalBases: readonly string[];
-  readonly riskTier: string | null;
-  readonly assetId: string;
-  /** Correlation ids of the case that it belongs to. */
-  readonly correlationIds: readonly string[];
-}
-
 /** The parts of a hold that matter here. */
 export interface Hold {
   readonly asset_id?: string;
@@ -147,59 +122,35 @@ export interface Hold {
   readonly released_at?: string;
 }
 
-interface Expiry {
-  /** Undefined: never. */
-  readonly at: Date | undefined;
-  readonly reason: Reason;
-}
-
-const isHeldBy = (facts: Pick<RetentionFacts, "assetId" | "correlationIds">, hold: Hold): boolean =>
-  hold.released_at === undefined &&
-  (hold.asset_id === facts.assetId ||
-    (hold.correlation_id !== undefined && facts.correlationIds.includes(hold.correlation_id)));
-
+/** A hold overrides every age. `correlationIds`: those of the case to which the event belongs. */
 export const isOnHold = (
-  facts: Pick<RetentionFacts, "assetId" | "correlationIds">,
+  event: { readonly assetId: string; readonly correlationIds: readonly string[] },
   holds: readonly Hold[],
-): boolean => holds.some((hold) => isHeldBy(facts, hold));
+): boolean =>
+  holds.some(
+    (hold) =>
+      hold.released_at === undefined &&
+      (hold.asset_id === event.assetId ||
+        (hold.correlation_id !== undefined && event.correlationIds.includes(hold.correlation_id))),
+  );
 
-const HELD: Reason = {
-  code: "hold",
-  text: "A hold on the asset or the case keeps it until it is released.",
-  clause: null,
-};
-
-/** When an event may expire. A hold overrides everything. */
-export const expiresAt = (facts: RetentionFacts, policy: RetentionPolicy, holds: readonly Hold[]): Expiry => {
-  if (isOnHold(facts, holds)) return { at: undefined, reason: HELD };
-  const { days, reason } = ageOf(policy, classOf(facts.legalBases, facts.riskTier));
-  if (days === null) return { at: undefined, reason };
-  return { at: new Date(instantOf(countedFrom(facts)) + days * DAY_MS), reason };
+/**
+ * The time from which the age counts: the later of both, because an event that came late has not been kept yet. `timestamp` and `received_at` as text that
+ * sorts by time (src/event/formats.ts).
+ */
+export const countedFrom = (times: { readonly occurred: string; readonly received: string }): string => {
+  if (times.occurred > times.received) return times.occurred;
+  return times.received;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The age counts from the later of both times: an event that came late has not been kept yet. */
-export const countedFrom = ({
-  occurred,
-  received,
-}: Pick<RetentionFacts, "occurred" | "received">): string => {
-  if (occurred > received) return occurred;
-  return received;
-};
-
 /**
- * Rounded up to the next whole second, so that no fraction is lost. A leap second, which a Date does not know, becomes the second after it.
+ * Events of this age expire that count from before this time, in whole seconds: the last one of an event is kept to its end, a leap second too.
  */
-const instantOf = (time: string): number => {
-  const seconds = time.slice(0, WHOLE_SECONDS).replace(/:60$/, ":59");
-  return Date.parse(`${seconds}Z`) + 1000;
-};
-
-/** Events of this class that count from before this time may expire. It includes a few too many: expiresAt decides. */
 export const dueBefore = (age: Age, now: Date): string | undefined => {
   if (age.days === null) return undefined;
   const before = now.getTime() - age.days * DAY_MS;
   // Texts of years before 0 would not sort; nothing is that old.
-  return before <= 0 ? undefined : new Date(before).toISOString().slice(0, -1);
+  return before <= 0 ? undefined : new Date(before).toISOString().slice(0, WHOLE_SECONDS);
 };

@@ -2,10 +2,11 @@
 import { expect, test } from "bun:test";
 import { actor, createMemoryRecorder } from "../../../test/support/recorder.ts";
 import { HOLDS_PER_TENANT_MAX } from "../../limits.ts";
+import type { ActionResult } from "../action.ts";
 import type { Principal } from "../authenticate.ts";
 import type { HoldRecord, PolicyRecord } from "./records.ts";
 import { createRetention } from "./retention.ts";
-import type { RetentionStore, RetentionWrite } from "./retention-store.ts";
+import type { RetentionStore } from "./retention-store.ts";
 
 const principal: Principal = {
   keyId: "k".repeat(12),
@@ -18,16 +19,13 @@ const createMemory = () => {
   const holds = new Map<string, { record: HoldRecord; revision: number }>();
   const policies = new Map<string, { record: PolicyRecord; revision: number }>();
   let conflicts = 0;
-  let answer: RetentionWrite | undefined;
+  let answer: ActionResult | undefined;
   let crossing = async (): Promise<void> => {};
   const store: RetentionStore = {
     read: async () => ({
-      kind: "read",
-      stored: {
-        policies: [...policies.values()].map(({ record }) => record),
-        policyRevisions: new Map([...policies].map(([tenant, { revision }]) => [tenant, revision])),
-        holds: [...holds.values()],
-      },
+      policies: [...policies.values()].map(({ record }) => record),
+      policyRevisions: new Map([...policies].map(([tenant, { revision }]) => [tenant, revision])),
+      holds: [...holds.values()],
     }),
     putPolicy: async (record, revision) => {
       const crossed = crossing;
@@ -70,7 +68,7 @@ const createMemory = () => {
     beforeNextPut: (work: () => Promise<void>) => {
       crossing = work;
     },
-    setAnswer: (write: RetentionWrite | undefined) => {
+    setAnswer: (write: ActionResult | undefined) => {
       answer = write;
     },
   };

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { timeKey } from "../../event/formats.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
-import { EVIDENCE_KEPT_BYTES_MAX, EVIDENCE_TIMELINE_ROWS_MAX } from "../../limits.ts";
-import { decodeRecord, type LogRecord } from "../../log/record.ts";
+import { EVIDENCE_TIMELINE_ROWS_MAX } from "../../limits.ts";
+import type { LogReader } from "../../log/event-log.ts";
 import { encodeBase64 } from "../../proof/base64.ts";
 import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import {
@@ -18,19 +18,15 @@ import {
 } from "../../proof/evidence/manifest.ts";
 import { formatRecordLine } from "../../proof/evidence/record-line.ts";
 import { keyLines } from "../../proof/key-lines.ts";
-import { type Hash, leafHash, verifyInclusion } from "../../proof/rfc6962.ts";
 import { originOf } from "../../proof/seal.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
-import { createProver } from "../../views/tree/prover.ts";
 import type { Anchor } from "./anchor.ts";
-import type { BundleRequest } from "./bundle-request.ts";
-import { createDuties, DUTY_COLUMNS, type DutyEntry, dutyCells } from "./duties.ts";
+import { createDuties, DUTY_COLUMNS, dutyCells } from "./duties.ts";
 import { filterMembers } from "./evidence-filter.ts";
-import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
-import type { SelectedRecord } from "./selection.ts";
-import { summaryPage, type TimelineRow, timelineRow } from "./summary-page.ts";
+import { createRecordReader, type ProvenRecord, type SelectedRecord, type StoredRecord } from "./records.ts";
+import { type BundleRequest, summaryPage, type TimelineRow, timelineRow } from "./summary-page.ts";
 import { verifyText } from "./verify-text.ts";
-import { createZipWriter, type WrittenFile } from "./zip-writer.ts";
+import { type Content, createZipWriter } from "./zip.ts";
 
 /** The formats of events and cells in the export; a bundle uses the same. */
 export interface BundleFormats {
@@ -41,13 +37,9 @@ export interface BundleFormats {
   csvRow(cells: readonly string[]): string;
 }
 
-interface StoredRecord extends Pick<LogRecord, "tenant" | "receivedAt" | "eventText"> {
-  readonly sequence: number;
-}
-
 export interface BundleDependencies {
   readonly views: ViewStore;
-  readonly log: RecordReader;
+  readonly log: Pick<LogReader, "read">;
   readonly checkpoints: Pick<CheckpointStore, "publicKeys">;
   readonly rules: Rules;
   readonly formats: BundleFormats;
@@ -63,60 +55,60 @@ export async function* writeBundle(
   request: BundleRequest,
 ): AsyncGenerator<Bytes, void> {
   const { checkpoints, formats, anchor, verifyPage } = dependencies;
-  const { tenant, selection, serviceName, generatedAt } = request;
-  const { head } = selection;
+  const { tenant, selection, serviceName } = request;
+  const { head, records } = selection;
   const zip = createZipWriter();
-  const written: Manifest["files"][number][] = [];
-  const list = async function* (
-    name: ListedFile,
-    content: AsyncIterable<string> | Iterable<string>,
-  ): AsyncGenerator<Bytes, void> {
-    written.push(digestOf(name, yield* zip.add(name, content)));
+  const files: Manifest["files"][number][] = [];
+  const list = async function* (name: ListedFile, content: Content): AsyncGenerator<Bytes, void> {
+    files.push({ name, ...(yield* zip.add(name, content)) });
   };
-  const records = createRecordFiles(dependencies, request);
-  yield* list("records.ndjson", records.lines());
-  yield* list("events.ndjson", records.rows("", formats.eventLine));
-  yield* list("events.csv", records.rows(formats.eventCsvStart(), formats.eventCsvRow));
-  const at = timeKey(generatedAt.toISOString());
-  const duties = createDuties(dependencies, selection.duties, at);
-  const cells = (entry: DutyEntry): string => formats.csvRow(dutyCells(entry));
-  yield* list(
-    "obligations.csv",
-    rowsOf(formats.csvStart + formats.csvRow(DUTY_COLUMNS), duties.all(), cells),
-  );
-  yield* list("checkpoint", [head.note]);
+
+  const reader = createRecordReader(dependencies, { tenant, head, records });
+  const timeline: TimelineRow[] = [];
+  const lineOf = ({ place, leaf: hash, stored, proof }: ProvenRecord): string => {
+    if (stored && timeline.length < EVIDENCE_TIMELINE_ROWS_MAX) timeline.push(timelineRow(place, stored));
+    const leaf = stored
+      ? ({ kind: "record", payload: stored.payload } as const)
+      : { kind: "hash" as const, hash };
+    return `${formatRecordLine({ ...place, leaf, inclusionProof: proof })}\n`;
+  };
+  const recordLines = async function* (): AsyncGenerator<string> {
+    for await (const page of reader.proven()) yield page.map(lineOf).join("");
+  };
+  const eventRows = async function* (start: string, row: (stored: StoredRecord) => string) {
+    yield start;
+    for await (const page of reader.again()) for (const { stored } of page) if (stored) yield row(stored);
+  };
+  yield* list("records.ndjson", recordLines());
+  yield* list("events.ndjson", eventRows("", formats.eventLine));
+  yield* list("events.csv", eventRows(formats.eventCsvStart(), formats.eventCsvRow));
+
+  const duties = createDuties(dependencies, selection.duties, timeKey(request.generatedAt.toISOString()));
+  const dutyRows = function* () {
+    yield formats.csvStart + formats.csvRow(DUTY_COLUMNS);
+    for (const entry of duties.all()) yield formats.csvRow(dutyCells(entry));
+  };
+  yield* list("obligations.csv", dutyRows());
+
   const publicKeys = await checkpoints.publicKeys();
   const keys = keyLines(publicKeys, originOf(serviceName, tenant), head.note);
+  yield* list("checkpoint", [head.note]);
   yield* list("key", [keys]);
-  yield* list("summary.html", [
-    summaryPage({ ...request, keys, timeline: records.timeline(), duties: duties.shown() }),
-  ]);
+  yield* list("summary.html", [summaryPage({ ...request, keys, timeline, duties: duties.shown() })]);
   yield* list("VERIFY.md", [verifyText(request)]);
   if (verifyPage !== undefined) yield* list(VERIFY_PAGE_FILE, [verifyPage]);
-  const manifest = formatManifest(manifestOf(request, written));
+
+  const manifest = formatManifest(manifestOf(request, files));
   yield* zip.add(MANIFEST_FILE, [manifest]);
   const anchored = await anchor({
     manifestSha256: createHash("sha256").update(manifest).digest("hex"),
-    records: selection.records.length,
+    records: records.length,
     filter: filterMembers(request.filter),
     publicKeys,
   });
   yield* zip.add(ANCHOR_FILE, [anchored.proof]);
   yield* zip.add(SYSTEM_KEY_FILE, [anchored.systemKey]);
   yield* zip.end();
-}
-
-const digestOf = (name: ListedFile, file: WrittenFile): Manifest["files"][number] => ({
-  name,
-  bytes: file.bytes,
-  sha256: file.sha256,
-  deflated_bytes: file.packedBytes,
-  deflated_sha256: file.packedSha256,
-});
-
-function* rowsOf<Item>(start: string, items: Iterable<Item>, row: (item: Item) => string): Generator<string> {
-  yield start;
-  for (const item of items) yield row(item);
 }
 
 const manifestOf = (request: BundleRequest, files: Manifest["files"]): Manifest => {
@@ -154,76 +146,4 @@ const manifestOf = (request: BundleRequest, files: Manifest["files"]): Manifest 
 const placeOf = (record: SelectedRecord | undefined): Manifest["first"] => {
   if (record === undefined) throw new Error("a bundle has a record");
   return { leaf_index: record.leafIndex, sequence: record.sequence };
-};
-
-/** A bundle that would not verify is not handed out: something was altered, or the view `tree` must be rebuilt. */
-class UnprovableRecordError extends Error {
-  override readonly name = "UnprovableRecordError";
-}
-
-const createRecordFiles = ({ views, log }: BundleDependencies, { tenant, selection }: BundleRequest) => {
-  const { head, records } = selection;
-  const { size, root } = head;
-  const prover = createProver(views, tenant, size);
-  const timeline: TimelineRow[] = [];
-  const kept = createKeptPages();
-
-  const proven = async (leafIndex: number, leaf: Hash): Promise<readonly Hash[]> => {
-    const proof = await prover.prove(leafIndex);
-    if (proof === undefined || !verifyInclusion({ leaf, index: leafIndex, size, proof, root }))
-      throw new UnprovableRecordError(`leaf ${leafIndex} of ${tenant} is not what was signed`);
-    return proof;
-  };
-  const note = (record: SelectedRecord, stored: StoredRecord): void => {
-    if (timeline.length < EVIDENCE_TIMELINE_ROWS_MAX) timeline.push(timelineRow(record, stored));
-  };
-  return {
-    lines: async function* (): AsyncGenerator<string> {
-      for await (const page of recordPages(log, records)) {
-        kept.add(page);
-        for (const { record, payload } of page) {
-          const { sequence, leafIndex, isWithheld } = record;
-          const hash = leafHash(payload);
-          const inclusionProof = await proven(leafIndex, hash);
-          const leaf = isWithheld
-            ? ({ kind: "hash", hash } as const)
-            : ({ kind: "record", payload } as const);
-          if (!isWithheld) note(record, storedRecord(sequence, payload));
-          yield `${formatRecordLine({ leafIndex, sequence, leaf, inclusionProof })}\n`;
-        }
-      }
-    },
-    /** Valid after `lines` has been read. */
-    rows: async function* (start: string, row: (stored: StoredRecord) => string): AsyncGenerator<string> {
-      yield start;
-      for await (const page of kept.all() ?? recordPages(log, records))
-        for (const { record, payload } of page)
-          if (!record.isWithheld) yield row(storedRecord(record.sequence, payload));
-    },
-    timeline: (): readonly TimelineRow[] => timeline,
-  };
-};
-
-type RecordPage = readonly ReadRecord<SelectedRecord>[];
-
-/** Keeps all pages as long as they are small together. */
-const createKeptPages = () => {
-  let pages: RecordPage[] | undefined = [];
-  let bytes = 0;
-  return {
-    add: (page: RecordPage): void => {
-      for (const { payload } of page) bytes += payload.length;
-      if (bytes > EVIDENCE_KEPT_BYTES_MAX) pages = undefined;
-      pages?.push(page);
-    },
-    /** Undefined if they must be read again. */
-    all: (): readonly RecordPage[] | undefined => pages,
-  };
-};
-
-const storedRecord = (sequence: number, payload: Uint8Array): StoredRecord => {
-  const record = decodeRecord(payload);
-  if (record === undefined)
-    throw new UnprovableRecordError(`the leaf at sequence ${sequence} is not a record`);
-  return { ...record, sequence };
 };

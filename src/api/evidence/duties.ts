@@ -7,11 +7,10 @@ import type { Rules } from "../../law/obligations/obligation.ts";
 import type { ObligationState } from "../../law/obligations/state.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../../limits.ts";
 import { obligationEntry, obligationList, stateOfRow } from "../../views/cases/registers/obligations.ts";
-import { type ListQuestion, listRows } from "../../views/kit/list.ts";
+import { listRows } from "../../views/kit/list.ts";
 import type { Row } from "../../views/store/tables.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
-import type { EvidenceFilter } from "./evidence-filter.ts";
-import type { Found } from "./found.ts";
+import { ofAssets } from "./found.ts";
 
 export const DUTY_COLUMNS = [
   "obligation_id",
@@ -49,49 +48,32 @@ export type DutyEntry = Readonly<Record<string, unknown>>;
 export const dutyCells = (entry: DutyEntry): readonly string[] =>
   DUTY_COLUMNS.map((column) => String(entry[column] ?? ""));
 
-/** Rows of a list about any of these assets, or about all. */
-export const ofAssets = (assetIds: readonly string[] | undefined): ListQuestion => ({
-  where: [],
-  anyOf: assetIds?.map((value) => [{ kind: "equals", column: "asset_id", value }]),
-});
-
 /** Rows of the view, as they were when they were read. */
 export type KeptDuties = () => Iterable<Row>;
 
 /** Compressed, page by page: a tenant may have millions, and they are written long after they were read. */
 export const keepDuties = async (
   views: Pick<ViewStore, "select">,
-  question: {
-    readonly tenant: string;
-    readonly filter: Pick<EvidenceFilter, "assetIds">;
-    readonly found: Found | undefined;
-  },
+  tenant: string,
+  assetIds: readonly string[] | undefined,
 ): Promise<KeptDuties> => {
-  const { tenant, filter, found } = question;
-  if (found) return () => found.obligations;
   const pages: Uint8Array[] = [];
   let page: Row[] = [];
-  const pack = (): void => {
+  const question = { ...ofAssets(assetIds), pageRows: PART_ROWS_MAX };
+  for await (const row of listRows(views, tenant, obligationList, question)) {
+    if (page.push(row) < PART_ROWS_MAX) continue;
     pages.push(deflateRawSync(JSON.stringify(page)));
     page = [];
+  }
+  const last = page;
+  return function* () {
+    for (const packed of pages) {
+      const rows: readonly Row[] = JSON.parse(inflateRawSync(packed).toString());
+      yield* rows;
+    }
+    yield* last;
   };
-  for await (const row of listRows(views, tenant, obligationList, {
-    ...ofAssets(filter.assetIds),
-    pageRows: PART_ROWS_MAX,
-  })) {
-    page.push(row);
-    if (page.length === PART_ROWS_MAX) pack();
-  }
-  pack();
-  return () => unpacked(pages);
 };
-
-function* unpacked(pages: readonly Uint8Array[]): Generator<Row> {
-  for (const page of pages) {
-    const rows: readonly Row[] = JSON.parse(inflateRawSync(page).toString());
-    yield* rows;
-  }
-}
 
 export interface ShownDuties {
   /** What can still be met late first, then what is lost, then by the time at which it falls due or fell. */

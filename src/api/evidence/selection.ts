@@ -1,39 +1,66 @@
 /**
- * Selects the records of a bundle. They are found once and kept as numbers, so that all files of the bundle describe the same records, whatever
- * expires while it is written. Their bytes come from the log, which never changes.
+ * Selects the records of a bundle, once, so that all its files describe the same ones whatever expires while it is written. What it says of the views
+ * is as of one record of the log, under a signed head.
  */
-import { setImmediate as otherWork } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as otherWork } from "node:timers/promises";
 import { timeKey } from "../../event/formats.ts";
-import { EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../../limits.ts";
+import type { Fact } from "../../law/cases/fact.ts";
+import type { Rules } from "../../law/obligations/obligation.ts";
+import {
+  CHECKED_ROWS_PER_READ,
+  EVIDENCE_BYTES_MAX,
+  EVIDENCE_KEPT_BYTES_MAX,
+  EVIDENCE_READS_AT_ONCE,
+  EVIDENCE_RECORDS_MAX,
+  PROOF_POLL_MS,
+} from "../../limits.ts";
 import { eventIdOf } from "../../log/event-id-of.ts";
+import type { LogReader, StoredMessage } from "../../log/event-log.ts";
 import type { SealedHead } from "../../proof/sealed-head.ts";
-import { eventsOfFacts, type FoundCase, isCaseExpired } from "../../views/cases/queries.ts";
+import { ASSETS, ASSETS_VIEW } from "../../views/assets/tables.ts";
+import { eventsOfFacts, type FoundCase } from "../../views/cases/queries.ts";
+import { DECISIONS } from "../../views/cases/registers/decisions.ts";
+import { OBJECTIONS } from "../../views/cases/registers/objections.ts";
+import { OBLIGATIONS } from "../../views/cases/registers/obligations.ts";
+import { CASE_NODES, CASES_VIEW } from "../../views/cases/tables.ts";
+import { eventsProjection } from "../../views/events/evolve.ts";
+import { type StoredEventRow, storedEvent } from "../../views/events/queries.ts";
 import { EVENTS, EVENTS_VIEW, isExpired } from "../../views/events/tables.ts";
 import { walkEvents } from "../../views/events/walk.ts";
+import { waitForPosition } from "../../views/kit/wait-for-position.ts";
 import { rowInteger, rowText } from "../../views/store/tables.ts";
-import { leafIndexesOf, leafSequences } from "../../views/tree/queries.ts";
+import { tenantList } from "../../views/store/tenant-query.ts";
+import { type Snapshot, VIEWS, type ViewDefinition, type ViewStore } from "../../views/store/view-store.ts";
+import { leafIndexesOf, leafSequences, treeSize } from "../../views/tree/queries.ts";
+import { awaitHead, type ProofDependencies } from "../../views/tree/record-proof.ts";
+import { TREE_VIEW, TREES } from "../../views/tree/tables.ts";
+import { type KeptDuties, keepDuties } from "./duties.ts";
 import type { EvidenceFilter } from "./evidence-filter.ts";
-import { type Found, isAboutFound } from "./found.ts";
-import { type ReadRecord, type RecordReader, recordPages } from "./record-pages.ts";
-import {
-  type EvidenceQuestion,
-  type SealedState,
-  type SealedStateDependencies,
-  untilSealed,
-} from "./sealed-state.ts";
+import { type Found, findParts, isAboutFound } from "./found.ts";
+import type { SelectedRecord } from "./records.ts";
+import { readSubjects, type Subjects } from "./subjects.ts";
 
-export interface SelectionDependencies extends SealedStateDependencies {
-  readonly log: RecordReader & SealedStateDependencies["log"];
+export interface SelectionDependencies extends Pick<ProofDependencies, "checkpoints"> {
+  readonly views: Pick<ViewStore, "load" | "select" | "position" | "snapshot">;
+  readonly log: Pick<LogReader, "read" | "lastSequence">;
+  readonly rules: Rules;
 }
 
-export interface SelectedRecord {
-  readonly sequence: number;
-  readonly leafIndex: number;
-  /** The views do not show its event, because the event has expired or the record is none. The bundle contains only the hash of its leaf. */
-  readonly isWithheld: boolean;
+export interface EvidenceQuestion {
+  readonly tenant: string;
+  readonly filter: EvidenceFilter;
+  /** The current time, as text that sorts by time. */
+  readonly at: string;
+  /** For views and seal to reach the current end of the log. */
+  readonly waitMs: number;
 }
 
-export interface Selection extends Omit<SealedState, "size" | "found"> {
+export interface Selection {
+  readonly head: SealedHead;
+  /** The position of the views in the log. Nothing that the bundle says of decisions, assets, cases and obligations includes later records. */
+  readonly end: number;
+  readonly subjects: Subjects;
+  readonly duties: KeptDuties;
   /** The case, if the bundle is about one. */
   readonly case: FoundCase | undefined;
   /** In the order of the log; at least one. */
@@ -48,188 +75,269 @@ export interface Selection extends Omit<SealedState, "size" | "found"> {
 
 export type SelectionResult =
   | { readonly kind: "selected"; readonly selection: Selection }
-  | { readonly kind: "nothing" }
-  | { readonly kind: "case_expired" }
-  | { readonly kind: "case_shared" }
+  | { readonly kind: "nothing" | "case_expired" | "case_shared" }
   | { readonly kind: "too_large"; readonly detail: string }
   /** Some records of the log are not in the views yet, or not under a signed head. */
   | { readonly kind: "not_sealed" }
   /** View and log contradict each other: an alarm, or the view is being rebuilt. */
   | { readonly kind: "not_in_tree" };
 
+type Refusal = Exclude<SelectionResult, { readonly kind: "selected" }>;
+
+/** The first thing for which there is no bundle ends the selection. */
+class RefusedError extends Error {
+  override readonly name = "RefusedError";
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(refusal.kind);
+    this.refusal = refusal;
+  }
+}
+
+const refuse = (kind: Exclude<Refusal["kind"], "too_large">): never => {
+  throw new RefusedError({ kind });
+};
+
 export const selectRecords = async (
   dependencies: SelectionDependencies,
-  question: EvidenceQuestion & { readonly waitMs: number },
+  question: EvidenceQuestion,
 ): Promise<SelectionResult> => {
-  const { tenant, filter, waitMs } = question;
-  const sealed = await untilSealed(dependencies, question, waitMs);
-  if (sealed.kind !== "sealed") return sealed;
-  const { head, end, subjects, duties, found } = sealed;
-  const { correlationId } = filter;
+  try {
+    return { kind: "selected", selection: await select(dependencies, question) };
+  } catch (error) {
+    if (error instanceof RefusedError) return error.refusal;
+    throw error;
+  }
+};
+
+const select = async (
+  dependencies: SelectionDependencies,
+  question: EvidenceQuestion,
+): Promise<Selection> => {
+  const { views } = dependencies;
+  const { tenant, filter } = question;
+  const { head, end, found, subjects, duties } = await untilSealed(dependencies, question);
+  refuseCase(filter, found);
   const isComplete = Object.values(filter).every((value) => value === undefined);
-  if (isAboutFound(filter) && found === undefined) return { kind: "nothing" };
-  if (found?.hasExpired) return { kind: "case_expired" };
-  if (correlationId !== undefined && found?.case) {
-    if (found.case.isShared) return { kind: "case_shared" };
-    if (await isCaseExpired(dependencies.views, tenant, correlationId, found.case, end))
-      return { kind: "case_expired" };
-  }
-  const chosen = isComplete
-    ? await allRecords(dependencies, tenant, head)
-    : found
-      ? await recordsOfFound(dependencies, { tenant, found, filter, end })
-      : await matchingRecords(dependencies, tenant, filter, end);
-  if (chosen.kind !== "chosen") return chosen;
-  const { sequences, withheld, bytes, outsideTime = 0 } = chosen;
-  if (sequences.length === 0) return { kind: "nothing" };
-  const indexes = await leafIndexesOf(dependencies.views, tenant, sequences);
-  const records: SelectedRecord[] = [];
-  for (const [place, sequence] of sequences.entries()) {
-    const leafIndex = indexes[place];
-    if (leafIndex === undefined || leafIndex >= head.size) return { kind: "not_in_tree" };
-    records.push({ sequence, leafIndex, isWithheld: withheld.has(sequence) });
-  }
+  const choice = createChoice();
+  if (isComplete) await addAll(dependencies, tenant, head, choice);
+  else if (found) await addFound(views, question, found, choice, end);
+  else await addMatching(views, question, choice, end);
+  const { events, withheld } = choice;
+  if (events.size === 0) return refuse("nothing");
+  const sequences = [...events.keys()].sort((one, other) => one - other);
+  const indexes = await leafIndexesOf(views, tenant, sequences);
+  const records = sequences.map((sequence, place): SelectedRecord => {
+    const leafIndex = indexes[place] ?? head.size;
+    if (leafIndex >= head.size) refuse("not_in_tree");
+    return { sequence, leafIndex, isWithheld: withheld.has(sequence), ...events.get(sequence) };
+  });
   return {
-    kind: "selected",
-    selection: { head, records, isComplete, bytes, outsideTime, end, case: found?.case, subjects, duties },
+    ...{ head, end, subjects, duties, case: found?.case, records, isComplete, bytes: choice.bytes() },
+    outsideTime: found ? found.facts.length - inTime(found.facts, filter).length : 0,
   };
 };
 
-type Chosen =
-  | {
-      readonly kind: "chosen";
-      /** Ascending. */
-      readonly sequences: readonly number[];
-      readonly withheld: ReadonlySet<number>;
-      readonly bytes: number;
-      readonly outsideTime?: number;
-    }
-  | Exclude<SelectionResult, { readonly kind: "selected" }>;
-
-const NONE: ReadonlySet<number> = new Set();
-
-const tooMany: Chosen = {
-  kind: "too_large",
-  detail: `It would hold more than ${EVIDENCE_RECORDS_MAX} records. Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.`,
-};
-const tooLarge: Chosen = {
-  kind: "too_large",
-  detail: `Its records would be larger than ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB. Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.`,
+const refuseCase = ({ correlationId }: EvidenceFilter, found: Found | undefined): void => {
+  if (found?.hasExpired) refuse("case_expired");
+  if (correlationId === undefined || !found?.case) return;
+  if (found.case.isShared) refuse("case_shared");
+  if (found.case.hasExpired) refuse("case_expired");
 };
 
-const matchingRecords = async (
-  { views }: SelectionDependencies,
-  tenant: string,
-  { assetIds, correlationId, subjectHash, from, to }: EvidenceFilter,
-  end: number,
-): Promise<Chosen> => {
+/** What a bundle is made of. */
+export const EVIDENCE_VIEWS = [EVENTS_VIEW, TREE_VIEW, CASES_VIEW, ASSETS_VIEW] as const;
+
+/** The parts that are read at once. */
+const STATE: ViewDefinition = {
+  name: EVENTS_VIEW,
+  version: eventsProjection.version,
+  tables: [EVENTS, TREES, CASE_NODES, DECISIONS, OBJECTIONS, OBLIGATIONS, ASSETS],
+  textIndexes: eventsProjection.textIndexes ?? [],
+};
+
+/** Waits until views and seal have reached the current end of the log. */
+const untilSealed = async (dependencies: SelectionDependencies, question: EvidenceQuestion) => {
+  const { views, log, checkpoints } = dependencies;
+  const deadline = performance.now() + question.waitMs;
+  const logEnd = await log.lastSequence();
+  for (const projection of EVIDENCE_VIEWS) {
+    const timeoutMs = Math.max(0, deadline - performance.now());
+    if (!(await waitForPosition({ views, projection, sequence: logEnd, timeoutMs }))) refuse("not_sealed");
+  }
+  let state = await readState(dependencies, question);
+  // The views differ in position while one of them is rebuilt.
+  while (state === undefined) {
+    if (performance.now() >= deadline) return refuse("not_sealed");
+    await delay(PROOF_POLL_MS);
+    state = await readState(dependencies, question);
+  }
+  if (state.size === 0) refuse("nothing");
+  const head = await awaitHead({ checkpoints }, question.tenant, state.size, deadline);
+  return { ...state, head: head ?? refuse("not_sealed") };
+};
+
+/** Reads everything at once, so that all of it is as of one record. Undefined if the views differ in position. */
+const readState = ({ views, rules }: SelectionDependencies, { tenant, filter, at }: EvidenceQuestion) =>
+  views.snapshot(STATE, async (snapshot) => {
+    const end = await levelOf(snapshot);
+    if (end === undefined) return undefined;
+    const found = await findParts(snapshot, { tenant, filter, rules });
+    if (isAboutFound(filter) && found === undefined) return refuse("nothing");
+    const subjects = await readSubjects(snapshot, { tenant, filter, found, rules, at });
+    const duties = found ? () => found.obligations : await keepDuties(snapshot, tenant, filter.assetIds);
+    return { end, size: await treeSize(snapshot, tenant), found, subjects, duties };
+  });
+
+/** The common position of all views; undefined if they differ. */
+const levelOf = async (snapshot: Snapshot): Promise<number | undefined> => {
+  const rows = await snapshot.load(
+    VIEWS,
+    EVIDENCE_VIEWS.map((name) => ({ name })),
+  );
+  const [end, ...others] = new Set(rows.map((row) => rowInteger(row, "position")));
+  return rows.length === EVIDENCE_VIEWS.length && others.length === 0 ? end : undefined;
+};
+
+/** What is chosen so far. Adding refuses more than a bundle may hold. */
+const createChoice = () => {
+  const events = new Map<number, Pick<SelectedRecord, "eventId" | "stored">>();
+  let bytes = 0;
+  const count = (records: number, length: number): void => {
+    bytes += length;
+    const tooMuch =
+      records > EVIDENCE_RECORDS_MAX
+        ? `It would hold more than ${EVIDENCE_RECORDS_MAX} records.`
+        : bytes > EVIDENCE_BYTES_MAX
+          ? `Its records would be larger than ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB.`
+          : undefined;
+    if (tooMuch !== undefined)
+      throw new RefusedError({ kind: "too_large", detail: `${tooMuch} ${ASK_IN_PARTS}` });
+  };
+  return {
+    events,
+    withheld: new Set<number>(),
+    bytes: () => bytes,
+    count,
+    add: (event: StoredEventRow): void => {
+      const { sequence, eventId, eventText } = event;
+      if (events.has(sequence)) return;
+      count(events.size + 1, Buffer.byteLength(eventText));
+      // A small bundle is read once.
+      events.set(sequence, { eventId, ...(bytes <= EVIDENCE_KEPT_BYTES_MAX && { stored: event }) });
+    },
+  };
+};
+
+const ASK_IN_PARTS =
+  "Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.";
+
+type Choice = ReturnType<typeof createChoice>;
+
+type Views = SelectionDependencies["views"];
+type About = Pick<EvidenceQuestion, "tenant" | "filter">;
+
+const addMatching = async (views: Views, { tenant, filter }: About, choice: Choice, end: number) => {
+  const { assetIds, correlationId, subjectHash, from, to } = filter;
   const anyOf = assetIds?.map((assetId) => ({ assetId }));
   const conditions = { anyOf, correlationId, subjectHash, from, to, timeField: "timestamp" } as const;
   const walk = walkEvents({ views, tenant, conditions, after: 0 });
-  const sequences: number[] = [];
-  let bytes = 0;
   while (walk.position() < end) {
-    for (const { sequence, eventText } of await walk.next(end)) {
-      sequences.push(sequence);
-      bytes += Buffer.byteLength(eventText);
-    }
-    if (sequences.length > EVIDENCE_RECORDS_MAX) return tooMany;
-    if (bytes > EVIDENCE_BYTES_MAX) return tooLarge;
+    for (const event of await walk.next(end)) choice.add(event);
     // SQLite answers synchronously: without this pause nothing else would run until the last page.
     await otherWork();
   }
-  return { kind: "chosen", sequences, withheld: NONE, bytes };
 };
 
 /** Facts whose events are loaded at once. */
 const FACTS_PER_READ = 500;
 
 /** A case keeps a limited number of events for each name; for the requested name all are found, and all that name the person. */
-const recordsOfFound = async (
-  dependencies: SelectionDependencies,
-  {
-    tenant,
-    found,
-    filter,
-    end: last,
-  }: {
-    readonly tenant: string;
-    readonly found: Found;
-    readonly filter: EvidenceFilter;
-    readonly end: number;
-  },
-): Promise<Chosen> => {
-  const { from, to, assetIds, decisionId } = filter;
-  const [first, end] = [from, to].map((time) => (time === undefined ? undefined : timeKey(time)));
-  const inTime = found.facts.filter(
-    ({ at }) => (first === undefined || at >= first) && (end === undefined || at < end),
-  );
-  const facts = inTime.filter(({ asset }) => assetIds?.includes(asset) !== false);
-  const outsideTime = found.facts.length - inTime.length;
+const addFound = async (views: Views, about: About, found: Found, choice: Choice, end: number) => {
+  const { assetIds, decisionId } = about.filter;
   // A borrowed notice is no event of the case's own names.
   const known = found.facts.filter(({ bySubject }) => !bySubject);
   const isWhole = decisionId !== undefined || (found.case !== undefined && found.case.events <= known.length);
-  const named: Chosen = isWhole
-    ? { kind: "chosen", sequences: [], withheld: NONE, bytes: 0 }
-    : await matchingRecords(dependencies, tenant, filter, last);
-  if (named.kind !== "chosen") return named;
-  const sequences = new Set(named.sequences);
-  let { bytes } = named;
+  if (!isWhole) await addMatching(views, about, choice, end);
+  const facts = inTime(found.facts, about.filter).filter(({ asset }) => assetIds?.includes(asset) !== false);
   for (let start = 0; start < facts.length; start += FACTS_PER_READ) {
-    const part = facts.slice(start, start + FACTS_PER_READ);
-    for (const row of (await eventsOfFacts(dependencies.views, tenant, part)).values()) {
-      const sequence = rowInteger(row, "sequence");
-      if (sequences.has(sequence)) continue;
-      sequences.add(sequence);
-      bytes += Buffer.byteLength(rowText(row, "event"));
-    }
-    if (sequences.size > EVIDENCE_RECORDS_MAX) return tooMany;
-    if (bytes > EVIDENCE_BYTES_MAX) return tooLarge;
-    // SQLite answers synchronously.
+    const rows = await eventsOfFacts(views, about.tenant, facts.slice(start, start + FACTS_PER_READ));
+    for (const row of rows.values()) choice.add(storedEvent(row));
     await otherWork();
   }
-  const ascending = [...sequences].sort((a, b) => a - b);
-  return { kind: "chosen", sequences: ascending, withheld: NONE, bytes, outsideTime };
+};
+
+const inTime = (facts: readonly Fact[], { from, to }: EvidenceFilter): readonly Fact[] => {
+  const [first, end] = [from, to].map((time) => time && timeKey(time));
+  return facts.filter(({ at }) => (first === undefined || at >= first) && (end === undefined || at < end));
 };
 
 /**
  * Every leaf, including those whose events the views do not show. Repeats are included. Expired events, and records that this version does not
  * understand as events of the tenant, are included by the hash of their leaf.
  */
-const allRecords = async (
-  dependencies: SelectionDependencies,
+const addAll = async (
+  { views, log }: SelectionDependencies,
   tenant: string,
   { size }: SealedHead,
-): Promise<Chosen> => {
-  const { views, log } = dependencies;
-  if (size > EVIDENCE_RECORDS_MAX) return tooMany;
-  const sequences = await leafSequences(views, tenant, size);
-  if (sequences === undefined) return { kind: "not_in_tree" };
-  const end = await views.position(EVENTS_VIEW);
-  const shown = await matchingRecords(dependencies, tenant, {}, Math.min(end, sequences.at(-1) ?? 0));
-  if (shown.kind !== "chosen") return shown;
-  const known = new Set(shown.sequences);
-  const others = sequences.filter((sequence) => !known.has(sequence)).map((sequence) => ({ sequence }));
-  const withheld = new Set<number>();
-  let { bytes } = shown;
-  for await (const page of recordPages(log, others)) {
+  choice: Choice,
+): Promise<void> => {
+  choice.count(size, 0);
+  const sequences = (await leafSequences(views, tenant, size)) ?? refuse("not_in_tree");
+  const position = await views.position(EVENTS_VIEW);
+  const end = Math.min(position, sequences.at(-1) ?? 0);
+  await addMatching(views, { tenant, filter: {} }, choice, end);
+  const { events, withheld } = choice;
+  for await (const sequence of expiredSequences(views, tenant)) withheld.add(sequence);
+  const others = sequences.filter((sequence) => !events.has(sequence) && !withheld.has(sequence));
+  for (const sequence of sequences) if (!events.has(sequence)) events.set(sequence, {});
+  for (let from = 0; from < others.length; from += EVIDENCE_READS_AT_ONCE) {
+    const page = await readAll(log, others.slice(from, from + EVIDENCE_READS_AT_ONCE));
     for (const sequence of await hiddenAmong(views, tenant, page)) withheld.add(sequence);
-    for (const { record, payload } of page) if (!withheld.has(record.sequence)) bytes += payload.length;
-    if (bytes > EVIDENCE_BYTES_MAX) return tooLarge;
+    for (const { sequence, payload } of page)
+      if (!withheld.has(sequence)) choice.count(events.size, payload.length);
   }
-  return { kind: "chosen", sequences, withheld, bytes };
 };
+
+/** Of the first records of expired events. */
+async function* expiredSequences(views: Views, tenant: string): AsyncGenerator<number> {
+  for (let after: number[] | undefined; ; ) {
+    const rows = await views.select(
+      tenantList({
+        tenant,
+        table: EVENTS,
+        columns: ["sequence"],
+        where: [{ kind: "range", column: "sequence", to: 0 }],
+        orderBy: ["sequence"],
+        order: "asc",
+        after,
+        rowsMax: CHECKED_ROWS_PER_READ,
+      }),
+    );
+    for (const row of rows) yield -rowInteger(row, "sequence");
+    const last = rows.at(-1);
+    if (!last || rows.length < CHECKED_ROWS_PER_READ) return;
+    after = [rowInteger(last, "sequence")];
+    await otherWork();
+  }
+}
+
+const readAll = (log: Pick<LogReader, "read">, sequences: readonly number[]) =>
+  Promise.all(
+    sequences.map(async (sequence) => {
+      const message = await log.read(sequence);
+      if (message === undefined) throw new Error(`the log has no record at sequence ${sequence}`);
+      return message;
+    }),
+  );
 
 /** Records whose event the views do not show, including repeats of an expired event. */
 const hiddenAmong = async (
-  views: SealedStateDependencies["views"],
+  views: Views,
   tenant: string,
-  page: readonly ReadRecord<{ readonly sequence: number }>[],
+  page: readonly StoredMessage[],
 ): Promise<readonly number[]> => {
-  const named = page.map(({ record: { sequence }, payload }) => ({
-    sequence,
-    id: eventIdOf(payload, tenant),
-  }));
+  const named = page.map(({ sequence, payload }) => ({ sequence, id: eventIdOf(payload, tenant) }));
   const ids = new Set(named.flatMap(({ id }) => id ?? []));
   const rows = await views.load(
     EVENTS,

@@ -11,9 +11,8 @@ import { decisionList } from "../../views/cases/registers/decisions.ts";
 import { entryOf, listRows } from "../../views/kit/list.ts";
 import { type Row, rowText } from "../../views/store/tables.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
-import { ofAssets } from "./duties.ts";
 import type { EvidenceFilter } from "./evidence-filter.ts";
-import type { Found } from "./found.ts";
+import { type Found, ofAssets } from "./found.ts";
 
 export type Entry = Readonly<Record<string, unknown>>;
 
@@ -43,13 +42,6 @@ export interface Step extends Pick<Fact, "id" | "type" | "at" | "recorded" | "sa
   readonly linkedBy: LinkedBy | undefined;
 }
 
-export const NO_SUBJECTS: Subjects = {
-  assets: [],
-  hasMoreAssets: false,
-  decisions: [],
-  hasMoreDecisions: false,
-};
-
 type Views = Pick<ViewStore, "load" | "select">;
 
 interface Question {
@@ -63,41 +55,31 @@ interface Question {
 }
 
 export const readSubjects = async (views: Views, question: Question): Promise<Subjects> => {
-  const assets = await firstOf(assetEntries(views, question));
-  const chosen = await chooseDecisions(views, question);
+  const assets: Entry[] = [];
+  for await (const entry of assetEntries(views, question))
+    if (assets.push(entry) > EVIDENCE_SUMMARY_ROWS_MAX) break;
+  const { rows, hasMore } = await chooseDecisions(views, question);
   const caseOf = caseFinder(views, question);
   const decisions: DecisionStory[] = [];
-  for (const row of chosen.rows)
-    decisions.push(storyOf(row, await caseOf(rowText(row, "decision_id")), question));
+  for (const row of rows) decisions.push(storyOf(row, await caseOf(rowText(row, "decision_id")), question));
   return {
-    assets: assets.found,
-    hasMoreAssets: assets.hasMore,
+    assets: assets.slice(0, EVIDENCE_SUMMARY_ROWS_MAX),
+    hasMoreAssets: assets.length > EVIDENCE_SUMMARY_ROWS_MAX,
     decisions,
-    hasMoreDecisions: chosen.hasMore,
+    hasMoreDecisions: hasMore,
   };
-};
-
-const firstOf = async <Item>(
-  items: AsyncIterable<Item>,
-): Promise<{ readonly found: readonly Item[]; readonly hasMore: boolean }> => {
-  const found: Item[] = [];
-  for await (const item of items) {
-    if (found.length === EVIDENCE_SUMMARY_ROWS_MAX) return { found, hasMore: true };
-    found.push(item);
-  }
-  return { found, hasMore: false };
 };
 
 async function* assetEntries(
   views: Views,
   { tenant, filter: { assetIds }, found, at }: Question,
 ): AsyncGenerator<Entry> {
-  if (assetIds === undefined && found === undefined) {
-    for await (const row of listRows(views, tenant, assetList, { where: [], pageRows: PART_ROWS_MAX }))
-      yield assetEntry(row, at);
+  const ids = assetIds ?? (found && new Set(found.facts.map(({ asset }) => asset)));
+  if (ids === undefined) {
+    const all = listRows(views, tenant, assetList, { where: [], pageRows: PART_ROWS_MAX });
+    for await (const row of all) yield assetEntry(row, at);
     return;
   }
-  const ids = assetIds ?? [...new Set(found?.facts.map(({ asset }) => asset))];
   for (const id of ids) {
     const row = await findAsset(views, tenant, id);
     if (row) yield assetEntry(row, at);
@@ -105,10 +87,7 @@ async function* assetEntries(
 }
 
 /** Of more decisions than the page shows, those with missing steps, then the earliest. */
-const chooseDecisions = async (
-  views: Views,
-  question: Question,
-): Promise<{ readonly rows: readonly Row[]; readonly hasMore: boolean }> => {
+const chooseDecisions = async (views: Views, question: Question) => {
   const lacking: Row[] = [];
   const others: Row[] = [];
   let count = 0;
@@ -124,26 +103,20 @@ const chooseDecisions = async (
   };
 };
 
-const missingIn = (row: Row, at: string): boolean => {
-  if (row.steps === "[]") return false;
-  const { missing } = entryOf(decisionList, row, at);
-  return Array.isArray(missing) && missing.length > 0;
-};
+const missingIn = (row: Row, at: string): boolean =>
+  row.steps !== "[]" && texts(entryOf(decisionList, row, at).missing).length > 0;
 
 /** Those that were made in the period. */
 async function* decisionRows(views: Views, { tenant, filter, found }: Question): AsyncGenerator<Row> {
-  const [from, to] = [filter.from, filter.to].map((time) => (time === undefined ? undefined : timeKey(time)));
-  const rows: AsyncIterable<Row> | Iterable<Row> = found
-    ? found.decisions
-    : listRows(views, tenant, decisionList, { ...ofAssets(filter.assetIds), pageRows: PART_ROWS_MAX });
+  const [from, to] = [filter.from, filter.to].map((time) => time && timeKey(time));
+  const rows =
+    found?.decisions ??
+    listRows(views, tenant, decisionList, { ...ofAssets(filter.assetIds), pageRows: PART_ROWS_MAX });
   for await (const row of rows) {
     const at = rowText(row, "at");
     if ((from === undefined || at >= from) && (to === undefined || at < to)) yield row;
   }
 }
-
-/** One decision may have thousands of events; the bundle holds them all. */
-const STEPS_MAX = 20;
 
 /** Finds each case once: it may hold all the decisions of a page. */
 const caseFinder = (views: Views, { tenant, found: ofBundle, rules }: Question) => {
@@ -153,10 +126,13 @@ const caseFinder = (views: Views, { tenant, found: ofBundle, rules }: Question) 
       ofBundle?.case ??
       known.get(decisionId) ??
       (await findCase(views, tenant, { kind: "decision", value: decisionId, rules }));
-    if (found !== undefined) for (const { id } of found.is.decisions) known.set(id, found);
+    for (const { id } of found?.is.decisions ?? []) if (found) known.set(id, found);
     return found;
   };
 };
+
+/** One decision may have thousands of events; the bundle holds them all. */
+const STEPS_MAX = 20;
 
 const storyOf = (
   row: Row,
@@ -166,9 +142,8 @@ const storyOf = (
   const id = rowText(row, "decision_id");
   const decision = found?.is.decisions.find((each) => each.id === id);
   // A bundle about systems says nothing of the events of others.
-  const facts = (decision?.facts ?? []).filter(
-    ({ asset }) => ofBundle !== undefined || assetIds?.includes(asset) !== false,
-  );
+  const isTold = ({ asset }: Fact): boolean => ofBundle !== undefined || assetIds?.includes(asset) !== false;
+  const facts = decision?.facts.filter(isTold) ?? [];
   const entry = entryOf(decisionList, row, at);
   return {
     ...entry,
@@ -177,11 +152,7 @@ const storyOf = (
     pending: texts(entry.pending),
     legal_bases: texts(JSON.parse(rowText(row, "legal_bases"))),
     steps: facts.slice(0, STEPS_MAX).map((fact) => ({
-      id: fact.id,
-      type: fact.type,
-      at: fact.at,
-      recorded: fact.recorded,
-      says: fact.says,
+      ...{ id: fact.id, type: fact.type, at: fact.at, recorded: fact.recorded, says: fact.says },
       linkedBy: found?.is.links.decisionOf(fact)?.by,
     })),
     furtherSteps: Math.max(0, facts.length - STEPS_MAX),

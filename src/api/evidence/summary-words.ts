@@ -1,145 +1,37 @@
 /** The sentences of summary.html in English and Korean. Labels of types, states, rules and laws are those of every client (src/api/vocabulary). */
-import { type Html, html } from "./html.ts";
+import { html } from "./html.ts";
 
 export const SUMMARY_LANGUAGES = ["en", "ko"] as const;
 export type SummaryLanguage = (typeof SUMMARY_LANGUAGES)[number];
-
-export interface SummaryWords {
-  readonly evidence: (subject: string) => string;
-  readonly ofSystem: (id: string) => string;
-  readonly ofCase: (id: string) => string;
-  readonly ofDecision: (id: string) => string;
-  readonly ofPerson: (hash: string) => string;
-  readonly ofTenant: (tenant: string) => string;
-  readonly whole: (parts: { count: number; tenant: string; size: number }) => string;
-  readonly part: (parts: { count: number; tenant: string; size: number; period: string }) => string;
-  readonly withheld: (count: number) => string;
-  readonly period: (from: string | undefined, to: string | undefined) => string;
-  readonly duties: (parts: { count: number; at: string; overdue: number; breached: number }) => string;
-  readonly recordedLate: (count: number) => Html;
-  readonly times: string;
-  readonly contents: string;
-  readonly coverage: string;
-  readonly terms: Readonly<Record<(typeof TERMS)[number], string>>;
-  readonly all: string;
-  readonly count: (count: number) => string;
-  readonly places: (leaves: readonly [number, number], sequences: readonly [number, number]) => string;
-  readonly tablesAsOf: (sequence: number) => string;
-  readonly root: (count: number) => string;
-  readonly made: (at: string, generator: string) => string;
-  readonly forKey: string;
-  readonly timeline: string;
-  readonly timelineNote: string;
-  readonly hashesOnly: string;
-  readonly more: (shown: number, count: number, file: string) => Html;
-  readonly obligations: string;
-  readonly noObligation: string;
-  readonly obligationsNote: (at: string) => string;
-  readonly waived: (at: string, by: string, reason: string) => string;
-  readonly late: string;
-  readonly decisions: string;
-  readonly noDecision: string;
-  readonly decisionsNote: string;
-  readonly moreDecisions: Html;
-  readonly moreSteps: (count: number) => string;
-  readonly received: (at: string) => string;
-  readonly reviewer: (name: string) => string;
-  readonly notInLog: string;
-  readonly notDue: string;
-  readonly nothingMissing: string;
-  readonly unlinked: string;
-  readonly whoToAsk: string;
-  readonly nobody: string;
-  readonly nobodyToAsk: string;
-  readonly assetsNote: string;
-  readonly moreAssets: Html;
-  readonly howToVerify: string;
-  readonly verifier: string;
-  readonly verifierKey: Html;
-  readonly notProven: string;
-  readonly limits: {
-    readonly truth: string;
-    readonly sent: string;
-    readonly filter: string;
-    readonly kept: (events: number, kept: number) => string;
-    readonly tables: Html;
-    readonly time: string;
-  };
-  readonly columns: Readonly<Record<(typeof COLUMNS)[number], string>>;
-}
-
-const TERMS = [
-  "tenant",
-  "system",
-  "case",
-  "decision",
-  "person",
-  "period",
-  "records",
-  "tables",
-  "log",
-  "checkpoint",
-  "signingKey",
-  "made",
-  "request",
-] as const;
-export type Term = (typeof TERMS)[number];
-
-const COLUMNS = [
-  "time",
-  "received",
-  "event",
-  "system",
-  "eventId",
-  "linkedBy",
-  "sequence",
-  "leaf",
-  "state",
-  "due",
-  "obligation",
-  "clause",
-  "since",
-  "met",
-  "recorded",
-  "decision",
-  "decided",
-  "happened",
-  "missing",
-  "oversight",
-  "owner",
-  "tier",
-  "version",
-] as const;
-export type ColumnName = (typeof COLUMNS)[number];
 
 export const figure = (count: number): string => count.toLocaleString("en-US");
 const counted = (count: number, what: string): string => `${figure(count)} ${what}${count === 1 ? "" : "s"}`;
 const orNone = (count: number, state: string): string =>
   count === 0 ? `none is ${state}` : `${figure(count)} ${state}`;
 
-const EN: SummaryWords = {
-  evidence: (subject) => `Evidence: ${subject}`,
-  ofSystem: (id) => `AI system ${id}`,
-  ofCase: (id) => `case ${id}`,
-  ofDecision: (id) => `decision ${id}`,
-  ofPerson: (hash) => `person ${hash}`,
-  ofTenant: (tenant) => `tenant ${tenant}`,
-  whole: ({ count, tenant, size }) =>
+const EN = {
+  evidence: (subject: string) => `Evidence: ${subject}`,
+  ofSystem: (id: string) => `AI system ${id}`,
+  ofCase: (id: string) => `case ${id}`,
+  ofDecision: (id: string) => `decision ${id}`,
+  ofPerson: (hash: string) => `person ${hash}`,
+  ofTenant: (tenant: string) => `tenant ${tenant}`,
+  whole: (count: number, tenant: string, size: number) =>
     `${counted(count, "record")} of the tenant ${tenant}: every record of its log up to the signed checkpoint of ${size}.`,
-  part: ({ count, tenant, size, period }) =>
+  part: (count: number, tenant: string, size: number, period: string) =>
     `${counted(count, "record")} of the tenant ${tenant}, ${period}, each proven to be in the log of ${counted(size, "record")} that the checkpoint covers.`,
-  withheld: (count) =>
+  withheld: (count: number) =>
     ` Of ${counted(count, "record")} only the hash is here, because the event has expired, or is none that the service understands.`,
-  period: (from, to) => {
+  period: (from: string | undefined, to: string | undefined) => {
     const bounds = [
       ...(from === undefined ? [] : [`from ${from}`]),
       ...(to === undefined ? [] : [`before ${to}`]),
     ];
     return bounds.length === 0 ? "of all times" : `${bounds.join(", ")} (as events say)`;
   },
-  duties: ({ count, at, overdue, breached }) =>
+  duties: (count: number, at: string, overdue: number, breached: number) =>
     `${counted(count, "obligation")} at ${at}: ${orNone(overdue, "overdue")}, ${orNone(breached, "breached")}.`,
-  recordedLate: (count) =>
+  recordedLate: (count: number) =>
     count === 0
       ? html`None was met only by an event that was recorded late.`
       : html`<strong>${counted(count, "obligation")} recorded late</strong>: the events say that ${count === 1 ? "it was" : "they were"} met in time or had more time, and the log received them only after the due time.`,
@@ -162,34 +54,34 @@ const EN: SummaryWords = {
     request: "Request",
   },
   all: "all",
-  count: (count) => counted(count, "record"),
-  places: (leaves, sequences) =>
+  count: (count: number) => counted(count, "record"),
+  places: (leaves: readonly number[], sequences: readonly number[]) =>
     `leaf ${leaves[0]} to ${leaves[1]}, sequence ${sequences[0]} to ${sequences[1]}`,
-  tablesAsOf: (sequence) =>
+  tablesAsOf: (sequence: number) =>
     `obligations, decisions and AI systems as they were at sequence ${sequence} of the log`,
-  root: (count) => `${counted(count, "record")}, root`,
-  made: (at, generator) => `${at} by ${generator}`,
+  root: (count: number) => `${counted(count, "record")}, root`,
+  made: (at: string, generator: string) => `${at} by ${generator}`,
   forKey: "for the API key",
   timeline: "Timeline",
   timelineNote:
     "In the order of the log. The time is the one that the event gives itself. Linked is the rule by which it belongs to a decision, objection or incident that this page shows.",
   hashesOnly: "Of all its records only the hash is here.",
-  more: (shown, count, file) =>
+  more: (shown: number, count: number, file: string) =>
     html`These are the first ${figure(shown)} of ${figure(count)}; all are in <code>${file}</code>.`,
   obligations: "Obligations",
   noObligation: "No event here starts an obligation that this service knows.",
-  obligationsNote: (at) =>
+  obligationsNote: (at: string) =>
     `As the events say at ${at}, what is overdue first. Recorded is when the log received the event that met it. Obligations of all times are shown, also where the bundle has a period. Not legal advice: the clause is where to check.`,
-  waived: (at, by, reason) => `Waived ${at} by ${by}: ${reason}`,
+  waived: (at: string, by: string, reason: string) => `Waived ${at} by ${by}: ${reason}`,
   late: "late",
   decisions: "What was decided",
   noDecision: "No event here names a decision.",
   decisionsNote:
     "As the events say, decisions with a missing step first. Beside each time stands when the log received the event, and the rule that links it to the decision.",
   moreDecisions: html`There are more: <code>GET /v1/decisions</code> lists all, each with what is missing.`,
-  moreSteps: (count) => `and ${counted(count, "event")} more`,
-  received: (at) => `received ${at}`,
-  reviewer: (name) => `reviewer ${name}`,
+  moreSteps: (count: number) => `and ${counted(count, "event")} more`,
+  received: (at: string) => `received ${at}`,
+  reviewer: (name: string) => `reviewer ${name}`,
   notInLog: "Not in the log",
   notDue: "Not due yet",
   nothingMissing: "nothing",
@@ -210,7 +102,7 @@ const EN: SummaryWords = {
     sent: "That everything was sent. What a system never sent is in no log.",
     filter:
       "That nothing else matches the filter. Only a bundle without a filter holds every record, and can be checked for gaps.",
-    kept: (events, kept) =>
+    kept: (events: number, kept: number) =>
       `That its obligations follow from the whole case: it has ${counted(events, "event")}, and ${figure(kept)} of those are looked at for them, up to a bound per name: the first decision and notice, then what is said of objections, explanations, reviews, reversals and incidents, then all else; of each sort the earliest.`,
     tables: html`The tables of this page, <code>obligations.csv</code> and <code>events.csv</code>: the service worked them out from the records. The manifest, which is in the system's log, says that they are as they were made.`,
     time: "When an event happened. Its own time is its sender's word; the sequence is the order in which the log took it.",
@@ -242,6 +134,10 @@ const EN: SummaryWords = {
   },
 };
 
+export type SummaryWords = typeof EN;
+export type Term = keyof SummaryWords["terms"];
+export type ColumnName = keyof SummaryWords["columns"];
+
 const KO: SummaryWords = {
   evidence: (subject) => `증거 자료: ${subject}`,
   ofSystem: (id) => `AI 시스템 ${id}`,
@@ -249,9 +145,9 @@ const KO: SummaryWords = {
   ofDecision: (id) => `결정 ${id}`,
   ofPerson: (hash) => `정보주체 ${hash}`,
   ofTenant: (tenant) => `테넌트 ${tenant}`,
-  whole: ({ count, tenant, size }) =>
+  whole: (count, tenant, size) =>
     `테넌트 ${tenant}의 기록 ${figure(count)}건: 서명된 체크포인트(${figure(size)}건)까지 로그의 모든 기록입니다.`,
-  part: ({ count, tenant, size, period }) =>
+  part: (count, tenant, size, period) =>
     `테넌트 ${tenant}의 기록 ${figure(count)}건, ${period}. 각 기록이 체크포인트가 포함하는 로그(${figure(size)}건)에 있음이 증명됩니다.`,
   withheld: (count) =>
     ` 그중 ${figure(count)}건은 해시만 있습니다. 이벤트가 만료되었거나 서비스가 해석할 수 없는 기록입니다.`,
@@ -262,7 +158,7 @@ const KO: SummaryWords = {
     ];
     return bounds.length === 0 ? "전체 기간" : `${bounds.join(" ")} (이벤트에 기재된 시각 기준)`;
   },
-  duties: ({ count, at, overdue, breached }) =>
+  duties: (count, at, overdue, breached) =>
     `${at} 현재 의무 ${figure(count)}건: 기한 경과 ${figure(overdue)}건, 위반 ${figure(breached)}건.`,
   recordedLate: (count) =>
     count === 0

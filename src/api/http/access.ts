@@ -3,12 +3,10 @@
 import type { Scope } from "../../access/scopes.ts";
 import { ROLE_SCOPES, ROLES, type Role } from "../../access/seats.ts";
 
-/** For routes that every valid key may use. */
 export const ANY_SCOPE = "any";
 
 /** How a route is limited for a seat with `covers`. */
 export type SeatLimit =
-  /** Shows nothing of any event. */
   | "open"
   /** By its filter of systems (or the system in its path) and its `from` and `to`. */
   | "by_system_and_time"
@@ -20,7 +18,6 @@ export type SeatLimit =
   | "by_events"
   /** The handler compares the event. */
   | "by_handler"
-  /** Cannot be limited. */
   | "closed";
 
 export interface Access {
@@ -65,7 +62,6 @@ export const CALENDAR_FEED: Access = {
 export const EMBEDDING: Access = { scope: "events:embed", isForDevelopers: false, seat: "closed" };
 export const WAIVING: Access = { scope: "obligations:waive", isForDevelopers: false, seat: "closed" };
 
-/** The roles that may use the route. */
 export const rolesOf = ({ scope, isForDevelopers }: Access): readonly Role[] =>
   ROLES.filter(
     (role) =>
@@ -76,7 +72,6 @@ export const rolesOf = ({ scope, isForDevelopers }: Access): readonly Role[] =>
 export const refusesDevelopers = ({ scope, isForDevelopers }: Access): boolean =>
   !isForDevelopers && scope !== ANY_SCOPE && ROLE_SCOPES.developer.includes(scope);
 
-/** Sentences for the documentation. */
 export const SEAT_SAYS: Readonly<Record<SeatLimit, string>> = {
   open: "",
   by_system_and_time: "With `covers`, its `asset_id`, `from` and `to` are limited to those of the seat.",

@@ -1,24 +1,8 @@
 /** The entry of all requests: opens each request, routes it, answers what no route takes, and writes its log line. */
 import { type AnyElysia, Elysia } from "elysia";
-import type { ActionRecorder } from "../../access/action.ts";
-import type {
-  EvidenceAction,
-  ExportAction,
-  SessionAction,
-  ViewAction,
-  WaiverAction,
-} from "../../access/administration/system-events.ts";
-import type { RandomBytes } from "../../access/api-key.ts";
-import type { Calendars } from "../../access/calendars.ts";
-import { clientAddress } from "../../access/client-address.ts";
-import type { ClientRateLimiter } from "../../access/client-rate-limit.ts";
-import type { KeyLimiter } from "../../access/key-limiter.ts";
-import type { KeyStore } from "../../access/key-store.ts";
-import type { Keys } from "../../access/keys.ts";
-import type { Retention } from "../../access/retention/retention.ts";
-import { potBounds } from "../../access/shared-pot.ts";
-import type { EventVocabulary } from "../../event/audit-event.ts";
-import type { Rules } from "../../law/obligations/obligation.ts";
+import { KeyEndedError } from "../../access/action.ts";
+import { clientAddress } from "../../access/client.ts";
+import { quotaBounds } from "../../access/memory-quota.ts";
 import {
   ANSWER_BYTES_HELD_MAX,
   BODIES_DISCARDED_AT_ONCE,
@@ -26,109 +10,42 @@ import {
   BODY_MS_MAX,
   SANDBOX_ANSWER_BYTES_HELD_MAX,
 } from "../../limits.ts";
-import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
-import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
+import { LogUnavailableError } from "../../log/event-log.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import type { Metrics } from "../../telemetry/metrics.ts";
-import type { MadeViews } from "../../views/kit/made-views.ts";
-import type { ReconciliationDependencies } from "../../views/ledger/reconcile.ts";
 import { ViewsUnavailableError } from "../../views/store/unavailable.ts";
-import type { ViewStore } from "../../views/store/view-store.ts";
-import type { Intake } from "../intake/intake.ts";
-import { activityRoutes } from "../routes/activity.ts";
 import { assetRoutes } from "../routes/assets.ts";
 import { bundleRoutes } from "../routes/bundles.ts";
 import { calendarRoutes } from "../routes/calendars.ts";
 import { caseRoutes } from "../routes/cases.ts";
 import { classificationRoutes } from "../routes/classification.ts";
-import { type ConsoleFiles, consoleRoutes } from "../routes/console.ts";
-import { coverageRoutes } from "../routes/coverage.ts";
-import { type DocsAssets, docsRoutes } from "../routes/docs.ts";
+import { activityRoutes, reconciliationRoutes } from "../routes/counts.ts";
+import { docsRoutes } from "../routes/docs.ts";
 import { embedRoutes } from "../routes/embed.ts";
+import { eventRoutes } from "../routes/events.ts";
 import { evidenceRoutes } from "../routes/evidence.ts";
-import { expiringRoutes } from "../routes/expiring.ts";
-import { exportRoutes } from "../routes/export.ts";
-import { ingestionRoutes } from "../routes/ingestion.ts";
+import { batchRoutes, ingestionRoutes } from "../routes/ingestion.ts";
 import { keyRoutes } from "../routes/keys.ts";
 import { logRoutes } from "../routes/log.ts";
 import { obligationRoutes } from "../routes/obligations.ts";
-import { operationRoutes, type Readiness } from "../routes/operation.ts";
+import { operationRoutes, restoreRoutes } from "../routes/operation.ts";
+import { pageRoutes } from "../routes/pages.ts";
 import { proofRoutes } from "../routes/proof.ts";
-import { reconciliationRoutes } from "../routes/reconciliation.ts";
-import { registerRoutes } from "../routes/registers.ts";
-import { type AcceptRestore, restoreRoutes } from "../routes/restore.ts";
-import { retentionRoutes } from "../routes/retention.ts";
+import { coverageRoutes, registerRoutes } from "../routes/registers.ts";
+import { expiringRoutes, holdRoutes, retentionRoutes } from "../routes/retention.ts";
 import { sandboxRoutes } from "../routes/sandbox.ts";
-import { type SandboxPage, sandboxPageRoutes } from "../routes/sandbox-page.ts";
-import { searchRoutes } from "../routes/search.ts";
 import { sessionRoutes } from "../routes/session.ts";
-import { type SignIn, signInRoutes } from "../routes/sign-in.ts";
+import { signInRoutes } from "../routes/sign-in.ts";
 import { streamRoutes } from "../routes/stream.ts";
-import { type VerifyPage, verifyPageRoutes } from "../routes/verify-page.ts";
 import { vocabularyRoutes } from "../routes/vocabulary.ts";
-import { waiverRoutes } from "../routes/waivers.ts";
-import type { SandboxProver } from "../sandbox/sandbox-proof.ts";
-import type { BodyReader } from "./body.ts";
-import { createGuard } from "./guard.ts";
+import { headersOf, respond } from "./answers.ts";
+import { createRestDiscarder } from "./body.ts";
+import type { Dependencies, HttpDependencies } from "./dependencies.ts";
+import { createGuard, KEY_ENDED } from "./guard.ts";
 import { createMethodTable, hasParameter, type MethodTable } from "./method-table.ts";
-import type { OpenStreams } from "./open-streams.ts";
 import { type ProblemCode, problem } from "./problem.ts";
-import { contextOf, openRequest, type RequestContext } from "./request-context.ts";
-import { pathStartOf, requestUrl } from "./request-url.ts";
-import { createRestDiscarder } from "./rest-of-body.ts";
-import { createUntakenAnswers } from "./untaken-answers.ts";
-import { isSandboxPath, watermarked } from "./watermark.ts";
-
-interface HttpDependencies {
-  readonly intake: Intake;
-  readonly views: ViewStore;
-  readonly madeViews: Pick<MadeViews, "check">;
-  readonly log: LogReader;
-  readonly checkpoints: CheckpointStore;
-  /** First part of the origin of every tenant's log. */
-  readonly serviceName: string;
-  /** Ended when the service stops, before the listener waits for running requests. */
-  readonly streams: OpenStreams;
-  readonly exports: OpenStreams;
-  readonly rules: Rules;
-  readonly reconciliation: ReconciliationDependencies;
-  readonly keys: Keys;
-  readonly calendars: Calendars;
-  readonly retention: Retention;
-  readonly acceptRestore: AcceptRestore;
-  readonly isLogBehind: () => boolean;
-  readonly recorder: ActionRecorder<
-    ExportAction | EvidenceAction | SessionAction | ViewAction | WaiverAction
-  >;
-  readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
-  /** Undefined if people sign in with API keys alone. */
-  readonly signIn: SignIn | undefined;
-  readonly vocabulary: EventVocabulary;
-  readonly readiness: Readiness;
-  readonly docsAssets: DocsAssets;
-  readonly consoleFiles: () => Promise<ConsoleFiles | undefined>;
-  readonly version: string;
-  /** Proxies whose X-Forwarded-For is believed; 0 for none. */
-  readonly trustedHops: number;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-  readonly limiter: KeyLimiter;
-  readonly bodies: BodyReader;
-  readonly sandboxPage: SandboxPage;
-  /** Undefined if this runtime has no bundler. */
-  readonly verifyPage: VerifyPage | undefined;
-  readonly sandbox: {
-    readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
-    readonly reader: Pick<LogReader, "read" | "lastSequence">;
-    readonly limiter: ClientRateLimiter;
-    readonly bodies: BodyReader;
-    readonly prove: SandboxProver;
-  };
-  readonly now: () => Date;
-  readonly randomBytes: RandomBytes;
-  /** A UUIDv7. */
-  readonly newRequestId: () => string;
-}
+import { contextOf, openRequest, pathStartOf, type RequestContext, requestUrl } from "./request-context.ts";
+import { createResponseBackpressure } from "./response-backpressure.ts";
+import { createKeyedRoute, type Route } from "./route.ts";
 
 /** Answers one request. The socket's address is read only where it is needed. Never rejects. */
 export type HttpHandler = (
@@ -139,7 +56,6 @@ export type HttpHandler = (
 export const createHttpApp = (dependencies: HttpDependencies): HttpHandler =>
   handlerOf(dependencies, createRoutes(dependencies));
 
-/** What a process of any role needs for its answers. */
 export type OperationDependencies = Pick<
   HttpDependencies,
   "readiness" | "metrics" | "logger" | "trustedHops" | "newRequestId"
@@ -160,11 +76,8 @@ export const createStartingApp = (dependencies: OperationDependencies): HttpHand
   );
 
 const operationApp = (dependencies: OperationDependencies, refuse: Refuse): HttpHandler => {
-  const { metrics, logger, readiness } = dependencies;
-  const app = withRoutes({ logger, refuse }, (bare) =>
-    bare.use(operationRoutes({ readiness, registry: metrics.registry })),
-  );
-  return handlerOf(dependencies, app);
+  const { logger } = dependencies;
+  return handlerOf(dependencies, withRoutes({ logger, refuse }, operationRoutes(dependencies)));
 };
 
 const handlerOf = (
@@ -172,9 +85,9 @@ const handlerOf = (
   app: AnyElysia,
 ): HttpHandler => {
   const isLogged = logger.isEnabled("info");
-  const untaken = createUntakenAnswers({
-    ofTenants: potBounds(ANSWER_BYTES_HELD_MAX),
-    ofClients: potBounds(SANDBOX_ANSWER_BYTES_HELD_MAX),
+  const backpressure = createResponseBackpressure({
+    ofTenants: quotaBounds(ANSWER_BYTES_HELD_MAX),
+    ofClients: quotaBounds(SANDBOX_ANSWER_BYTES_HELD_MAX),
   });
   const discardRest = createRestDiscarder({
     bytesMax: BODY_BYTES_DISCARDED_MAX,
@@ -191,7 +104,7 @@ const handlerOf = (
         return clientAddress({ socketAddress: connection.address, forwardedFor, trustedHops });
       },
       keepOpen: connection.keepOpen,
-      untaken,
+      backpressure,
     });
     let response: Response;
     try {
@@ -199,9 +112,7 @@ const handlerOf = (
     } catch (error) {
       response = errorAnswer(error, context, logger);
     }
-    if (isSandboxPath(request.url)) response = await watermarked(response);
     if (response.status >= 400) await discardRest(request);
-    // RFC 9112 §9.6.
     if (connection.isLast()) response.headers.set("connection", "close");
     const { status } = response;
     const { method } = request;
@@ -227,61 +138,60 @@ const makeRoutable = (request: Request): void => {
   Object.defineProperty(request, "url", { value: `http://localhost${url.slice(pathStart)}` });
 };
 
-const createRoutes = (dependencies: HttpDependencies): AnyElysia => {
-  const { docsAssets, version, readiness, metrics, logger } = dependencies;
-  const { settings } = dependencies.signIn ?? {};
-  const guarded = {
-    ...dependencies,
-    guard: createGuard({ ...dependencies, signInSecret: settings?.clientSecret }),
-  };
+/** In the order of the documentation. */
+const ROUTES: readonly ((dependencies: Dependencies) => readonly Route[])[] = [
+  ingestionRoutes,
+  batchRoutes,
+  streamRoutes,
+  evidenceRoutes,
+  bundleRoutes,
+  eventRoutes,
+  assetRoutes,
+  caseRoutes,
+  logRoutes,
+  proofRoutes,
+  registerRoutes,
+  coverageRoutes,
+  obligationRoutes,
+  calendarRoutes,
+  reconciliationRoutes,
+  activityRoutes,
+  embedRoutes,
+  classificationRoutes,
+  vocabularyRoutes,
+  keyRoutes,
+  sessionRoutes,
+  signInRoutes,
+  retentionRoutes,
+  holdRoutes,
+  expiringRoutes,
+  restoreRoutes,
+  pageRoutes,
+  sandboxRoutes,
+  operationRoutes,
+];
+
+const createRoutes = (given: HttpDependencies): AnyElysia => {
+  const guard = createGuard({ ...given, signInSecret: given.signIn?.settings.clientSecret });
+  const dependencies = { ...given, guard, route: createKeyedRoute({ ...given, guard }) };
   const refuse = refuseUnmatched(
     "not_found",
     "There is nothing at this path. The API is described at /docs.",
   );
-  return withRoutes({ logger, refuse }, (bare) =>
-    bare
-      .use(docsRoutes({ assets: docsAssets, version }))
-      .use(ingestionRoutes(guarded))
-      .use(streamRoutes(guarded))
-      .use(exportRoutes(guarded))
-      .use(evidenceRoutes(guarded))
-      .use(bundleRoutes(guarded))
-      .use(searchRoutes(guarded))
-      .use(assetRoutes(guarded))
-      .use(caseRoutes(guarded))
-      .use(logRoutes(guarded))
-      .use(proofRoutes(guarded))
-      .use(registerRoutes(guarded))
-      .use(coverageRoutes(guarded))
-      .use(obligationRoutes(guarded))
-      .use(calendarRoutes(guarded))
-      .use(waiverRoutes(guarded))
-      .use(reconciliationRoutes(guarded))
-      .use(activityRoutes(guarded))
-      .use(embedRoutes(guarded))
-      .use(classificationRoutes(guarded))
-      .use(vocabularyRoutes(guarded))
-      .use(keyRoutes(guarded))
-      .use(sessionRoutes(guarded))
-      .use(signInRoutes(dependencies))
-      .use(retentionRoutes(guarded))
-      .use(expiringRoutes(guarded))
-      .use(restoreRoutes(guarded))
-      .use(sandboxPageRoutes(dependencies.sandboxPage))
-      .use(consoleRoutes(dependencies.consoleFiles, settings?.issuer.host))
-      .use(verifyPageRoutes(dependencies.verifyPage))
-      .use(sandboxRoutes({ ...dependencies, ...dependencies.sandbox }))
-      .use(operationRoutes({ readiness, registry: metrics.registry })),
+  return withRoutes(
+    { logger: given.logger, refuse },
+    ROUTES.flatMap((routes) => routes(dependencies)),
+    (bare) => bare.use(docsRoutes(given)),
   );
 };
 
-/** Makes the answer if no route takes the request. */
 type Refuse = (request: Request, context: RequestContext, methods: MethodTable) => Response;
 
-/** The routes of `add`, with an answer for requests that none of them takes. */
+/** The routes, with an answer for requests that none of them takes. */
 const withRoutes = (
   { logger, refuse }: { readonly logger: Logger; readonly refuse: Refuse },
-  add: (bare: AnyElysia) => AnyElysia,
+  routes: readonly Route[],
+  add: (bare: AnyElysia) => AnyElysia = (bare) => bare,
 ): AnyElysia => {
   let methods: MethodTable = { allowed: () => [], isWrittenOut: () => false };
   // Both hooks come first: they cover only routes that are added after them (measured with Elysia 1.4).
@@ -298,6 +208,8 @@ const withRoutes = (
       context.route = route;
       return undefined;
     });
+  for (const { method, path, handle, detail } of routes)
+    bare.route(method, path, handle, { parse: "none", detail });
   const app = add(bare);
   methods = createMethodTable(app.routes);
   return app;
@@ -311,7 +223,7 @@ const refuseUnmatched =
     const allowed = methods.allowed(pathname);
     const headers = { allow: allowed.join(", ") };
     if (request.method === "OPTIONS" && allowed.length > 0) {
-      return new Response(null, { status: 204, headers: { ...headers, "x-request-id": context.requestId } });
+      return new Response(null, { status: 204, headers: { ...headers, ...headersOf(context) } });
     }
     // The method is allowed, but the router does not know the path as it was sent: with a fragment, or on Deno with a dot segment.
     if (allowed.length === 0 || allowed.includes(request.method))
@@ -327,6 +239,7 @@ const refuseUnmatched =
  * the logger, never to the client.
  */
 const errorAnswer = (error: unknown, context: RequestContext, logger: Logger): Response => {
+  if (error instanceof KeyEndedError) return respond(context, KEY_ENDED);
   if (error instanceof LogUnavailableError) {
     return problem(context, "log_unavailable", { detail: `${error.message} Ask again.` });
   }

@@ -1,5 +1,11 @@
-/** Query parameters that filter events, and their documentation: one set for lists, streams and exports. */
-import { canonicalTraceId, isLegalBasis, isSha256, LEGAL_BASIS, SHA256 } from "../../event/formats.ts";
+/** Query parameters that filter events: one set for lists, streams and exports. */
+import {
+  canonicalTraceId,
+  isLegalBasis,
+  isSha256,
+  LEGAL_BASIS as LEGAL_BASIS_PATTERN,
+  SHA256,
+} from "../../event/formats.ts";
 import { RISK_TIERS } from "../../event/risk-tiers.ts";
 import { readSearchText } from "../../event/search-text.ts";
 import {
@@ -13,155 +19,155 @@ import {
 } from "../../limits.ts";
 import type { AskedFacts } from "../../views/events/labels.ts";
 import type { EventConditions } from "../../views/events/queries.ts";
-import type { Parameter } from "./openapi.ts";
-import type { Query } from "./query.ts";
-import { parameter } from "./reading.ts";
-import { combinations, type Form, oneOf, several, severalParameter } from "./several.ts";
-import { readTimeRange, timeRangeParameters } from "./time-range.ts";
+import {
+  type Asking,
+  allOf,
+  choice,
+  combinations,
+  type Form,
+  oneOf,
+  several,
+  textAs,
+  timeRange,
+} from "./parameters.ts";
 
-/**
- * The form of a group and of a type. Unknown names are allowed: the log may hold types that this version or its settings no longer accept.
- */
+/** The form of a group and of a type. Unknown names are allowed: the log may hold types that this version or its settings no longer accept. */
 const GROUP = /^[a-z][a-z0-9_]*\.\*$/;
 const TYPE = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?$/;
 
-export const HASH = { isValid: isSha256, expects: 'a hash written as "sha256:" and 64 hexadecimal digits' };
-export const HASH_SCHEMA: Parameter["schema"] = { type: "string", pattern: SHA256.source };
-export const LEGAL_BASIS_FORM = {
+export const HASH: Form = {
+  isValid: isSha256,
+  expects: 'a hash written as "sha256:" and 64 hexadecimal digits',
+  schema: { type: "string", pattern: SHA256.source },
+};
+export const LEGAL_BASIS: Form = {
   isValid: isLegalBasis,
   expects: `a name in lower snake case of at most ${LEGAL_BASIS_CHARACTERS_MAX} characters, for example pipa_37_2_kr`,
+  schema: { type: "string", pattern: LEGAL_BASIS_PATTERN.source, maxLength: LEGAL_BASIS_CHARACTERS_MAX },
 };
-export const LEGAL_BASIS_SCHEMA: Parameter["schema"] = {
-  type: "string",
-  pattern: LEGAL_BASIS.source,
-  maxLength: LEGAL_BASIS_CHARACTERS_MAX,
+const EVENT_TYPE: Form = {
+  isValid: (text) => GROUP.test(text) || TYPE.test(text),
+  expects: "a type such as decision.automated_decision_made, or a group such as decision.*",
+  schema: { type: "string", pattern: `${GROUP.source}|${TYPE.source}` },
 };
 
+export const EVENT_TYPES = several(
+  "event_type",
+  "Exactly this type, or a group: `decision.*`. The six legacy types, and those of one word that the operator adds (EXTRA_EVENT_TYPES), are the group `legacy.*`. A type that no event has finds nothing.",
+  EVENT_TYPE,
+);
+
 interface Fact {
+  readonly name: string;
+  readonly description?: string;
   readonly form?: Form;
+  readonly asking: Asking<readonly string[] | undefined>;
   readonly of: (value: string) => AskedFacts;
 }
 
-/** What each filter of several values asks of an event, a value at a time. */
-const FACTS = {
-  asset_id: { of: (assetId) => ({ assetId }) },
-  event_type: {
-    form: {
-      isValid: (text) => GROUP.test(text) || TYPE.test(text),
-      expects: "a type such as decision.automated_decision_made, or a group such as decision.*",
-    },
-    of: (type) => (GROUP.test(type) ? { eventGroup: type.slice(0, -2) } : { eventType: type }),
-  },
-  risk_tier: { form: oneOf(RISK_TIERS), of: (riskTier) => ({ riskTier }) },
-  legal_basis: { form: LEGAL_BASIS_FORM, of: (legalBasis) => ({ legalBasis }) },
-  correlation_id: { of: (correlationId) => ({ correlationId }) },
-  subject_hash: { form: HASH, of: (subjectHash) => ({ subjectHash }) },
-  trace_id: { of: (traceId) => ({ traceId: canonicalTraceId(traceId) }) },
-} as const satisfies Readonly<Record<string, Fact>>;
-
-/** Not `asset_id=!x`: an id may begin with any character. */
-const NOT = "not_";
-
-/** A filter of one value is a condition of its own, and all with several are taken apart into alternatives. */
-export const readFacts = (query: Query, names: readonly (keyof typeof FACTS)[]): EventConditions => {
-  let single: AskedFacts = {};
-  const choices: { readonly name: string; readonly values: readonly AskedFacts[] }[] = [];
-  const noneOf: AskedFacts[] = [];
-  for (const name of names) {
-    const { form, of }: Fact = FACTS[name];
-    const values = several(query, name, form)?.map(of) ?? [];
-    if (values.length > 1) choices.push({ name, values });
-    else single = { ...single, ...values[0] };
-    noneOf.push(...(several(query, NOT + name, form)?.map(of) ?? []));
-  }
-  if (noneOf.length > FILTER_COMBINATIONS_MAX)
-    query.refuse(
-      NOT + (names[0] ?? ""),
-      `${noneOf.length} values are to be left out, and at most ${FILTER_COMBINATIONS_MAX} are at once: send fewer.`,
-    );
-  return {
-    ...single,
-    ...(choices.length > 0 && {
-      anyOf: combinations(query, choices).map((facts) => Object.assign({}, ...facts)),
-    }),
-    ...(noneOf.length > 0 && { noneOf }),
-    timeField: "timestamp",
-  };
-};
-
-const KIND = ["event_type", "risk_tier"] as const;
-
-/** The filters that a live stream takes. */
-export const readStreamFilter = (query: Query): EventConditions => readFacts(query, [...KIND, "asset_id"]);
-
-/** Types or groups, for counts, which are kept by either. */
-export const readEventTypes = (
-  query: Query,
-): { readonly eventTypes?: readonly string[]; readonly eventGroups?: readonly string[] } => {
-  const asked = several(query, "event_type", FACTS.event_type.form);
-  if (asked === undefined) return {};
-  const [groups = [], types = []] = [true, false].map((isGroup) =>
-    asked.filter((text) => GROUP.test(text) === isGroup),
-  );
-  if (groups.length > 0 && types.length > 0)
-    query.refuse("event_type", "event_type has types and groups: send one kind of them.");
-  return types.length > 0
-    ? { eventTypes: types }
-    : { eventGroups: groups.map((group) => group.slice(0, -2)) };
-};
-
-export const readEventFilter = (query: Query): EventConditions => readFilter(query, ["asset_id"]);
-
-/** All except the asset, which is in the path. */
-export const readTimelineFilter = (query: Query): EventConditions => readFilter(query, []);
-
-const readFilter = (query: Query, more: readonly (keyof typeof FACTS)[]): EventConditions => ({
-  ...readFacts(query, [...KIND, "legal_basis", "correlation_id", "subject_hash", "trace_id", ...more]),
-  tags: readTags(query),
-  text: query.read("q", readSearchText),
-  ...readTimeRange(query),
-  timeField: query.choice("time_field", ["timestamp", "received_at"], "timestamp"),
+const fact = (name: string, description: string, of: Fact["of"], form?: Form): Fact => ({
+  name,
+  ...(form && { form }),
+  asking: several(name, description, form),
+  of,
 });
 
-/** More tags than an event can have are refused: they would always find nothing. */
-const readTags = (query: Query): EventConditions["tags"] => {
-  const tags = query.prefixed(TAG_PREFIX);
-  if (tags.length > TAGS_MAX)
-    query.refuse(
-      TAG_PREFIX,
-      `${tags.length} tags are asked for, and an event has at most ${TAGS_MAX}: send fewer.`,
-    );
-  return tags;
-};
-const TAG_PREFIX = "tag.";
-
-const ASSET = severalParameter("asset_id", "Exactly this asset.");
-
-export const EVENT_TYPE_PARAMETER = severalParameter(
-  "event_type",
-  "Exactly this type, or a group: `decision.*`. The six legacy types, and those of one word that the operator adds (EXTRA_EVENT_TYPES), are the group `legacy.*`. A type that no event has finds nothing.",
-  { type: "string", pattern: `${GROUP.source}|${TYPE.source}` },
-);
-
-const KIND_PARAMETERS: readonly Parameter[] = [
-  EVENT_TYPE_PARAMETER,
-  severalParameter("risk_tier", "Exactly this tier.", { type: "string", enum: [...RISK_TIERS] }),
+const ASSET = fact("asset_id", "Exactly this asset.", (assetId) => ({ assetId }));
+const KIND: readonly Fact[] = [
+  {
+    name: "event_type",
+    form: EVENT_TYPE,
+    asking: EVENT_TYPES,
+    of: (type) => (GROUP.test(type) ? { eventGroup: type.slice(0, -2) } : { eventType: type }),
+  },
+  fact("risk_tier", "Exactly this tier.", (riskTier) => ({ riskTier }), oneOf(RISK_TIERS)),
 ];
-
-/** With the filters that leave out what these find. */
-const andNot = (parameters: readonly Parameter[]): readonly Parameter[] => [
-  ...parameters,
-  ...parameters.map(({ name, schema, ...parameter }) => ({
-    ...parameter,
-    name: NOT + name,
-    schema,
-    description: `Without the events that \`${name}\` finds with these values.`,
+const FACTS: readonly Fact[] = [
+  ...KIND,
+  fact(
+    "legal_basis",
+    `Events that name this basis, also inside \`metadata.legal_bases\` where the event has none of its own: of what stands there the first ${METADATA_LEGAL_BASES_MAX} different names count.`,
+    (legalBasis) => ({ legalBasis }),
+    LEGAL_BASIS,
+  ),
+  fact(
+    "correlation_id",
+    "Exactly this group of events; also found in `gen_ai.conversation.id` of their `metadata` where they have none.",
+    (correlationId) => ({ correlationId }),
+  ),
+  fact(
+    "subject_hash",
+    "The person concerned; also found in `metadata.user_id_hash` and `metadata.recipient_hash`.",
+    (subjectHash) => ({ subjectHash }),
+    HASH,
+  ),
+  fact("trace_id", "Exactly this trace; one of W3C Trace Context in either case.", (traceId) => ({
+    traceId: canonicalTraceId(traceId),
   })),
 ];
 
-export const STREAM_FILTER_PARAMETERS: readonly Parameter[] = andNot([ASSET, ...KIND_PARAMETERS]);
+/** Each with its opposite. Not `asset_id=!x`: an id may begin with any character. */
+const factsAsked = (facts: readonly Fact[]): Asking<EventConditions> => {
+  const not = facts.map(({ name, form, of }) => ({
+    asking: several(`not_${name}`, "", form),
+    of,
+  }));
+  return {
+    documented: [
+      ...facts.flatMap(({ asking }) => asking.documented),
+      ...not.flatMap(({ asking }, index) =>
+        asking.documented.map((each) => ({
+          ...each,
+          description: `Without the events that \`${facts[index]?.name}\` finds with these values.`,
+        })),
+      ),
+    ],
+    read: (query) => {
+      const asked = facts.map(({ name, asking, of }) => ({
+        name,
+        values: asking.read(query)?.map(of) ?? [],
+      }));
+      const noneOf = not.flatMap(({ asking, of }) => asking.read(query)?.map(of) ?? []);
+      if (noneOf.length > FILTER_COMBINATIONS_MAX)
+        query.refuse(
+          `not_${facts[0]?.name}`,
+          `${noneOf.length} values are to be left out, and at most ${FILTER_COMBINATIONS_MAX} are at once: send fewer.`,
+        );
+      // A filter of one value is a condition of its own, and all with several are taken apart into alternatives.
+      const choices = asked.filter(({ values }) => values.length > 1);
+      const single = asked.filter(({ values }) => values.length === 1).flatMap(({ values }) => values);
+      return {
+        ...Object.assign({}, ...single),
+        ...(choices.length > 0 && {
+          anyOf: combinations(query, choices).map((each) => Object.assign({}, ...each)),
+        }),
+        ...(noneOf.length > 0 && { noneOf }),
+        timeField: "timestamp",
+      };
+    },
+  };
+};
 
-const TEXT = parameter(
+export const STREAM_FILTER = factsAsked([ASSET, ...KIND]);
+
+/** Types or groups, for counts, which are kept by either. */
+export const TYPES_OR_GROUPS: Asking<{
+  readonly eventTypes?: readonly string[];
+  readonly eventGroups?: readonly string[];
+}> = {
+  documented: EVENT_TYPES.documented,
+  read: (query) => {
+    const asked = EVENT_TYPES.read(query);
+    if (asked === undefined) return {};
+    const groups = asked.filter((text) => GROUP.test(text));
+    if (groups.length === 0) return { eventTypes: asked };
+    if (groups.length < asked.length)
+      query.refuse("event_type", "event_type has types and groups: send one kind of them.");
+    return { eventGroups: groups.map((group) => group.slice(0, -2)) };
+  },
+};
+
+const TEXT = textAs(
   "q",
   [
     `Words, separated by white space, at most ${SEARCH_WORDS_MAX}: events in which all of them occur, in asset, type, correlation, tags or the`,
@@ -169,55 +175,64 @@ const TEXT = parameter(
     `\`credit*\` finds every word that begins so, from ${SEARCH_PREFIX_CHARACTERS_MIN} characters. Phrases in quotation marks are refused.`,
   ].join(" "),
   { type: "string", minLength: 1, maxLength: SEARCH_CHARACTERS_MAX },
+  readSearchText,
 );
 
 /**
  * Each tag is a parameter of its own, which OpenAPI can describe only as the members of an object. The page at /docs begins with the
  * default; an example would be sent and would find nothing.
  */
-const TAGS: Parameter = {
-  ...parameter(
-    "tags",
-    'Events with these tags: `tag.team=credit`, `tag.<key>=<value>` for each, each key once. Here as an object whose members are such parameters: `{"tag.team": "credit"}`. A number is looked for as JavaScript writes it, and a whole one beyond 2⁵³ by its digits as sent: `tag.threshold=1.5` finds 1.50, `tag.limit=1000000` finds 1e6.',
-    { type: "object", additionalProperties: { type: "string" }, maxProperties: TAGS_MAX, default: {} },
-  ),
-  style: "form",
-  explode: true,
+const TAGS: Asking<EventConditions["tags"]> = {
+  documented: [
+    {
+      name: "tags",
+      in: "query",
+      description:
+        'Events with these tags: `tag.team=credit`, `tag.<key>=<value>` for each, each key once. Here as an object whose members are such parameters: `{"tag.team": "credit"}`. A number is looked for as JavaScript writes it, and a whole one beyond 2⁵³ by its digits as sent: `tag.threshold=1.5` finds 1.50, `tag.limit=1000000` finds 1e6.',
+      schema: {
+        type: "object",
+        additionalProperties: { type: "string" },
+        maxProperties: TAGS_MAX,
+        default: {},
+      },
+      style: "form",
+      explode: true,
+    },
+  ],
+  // More tags than an event can have are refused: they would always find nothing.
+  read: (query) => {
+    const tags = query.prefixed(TAG_PREFIX);
+    if (tags.length > TAGS_MAX)
+      query.refuse(
+        TAG_PREFIX,
+        `${tags.length} tags are asked for, and an event has at most ${TAGS_MAX}: send fewer.`,
+      );
+    return tags;
+  },
+};
+const TAG_PREFIX = "tag.";
+
+const filterBy = (facts: readonly Fact[]): Asking<EventConditions> => {
+  const { documented, read } = allOf({
+    facts: factsAsked(facts),
+    text: TEXT,
+    tags: TAGS,
+    times: timeRange("What counts is the time that `time_field` names."),
+    timeField: choice(
+      "time_field",
+      "Which time `from` and `to` mean.",
+      ["timestamp", "received_at"],
+      "timestamp",
+    ),
+  });
+  return {
+    documented,
+    read: (query) => {
+      const { facts: asked, times, ...others } = read(query);
+      return { ...asked, ...times, ...others };
+    },
+  };
 };
 
-const FACT_PARAMETERS: readonly Parameter[] = [
-  ...KIND_PARAMETERS,
-  severalParameter(
-    "legal_basis",
-    `Events that name this basis, also inside \`metadata.legal_bases\` where the event has none of its own: of what stands there the first ${METADATA_LEGAL_BASES_MAX} different names count.`,
-    LEGAL_BASIS_SCHEMA,
-  ),
-  severalParameter(
-    "correlation_id",
-    "Exactly this group of events; also found in `gen_ai.conversation.id` of their `metadata` where they have none.",
-  ),
-  severalParameter(
-    "subject_hash",
-    "The person concerned; also found in `metadata.user_id_hash` and `metadata.recipient_hash`.",
-    HASH_SCHEMA,
-  ),
-  severalParameter("trace_id", "Exactly this trace; one of W3C Trace Context in either case."),
-];
-
-const BESIDE_FACTS: readonly Parameter[] = [
-  TEXT,
-  TAGS,
-  ...timeRangeParameters("What counts is the time that `time_field` names."),
-  parameter("time_field", "Which time `from` and `to` mean.", {
-    type: "string",
-    enum: ["timestamp", "received_at"],
-    default: "timestamp",
-  }),
-];
-
-export const TIMELINE_FILTER_PARAMETERS: readonly Parameter[] = [...andNot(FACT_PARAMETERS), ...BESIDE_FACTS];
-
-export const EVENT_FILTER_PARAMETERS: readonly Parameter[] = [
-  ...andNot([ASSET, ...FACT_PARAMETERS]),
-  ...BESIDE_FACTS,
-];
+export const EVENT_FILTER = filterBy([ASSET, ...FACTS]);
+export const TIMELINE_FILTER = filterBy(FACTS);

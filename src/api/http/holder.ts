@@ -1,6 +1,6 @@
 /** The holder that a request counts for, where shares are limited: a tenant, or a client where no key is needed. */
 import type { Principal } from "../../access/authenticate.ts";
-import { holderOf } from "../../access/client-rate-limit.ts";
+import { holderOf } from "../../access/client.ts";
 
 export interface Asker {
   readonly principal: Pick<Principal, "tenant"> | undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { calendarText, folded } from "./icalendar.ts";
+import { calendarText, folded } from "../routes/calendars.ts";
 
 const unfolded = (text: string): string => text.replaceAll("\r\n ", "");
 const anyText = fc.string({ unit: "grapheme", minLength: 100, maxLength: 400 });

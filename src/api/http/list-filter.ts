@@ -1,58 +1,96 @@
-/** Query parameters that filter a list, with their documentation. Every list uses the same names and formats. */
+/** Query parameters that filter a list. Every list uses the same names and formats. */
 import { shortened } from "../../event/facts.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import type { List, ListQuestion } from "../../views/kit/list.ts";
 import type { Condition } from "../../views/store/conditions.ts";
 import type { Row } from "../../views/store/tables.ts";
-import { HASH, HASH_SCHEMA, LEGAL_BASIS_FORM, LEGAL_BASIS_SCHEMA } from "./event-filter.ts";
-import type { Parameter } from "./openapi.ts";
-import type { Query } from "./query.ts";
-import { combinations, oneOf, several, severalParameter } from "./several.ts";
-import { readTimeRange, timeRangeParameters } from "./time-range.ts";
+import { HASH, LEGAL_BASIS } from "./event-filter.ts";
+import { type Asking, combinations, type Form, oneOf, several, timeRange } from "./parameters.ts";
 
 type ListFilters = Pick<List, "filters" | "checked" | "values" | "shortened">;
 
-type Asked = readonly (readonly [name: string, values: readonly string[]])[];
+type Values = readonly (readonly [name: string, values: readonly string[]])[];
 
 export interface ListFilter {
   /** Each combination of the values that an index serves, as conditions. */
   readonly anyOf: readonly (readonly Condition[])[];
   /** Filters of members that no index has. */
-  readonly checks: Asked;
-  /** All of them, as they were asked for. */
-  readonly asked: Asked;
+  readonly checks: Values;
+  readonly asked: Values;
 }
 
 /** A value that no row can have is refused: a misspelt one would look like an empty list. */
-export const readListFilter = (query: Query, list: ListFilters): ListFilter => {
-  const read = (names: readonly string[]): Asked =>
-    names.flatMap((name) => {
-      const values = valuesAsked(query, list, name);
-      return values === undefined ? [] : [[name, values] as const];
-    });
-  const [served, checks] = [read(list.filters), read(list.checked ?? [])];
-  const choices = served.map(([column, values]) => ({
-    name: column,
-    values: values.map((value): Condition => ({ kind: "equals", column, value })),
-  }));
-  return { anyOf: combinations(query, choices), checks, asked: [...served, ...checks] };
+export const listFilter = (list: ListFilters): Asking<ListFilter> => {
+  const served = list.filters.map((name) => {
+    const max = list.shortened?.[name];
+    const asShown = max === undefined ? "" : ` Of more than ${max} characters the first ones count.`;
+    return filterOf(list, name, `Exactly this ${name}.${asShown}`);
+  });
+  const checked = (list.checked ?? []).map((name) =>
+    filterOf(
+      list,
+      name,
+      `Those whose \`${name}\` has this value. No index has it: a page may have fewer rows than \`limit\`, and \`next_cursor\` says whether there are more.`,
+    ),
+  );
+  return {
+    documented: [...served, ...checked].flatMap(({ documented }) => documented),
+    read: (query) => {
+      const asked = served.flatMap(({ read }) => read(query));
+      const checks = checked.flatMap(({ read }) => read(query));
+      const choices = asked.map(([column, values]) => ({
+        name: column,
+        values: values.map((value): Condition => ({ kind: "equals", column, value })),
+      }));
+      return { anyOf: combinations(query, choices), checks, asked: [...asked, ...checks] };
+    },
+  };
 };
 
-/** The filter of a list whose order begins with a time, and with `from` and `to` of that time. */
-export const readTimedFilter = (query: Query, list: List): TimedFilter => {
-  const filter = readListFilter(query, list);
-  const asked = readTimeRange(query);
-  const [from, to] = [asked.from, asked.to].map((time) => time && timeKey(time));
-  const [column = ""] = list.orderBy;
-  const isAsked = from !== undefined || to !== undefined;
-  return { ...filter, range: isAsked ? [{ kind: "range", column, from, to }] : [] };
+const FORMS: Readonly<Record<string, Form>> = { subject_hash: HASH, law: LEGAL_BASIS };
+
+/** Columns whose names may be event_ids, and are compared in canonical form. */
+const NAMES: readonly string[] = ["decision_id", "objection_id", "incident_id"];
+
+const filterOf = (list: ListFilters, name: string, description: string): Asking<Values> => {
+  const known = list.values?.[name];
+  const { documented, read } = several(name, description, known ? oneOf(known) : FORMS[name]);
+  const max = list.shortened?.[name];
+  const asStored = (value: string): string => {
+    if (known) return value;
+    if (name === "subject_hash") return value.toLowerCase();
+    if (max !== undefined) return shortened(value, max);
+    return NAMES.includes(name) ? canonicalEventId(value) : value;
+  };
+  return {
+    documented,
+    read: (query) => {
+      const values = read(query);
+      return values === undefined ? [] : [[name, values.map(asStored)]];
+    },
+  };
 };
 
 export interface TimedFilter extends ListFilter {
   readonly range: readonly Condition[];
 }
 
-/** As `readList` takes it. `entry`: what the checks look at. */
+/** The filter of a list whose order begins with a time, and with `from` and `to` of that time. */
+export const timedFilter = (list: List): Asking<TimedFilter> => {
+  const filter = listFilter(list);
+  const times = timeRange(`What counts is ${list.time}.`);
+  const [column = ""] = list.orderBy;
+  return {
+    documented: [...filter.documented, ...times.documented],
+    read: (query) => {
+      const asked = times.read(query);
+      const [from, to] = [asked.from, asked.to].map((time) => time && timeKey(time));
+      const isAsked = from !== undefined || to !== undefined;
+      return { ...filter.read(query), range: isAsked ? [{ kind: "range", column, from, to }] : [] };
+    },
+  };
+};
+
 export const listQuestion = (
   { anyOf, checks, asked, range }: TimedFilter,
   entry: (row: Row) => Readonly<Record<string, unknown>>,
@@ -63,60 +101,7 @@ export const listQuestion = (
   passes: checks.length === 0 ? undefined : (row) => passesAll(checks, entry(row)),
 });
 
-const passesAll = (checks: Asked, entry: Readonly<Record<string, unknown>>): boolean =>
+const passesAll = (checks: Values, entry: Readonly<Record<string, unknown>>): boolean =>
   checks.every(([name, values]) =>
     [entry[name]].flat().some((value) => value !== null && values.includes(String(value))),
   );
-
-const valuesAsked = (
-  query: Query,
-  { values, shortened: charactersMax }: ListFilters,
-  name: string,
-): readonly string[] | undefined => {
-  const known = values?.[name];
-  if (known) return several(query, name, oneOf(known));
-  if (name === "subject_hash") return several(query, name, HASH)?.map((hash) => hash.toLowerCase());
-  if (name === "law") return several(query, name, LEGAL_BASIS_FORM);
-  const texts = several(query, name);
-  const max = charactersMax?.[name];
-  if (max !== undefined) return texts?.map((text) => shortened(text, max));
-  return NAMES.includes(name) ? texts?.map(canonicalEventId) : texts;
-};
-
-const FORMS: Readonly<Record<string, Parameter["schema"]>> = {
-  subject_hash: HASH_SCHEMA,
-  law: LEGAL_BASIS_SCHEMA,
-};
-
-/** Columns whose names may be event_ids, and are compared in canonical form. */
-const NAMES: readonly string[] = ["decision_id", "objection_id", "incident_id"];
-
-export const listFilterParameters = ({
-  filters,
-  checked = [],
-  values,
-  shortened: charactersMax,
-}: ListFilters): readonly Parameter[] => [
-  ...filters.map((name) => {
-    const max = charactersMax?.[name];
-    const asShown = max === undefined ? "" : ` Of more than ${max} characters the first ones count.`;
-    return severalParameter(name, `Exactly this ${name}.${asShown}`, formOf(name, values));
-  }),
-  ...checked.map((name) =>
-    severalParameter(
-      name,
-      `Those whose \`${name}\` has this value. No index has it: a page may have fewer rows than \`limit\`, and \`next_cursor\` says whether there are more.`,
-      formOf(name, values),
-    ),
-  ),
-];
-
-const formOf = (name: string, values: List["values"]): Parameter["schema"] | undefined => {
-  const known = values?.[name];
-  return known ? { type: "string", enum: [...known] } : FORMS[name];
-};
-
-export const timedFilterParameters = (list: List): readonly Parameter[] => [
-  ...listFilterParameters(list),
-  ...timeRangeParameters(`What counts is ${list.time}.`),
-];

@@ -9,32 +9,22 @@ export interface MethodTable {
 export const createMethodTable = (
   routes: readonly { readonly method: string; readonly path: string }[],
 ): MethodTable => {
-  const patterns = routes.map(({ method, path }) => ({
-    method,
-    pattern: toPattern(path),
-    isWrittenOut: !hasParameter(path),
-  }));
-  const writtenOut = new Set(
-    routes.flatMap(({ path }) => (hasParameter(path) ? [] : withoutEndingSlash(path))),
-  );
-  const isWrittenOut = (path: string): boolean => writtenOut.has(withoutEndingSlash(path));
+  const patterns = routes.map(({ method, path }) => ({ method, path, pattern: toPattern(path) }));
+  const takenBy = (path: string) => patterns.filter(({ pattern }) => pattern.test(path));
+  const writtenOut = (path: string) => takenBy(path).filter((each) => !hasParameter(each.path));
   return {
-    isWrittenOut,
+    isWrittenOut: (path) => writtenOut(path).length > 0,
     allowed: (path) => {
-      const only = isWrittenOut(path);
-      const methods = patterns
-        .filter((each) => (each.isWrittenOut || !only) && each.pattern.test(path))
-        .map(({ method }) => method);
-      const all = new Set(methods.includes("GET") ? [...methods, "HEAD"] : methods);
-      return all.size === 0 ? [] : [...all, "OPTIONS"].sort();
+      const exact = writtenOut(path);
+      const methods = (exact.length > 0 ? exact : takenBy(path)).map(({ method }) => method);
+      if (methods.length === 0) return [];
+      return [...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])].sort();
     },
   };
 };
 
 /** In the router's notation: `:name`, and `*` for any number of segments. */
 export const hasParameter = (path: string): boolean => path.includes("/:") || path.includes("*");
-
-const withoutEndingSlash = (path: string): string => (path.length > 1 ? path.replace(/\/$/, "") : path);
 
 const toPattern = (path: string): RegExp => {
   const segments = path

@@ -1,15 +1,16 @@
-/** From TypeBox schemas and the catalogue of problems to OpenAPI 3.0 operations. */
-import type { TSchema } from "@sinclair/typebox";
+/** From the declaration of a route, its TypeBox schemas and the catalogue of problems to an OpenAPI 3.0 operation. */
+import { type TSchema, Type } from "@sinclair/typebox";
 import { SCOPE_OPENS } from "../../access/scopes.ts";
 import { SYSTEM_TENANT } from "../../access/tenant.ts";
 import { BODY_MS_MAX, KEPT_TEXT_CHARACTERS_MAX, OBJECT_BODY_BYTES_MAX } from "../../limits.ts";
-import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
+import { WATERMARK, WATERMARK_HEADER_VALUE, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { type Access, ANY_SCOPE, refusesDevelopers, rolesOf, SEAT_SAYS } from "./access.ts";
-import { CODINGS_ACCEPTED } from "./decompress.ts";
-
+import { CODINGS_ACCEPTED } from "./body.ts";
+import { EXAMPLE_REQUEST_ID, EXAMPLE_VALUES, exampleOf } from "./example.ts";
+import { formatOf, toOpenApi } from "./openapi-schema.ts";
+import { documentedOf, MIN_SEQUENCE, type Parameter, type Questions } from "./parameters.ts";
 import { PROBLEMS, type ProblemCode, problemType, type RequestError } from "./problem.ts";
-import { type DescribedHeader, describeHeaders, type ResponseHeader } from "./response-headers.ts";
-import { ProblemBody, SandboxProblemBody } from "./schemas.ts";
+import { ProblemBody, RequestId, SandboxProblemBody, Watermark } from "./schemas.ts";
 
 const RECORDED = `Each change is first written as an event of the tenant \`${SYSTEM_TENANT}\`.`;
 
@@ -26,19 +27,34 @@ export const TAGS = {
   Operation: "For the people and machines that run Prooftrail.",
 } as const;
 
-export interface Parameter {
-  readonly name: string;
-  readonly in: "query" | "header" | "path";
+interface Header {
+  readonly schema: object;
   readonly description: string;
-  readonly schema: Readonly<Record<string, unknown>>;
-  readonly required?: boolean;
-  readonly example?: string | number;
-  /** For an object: `form` with `explode` makes each of its members a parameter. */
-  readonly style?: "form";
-  readonly explode?: boolean;
 }
 
-export interface Operation {
+export type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+/** What a route answers where it refuses nothing. */
+interface DescribedAnswer {
+  /** Default: 200. */
+  readonly status?: 201 | 202;
+  /** Schema of `data`, or of one of its rows. A text where the media type is not JSON. */
+  readonly gives: TSchema;
+  /** Default: made from the schema. */
+  readonly example?: unknown;
+  readonly isList?: boolean;
+  /** Members beside `data`. */
+  readonly beside?: Readonly<Record<string, TSchema>>;
+  readonly mediaType?: string;
+  /** Other representations, as text. */
+  readonly others?: readonly { readonly mediaType: string; readonly example: string }[];
+  /** Headers that no other operation sends. */
+  readonly sends?: Readonly<Record<string, Header>>;
+}
+
+/** What the documentation says of a route. */
+export interface Described extends DescribedAnswer {
+  readonly on: `${Method} /${string}`;
   /** Name of the operation in generated clients. */
   readonly id: string;
   readonly tag: keyof typeof TAGS;
@@ -46,41 +62,24 @@ export interface Operation {
   readonly description: string;
   /** Absent: no key is needed. */
   readonly access?: Access;
-  readonly parameters?: readonly Parameter[];
+  readonly whileBehind?: true;
+  readonly query?: Questions;
+  readonly headers?: readonly Parameter[];
+  /** What is special about parameters in the path. */
+  readonly inPath?: Readonly<Record<string, Partial<Parameter>>>;
+  /** The views that the answer is made from. Their reads take `min_sequence`. */
+  readonly views?: readonly string[];
   readonly body?: {
     readonly schema: TSchema;
     readonly example: unknown;
-    readonly required?: boolean;
+    readonly isOptional?: boolean;
     /** Default: OBJECT_BODY_BYTES_MAX. */
     readonly bytesMax?: number;
   };
-  readonly answer: {
-    readonly status: number;
-    readonly description: string;
-    readonly schema: TSchema;
-    readonly example: unknown;
-    readonly mediaType?: string;
-    /** Other representations, as text. */
-    readonly others?: readonly { readonly mediaType: string; readonly example: string }[];
-    /** True if a repeat is answered with `Idempotency-Replayed`. */
-    readonly isReplayed?: boolean;
-    /** Headers that no other operation sends. */
-    readonly headers?: Readonly<Record<string, DescribedHeader>>;
-  };
-  readonly problems: readonly ProblemCode[];
+  /** Besides those that follow from the rest. */
+  readonly problems?: readonly ProblemCode[];
 }
 
-/** Every operation may answer these. */
-const ALWAYS: readonly ProblemCode[] = ["internal_error"];
-const WITH_KEY: readonly ProblemCode[] = [
-  "missing_api_key",
-  "invalid_api_key",
-  "session_ended",
-  "rate_limited",
-  // The views' database may be away, and with the broker's store the keys themselves may be gone.
-  "not_ready",
-];
-const WITH_SCOPE: readonly ProblemCode[] = ["insufficient_scope", "csrf_token_required"];
 const WITH_BODY: readonly ProblemCode[] = [
   "payload_too_large",
   "request_timeout",
@@ -90,70 +89,100 @@ const WITH_BODY: readonly ProblemCode[] = [
   "invalid_utf8",
   "invalid_request",
 ];
-/** Additional problems of a list, which may be long. */
-const LIST: readonly ProblemCode[] = ["overloaded"];
 
-const withAccess = (access: Access): readonly ProblemCode[] => [
-  ...(access.scope === ANY_SCOPE ? [] : WITH_SCOPE),
-  ...(refusesDevelopers(access) ? (["outside_role"] as const) : []),
-  ...(access.isRecorded && access.seat !== "open" ? (["outside_seat"] as const) : []),
-  ...(access.isRecorded ? (["log_unavailable"] as const) : []),
+const problemsOfAccess = ({ scope, isRecorded, seat }: Access): readonly ProblemCode[] => [
+  "missing_api_key",
+  "invalid_api_key",
+  "session_ended",
+  "rate_limited",
+  // The views' database may be away, and with the broker's store the keys themselves may be gone.
+  "not_ready",
+  "invalid_request",
+  ...(scope === ANY_SCOPE ? [] : (["insufficient_scope", "csrf_token_required"] as const)),
+  ...(isRecorded ? (["log_unavailable"] as const) : []),
+  ...(isRecorded && seat !== "open" ? (["outside_seat"] as const) : []),
 ];
 
-const problemsOf = (operation: Operation): readonly ProblemCode[] => [
-  ...new Set([
-    ...(operation.access === undefined ? [] : [...WITH_KEY, ...withAccess(operation.access)]),
-    ...(operation.body === undefined ? [] : WITH_BODY),
-    ...("next_cursor" in (operation.answer.schema.properties ?? {}) ? LIST : []),
-    ...operation.problems,
-    ...ALWAYS,
+const problemsOf = ({ on, access, body, views, isList, whileBehind, problems = [] }: Described) => [
+  ...new Set<ProblemCode>([
+    ...(access ? problemsOfAccess(access) : []),
+    ...(access && refusesDevelopers(access) ? (["outside_role"] as const) : []),
+    ...(access && !on.startsWith("GET") && !whileBehind ? (["log_behind"] as const) : []),
+    ...(body ? WITH_BODY : []),
+    ...(views ? (["view_behind"] as const) : []),
+    ...(isList ? (["overloaded"] as const) : []),
+    ...problems,
+    "internal_error",
   ]),
 ];
 
-/**
- * The `detail` of an Elysia route. Its large parts are getters, made when the document is requested: few ask for it, and they are a tenth
- * of a start (measured).
- */
-export const describe = (operation: Operation) => {
-  const { tag, summary, description, access, parameters, body, answer } = operation;
-  const allParameters = [...(parameters ?? []), ...(body ? [CONTENT_ENCODING] : [])];
+/** The `detail` of an Elysia route. Its large parts are made when the document is requested: few ask for it (measured: a tenth of a start). */
+export const describe = (route: Described) => {
+  const { id, tag, summary, description, access, body, status = 200 } = route;
   const isSandbox = tag === "Sandbox";
   return {
-    operationId: operation.id,
+    operationId: id,
     tags: [tag],
     summary,
     description: `${description}${keyText(access)}`,
-    security: access === undefined ? [] : [{ apiKey: [] }],
-    ...(allParameters.length > 0 && {
-      parameters: allParameters.map((parameter) => ({
-        required: false,
-        ...parameter,
-        schema: { ...parameter.schema, ...formatOf(parameter.schema) },
-      })),
-    }),
+    security: access ? [{ apiKey: [] }] : [],
+    get parameters() {
+      return parametersOf(route);
+    },
     ...(body && {
       requestBody: {
-        required: body.required ?? true,
+        required: !body.isOptional,
         description: bodyLimits(body.bytesMax),
         get content() {
           return { "application/json": { schema: toOpenApi(body.schema), example: body.example } };
         },
       },
     }),
-    responses: {
-      [answer.status]: describeAnswer(answer, isSandbox),
-      ...describeProblems(problemsOf(operation), isSandbox),
+    get responses() {
+      return {
+        [status]: describeAnswer(route, isSandbox),
+        ...describeProblems(problemsOf(route), isSandbox),
+      };
     },
   };
 };
 
-const keyText = (access: Operation["access"]): string => {
+const keyText = (access: Access | undefined): string => {
   if (access === undefined) return " No key is needed.";
-  const { scope, seat } = access;
+  const { scope, seat, isRecorded } = access;
   if (scope === ANY_SCOPE) return "\n\nAny valid key may ask.";
-  const roles = `Roles: ${rolesOf(access).join(", ")}.`;
-  const limit = access.isRecorded && seat !== "open" ? ` ${SEAT_SAYS[seat]}` : "";
-  return `\n\nScope \`${scope}\`: ${SCOPE_OPENS[scope]} ${roles}${limit}`;
+  const limit = isRecorded && seat !== "open" ? ` ${SEAT_SAYS[seat]}` : "";
+  return `\n\nScope \`${scope}\`: ${SCOPE_OPENS[scope]} Roles: ${rolesOf(access).join(", ")}.${limit}`;
+};
+
+const PATH =
+  "Percent-encoded. `.` and `../..` cannot be read here, because URL clients remove them, also as `%2E`: use the lists and their filters.";
+
+const parametersOf = ({ on, inPath = {}, headers = [], query = {}, views, body }: Described) => {
+  const named = [...on.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    description: PATH,
+    schema: { type: "string" },
+    example: EXAMPLE_VALUES[name],
+    ...inPath[name],
+  }));
+  const all = [
+    ...named,
+    ...headers,
+    ...documentedOf(query),
+    ...(views ? MIN_SEQUENCE.documented : []),
+    ...(body ? [CONTENT_ENCODING] : []),
+  ];
+  // A question of its own may say more about one that every read takes.
+  const once = all.filter((each, index) => all.findIndex(({ name }) => name === each.name) === index);
+  if (once.length === 0) return undefined;
+  return once.map((each) => ({
+    required: false,
+    ...each,
+    schema: { ...each.schema, ...formatOf(each.schema) },
+  }));
 };
 
 const CONTENT_ENCODING: Parameter = {
@@ -166,68 +195,147 @@ const CONTENT_ENCODING: Parameter = {
 const bodyLimits = (bytesMax = OBJECT_BODY_BYTES_MAX): string =>
   `JSON in UTF-8, plain or compressed with ${CODINGS_ACCEPTED.join(" or ")}. At most ${bytesMax} bytes, as it is sent and as it is after decompression, and whole within ${BODY_MS_MAX / 1000} s: past that 413 and 408.`;
 
-const headersEverywhere = (isSandbox: boolean): readonly ResponseHeader[] =>
-  isSandbox ? ["X-Sandbox-Watermark"] : [];
+const REQUEST_ID: Header = {
+  schema: { type: "string", format: "uuid" },
+  description: "UUIDv7 of the request; yours if you sent one.",
+};
 
-const describeAnswer = (answer: Operation["answer"], isSandbox: boolean) => {
-  const { status, description, schema, mediaType = "application/json", others = [] } = answer;
-  const everywhere = headersEverywhere(isSandbox);
-  const named: readonly ResponseHeader[] = answer.isReplayed
-    ? [...everywhere, "Idempotency-Replayed"]
-    : everywhere;
-  return {
-    description,
-    get headers() {
-      return { ...describeHeaders(status, named), ...answer.headers };
+const SANDBOX_HEADER: Readonly<Record<string, Header>> = {
+  "X-Sandbox-Watermark": {
+    schema: { type: "string", enum: [WATERMARK_HEADER_VALUE] },
+    description: "On every answer of the sandbox.",
+  },
+};
+
+const CHALLENGE: Readonly<Record<string, Header>> = {
+  "WWW-Authenticate": {
+    schema: { type: "string" },
+    description:
+      '`Bearer`; with 403 also `error="insufficient_scope"` and, where one is missing, the `scope` that is needed (RFC 6750).',
+  },
+};
+
+const RETRY: Readonly<Record<string, Header>> = {
+  "Retry-After": {
+    schema: { type: "integer", format: "int32", minimum: 1 },
+    description: "Seconds after which sending the same again can help.",
+  },
+};
+
+const HEADERS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, Header>>>> = {
+  401: CHALLENGE,
+  403: CHALLENGE,
+  405: {
+    Allow: {
+      schema: { type: "string" },
+      description: "The methods that the path takes, separated by commas.",
     },
-    get content() {
-      return {
-        [mediaType]: { schema: toOpenApi(schema), example: answer.example },
-        ...Object.fromEntries(
-          others.map((other) => [other.mediaType, { schema: { type: "string" }, example: other.example }]),
-        ),
-      };
+  },
+  415: {
+    "Accept-Encoding": {
+      schema: { type: "string" },
+      description: "The codings that a body may have, where its own is none of them (RFC 7694).",
+    },
+  },
+  429: {
+    ...RETRY,
+    RateLimit: {
+      schema: { type: "string" },
+      description:
+        "What is left, `r`, and the seconds until there is more, `t` (draft-ietf-httpapi-ratelimit-headers-10).",
+    },
+    "RateLimit-Policy": {
+      schema: { type: "string" },
+      description: "The limit: `q` in `w` seconds (draft-ietf-httpapi-ratelimit-headers-10).",
+    },
+  },
+  503: RETRY,
+};
+
+const headersOf = (status: number, isSandbox: boolean) => ({
+  "X-Request-Id": REQUEST_ID,
+  ...HEADERS_OF_STATUS[status],
+  ...(isSandbox && SANDBOX_HEADER),
+});
+
+const describeAnswer = (answer: DescribedAnswer, isSandbox: boolean) => {
+  const { status = 200, gives, mediaType = JSON_TYPE, others = [], sends } = answer;
+  const isText = mediaType !== JSON_TYPE;
+  return {
+    description: MEANS[status],
+    headers: { ...headersOf(status, isSandbox), ...sends },
+    content: {
+      [mediaType]: {
+        schema: toOpenApi(isText ? gives : answerSchema(answer, isSandbox)),
+        example: isText ? (answer.example ?? "") : answerExample(answer, isSandbox),
+      },
+      ...Object.fromEntries(
+        others.map((other) => [other.mediaType, { schema: { type: "string" }, example: other.example }]),
+      ),
     },
   };
 };
 
-export const EXAMPLE_REQUEST_ID = "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a10";
+const MEANS = { 200: "The answer.", 201: "It is made.", 202: "It is stored." } as const;
 
-/** One response per status, with an example per code. */
-const describeProblems = (codes: readonly ProblemCode[], isSandbox: boolean) => {
-  const byStatus = new Map<number, ProblemCode[]>();
-  for (const code of codes) {
-    const { status } = PROBLEMS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [status, describeStatus(status, group, isSandbox)]),
-  );
+const JSON_TYPE = "application/json";
+
+const NextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: "Send it as `cursor`; null at the end.",
+});
+
+const Count = Type.Object(
+  {
+    value: Type.Integer({ minimum: 0 }),
+    exact: Type.Boolean({ description: "False: at least so many." }),
+  },
+  { description: "With `count=true`: how many rows match." },
+);
+
+export const answerSchema = ({ gives, isList, beside }: DescribedAnswer, isSandbox = false): TSchema =>
+  Type.Object({
+    data: isList ? Type.Array(gives) : gives,
+    ...(isList && { next_cursor: NextCursor }),
+    ...(isList && !isSandbox && { count: Type.Optional(Count) }),
+    request_id: RequestId,
+    ...beside,
+    ...(isSandbox && { [WATERMARK_MEMBER]: Watermark }),
+  });
+
+const answerExample = (answer: DescribedAnswer, isSandbox: boolean) => {
+  const { gives, isList, beside = {}, example = exampleOf(gives) } = answer;
+  return {
+    data: isList ? [example] : example,
+    ...(isList && { next_cursor: null }),
+    ...Object.fromEntries(Object.entries(beside).map(([name, of]) => [name, exampleOf(of, name)])),
+    request_id: EXAMPLE_REQUEST_ID,
+    ...(isSandbox && { [WATERMARK_MEMBER]: WATERMARK }),
+  };
 };
 
-/** For answers that belong to no operation. */
+/** One response per status, with an example per code. */
+const describeProblems = (codes: readonly ProblemCode[], isSandbox: boolean) =>
+  Object.fromEntries(
+    [...Map.groupBy(codes, (code) => PROBLEMS[code].status)].map(([status, group]) => [
+      status,
+      describeStatus(status, group, isSandbox),
+    ]),
+  );
+
 export const describeProblem = (code: ProblemCode) => describeStatus(PROBLEMS[code].status, [code], false);
 
 const describeStatus = (status: number, codes: readonly ProblemCode[], isSandbox: boolean) => ({
   description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].when}`).join("\n\n"),
-  get headers() {
-    return describeHeaders(status, headersEverywhere(isSandbox));
-  },
-  get content() {
-    const examples = codes.map((code) => [code, { value: exampleProblem(code, isSandbox) }]);
-    return {
-      "application/problem+json": {
-        schema: { $ref: `#/components/schemas/${isSandbox ? "SandboxProblem" : "Problem"}` },
-        examples: Object.fromEntries(examples),
-      },
-    };
+  headers: headersOf(status, isSandbox),
+  content: {
+    "application/problem+json": {
+      schema: { $ref: `#/components/schemas/${isSandbox ? "SandboxProblem" : "Problem"}` },
+      examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code, isSandbox) }])),
+    },
   },
 });
 
-/**
- * Schemas that every operation refers to, under the names that generated clients use. Inlined, the body of problems was half of the
- * document, and 325 types of such a client.
- */
+/** Schemas that every operation refers to: inlined, the body of problems was half of the document, and 325 types of a generated client. */
 export const describeSchemas = () => ({
   Problem: toOpenApi(ProblemBody),
   SandboxProblem: toOpenApi(SandboxProblemBody),
@@ -247,78 +355,8 @@ const exampleProblem = (code: ProblemCode, isSandbox: boolean) => {
   };
 };
 
-/** An error that every operation may return. */
 const EXAMPLE_ERROR: RequestError = {
   path: "query:form",
   code: "unknown_parameter",
   message: "There is no such parameter: did you mean from?",
-};
-
-type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-
-/**
- * JSON Schema as TypeBox writes it → the dialect of OpenAPI 3.0 (§4.7.24), which has no `const`, no `patternProperties`, no type
- * null and no `examples`.
- */
-const toOpenApi = (schema: TSchema): Record<string, Json> => {
-  const known = converted.get(schema);
-  if (known) return known;
-  // Removes TypeBox's symbols.
-  const plain: Record<string, Json> = JSON.parse(JSON.stringify(schema));
-  const made = convert(plain);
-  if (!isObject(made)) throw new Error("a schema is an object");
-  converted.set(schema, made);
-  return made;
-};
-
-/** Most schemas are used by several operations, that of problems by all. */
-const converted = new WeakMap<TSchema, Record<string, Json>>();
-
-const isObject = (value: Json | undefined): value is { readonly [name: string]: Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const convert = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(convert);
-  if (!isObject(value)) return value;
-  const { const: constant, patternProperties, examples, anyOf, ...rest } = value;
-  const result: Record<string, Json> = {};
-  for (const [name, member] of Object.entries(rest)) {
-    if (!name.startsWith("x-")) result[name] = convert(member);
-  }
-  Object.assign(result, formatOf(rest));
-  if (rest["x-unique-items"] === true) result.uniqueItems = true;
-  if (constant !== undefined) result.enum = [constant];
-  if (isObject(patternProperties))
-    result.additionalProperties = convert(Object.values(patternProperties)[0] ?? {});
-  if (Array.isArray(examples) && examples[0] !== undefined) result.example = examples[0];
-  if (Array.isArray(anyOf)) Object.assign(result, convertUnion(anyOf.map(convert).filter(isObject)));
-  return result;
-};
-
-/** Without a format generated clients, for example in Java, keep an integer in 32 bits (OpenAPI 3.0, §4.4); a sequence may need more. */
-const formatOf = ({ type, maximum }: { readonly type?: unknown; readonly maximum?: unknown }) =>
-  type === "integer" && !(typeof maximum === "number" && maximum < 2 ** 31) ? { format: "int64" } : {};
-
-const convertUnion = (members: readonly { readonly [name: string]: Json }[]): Record<string, Json> => {
-  const others = members.filter((member) => member.type !== "null");
-  const union = unionOf(others);
-  return others.length < members.length ? orNull(union) : union;
-};
-
-const unionOf = (members: readonly { readonly [name: string]: Json }[]): Record<string, Json> => {
-  const [first, ...more] = members;
-  if (first && more.length === 0) return { ...first };
-  const isOneEnum = members.every((member) => Array.isArray(member.enum) && member.type === first?.type);
-  if (!isOneEnum) return { anyOf: members };
-  const values = members.flatMap((member) => (Array.isArray(member.enum) ? member.enum : []));
-  return { type: first?.type ?? "string", enum: values };
-};
-
-/** `nullable` works only beside `type` (OpenAPI 3.0.3 §4.7.24), so in a union each member has it. */
-const orNull = (schema: { readonly [name: string]: Json }): Record<string, Json> => {
-  const { anyOf, enum: values } = schema;
-  if (Array.isArray(anyOf)) return { ...schema, anyOf: anyOf.filter(isObject).map(orNull) };
-  return Array.isArray(values)
-    ? { ...schema, nullable: true, enum: [...values, null] }
-    : { ...schema, nullable: true };
 };

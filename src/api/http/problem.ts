@@ -2,6 +2,7 @@
  * The catalogue of error codes, and the only place that knows their statuses. Bodies follow RFC 9457. A body never contains the payload, a
  * secret or a stack.
  */
+import { isOfTenant } from "../../access/key-limiter.ts";
 import type { RateDecision } from "../../access/rate-limit.ts";
 import type { Problem as FieldProblem } from "../../event/validate.ts";
 import {
@@ -15,12 +16,19 @@ import {
   SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
+import {
+  WATERMARK,
+  WATERMARK_HEADER,
+  WATERMARK_HEADER_VALUE,
+  WATERMARK_MEMBER,
+} from "../sandbox/watermark.ts";
 
 interface ProblemKind {
   readonly status: number;
   readonly title: string;
   /** When it is answered, and what to check. Printed in the API documentation. */
   readonly when: string;
+  /** Default: 1 with 503. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -175,31 +183,26 @@ export const PROBLEMS = {
     status: 503,
     title: "The event log is not available",
     when: "Nothing is promised about the event. Sending the same again is safe: it is stored at most once.",
-    retryAfterSeconds: 1,
   },
   not_sealed: {
     status: 503,
     title: "The event is not sealed yet",
     when: "The event is in the log, but no signed tree head includes it yet: that takes about CHECKPOINT_INTERVAL. Ask again, or use `wait`.",
-    retryAfterSeconds: 1,
   },
   not_ready: {
     status: 503,
     title: "Not ready",
     when: "This instance cannot serve now; `reasons` says why.",
-    retryAfterSeconds: 1,
   },
   overloaded: {
     status: 503,
     title: "More requests than can be taken",
     when: "Nothing was stored. Send the same again after the time in `Retry-After`.",
-    retryAfterSeconds: 1,
   },
   view_behind: {
     status: 503,
     title: "The view has not caught up yet",
     when: "The view did not reach `min_sequence` in time; with `wait` for a proof, or with `resent`, it did not reach the end of the log. With `resent` nothing was stored. Ask again.",
-    retryAfterSeconds: 1,
   },
 } as const satisfies Record<string, ProblemKind>;
 
@@ -210,51 +213,36 @@ export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
 /** What an answer needs from the request's context, and where it stores its code for the log line. */
 interface ProblemContext {
   readonly requestId: string;
+  readonly isSandbox?: boolean;
   problemCode: ProblemCode | undefined;
 }
 
-export const rateLimited = (
-  context: ProblemContext,
-  {
-    unit,
-    perSecond,
-    retryAfterSeconds,
-    sharedBy,
-  }: Omit<Extract<RateDecision, { readonly kind: "limited" }>, "kind">,
-): Response =>
-  problem(context, "rate_limited", {
-    detail: `${WHOSE_LIMIT[sharedBy ?? "key"]} ${perSecond} ${unit} per second. Nothing was stored.`,
-    headers: limitHeaders({ name: unit, quota: perSecond, windowSeconds: 1, retryAfterSeconds }),
-  });
-
-const WHOSE_LIMIT = {
-  key: "The key may send",
-  keys: "The key, the key that it comes from, and all others that come from that may together send",
-  tenant: "The keys of the tenant may together send",
-} as const;
-
-export const clientLimited = (
-  context: ProblemContext,
-  { perMinute, retryAfterSeconds }: { perMinute: number; retryAfterSeconds: number },
-): Response =>
-  problem(context, "rate_limited", {
-    detail: `A client may send ${perMinute} requests per minute to the sandbox. Nothing was stored. Wait for the time in \`Retry-After\`.`,
-    headers: limitHeaders({ name: "sandbox", quota: perMinute, windowSeconds: 60, retryAfterSeconds }),
-  });
-
-/** RateLimit header fields for HTTP (IETF draft-ietf-httpapi-ratelimit-headers-10). */
-const limitHeaders = (limit: {
-  name: string;
-  quota: number;
-  windowSeconds: number;
-  retryAfterSeconds: number;
-}) => {
-  const { name, quota, windowSeconds, retryAfterSeconds } = limit;
+/** Of a key, or of a client of the sandbox. Header fields by IETF draft-ietf-httpapi-ratelimit-headers-10. */
+export const limitedRate = (
+  { limit, retryAfterSeconds }: Extract<RateDecision, { readonly kind: "limited" }>,
+  keyId?: string,
+): ProblemDetails => {
+  const { holder, unit, quota, windowSeconds } = limit;
+  const name = keyId === undefined ? "sandbox" : unit;
+  const said =
+    keyId === undefined
+      ? `A client may send ${quota} requests per minute to the sandbox.`
+      : `${whoseLimit(holder, keyId)} ${quota / windowSeconds} ${unit} per second.`;
   return {
-    "retry-after": String(retryAfterSeconds),
-    "ratelimit-policy": `"${name}";q=${quota};w=${windowSeconds}`,
-    ratelimit: `"${name}";r=0;t=${retryAfterSeconds}`,
+    detail: `${said} Nothing was stored.`,
+    headers: {
+      "retry-after": String(retryAfterSeconds),
+      "ratelimit-policy": `"${name}";q=${quota};w=${windowSeconds}`,
+      ratelimit: `"${name}";r=0;t=${retryAfterSeconds}`,
+    },
   };
+};
+
+const whoseLimit = (holder: string, keyId: string): string => {
+  if (holder === keyId) return "The key may send";
+  return isOfTenant(holder)
+    ? "The keys of the tenant may together send"
+    : "The key, the key that it comes from, and all others that come from that may together send";
 };
 
 /** One place in the request and what is wrong there. `path` is a JSON Pointer into the body, or `query:name`, `header:name`. */
@@ -267,11 +255,8 @@ export interface RequestError {
 export interface ProblemDetails {
   readonly detail?: string;
   readonly errors?: readonly (FieldProblem | RequestError)[];
-  /** Only for `not_ready`. */
   readonly reasons?: readonly string[];
-  /** Their ids, in the same order. */
   readonly reasonIds?: readonly string[];
-  /** Only for `event_expired`. */
   readonly expired?: { readonly sequence: number; readonly expired_at: string };
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -285,6 +270,7 @@ export const problem = (
 ): Response => {
   context.problemCode = code;
   const { status, title, when, ...kind }: ProblemKind = PROBLEMS[code];
+  const { retryAfterSeconds = status === 503 ? 1 : undefined } = kind;
   const errors = details.errors?.slice(0, PROBLEMS_PER_EVENT_MAX);
   const body = {
     type: problemType(code),
@@ -297,6 +283,7 @@ export const problem = (
     ...(details.reasons && { reasons: details.reasons }),
     ...(details.reasonIds && { reason_ids: details.reasonIds }),
     ...details.expired,
+    ...(context.isSandbox && { [WATERMARK_MEMBER]: WATERMARK }),
   };
   return new Response(JSON.stringify(body), {
     status,
@@ -304,7 +291,8 @@ export const problem = (
       "content-type": "application/problem+json",
       "cache-control": "no-store",
       "x-request-id": context.requestId,
-      ...(kind.retryAfterSeconds !== undefined && { "retry-after": String(kind.retryAfterSeconds) }),
+      ...(context.isSandbox && { [WATERMARK_HEADER]: WATERMARK_HEADER_VALUE }),
+      ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
       ...details.headers,
     },
   });

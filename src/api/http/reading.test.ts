@@ -21,19 +21,14 @@ const awaiting = (msMax: number) => ({ sequence: 10, until: performance.now() + 
 test("a view is read again once it has caught up, if it was replaced meanwhile by one further behind", async () => {
   const { views, stand, replace } = createReplaced();
   const seen: number[] = [];
-  const dropped: number[] = [];
-  const answer = await onceSeen(
-    { views, projections: ["events"], awaited: awaiting(10_000) },
-    async () => {
-      if (seen.length === 0) replace(7);
-      seen.push(stand.position);
-      // The view continues meanwhile.
-      stand.position = 12;
-      return seen.length;
-    },
-    (unused) => dropped.push(unused),
-  );
-  expect([answer, seen, dropped]).toEqual([2, [7, 12], [1]]);
+  const answer = await onceSeen({ views, projections: ["events"], awaited: awaiting(10_000) }, async () => {
+    if (seen.length === 0) replace(7);
+    seen.push(stand.position);
+    // The view continues meanwhile.
+    stand.position = 12;
+    return seen.length;
+  });
+  expect([answer, seen]).toEqual([2, [7, 12]]);
 });
 
 test("there is no answer from a replaced view that does not catch up in time", async () => {

@@ -1,52 +1,63 @@
 /** The answers to a refused change of a key, a policy or a hold. */
-import type { ActorEnded, ChangedMeanwhile } from "../../access/action.ts";
+import type { ChangedMeanwhile } from "../../access/action.ts";
 import type { OtherTenant } from "../../access/authenticate.ts";
-import type { TooManyWaiting } from "../../runtime/turns-about.ts";
-import { invalidKey, otherTenant } from "./guard.ts";
-import { problem, type RequestError } from "./problem.ts";
-import type { RequestContext } from "./request-context.ts";
+import type { Scope } from "../../access/scopes.ts";
+import type { TooManyWaiting } from "../../runtime/keyed-mutex.ts";
+import { invalid, type Refusal, refuse } from "./answers.ts";
+import { insufficientScope } from "./guard.ts";
+import type { RequestError } from "./problem.ts";
 
 type RefusedChange =
   | OtherTenant
   | ChangedMeanwhile
   | TooManyWaiting
-  | ActorEnded
+  | { readonly kind: "insufficient_scope"; readonly scope: Scope }
   | { readonly kind: "invalid"; readonly problems: readonly RequestError[] }
   | { readonly kind: "not_found" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
-export const refusedChange = (
-  context: RequestContext,
-  refusal: RefusedChange,
-  words: {
-    /** What the id names: `key` or `hold`. */
-    readonly name: string;
-    /** What is being changed, for the message that too many changes wait. */
-    readonly changed: string;
-    /** Beginning of the sentence that ends with the reason. */
-    readonly unavailable: string;
-  },
-): Response => {
+interface Words {
+  /** What the id names: `key` or `hold`. */
+  readonly name: string;
+  /** What is being changed, for the message that too many changes wait. */
+  readonly changed: string;
+  /** Beginning of the sentence that ends with the reason. */
+  readonly unavailable: string;
+}
+
+const OF_KEYS: Words = { name: "key", changed: "this key", unavailable: "The keys could not be changed" };
+
+export const refusedChange = (refusal: RefusedChange, words: Words = OF_KEYS): Refusal => {
   switch (refusal.kind) {
+    case "insufficient_scope":
+      return insufficientScope(refusal.scope);
     case "other_tenant":
-      return otherTenant(context, refusal);
+      return otherTenant(refusal);
     case "invalid":
-      return problem(context, "invalid_request", { errors: refusal.problems });
+      return invalid(refusal.problems);
     case "not_found":
-      return problem(context, "not_found", {
-        detail: `This key manages no such ${words.name}.`,
-      });
+      return refuse("not_found", `This key manages no such ${words.name}.`);
     case "changed_meanwhile":
-      return problem(context, refusal.kind);
-    case "key_ended":
-      return invalidKey(context);
+      return refuse(refusal.kind);
     case "overloaded":
-      return problem(context, refusal.kind, {
-        detail: `Too many changes of ${words.changed} are waiting for each other. Nothing was done.`,
-      });
+      return refuse(
+        refusal.kind,
+        `Too many changes of ${words.changed} are waiting for each other. Nothing was done.`,
+      );
     case "unavailable":
-      return problem(context, "log_unavailable", {
-        detail: `${words.unavailable}: ${refusal.detail}. Ask again.`,
-      });
+      return refuse("log_unavailable", `${words.unavailable}: ${refusal.detail}. Ask again.`);
   }
 };
+
+const otherTenant = ({ path }: OtherTenant): Refusal =>
+  refuse("insufficient_scope", {
+    detail: "The key reaches its own tenant alone: only the admin key reaches other tenants.",
+    errors: [
+      {
+        path,
+        code: "exceeds_own",
+        message: "The tenant is not that of the key: send its own or none, or use the admin key.",
+      },
+    ],
+    headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
+  });

@@ -3,19 +3,22 @@ import type { Principal } from "../../access/authenticate.ts";
 import { isUuidV7 } from "../../event/formats.ts";
 import type { Asker } from "./holder.ts";
 import type { ProblemCode } from "./problem.ts";
-import type { UntakenAnswers } from "./untaken-answers.ts";
+import type { ResponseBackpressure } from "./response-backpressure.ts";
 
 export interface RequestContext extends Asker {
   readonly requestId: string;
   /** Sets whether the connection stays open while it is idle. */
   readonly keepOpen: (isKept: boolean) => void;
-  readonly untaken: UntakenAnswers;
+  readonly backpressure: ResponseBackpressure;
+  /** Every answer of the sandbox carries the watermark. */
+  readonly isSandbox: boolean;
   /** Pattern of the route that took the request. The path itself may contain identifiers. */
   route: string;
   principal: Principal | undefined;
   problemCode: ProblemCode | undefined;
 }
 
+const SANDBOX = /^\/v1\/sandbox(?:[/?]|$)/;
 const UNMATCHED_ROUTE = "(none)";
 
 /** Stored on the request, because the framework passes that object through everything; a map costs more (measured). */
@@ -26,14 +29,15 @@ export const openRequest = (
   request: OpenedRequest,
   options: { readonly newRequestId: () => string } & Pick<
     RequestContext,
-    "clientAddress" | "keepOpen" | "untaken"
+    "clientAddress" | "keepOpen" | "backpressure"
   >,
 ): RequestContext => {
   const context: RequestContext = {
     requestId: requestIdSent(request) ?? options.newRequestId(),
     clientAddress: options.clientAddress,
     keepOpen: options.keepOpen,
-    untaken: options.untaken,
+    backpressure: options.backpressure,
+    isSandbox: SANDBOX.test(request.url.slice(pathStartOf(request.url))),
     route: UNMATCHED_ROUTE,
     principal: undefined,
     problemCode: undefined,
@@ -53,3 +57,15 @@ const requestIdSent = (request: Request): string | undefined => {
   const sent = request.headers.get("x-request-id");
   return sent !== null && isUuidV7(sent) ? sent : undefined;
 };
+/**
+ * Where the path begins in a request's URL. Without a Host, as HTTP/1.0 allows, the URL is the path alone. Deno uses the scheme that the
+ * client names, which is `https` behind an HTTP/2 proxy (measured).
+ */
+export const pathStartOf = (url: string): number => {
+  if (url.startsWith("/")) return 0;
+  const start = url.indexOf("/", url.indexOf("//") + "//".length);
+  return start === -1 ? url.length : start;
+};
+
+/** Path and query of a request. Its host is ignored, because it may be invalid: `10.0.0.256`, a port beyond 65535. */
+export const requestUrl = (url: string): URL => new URL(`http://localhost${url.slice(pathStartOf(url))}`);

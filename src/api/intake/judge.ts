@@ -1,13 +1,13 @@
-/** Slice → record: whether the event is valid, and what the log gets. Pure. */
+/** Whether the event of a slice is valid. Pure. */
 import { Buffer } from "node:buffer";
 import type { EventValidator, InvalidEvent, Problem, Validation } from "../../event/validate.ts";
 import type { Warning } from "../../event/warnings.ts";
-import { EVENT_BYTES_MAX, EVENT_DEPTH_MAX, PROBLEMS_PER_EVENT_MAX } from "../../limits.ts";
-import type { OutgoingRecord } from "../../log/event-log.ts";
-import { type BodyText, bytesOf } from "./body-text.ts";
+import { BATCH_EVENTS_MAX, EVENT_BYTES_MAX, EVENT_DEPTH_MAX, PROBLEMS_PER_EVENT_MAX } from "../../limits.ts";
+import type { Refusal } from "./answer.ts";
 import type { JsonSlice } from "./json/slice.ts";
+import type { RejectedEvent } from "./judged.ts";
 
-export type ValidEvent = Extract<Validation, { readonly kind: "valid" }>;
+type ValidEvent = Extract<Validation, { readonly kind: "valid" }>;
 export type Refused = { readonly kind: "too_large" } | InvalidEvent;
 type Judgement = ValidEvent | Refused;
 
@@ -54,19 +54,50 @@ const withDuplicates = (paths: readonly string[], judged: Validation): InvalidEv
   };
 };
 
-export const toRecord = (parts: {
-  readonly subject: string;
-  /** See recordStart. */
-  readonly start: string;
-  readonly body: BodyText;
-  readonly slice: JsonSlice;
-  readonly messageId: string;
-}): OutgoingRecord => {
-  const { subject, start, body, slice, messageId } = parts;
+/** Lists the first problem, and as many others as the batch has left. */
+export const rejectInvalid = (index: number, judged: Refused, othersMax: number): RejectedEvent => {
+  if (judged.kind === "too_large") {
+    const message = `The event is larger than ${EVENT_BYTES_MAX} bytes.`;
+    return { index, code: "payload_too_large", message, problems: [], retryable: false };
+  }
+  const { problems, problemCount, eventId } = judged;
+  const message = `The event has ${problemCount === 1 ? "one problem" : `${problemCount} problems`}; see errors.`;
   return {
-    subject,
-    messageId,
-    start,
-    event: bytesOf(body, slice),
+    index,
+    ...(eventId !== undefined && { eventId }),
+    code: "invalid_event",
+    message,
+    problems: problems.slice(0, 1 + othersMax),
+    retryable: false,
   };
+};
+
+export const notABatch = ({
+  path,
+  reason,
+}: {
+  path: string;
+  reason: "type" | "missing" | "duplicate" | "count" | "members";
+}): Refusal => {
+  const problem: Record<typeof reason, Problem> = {
+    type: {
+      path,
+      code: "invalid_type",
+      message:
+        path === "" ? 'Send an object: {"events": […]}.' : "events is not valid: send an array of events.",
+    },
+    missing: { path, code: "required", message: "events is required: send an array of events." },
+    duplicate: { path, code: "duplicate_member", message: "events stands twice: send it once." },
+    members: {
+      path,
+      code: "too_many",
+      message: 'The body has many members beside "events": send an object with "events" alone.',
+    },
+    count: {
+      path,
+      code: "too_many",
+      message: `events holds too many: send at most ${BATCH_EVENTS_MAX} per request.`,
+    },
+  };
+  return { kind: "invalid_request", problems: [problem[reason]], problemCount: 1 };
 };

@@ -1,69 +1,74 @@
-/** The answer to a duplicate, rebuilt from the log: there is no second memory of answers that could be lost or disagree. */
+/** The answer to a repeat, rebuilt from the log: there is no second memory of answers that could be lost or disagree. */
 import { eventIdOf } from "../../log/event-id-of.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { decodeRecord } from "../../log/record.ts";
 import { sameContent } from "../../log/same-content.ts";
-import { receiptOfPayload } from "./receipt.ts";
+import { leafHashBase64 } from "../../proof/rfc6962.ts";
+import type { JudgedEvent, Settled } from "./judged.ts";
+import { createPace } from "./pace.ts";
 
-export type Replay =
-  /** What was sent now is what was stored then. */
-  | { readonly kind: "same"; readonly first: FirstAnswer }
-  | { readonly kind: "different" }
-  /** `isLogAway`: the log does not answer, so no other record could be read now either. */
-  | { readonly kind: "unavailable"; readonly detail: string; readonly isLogAway: boolean };
-
-/** What was answered the first time. The event_id is spelt as it was then: a UUID may have been sent in other case. */
-interface FirstAnswer {
-  readonly eventId: string;
-  readonly receivedAt: string;
-  readonly leafHash: string;
+export interface Repeat {
+  readonly position: number;
+  readonly sequence: Sequence;
+  readonly event: JudgedEvent;
+  /** Its Idempotency-Key is its identity, not its event_id. */
+  readonly isKeyed: boolean;
 }
 
-/** What was sent now. */
-interface SentAgain {
+const READS_AT_ONCE = 16;
+
+/**
+ * Puts what became of each repeat into `settled`. If the log does not answer for one, the others are not tried: each could wait as long.
+ * Comparing two of the largest events takes 0.1 s (measured), so others have a turn in between.
+ */
+export const readRepeats = async (parts: {
+  readonly reader: Pick<LogReader, "read">;
   readonly tenant: string;
-  /** Its identity, in canonical form (event/formats.ts); undefined if an Idempotency-Key is its identity. */
-  readonly eventId: string | undefined;
-  readonly eventText: string;
-}
-
-export const replayDuplicate = async (
-  reader: LogReader,
-  sequence: Sequence,
-  sent: SentAgain,
-  /** Runs the comparison once, when it is its turn: comparing two of the largest events takes 0.1 s (measured). */
-  inTurn: (compare: () => Replay) => Replay | Promise<Replay> = (compare) => compare(),
-): Promise<Replay> => {
-  try {
-    const message = await reader.read(sequence);
-    return await inTurn(() => replayOf(message, sent));
-  } catch (error) {
-    if (error instanceof LogUnavailableError)
-      return { kind: "unavailable", detail: error.message, isLogAway: true };
-    throw error;
+  readonly repeats: readonly Repeat[];
+  readonly settled: Settled[];
+}): Promise<void> => {
+  const { reader, tenant, repeats, settled } = parts;
+  const pace = createPace();
+  for (let from = 0; from < repeats.length; from += READS_AT_ONCE) {
+    const some = repeats.slice(from, from + READS_AT_ONCE);
+    let messages: readonly (StoredMessage | undefined)[];
+    try {
+      messages = await Promise.all(some.map(({ sequence }) => reader.read(sequence)));
+    } catch (error) {
+      if (!(error instanceof LogUnavailableError)) throw error;
+      for (const { position } of repeats.slice(from))
+        settled[position] = { kind: "unavailable", detail: error.message };
+      return;
+    }
+    for (const [index, repeat] of some.entries()) {
+      if (pace.isDue()) await pace.rest();
+      settled[repeat.position] = compare(messages[index], tenant, repeat);
+    }
   }
 };
 
-const replayOf = (message: StoredMessage | undefined, sent: SentAgain): Replay => {
-  const { tenant, eventId, eventText } = sent;
-  const record = message && decodeRecord(message.payload);
-  if (!(message && record) || record.tenant !== tenant) return UNREADABLE;
+const compare = (message: StoredMessage | undefined, tenant: string, repeat: Repeat): Settled => {
+  const { sequence, isKeyed } = repeat;
+  const { identity, record: sent } = repeat.event;
+  const stored = message && decodeRecord(message.payload);
+  if (!(message && stored) || stored.tenant !== tenant) return UNREADABLE;
   // If the log was replaced by another one, any event may be at this sequence. That is no reason to refuse this event forever.
-  const isOther = eventId !== undefined && record.eventText !== eventText;
-  if (isOther && eventIdOf(message.payload, tenant) !== eventId) return UNREADABLE;
-  if (!sameContent(record.eventText, eventText)) return { kind: "different" };
-  const { receivedAt } = record;
-  const leafHash = receiptOfPayload(message.payload);
-  return { kind: "same", first: { eventId: eventIdIn(record.eventText), receivedAt, leafHash } };
+  const isOther = !isKeyed && stored.eventText !== sent.text;
+  if (isOther && eventIdOf(message.payload, tenant) !== identity) return UNREADABLE;
+  if (!sameContent(stored.eventText, sent.text))
+    return { kind: "conflict", identity: isKeyed ? "idempotency_key" : "event_id" };
+  const { receivedAt, eventText } = stored;
+  const leafHash = leafHashBase64(message.payload);
+  return { kind: "stored", eventId: eventIdIn(eventText), sequence, receivedAt, leafHash, duplicate: true };
 };
 
-const UNREADABLE: Replay = {
+const UNREADABLE: Settled = {
   kind: "unavailable",
   detail: "The event with the same identity could not be read back.",
-  isLogAway: false,
 };
 
+/** A UUID may have been sent in other case. */
 const eventIdIn = (eventText: string): string => {
   const { event_id: eventId }: { readonly event_id?: unknown } = JSON.parse(eventText);
   if (typeof eventId !== "string") throw new Error("what is the same as a valid event has an event_id");

@@ -1,157 +1,149 @@
 /** Calendar feeds of obligations: the feed, and the keys in their addresses. */
+
+import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { Principal } from "../../access/authenticate.ts";
-import {
-  CALENDARS_PER_KEY_MAX,
-  CalendarRequest,
-  type Calendars,
-  checkCalendarRequest,
-} from "../../access/calendars.ts";
+import { CALENDARS_PER_KEY_MAX, CalendarRequest, checkCalendarRequest } from "../../access/calendars.ts";
 import { type BoundFilter, KeyView } from "../../access/key-record.ts";
-import type { KeyStore } from "../../access/key-store.ts";
 import { PART_ROWS_MAX } from "../../limits.ts";
 import { CALENDAR_FEED, CALENDARS } from "../http/access.ts";
-import type { BodyReader } from "../http/body.ts";
-import { filterErrors, queryOf } from "../http/bound-filter.ts";
+import { type Answer, give, invalid, send } from "../http/answers.ts";
 import { actorOf, type Call } from "../http/call.ts";
-import { type Entry, fileForms } from "../http/entry-file.ts";
-import type { Guard } from "../http/guard.ts";
-import { type CalendarEntry, calendarText } from "../http/icalendar.ts";
-import { readJson } from "../http/json-body.ts";
-import { answerKeptList, KEPT_PARAMETERS, type ListDependencies, readKeptForm } from "../http/list-answer.ts";
-import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../http/openapi.ts";
-import { problem } from "../http/problem.ts";
-import { readQuery } from "../http/query.ts";
-import { MIN_SEQUENCE, parameter, pathParameter, reading } from "../http/reading.ts";
-import { requestUrl } from "../http/request-url.ts";
-import { dataOf, listOf } from "../http/schemas.ts";
-import { success } from "../http/success.ts";
-import { timeRangeParameters } from "../http/time-range.ts";
-import { withoutQuery } from "../http/without-query.ts";
+import type { Dependencies } from "../http/dependencies.ts";
+import type { Entry } from "../http/downloads.ts";
+import { keptSource, listRoute } from "../http/lists.ts";
+import { choice, filterErrors, queryOf, text } from "../http/parameters.ts";
+import { refusedChange } from "../http/refused-change.ts";
+import { requestUrl } from "../http/request-context.ts";
+import type { Route } from "../http/route.ts";
 import { LABELS, type Label } from "../vocabulary/labels.ts";
-import { refusedKey } from "./keys.ts";
+import { CHANGED } from "./keys.ts";
 import { obligationSource } from "./obligations.ts";
-
-type Dependencies = ListDependencies &
-  Parameters<typeof obligationSource>[0] & {
-    readonly calendars: Calendars;
-    readonly keyStore: Pick<KeyStore, "get">;
-    readonly bodies: BodyReader;
-  };
-
-export const calendarRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) => {
-  const { views, calendars } = dependencies;
-  const create = withoutQuery((call) => postCalendar(dependencies, call));
-  const revoke = withoutQuery(async (call) => {
-    const asked = { by: actorOf(call), id: call.params.id ?? "" };
-    const answer = await calendars.revoke(asked);
-    if (answer.kind !== "revoked") return refusedKey(call.context, answer);
-    return success({ requestId: call.context.requestId, data: answer.key });
-  });
-  const feed = reading(views, {
-    view: obligationSource(dependencies).views,
-    ask: (query) => {
-      query.text("token");
-      return query.choice("lang", ["en", "ko"], "en");
-    },
-    answer: (language, call) => getFeed(dependencies, call, language),
-  });
-  return new Elysia({ prefix: "/v1" })
-    .get("/obligations.ics", guard(CALENDAR_FEED, feed, { authorizationOf: tokenOf }), {
-      detail: describe(FEED),
-    })
-    .post("/calendars", guard(CALENDARS, create), { parse: "none", detail: describe(CREATE) })
-    .get(
-      "/calendars",
-      guard(CALENDARS, (call) => getCalendars(dependencies, call)),
-      { detail: describe(LIST) },
-    )
-    .delete("/calendars/:id", guard(CALENDARS, revoke), { parse: "none", detail: describe(REVOKE) });
-};
-
-/** Calendar programs send no header. */
-const tokenOf = (request: Request): string | null => {
-  const token = requestUrl(request.url).searchParams.get("token");
-  return token === null ? null : `Bearer ${token}`;
-};
-
-const postCalendar = async (dependencies: Dependencies, call: Call): Promise<Response> => {
-  const { calendars, bodies } = dependencies;
-  const { context } = call;
-  const body = await readJson(bodies, call);
-  if (body instanceof Response) return body;
-  const checked = checkCalendarRequest(body.value);
-  if (checked.kind === "invalid") return problem(context, "invalid_request", { errors: checked.problems });
-  const errors = filterErrors(checked.request.filter ?? {}, obligationSource(dependencies).ask);
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const answer = await calendars.create({ by: actorOf(call), request: checked.request });
-  if (answer.kind !== "created") return refusedKey(context, answer);
-  return success({
-    status: 201,
-    requestId: context.requestId,
-    data: { ...answer.key, path: `/v1/obligations.ics?token=${answer.apiKey}` },
-  });
-};
-
-const getCalendars = async (dependencies: Dependencies, call: Call): Promise<Response> => {
-  const { request, context, principal } = call;
-  const query = readQuery(request.url);
-  const form = readKeptForm(query);
-  const errors = query.errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const rows = dependencies.calendars.list(principal);
-  return answerKeptList(dependencies, call, {
-    name: `calendars of ${principal.keyId}`,
-    columns: COLUMNS,
-    rows,
-    tenant: undefined,
-    form,
-  });
-};
 
 /** About 1 MB, which calendar programs read again and again. */
 const OBLIGATIONS_MAX = 2000;
+/** What still needs somebody, unless the filter asks for other states. */
+const STATES = "open,extended,due_soon,overdue";
+const OF_KEYS = { tag: "Keys", access: CALENDARS } as const;
+
+export const calendarRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const { route, calendars } = dependencies;
+  const source = obligationSource(dependencies);
+  return [
+    feedRoute(dependencies, source),
+    route({
+      ...OF_KEYS,
+      on: "POST /v1/calendars",
+      id: "createCalendar",
+      summary: "Make a calendar feed",
+      description: `Makes a key that can read the feed of obligations and nothing else, bound to \`filter\`: parameters of \`GET /v1/obligations\` such as \`law\`, \`asset_id\`, \`rule\` and \`state\`. \`path\` is the address of the feed below the service's own, and is shown only now; add \`&lang=ko\` for Korean. Like every key it counts among those of the tenant; a key makes at most ${CALENDARS_PER_KEY_MAX}.`,
+      body: {
+        schema: CalendarRequest,
+        example: { name: "Calendar of the data protection officer", filter: { law: "pipa_37_2_kr" } },
+        check: checkCalendarRequest,
+      },
+      status: 201,
+      gives: Type.Object({ ...KeyView.properties, path: Type.String() }),
+      problems: ["log_unavailable"],
+      answer: async (call) => {
+        const errors = filterErrors(call.body.filter ?? {}, source.query);
+        if (errors.length > 0) return invalid(errors);
+        const made = await calendars.create({ by: actorOf(call), request: call.body });
+        if (made.kind !== "created") return refusedChange(made);
+        return give({ ...made.key, path: `/v1/obligations.ics?token=${made.apiKey}` });
+      },
+    }),
+    listRoute(
+      dependencies,
+      keptSource({
+        name: "calendars",
+        members: KeyView.properties,
+        scope: ({ keyId }) => keyId,
+        rows: (principal) => calendars.list(principal),
+      }),
+      {
+        ...OF_KEYS,
+        on: "GET /v1/calendars",
+        id: "listCalendars",
+        summary: "List calendar feeds",
+        description: "Those that this key made, oldest first, revoked ones included.",
+      },
+    ),
+    route({
+      ...OF_KEYS,
+      on: "DELETE /v1/calendars/:id",
+      id: "revokeCalendar",
+      summary: "Revoke a calendar feed",
+      description:
+        "One that this key made; `DELETE /v1/keys/{id}` revokes any. Its address is answered with 401 from then on. Revoking a revoked feed changes nothing.",
+      gives: KeyView,
+      problems: CHANGED,
+      answer: async (call) => {
+        const revoked = await calendars.revoke({ by: actorOf(call), id: call.params.id ?? "" });
+        return revoked.kind === "revoked" ? give(revoked.key) : refusedChange(revoked);
+      },
+    }),
+  ];
+};
+
+type Source = ReturnType<typeof obligationSource>;
+
+const feedRoute = (dependencies: Dependencies, source: Source): Route =>
+  dependencies.route({
+    on: "GET /v1/obligations.ics",
+    access: CALENDAR_FEED,
+    // Calendar programs send no header.
+    authorizationOf: ({ url }) => {
+      const token = requestUrl(url).searchParams.get("token");
+      return token === null ? null : `Bearer ${token}`;
+    },
+    id: "readCalendarFeed",
+    tag: "Registers",
+    summary: "Obligations as a calendar",
+    description: `For calendar programs, which subscribe to the address that \`POST /v1/calendars\` answers. Each obligation is an event at the last second that is in time. Without a \`state\` in the filter the feed has what is not met: \`${STATES}\`. At most ${OBLIGATIONS_MAX}; if there are more, its description says so.`,
+    ...(source.views && { views: source.views }),
+    query: {
+      token: text("token", "The key of the feed, in place of the header `Authorization`.", {
+        type: "string",
+      }),
+      language: choice("lang", "Language of the labels.", ["en", "ko"], "en"),
+    },
+    mediaType: "text/calendar",
+    gives: Type.String(),
+    example: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n…",
+    answer: (call) => answerFeed(dependencies, source, call, call.asked.language),
+  });
 
 type Language = keyof Label;
 
-/** What still needs somebody, unless the filter asks for other states. */
-const STATES = "open,extended,due_soon,overdue";
-
-const getFeed = async (
-  dependencies: Dependencies,
-  { context, principal }: Call,
+const answerFeed = async (
+  { keyStore, now }: Dependencies,
+  source: Source,
+  { principal }: Call,
   language: Language,
-): Promise<Response> => {
-  const filter: BoundFilter = dependencies.keyStore.get(principal.keyId)?.calendar_filter ?? {};
-  const { entries, isWhole } = await obligationsOf(dependencies, principal, filter);
+): Promise<Answer> => {
+  const filter: BoundFilter = keyStore.get(principal.keyId)?.calendar_filter ?? {};
+  const { entries, isWhole } = await obligationsOf(source, principal, filter);
   const words = WORDS[language];
-  const text = calendarText({
+  const calendar = calendarText({
     name: `${words.name}: ${principal.tenant}`,
     description: isWhole ? words.description : words.notAll,
-    now: dependencies.now(),
+    now: now(),
     entries: entries.map((entry) => calendarEntry(entry, { ...principal, language })),
   });
-  return new Response(text, {
-    headers: {
-      "content-type": "text/calendar; charset=utf-8",
-      "content-disposition": 'inline; filename="obligations.ics"',
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      "x-request-id": context.requestId,
-    },
+  return send("text/calendar; charset=utf-8", calendar, {
+    "content-disposition": 'inline; filename="obligations.ics"',
+    "x-content-type-options": "nosniff",
   });
 };
 
-/** In the order in which they fall due. */
-const obligationsOf = async (dependencies: Dependencies, { tenant }: Principal, filter: BoundFilter) => {
-  const source = obligationSource(dependencies);
-  const asked = source.ask(queryOf({ state: STATES, ...filter }));
+const obligationsOf = async (source: Source, principal: Principal, filter: BoundFilter) => {
+  const asked = source.query.read(queryOf({ state: STATES, ...filter }));
   const entries: Entry[] = [];
   let cursor: string | undefined;
   do {
-    const page = await source.page(asked, tenant, { order: "asc", limit: PART_ROWS_MAX, cursor });
+    const page = await source.page(asked, principal, { order: "asc", limit: PART_ROWS_MAX, cursor });
     if (page.kind !== "page") throw new Error("a list takes its own cursor");
     entries.push(...page.entries);
     cursor = page.nextCursor ?? undefined;
@@ -213,95 +205,75 @@ const WORDS = {
   },
 } as const;
 
-const COLUMNS = Object.keys(KeyView.properties);
-const EXAMPLE = {
-  id: "k3Yb0Qz81mNd",
-  tenant: "acme",
-  name: "Calendar of the data protection officer",
-  scopes: ["obligations:calendar"],
-  created_at: "2026-11-20T10:00:00.000Z",
-  created_by: "q9Xa2Lw47bTe",
-  calendar_filter: { law: "pipa_37_2_kr" },
-};
-const EXAMPLE_PATH = "/v1/obligations.ics?token=ptk_k3Yb0Qz81mNd_…";
+interface CalendarEntry {
+  /** The same in every answer, for the same thing. */
+  readonly uid: string;
+  readonly at: string;
+  readonly summary: string;
+  readonly description: string;
+}
 
-const FEED: Operation = {
-  id: "readCalendarFeed",
-  tag: "Registers",
-  summary: "Obligations as a calendar",
-  description: `For calendar programs, which subscribe to the address that \`POST /v1/calendars\` answers. Each obligation is an event at the last second that is in time. Without a \`state\` in the filter the feed has what is not met: \`${STATES}\`. At most ${OBLIGATIONS_MAX}; if there are more, its description says so.`,
-  access: CALENDAR_FEED,
-  parameters: [
-    parameter("token", "The key of the feed, in place of the header `Authorization`.", { type: "string" }),
-    parameter("lang", "Language of the labels.", { type: "string", enum: ["en", "ko"], default: "en" }),
-    MIN_SEQUENCE,
-  ],
-  answer: {
-    status: 200,
-    description: "A calendar (RFC 5545).",
-    mediaType: "text/calendar",
-    schema: Type.String(),
-    example: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n…",
-  },
-  problems: ["invalid_request", "view_behind"],
-};
-
-const CREATE: Operation = {
-  id: "createCalendar",
-  tag: "Keys",
-  summary: "Make a calendar feed",
-  description: `Makes a key that can read the feed of obligations and nothing else, bound to \`filter\`: parameters of \`GET /v1/obligations\` such as \`law\`, \`asset_id\`, \`rule\` and \`state\`. \`path\` is the address of the feed below the service's own, and is shown only now; add \`&lang=ko\` for Korean. Like every key it counts among those of the tenant; a key makes at most ${CALENDARS_PER_KEY_MAX}.`,
-  access: CALENDARS,
-  body: { schema: CalendarRequest, example: { name: EXAMPLE.name, filter: EXAMPLE.calendar_filter } },
-  answer: {
-    status: 201,
-    description: "The feed.",
-    schema: dataOf(Type.Object({ ...KeyView.properties, path: Type.String() })),
-    example: { data: { ...EXAMPLE, path: EXAMPLE_PATH }, request_id: EXAMPLE_REQUEST_ID },
-  },
-  problems: ["log_behind", "log_unavailable"],
+export const calendarText = (calendar: {
+  readonly name: string;
+  readonly description: string;
+  readonly now: Date;
+  readonly entries: readonly CalendarEntry[];
+}): string => {
+  const { name, description, now, entries } = calendar;
+  const stamp = utcOf(now.toISOString());
+  const lines = [
+    "BEGIN:VCALENDAR",
+    "VERSION:2.0",
+    "PRODID:-//Prooftrail//Obligations//EN",
+    "CALSCALE:GREGORIAN",
+    "METHOD:PUBLISH",
+    `NAME:${escaped(name)}`,
+    `X-WR-CALNAME:${escaped(name)}`,
+    `X-WR-CALDESC:${escaped(description)}`,
+    "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
+    "X-PUBLISHED-TTL:PT1H",
+    ...entries.flatMap((entry) => [
+      "BEGIN:VEVENT",
+      `UID:${escaped(entry.uid)}`,
+      `DTSTAMP:${stamp}`,
+      `DTSTART:${utcOf(entry.at)}`,
+      `SUMMARY:${escaped(entry.summary)}`,
+      `DESCRIPTION:${escaped(entry.description)}`,
+      // It takes nobody's time: it is not shown as busy (§3.8.2.7).
+      "TRANSP:TRANSPARENT",
+      "END:VEVENT",
+    ]),
+    "END:VCALENDAR",
+  ];
+  return lines.map((line) => `${folded(line)}\r\n`).join("");
 };
 
-const LIST: Operation = {
-  id: "listCalendars",
-  tag: "Keys",
-  summary: "List calendar feeds",
-  description: "Those that this key made, oldest first, revoked ones included.",
-  access: CALENDARS,
-  parameters: [...timeRangeParameters("What counts is `created_at`."), ...KEPT_PARAMETERS],
-  answer: {
-    status: 200,
-    description: "One page.",
-    schema: listOf(KeyView),
-    example: { data: [EXAMPLE], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
-    others: fileForms(COLUMNS, EXAMPLE),
-  },
-  problems: ["invalid_request", "overloaded", "log_unavailable"],
+/** §3.3.5, form 2. By text, because a leap second is a time as well. */
+const utcOf = (time: string): string => `${time.slice(0, WHOLE_SECONDS).replaceAll(/[-:]/g, "")}Z`;
+const WHOLE_SECONDS = "2026-11-29T00:00:00".length;
+
+/** §3.3.11. A control character has no form there. */
+const escaped = (text: string): string =>
+  text
+    .replaceAll(/[\\;,]/g, "\\$&")
+    .replaceAll(/\r?\n/g, "\\n")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed.
+    .replaceAll(/[\u0000-\u001F\u007F]/g, "");
+
+/** §3.1: a line has at most 75 octets; the next one begins with a space, which counts. No character is cut. */
+export const folded = (line: string): string => {
+  let text = "";
+  let octets = 0;
+  for (const character of line) {
+    const size = Buffer.byteLength(character);
+    if (octets + size > LINE_OCTETS_MAX) {
+      text += "\r\n ";
+      octets = 1;
+    }
+    text += character;
+    octets += size;
+  }
+  return text;
 };
 
-const REVOKE: Operation = {
-  id: "revokeCalendar",
-  tag: "Keys",
-  summary: "Revoke a calendar feed",
-  description:
-    "One that this key made; `DELETE /v1/keys/{id}` revokes any. Its address is answered with 401 from then on. Revoking a revoked feed changes nothing.",
-  access: CALENDARS,
-  parameters: [pathParameter("id", EXAMPLE.id)],
-  answer: {
-    status: 200,
-    description: "The revoked feed.",
-    schema: dataOf(KeyView),
-    example: {
-      data: { ...EXAMPLE, revoked_at: "2026-12-01T10:00:00.000Z" },
-      request_id: EXAMPLE_REQUEST_ID,
-    },
-  },
-  problems: [
-    "invalid_request",
-    "not_found",
-    "changed_meanwhile",
-    "log_behind",
-    "log_unavailable",
-    "overloaded",
-  ],
-};
+const LINE_OCTETS_MAX = 75;

@@ -1,29 +1,16 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { CONNECTION_IDLE_MS_MAX, HEAD_MS_MAX } from "../../limits.ts";
+import { refuse, respond, send } from "../http/answers.ts";
+import type { HttpDependencies } from "../http/dependencies.ts";
 import { describeProblem, describeSchemas, TAGS } from "../http/openapi.ts";
-import { problem } from "../http/problem.ts";
 import { contextOf } from "../http/request-context.ts";
-import { siteHeader } from "../http/site-header.ts";
-
-/** A file of the documentation page, held in memory. */
-export interface Asset {
-  readonly mediaType: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
-/** By file name. The page has no other resource: it must work in a network that reaches nothing else. */
-export type DocsAssets = ReadonlyMap<string, Asset>;
+import { DOCS_PAGE } from "./page-html.ts";
+import { pageHeaders } from "./pages.ts";
 
 const DOCUMENT_PATH = "/docs/json";
 
-export const docsRoutes = ({
-  assets,
-  version,
-}: {
-  readonly assets: DocsAssets;
-  readonly version: string;
-}) => {
+export const docsRoutes = ({ docsAssets: assets, version }: HttpDependencies) => {
   /** The document, made once: half a megabyte takes 7 ms, and anybody may request it without a key (measured). */
   let documentText: string | undefined;
   return (
@@ -50,30 +37,29 @@ export const docsRoutes = ({
         }),
       )
       // Replaces the plugin's own page, which loads its script from a public network.
-      .get("/docs", () => new Response(PAGE, { headers: PAGE_HEADERS }), { detail: { hide: true } })
+      .get("/docs", ({ request }) => respond(contextOf(request), send(HTML, DOCS_PAGE, HEADERS)), HIDDEN)
       .get(
         "/docs/assets/:name",
-        ({ params, request }) =>
-          assetResponse(assets.get(params.name)) ?? problem(contextOf(request), "not_found"),
-        {
-          detail: { hide: true },
+        ({ params, request }) => {
+          const asset = assets.get(params.name);
+          const found = asset && send(asset.mediaType, asset.bytes, KEPT);
+          return respond(contextOf(request), found ?? refuse("not_found"));
         },
+        HIDDEN,
       )
   );
 };
 
+const HTML = "text/html; charset=utf-8";
+const HIDDEN = { detail: { hide: true } };
+const KEPT = { "cache-control": "public, max-age=3600", "x-content-type-options": "nosniff" };
+/** Swagger UI sets inline styles and data: images. */
+const HEADERS = pageHeaders(
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'",
+);
+
 const documentResponse = (text: string): Response =>
   new Response(text, { headers: { "content-type": "application/json" } });
-
-const assetResponse = (asset: Asset | undefined): Response | undefined =>
-  asset &&
-  new Response(asset.bytes, {
-    headers: {
-      "content-type": asset.mediaType,
-      "cache-control": "public, max-age=3600",
-      "x-content-type-options": "nosniff",
-    },
-  });
 
 const documentation = (version: string) => ({
   info: {
@@ -110,30 +96,3 @@ const documentation = (version: string) => ({
     },
   },
 });
-
-/** Nothing from anywhere else, and no inline script. Swagger UI sets inline styles and data: images. */
-const PAGE_HEADERS = {
-  "content-type": "text/html; charset=utf-8",
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-};
-
-const PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Prooftrail API</title>
-    <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="./docs/assets/page.css">
-  </head>
-  <body>
-    ${siteHeader("./docs")}
-    <div id="swagger-ui"><noscript>This page needs JavaScript. The same document as JSON: <a href="./docs/json">/docs/json</a></noscript></div>
-    <script src="./docs/assets/swagger-ui-bundle.js"></script>
-    <script src="./docs/assets/page.js"></script>
-  </body>
-</html>
-`;

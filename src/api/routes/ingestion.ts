@@ -1,190 +1,226 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
-import type { Principal } from "../../access/authenticate.ts";
-import type { KeyLimiter } from "../../access/key-limiter.ts";
-import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
+import { auditEventSchema } from "../../event/audit-event.ts";
 import {
   BATCH_BODY_BYTES_MAX,
   BATCH_EVENTS_MAX,
   EVENT_BYTES_MAX,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
   MIN_SEQUENCE_WAIT_MS_MAX,
+  PROBLEMS_PER_BATCH_MAX,
+  PROBLEMS_PER_EVENT_MAX,
   SINGLE_BODY_BYTES_MAX,
+  WARNING_INDEXES_MAX,
+  WARNINGS_MAX,
 } from "../../limits.ts";
 import { SENDING } from "../http/access.ts";
+import { type Answer, give, giveText, invalid, isRefusal, type Refusal, refuse } from "../http/answers.ts";
 import type { BodyReader } from "../http/body.ts";
 import type { Call } from "../http/call.ts";
-import { type Guard, invalidKey } from "../http/guard.ts";
-import { describe, EXAMPLE_REQUEST_ID, type Operation, type Parameter } from "../http/openapi.ts";
-import { type ProblemCode, type ProblemDetails, problem, rateLimited } from "../http/problem.ts";
-import { type Query, readQuery } from "../http/query.ts";
-import { parameter } from "../http/reading.ts";
-import type { RequestContext } from "../http/request-context.ts";
-import { BatchAccepted, EventAccepted } from "../http/schemas.ts";
-import { success, successAccepted } from "../http/success.ts";
-import type { AcceptedEvent, BatchAnswer, BatchReceipt, Refusal, RejectedEvent } from "../intake/answer.ts";
-import type { Intake } from "../intake/intake.ts";
+import type { Dependencies } from "../http/dependencies.ts";
+import { KEY_ENDED } from "../http/guard.ts";
+import { holderOfRequest } from "../http/holder.ts";
+import { isAsked, type Parameter } from "../http/parameters.ts";
+import { limitedRate } from "../http/problem.ts";
+import type { OpenCall, Route } from "../http/route.ts";
+import { FieldProblem, Sequence, Time, Warning, Warnings, wordsOf } from "../http/schemas.ts";
+import type { AcceptedEvent, BatchAnswer, BatchReceipt, Refusal as IntakeRefusal } from "../intake/answer.ts";
+import { type JudgedRequest, REJECTION_CODES, type RejectedEvent } from "../intake/judged.ts";
+import { decodeUtf8 } from "../intake/utf8.ts";
 import { EXAMPLE_EVENT, EXAMPLE_LEAF_HASH, EXAMPLE_RECEIVED_AT } from "./log-examples.ts";
 
-export const ingestionRoutes = ({
-  guard,
-  vocabulary,
-  ...dependencies
-}: Dependencies & { readonly guard: Guard; readonly vocabulary: EventVocabulary }) =>
-  new Elysia({ prefix: "/v1" })
-    .post(
-      "/events",
-      guard(SENDING, (call) => postEvent(dependencies, call)),
-      {
-        parse: "none",
-        detail: describe(singleOperation(vocabulary)),
+const SEND = { tag: "Ingestion", access: SENDING } as const;
+const BOOLEAN = { type: "boolean", default: false };
+const RESENT = isAsked(
+  "resent",
+  `Says that the events may have been sent before, however long ago. Each is looked up by its event_id in the whole log, and one that is there is answered as a repeat. That is also true with an Idempotency-Key; send the same key again, because an attempt that is still on its way is known by it. Waits up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s for the view; where that does not come so far, 503 \`view_behind\` and nothing is stored.`,
+  BOOLEAN,
+);
+
+export const ingestionRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const { route, vocabulary, bodies, intake } = dependencies;
+  return [
+    route({
+      ...SEND,
+      on: "POST /v1/events",
+      id: "sendEvent",
+      summary: "Send one event",
+      description:
+        "Answers after the event is stored and synced to disk. Sending the same event again is safe: it is stored once, and the answer has `duplicate: true` and the header `Idempotency-Replayed: true`.",
+      headers: [
+        idempotencyKey(
+          "Optional. The same key within ten minutes means one event: a repeat is answered from the log, other content with 422. Without this header the event_id is the identity.",
+        ),
+      ],
+      query: { isResent: RESENT },
+      body: { schema: auditEventSchema(vocabulary), example: EXAMPLE_EVENT, bytesMax: SINGLE_BODY_BYTES_MAX },
+      status: 202,
+      sends: REPLAYED,
+      gives: eventAccepted,
+      example: {
+        event_id: "evt_sample_001",
+        sequence: 1,
+        received_at: EXAMPLE_RECEIVED_AT,
+        duplicate: false,
+        leaf_hash: EXAMPLE_LEAF_HASH,
       },
-    )
-    .post(
-      "/events/batch",
-      guard(SENDING, (call) => postBatch(dependencies, call)),
-      {
-        parse: "none",
-        detail: describe(batchOperation(vocabulary)),
+      problems: [
+        "event_id_conflict",
+        "idempotency_key_reused",
+        "log_unavailable",
+        "overloaded",
+        "view_behind",
+      ],
+      answer: (call) =>
+        withBody(bodies, call, SINGLE_BODY_BYTES_MAX, async (text, idempotencyKey) => {
+          const { tenant } = call.principal;
+          const judged = intake.judgeOne({ tenant, requestId: call.context.requestId, text }, idempotencyKey);
+          if (judged.kind !== "judged") return refusedIntake(judged);
+          const admitted = await admit(dependencies, call, judged, call.asked.isResent);
+          if (isRefusal(admitted)) return admitted;
+          const answer = await intake.appendOne(judged, admitted.earlier);
+          return answer.kind === "accepted"
+            ? acceptedEvent(answer, ["leaf_hash", answer.leafHash])
+            : refusedIntake(answer);
+        }),
+    }),
+  ];
+};
+
+export const batchRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const { route, vocabulary, bodies, intake } = dependencies;
+  return [
+    route({
+      ...SEND,
+      on: "POST /v1/events/batch",
+      id: "sendBatch",
+      summary: `Send up to ${BATCH_EVENTS_MAX} events`,
+      description:
+        "Each event has its own outcome: an invalid one does not affect the others. `accepted + rejected` is the number of events sent. Send again the events that are marked `retryable`; sending the whole batch again is safe too.",
+      headers: [idempotencyKey("Allowed but not needed: each event has its own identity.")],
+      query: {
+        wantsReceipts: isAsked(
+          "receipts",
+          "Name sequence and leaf hash of every accepted event in `receipts`.",
+          BOOLEAN,
+        ),
+        isResent: RESENT,
       },
-    );
+      body: {
+        schema: Type.Object({
+          events: Type.Array(auditEventSchema(vocabulary), { maxItems: BATCH_EVENTS_MAX }),
+        }),
+        example: { events: [EXAMPLE_EVENT] },
+        bytesMax: BATCH_BODY_BYTES_MAX,
+      },
+      status: 202,
+      gives: batchAccepted,
+      problems: ["log_unavailable", "overloaded", "view_behind"],
+      answer: (call) =>
+        withBody(bodies, call, BATCH_BODY_BYTES_MAX, async (text) => {
+          const { tenant } = call.principal;
+          const { wantsReceipts, isResent } = call.asked;
+          const judged = await intake.judgeBatch({ tenant, requestId: call.context.requestId, text });
+          if (judged.kind !== "judged") return refusedIntake(judged);
+          const admitted = await admit(dependencies, call, judged, isResent);
+          if (isRefusal(admitted)) return admitted;
+          const answer = await intake.appendBatch(judged, { wantsReceipts, ...admitted });
+          return answer.kind === "answered"
+            ? give(batchData(answer), { "cache-control": "no-store" })
+            : refusedIntake(answer);
+        }),
+    }),
+  ];
+};
 
-interface Dependencies {
-  readonly bodies: BodyReader;
-  readonly intake: Intake;
-  readonly limiter: KeyLimiter;
-}
+/** Between judging and appending: the rate of events, what the log already holds, and the key, which may have ended meanwhile. */
+const admit = async (
+  { intake, limiter }: Dependencies,
+  { principal, isStillAllowed }: Call,
+  judged: JudgedRequest,
+  isResent: boolean,
+): Promise<{ readonly earlier?: ReadonlyMap<string, number> } | Refusal> => {
+  const rate = await limiter.take(principal, "events", judged.events.length + judged.rejected.length);
+  if (rate.kind === "limited") return refuse("rate_limited", limitedRate(rate, principal.keyId));
+  const found = isResent ? await intake.findEarlier(judged) : undefined;
+  if (!isStillAllowed()) return KEY_ENDED;
+  if (found === undefined) return {};
+  return found.kind === "found" ? { earlier: found.sequences } : refusedIntake(found);
+};
 
-const admitFor = (limiter: KeyLimiter, principal: Principal) => (count: number) =>
-  limiter.take(principal, "events", count);
-
-const postEvent = async (
-  { bodies, intake, limiter }: Dependencies,
-  { request, context, principal, isStillAllowed }: Call,
-): Promise<Response> => {
-  const header = readIdempotencyKey(request.headers);
-  if (header.kind === "invalid") return invalidIdempotencyKey(context);
-  // Nearly all requests have no query, so none is parsed for them.
-  const { isResent, errors } = request.url.includes("?") ? readSingleQuery(request.url) : NO_QUERY;
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const body = await bodies.read(request, {
-    bytesMax: SINGLE_BODY_BYTES_MAX,
-    holder: principal.tenant,
-    isStillAllowed,
-  });
-  if (body.kind === "refused") return problem(context, body.code, body);
+/** Reads the bytes, whose text is stored as it is, and counts them until the answer is known. */
+export const withBody = async (
+  bodies: BodyReader,
+  { request, context }: OpenCall,
+  bytesMax: number,
+  accept: (text: string, idempotencyKey: string | undefined) => Promise<Answer>,
+): Promise<Answer> => {
+  const key = request.headers.get("idempotency-key") ?? undefined;
+  if (key !== undefined && !IDEMPOTENCY_KEY.test(key)) return INVALID_IDEMPOTENCY_KEY;
+  const holder = holderOfRequest(context);
+  const body = await bodies.read(request, { bytesMax, holder });
+  if (body.kind === "refused") return refuse(body.code, body);
+  // Nothing below names the bytes, so they are free once they are text.
+  const { bytes, release } = body;
   try {
-    const answer = await intake.acceptOne({
-      tenant: principal.tenant,
-      requestId: context.requestId,
-      body: body.bytes,
-      isResent,
-      admit: admitFor(limiter, principal),
-      isStillAllowed,
-      idempotencyKey: header.key,
-    });
-    return answer.kind === "accepted"
-      ? acceptedEvent(context, answer, ["leaf_hash", answer.leafHash])
-      : refused(context, answer);
+    const text = decodeUtf8(bytes);
+    return text === undefined ? refuse("invalid_utf8") : await accept(text, key);
   } finally {
-    body.release();
+    release();
   }
 };
-
-const postBatch = async (
-  { bodies, intake, limiter }: Dependencies,
-  { request, context, principal, isStillAllowed }: Call,
-): Promise<Response> => {
-  // Each event has its own identity, so a retry of the batch is exactly-once. Only the form of the header is checked.
-  if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
-  const query = readQuery(request.url);
-  const wantsReceipts = isAsked(query, "receipts");
-  const isResent = isAsked(query, "resent");
-  const errors = query.errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const body = await bodies.read(request, {
-    bytesMax: BATCH_BODY_BYTES_MAX,
-    holder: principal.tenant,
-    isStillAllowed,
-  });
-  if (body.kind === "refused") return problem(context, body.code, body);
-  try {
-    const answer = await intake.acceptBatch({
-      tenant: principal.tenant,
-      requestId: context.requestId,
-      body: body.bytes,
-      isResent,
-      admit: admitFor(limiter, principal),
-      isStillAllowed,
-      wantsReceipts,
-    });
-    return answer.kind === "answered" ? acceptedBatch(context, answer) : refused(context, answer);
-  } finally {
-    body.release();
-  }
-};
-
-const NO_QUERY = { isResent: false, errors: [] } as const;
-
-const readSingleQuery = (url: string) => {
-  const query = readQuery(url);
-  return { isResent: isAsked(query, "resent"), errors: query.errors() };
-};
-
-const isAsked = (query: Query, name: "receipts" | "resent"): boolean =>
-  query.choice(name, ["true", "false"], "false") === "true";
 
 /** A header that is sent twice arrives joined by ", ". Its space is not visible ASCII, so it is refused like other invalid keys. */
 const IDEMPOTENCY_KEY = new RegExp(`^[!-~]{1,${IDEMPOTENCY_KEY_CHARACTERS_MAX}}$`);
 
-type IdempotencyKey =
-  | { readonly kind: "valid"; readonly key: string | undefined }
-  | { readonly kind: "invalid" };
+const INVALID_IDEMPOTENCY_KEY = invalid([
+  {
+    path: "header:Idempotency-Key",
+    code: "invalid_value",
+    message: `Send one Idempotency-Key of 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} visible ASCII characters, or none.`,
+  },
+]);
 
-export const readIdempotencyKey = (headers: Headers): IdempotencyKey => {
-  const key = headers.get("idempotency-key") ?? undefined;
-  return key === undefined || IDEMPOTENCY_KEY.test(key) ? { kind: "valid", key } : { kind: "invalid" };
+export const idempotencyKey = (description: string): Parameter => ({
+  name: "Idempotency-Key",
+  in: "header",
+  description,
+  schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARACTERS_MAX, pattern: "^[!-~]+$" },
+});
+
+export const REPLAYED = {
+  "Idempotency-Replayed": {
+    schema: { type: "string", enum: ["true"] },
+    description:
+      "The same event was stored before, and this is what was answered then. Absent for a new one.",
+  },
 };
-
-export const invalidIdempotencyKey = (context: RequestContext): Response =>
-  problem(context, "invalid_request", {
-    errors: [
-      {
-        path: "header:Idempotency-Key",
-        code: "invalid_value",
-        message: `Send one Idempotency-Key of 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} visible ASCII characters, or none.`,
-      },
-    ],
-  });
 
 /**
  * The last parameter is one more member: a name, and a text that needs no escapes in JSON. Written by hand, because every event gets this
  * answer.
  */
 export const acceptedEvent = (
-  { requestId }: RequestContext,
   { eventId, sequence, receivedAt, duplicate, warnings }: AcceptedEvent,
   [name, value]: readonly [name: string, value: string],
-): Response => {
+): Answer => {
   const warned = warnings.length > 0 ? `,"warnings":${JSON.stringify(warnings)}` : "";
-  const dataText = `{"event_id":${JSON.stringify(eventId)},"sequence":${sequence},"received_at":"${receivedAt}","duplicate":${duplicate},"${name}":"${value}"${warned}}`;
-  return successAccepted({ requestId, dataText, isReplayed: duplicate });
+  return {
+    ...giveText(
+      `{"event_id":${JSON.stringify(eventId)},"sequence":${sequence},"received_at":"${receivedAt}","duplicate":${duplicate},"${name}":"${value}"${warned}}`,
+    ),
+    ...(duplicate && { headers: { "idempotency-replayed": "true" } }),
+  };
 };
 
-const acceptedBatch = (context: RequestContext, answer: BatchAnswer): Response =>
-  success({
-    status: 202,
-    requestId: context.requestId,
-    data: {
-      accepted: answer.accepted,
-      rejected: answer.rejected.length,
-      duplicates: answer.duplicates,
-      errors: answer.rejected.map(batchError),
-      ...(answer.warnings.length > 0 && { warnings: answer.warnings }),
-      ...(answer.sequence !== undefined && { sequence: answer.sequence }),
-      ...(answer.receipts && { receipts: answer.receipts.map(batchReceipt) }),
-    },
-  });
+const batchData = (answer: BatchAnswer) => ({
+  accepted: answer.accepted,
+  rejected: answer.rejected.length,
+  duplicates: answer.duplicates,
+  errors: answer.rejected.map(batchError),
+  ...(answer.warnings.length > 0 && { warnings: answer.warnings }),
+  ...(answer.sequence !== undefined && { sequence: answer.sequence }),
+  ...(answer.receipts && { receipts: answer.receipts.map(batchReceipt) }),
+});
 
 const batchReceipt = ({ index, eventId, sequence, receivedAt, leafHash, duplicate }: BatchReceipt) => ({
   index,
@@ -204,146 +240,99 @@ const batchError = ({ index, eventId, code, message, problems, retryable }: Reje
   ...(retryable && { retryable: true }),
 });
 
-export const refused = (context: RequestContext, refusal: Refusal): Response => {
-  if (refusal.kind === "limited") return rateLimited(context, refusal);
-  if (refusal.kind === "key_ended") return invalidKey(context);
-  const [code, details] = refusalProblem(refusal);
-  return problem(context, code, details);
-};
-
-const refusalProblem = (
-  refusal: Exclude<Refusal, { kind: "limited" | "key_ended" }>,
-): [ProblemCode, ProblemDetails] => {
+export const refusedIntake = (refusal: IntakeRefusal): Refusal => {
   switch (refusal.kind) {
-    case "invalid_utf8":
-      return ["invalid_utf8", {}];
     case "event_too_large":
-      return ["payload_too_large", { detail: `The event is larger than ${EVENT_BYTES_MAX} bytes.` }];
+      return refuse("payload_too_large", `The event is larger than ${EVENT_BYTES_MAX} bytes.`);
     case "invalid_json":
-      return ["invalid_json", { detail: refusal.detail }];
+      return refuse("invalid_json", refusal.detail);
     case "invalid_request": {
       const { problems, problemCount } = refusal;
       const more = problemCount > problems.length ? `; the first ${problems.length} are listed` : "";
       const count = problemCount === 1 ? "one problem" : `${problemCount} problems`;
-      return ["invalid_request", { detail: `The request has ${count}${more}.`, errors: problems }];
+      return refuse("invalid_request", { detail: `The request has ${count}${more}.`, errors: problems });
     }
     case "conflict":
-      return [refusal.identity === "event_id" ? "event_id_conflict" : "idempotency_key_reused", {}];
+      return refuse(refusal.identity === "event_id" ? "event_id_conflict" : "idempotency_key_reused");
     case "view_behind":
-      return ["view_behind", { detail: RESENT_VIEW_BEHIND }];
+      return refuse("view_behind", RESENT_VIEW_BEHIND);
     case "overloaded":
-      return ["overloaded", { detail: refusal.detail }];
+      return refuse("overloaded", refusal.detail);
     case "unavailable":
-      return ["log_unavailable", { detail: refusal.detail }];
+      return refuse("log_unavailable", refusal.detail);
   }
 };
 
 const RESENT_VIEW_BEHIND =
   "The view did not reach the end of the log in time, so nobody can tell which of these events the log holds already. Nothing was stored: send the same again.";
 
-export const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
-  name: "Idempotency-Key",
-  in: "header",
-  description:
-    "Optional. The same key within ten minutes means one event: a repeat is answered from the log, other content with 422. Without this header the event_id is the identity.",
-  schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARACTERS_MAX, pattern: "^[!-~]+$" },
-};
-
-const RESENT = parameter(
-  "resent",
-  `Says that the events may have been sent before, however long ago. Each is looked up by its event_id in the whole log, and one that is there is answered as a repeat. That is also true with an Idempotency-Key; send the same key again, because an attempt that is still on its way is known by it. Waits up to ${MIN_SEQUENCE_WAIT_MS_MAX / 1000} s for the view; where that does not come so far, 503 \`view_behind\` and nothing is stored.`,
-  { type: "boolean", default: false },
+const BatchWarnings = Type.Optional(
+  Type.Array(
+    Type.Object({
+      index: Type.Optional(Type.Integer({ minimum: 0, description: "The first event that it is about." })),
+      ...Warning.properties,
+      count: Type.Optional(Type.Integer({ minimum: 1, description: "How many events it is about." })),
+      indexes: Type.Optional(
+        Type.Array(Type.Integer({ minimum: 0 }), {
+          maxItems: WARNING_INDEXES_MAX,
+          description: "Places of the first of them.",
+        }),
+      ),
+    }),
+    {
+      maxItems: WARNINGS_MAX,
+      description:
+        "One for each `path` and `code`. Without an `index` it is about the body beside the events. Where there are more, the last one says how many.",
+    },
+  ),
 );
 
-const singleOperation = (vocabulary: EventVocabulary): Operation => ({
-  id: "sendEvent",
-  tag: "Ingestion",
-  summary: "Send one event",
+const LeafHash = Type.String({
   description:
-    "Answers after the event is stored and synced to disk. Sending the same event again is safe: it is stored once, and the answer has `duplicate: true` and the header `Idempotency-Replayed: true`.",
-  access: SENDING,
-  parameters: [IDEMPOTENCY_KEY_PARAMETER, RESENT],
-  body: {
-    schema: auditEventSchema(vocabulary),
-    example: EXAMPLE_EVENT,
-    bytesMax: SINGLE_BODY_BYTES_MAX,
-  },
-  answer: {
-    status: 202,
-    description: "The event is in the log.",
-    isReplayed: true,
-    schema: EventAccepted,
-    example: {
-      data: {
-        event_id: "evt_sample_001",
-        sequence: 1,
-        received_at: EXAMPLE_RECEIVED_AT,
-        duplicate: false,
-        leaf_hash: EXAMPLE_LEAF_HASH,
-      },
-      request_id: EXAMPLE_REQUEST_ID,
-    },
-  },
-  problems: [
-    "event_id_conflict",
-    "idempotency_key_reused",
-    "log_behind",
-    "log_unavailable",
-    "overloaded",
-    "view_behind",
-  ],
+    "Base64. What the record's leaf in the tenant's tree is: `GET /v1/events/{event_id}/proof?sequence=`, with the `sequence` beside it, proves this very hash (RFC 6962).",
 });
 
-const batchOperation = (vocabulary: EventVocabulary): Operation => ({
-  id: "sendBatch",
-  tag: "Ingestion",
-  summary: `Send up to ${BATCH_EVENTS_MAX} events`,
-  description:
-    "Each event has its own outcome: an invalid one does not affect the others. `accepted + rejected` is the number of events sent. Send again the events that are marked `retryable`; sending the whole batch again is safe too.",
-  access: SENDING,
-  parameters: [
-    {
-      ...IDEMPOTENCY_KEY_PARAMETER,
-      description: "Allowed but not needed: each event has its own identity.",
-    },
-    parameter("receipts", "Name sequence and leaf hash of every accepted event in `receipts`.", {
-      type: "boolean",
-      default: false,
+export const eventAccepted = Type.Object({
+  event_id: Type.String(),
+  sequence: Sequence,
+  received_at: Time,
+  duplicate: Type.Boolean({
+    description: "True when the same event was stored before; the answer is that of the first time.",
+  }),
+  leaf_hash: LeafHash,
+  warnings: Warnings,
+});
+
+export const batchAccepted = Type.Object({
+  accepted: Type.Integer({ minimum: 0, description: "Events in the log, those sent before included." }),
+  rejected: Type.Integer({ minimum: 0 }),
+  duplicates: Type.Integer({ minimum: 0, description: "Accepted events that were stored before." }),
+  errors: Type.Array(
+    Type.Object({
+      index: Type.Integer({ minimum: 0, description: "Place of the event in `events`, from 0." }),
+      event_id: Type.Optional(Type.String()),
+      code: wordsOf(REJECTION_CODES),
+      message: Type.String(),
+      errors: Type.Array(FieldProblem, {
+        description: `At most ${PROBLEMS_PER_EVENT_MAX}. Of a batch with more than ${PROBLEMS_PER_BATCH_MAX} beside the first of each event, later events have their first one alone; \`message\` counts them.`,
+      }),
+      retryable: Type.Optional(Type.Literal(true, { description: "Sending the same event again can help." })),
     }),
-    RESENT,
-  ],
-  body: {
-    schema: Type.Object({ events: Type.Array(auditEventSchema(vocabulary), { maxItems: BATCH_EVENTS_MAX }) }),
-    example: { events: [EXAMPLE_EVENT] },
-    bytesMax: BATCH_BODY_BYTES_MAX,
-  },
-  answer: {
-    status: 202,
-    description: "What became of each event.",
-    schema: BatchAccepted,
-    example: {
-      data: {
-        accepted: 1,
-        rejected: 1,
-        duplicates: 0,
-        errors: [
-          {
-            index: 1,
-            code: "invalid_event",
-            message: "The event has one problem; see errors.",
-            errors: [
-              {
-                path: "/event_type",
-                code: "unknown_event_type",
-                message: 'event_type is not a known type: did you mean "incident.detected"?',
-              },
-            ],
-          },
-        ],
-        sequence: 2,
-      },
-      request_id: EXAMPLE_REQUEST_ID,
-    },
-  },
-  problems: ["log_behind", "log_unavailable", "overloaded", "view_behind"],
+    { maxItems: BATCH_EVENTS_MAX },
+  ),
+  warnings: BatchWarnings,
+  receipts: Type.Optional(
+    Type.Array(
+      Type.Object({
+        index: Type.Integer({ minimum: 0, description: "Place of the event in `events`, from 0." }),
+        event_id: Type.String(),
+        sequence: Sequence,
+        received_at: Time,
+        leaf_hash: LeafHash,
+        duplicate: Type.Boolean(),
+      }),
+      { maxItems: BATCH_EVENTS_MAX },
+    ),
+  ),
+  sequence: Type.Optional(Sequence),
 });

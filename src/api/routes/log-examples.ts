@@ -8,19 +8,12 @@ import { leafHash, nodeHash } from "../../proof/rfc6962.ts";
 import { createSigningKey, formatVerifierKey, SEED_BYTES, signNote } from "../../proof/signed-note.ts";
 import { formatCheckpoint } from "../../proof/tlog-checkpoint.ts";
 import { formatTlogProof } from "../../proof/tlog-proof.ts";
-import { EXAMPLE_REQUEST_ID } from "../http/openapi.ts";
+import { EXAMPLE_REQUEST_ID } from "../http/example.ts";
+import { STORED_EXAMPLE } from "../http/stored-event.ts";
 
-export const EXAMPLE_EVENT = {
-  event_id: "evt_sample_001",
-  timestamp: "2026-11-20T10:00:00.000Z",
-  asset_id: "credit_model",
-  event_type: "decision.automated_decision_made",
-  legal_bases: ["ai_basic_law_kr"],
-  risk_tier: "high",
-  metadata: { decision_id: "dec_42", outcome: "approved", model: "scorer-7" },
-};
+export const EXAMPLE_EVENT = JSON.parse(STORED_EXAMPLE.eventText);
 
-export const EXAMPLE_RECEIVED_AT = "2026-11-20T10:00:00.512Z";
+export const EXAMPLE_RECEIVED_AT = STORED_EXAMPLE.receivedAt;
 
 const recordOf = (event: object): Uint8Array =>
   new TextEncoder().encode(

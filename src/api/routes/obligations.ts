@@ -1,65 +1,106 @@
+/** Obligations: when they fall due, and waiving one. */
+
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
-import { WHOLE_SECONDS } from "../../event/formats.ts";
+import type { WaiverAction } from "../../access/administration/system-events.ts";
+import { timeKey, WHOLE_SECONDS } from "../../event/formats.ts";
+import { reasonText } from "../../event/request/text.ts";
 import { DEADLINES, deadlineOf } from "../../law/obligations/deadlines.ts";
-import type { ObligationStatus, Rules } from "../../law/obligations/obligation.ts";
+import type { ObligationStatus } from "../../law/obligations/obligation.ts";
 import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../law/obligations/state.ts";
+import { OBLIGATION_UNWAIVED, OBLIGATION_WAIVED } from "../../law/obligations/waivers.ts";
+import { WAIVE_REASON_CHARACTERS_MAX } from "../../limits.ts";
+import { caseNameOf, findObligation } from "../../views/cases/queries.ts";
 import { obligationEntry, obligationList } from "../../views/cases/registers/obligations.ts";
+import { CASES_VIEW } from "../../views/cases/tables.ts";
 import { entryMembers, YES_OR_NO } from "../../views/kit/list.ts";
 import type { Condition } from "../../views/store/conditions.ts";
-import { REGISTER } from "../http/access.ts";
-import { fileForms } from "../http/entry-file.ts";
-import type { Guard } from "../http/guard.ts";
-import { LIST_PARAMETERS, LIST_PROBLEMS, type ListDependencies, listAnswer } from "../http/list-answer.ts";
-import { readTimedFilter, type TimedFilter, timedFilterParameters } from "../http/list-filter.ts";
-import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../http/openapi.ts";
-import type { Query } from "../http/query.ts";
-import { parameter } from "../http/reading.ts";
-import { listOf } from "../http/schemas.ts";
-import { combinations, oneOf, several, severalParameter } from "../http/several.ts";
-import { tableSource } from "../http/table-source.ts";
-import { OBLIGATION_EXAMPLE } from "./register-examples.ts";
+import type { Row } from "../../views/store/tables.ts";
+import { REGISTER, WAIVING } from "../http/access.ts";
+import { type Answer, give, notFound, refuse } from "../http/answers.ts";
+import { actorOf, type Call } from "../http/call.ts";
+import type { Dependencies } from "../http/dependencies.ts";
+import { timedFilter } from "../http/list-filter.ts";
+import { listRoute, tableSource } from "../http/lists.ts";
+import { allOf, choiceOrNone, combinations, oneOf, several } from "../http/parameters.ts";
+import { haveSeenInTime, sequenceWait } from "../http/reading.ts";
+import { bodyOf, type Route } from "../http/route.ts";
+import { nullable, wordsOf } from "../http/schemas.ts";
 
-type Dependencies = ListDependencies & { readonly rules: Rules };
+export const obligationRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const { route } = dependencies;
+  const waiving = (type: WaiverAction["type"], reason: string) =>
+    ({
+      tag: "Registers",
+      access: WAIVING,
+      body: bodyOf(WaiverRequest, { reason }),
+      problems: ["not_found", "obligation_state_conflict", "log_unavailable", "view_behind"],
+      answer: (call: Call & { readonly body: { readonly reason: string } }) =>
+        answerWaiver(dependencies, type, call),
+    }) as const;
+  return [
+    listRoute(dependencies, obligationSource(dependencies), {
+      on: "GET /v1/obligations",
+      access: REGISTER,
+      id: "listObligations",
+      tag: "Registers",
+      summary: "Obligations and when they fall due",
+      description:
+        "In the order in which they fall due. Computed from the events by their own times. Each names the events that started and met it, and says when the log received them. Not legal advice: `clause` is where to check.",
+    }),
+    route({
+      ...waiving(OBLIGATION_WAIVED, "The tool was on trial, and the candidate was hired."),
+      on: "POST /v1/obligations/:obligation_id/waive",
+      id: "waiveObligation",
+      summary: "Waive an obligation",
+      description:
+        "Says why an obligation that is not met will not be. Its state is then `waived`, with who said so, why and when; it stays in every list and in evidence, and coverage counts it apart. If events meet it after all, they count. The waiver stays with the objection, decision, incident or review also where an earlier event starts the obligation and so changes its id. Of several waivers at once the first in the log stands, and the others get 409. An event `system.obligation_waived` in the log of the system is the waiver, so a rebuilt view knows it.",
+      gives: obligationSchema,
+    }),
+    route({
+      ...waiving(OBLIGATION_UNWAIVED, "Waived by mistake."),
+      on: "POST /v1/obligations/:obligation_id/unwaive",
+      id: "unwaiveObligation",
+      summary: "Take back the waiver of an obligation",
+      description:
+        "The obligation is again in the state that its events give it. An event `system.obligation_unwaived` in the log of the system says who took the waiver back, and why.",
+      gives: obligationSchema,
+    }),
+  ];
+};
 
-export const obligationRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
-  new Elysia({ prefix: "/v1" }).get(
-    "/obligations",
-    guard(REGISTER, listAnswer(dependencies, obligationSource(dependencies))),
-    { detail: describe(LIST) },
-  );
-
-export const obligationSource = (dependencies: Pick<Dependencies, "views" | "now" | "rules">) =>
+export const obligationSource = ({ rules, ...dependencies }: Pick<Dependencies, "views" | "now" | "rules">) =>
   tableSource(dependencies, {
     name: "obligations",
     list: obligationList,
-    columns: COLUMNS,
+    members: obligationSchema.properties,
     // In whole seconds: an obligation is in time until the end of its last second.
-    entry: (row, at) => obligationEntry(row, dependencies.rules, at.slice(0, WHOLE_SECONDS)),
-    readFilter,
+    entry: (row, at) => obligationEntry(row, rules, at.slice(0, WHOLE_SECONDS)),
+    filter,
   });
 
-const readFilter = (query: Query, now: string): TimedFilter => {
-  const at = now.slice(0, WHOLE_SECONDS);
-  const filter = readTimedFilter(query, obligationList);
-  const states = several(query, "state", oneOf(OBLIGATION_STATES))?.filter(isState);
-  const late = query.oneOf("recorded_late", YES_OR_NO);
-  const alternatives = states?.flatMap((state) => conditionsOf(state, at)) ?? [[]];
-  const values = filter.anyOf.flatMap(withLaw);
-  return {
-    ...filter,
-    range: [
-      ...filter.range,
-      ...(late === undefined
-        ? []
-        : [{ kind: "equals", column: "recorded_late", value: late === "true" ? 1 : 0 } as const]),
-    ],
-    anyOf: combinations(query, [
-      { name: "state", values: alternatives },
-      { name: "rule", values },
-    ]).map((conditions) => conditions.flat()),
-    asked: [...filter.asked, ["state", states ?? []]],
-  };
+const { documented, read } = allOf({
+  states: several("state", "At the time of the question.", oneOf(OBLIGATION_STATES)),
+  late: choiceOrNone("recorded_late", "Only those that were, or were not, recorded late.", YES_OR_NO),
+  others: timedFilter(obligationList),
+});
+
+const filter: NonNullable<Parameters<typeof tableSource>[1]["filter"]> = {
+  documented,
+  read: (query, now) => {
+    const { states, late, others } = read(query);
+    const at = now.slice(0, WHOLE_SECONDS);
+    const alternatives = states?.filter(isState).flatMap((state) => conditionsOf(state, at)) ?? [[]];
+    const isLate: Condition = { kind: "equals", column: "recorded_late", value: late === "true" ? 1 : 0 };
+    return {
+      ...others,
+      range: late === undefined ? others.range : [...others.range, isLate],
+      anyOf: combinations(query, [
+        { name: "state", values: alternatives },
+        { name: "rule", values: others.anyOf.flatMap(withLaw) },
+      ]).map((conditions) => conditions.flat()),
+      asked: [...others.asked, ["state", states ?? []]],
+    };
+  },
 };
 
 const isState = (name: string): name is ObligationState => OBLIGATION_STATES.some((state) => state === name);
@@ -107,48 +148,76 @@ const conditionsOf = (state: ObligationState, now: string): readonly (readonly C
 
 export const obligationSchema = Type.Object({
   ...entryMembers(obligationList),
-  duty: Type.Union([Type.String({ description: "What must be done." }), Type.Null()]),
-  clause: Type.Union([Type.String({ description: "Where the law says so." }), Type.Null()]),
+  duty: nullable(Type.String({ description: "What must be done." })),
+  clause: nullable(Type.String({ description: "Where the law says so." })),
   ruleset_version: Type.String({
     description:
       "By which rules it was computed: the date of the table of rules; behind a plus what tells an operator's own rules (OBLIGATION_RULES_FILE, LATE_RECORD_GRACE) apart.",
   }),
-  state: Type.Union(
-    OBLIGATION_STATES.map((state) => Type.Literal(state)),
-    {
-      description:
-        "At the time of the answer. `open`: not met, and due in more than a week, or not before a decision is made. `extended`: the same, after its limit was made longer. `due_soon`: not met, and due within a week. `overdue`: not met, and `due_at` is over; it can still be met, late. `breached`: it can never be met any more, because what had to come before the decision did not come. `met`, `met_late`: met in time, or not. `waived`: not met, and somebody said why it will not be; `waived_by`, `waived_reason` and `waived_at` say who, why and when.",
-    },
-  ),
+  state: wordsOf(OBLIGATION_STATES, {
+    description:
+      "At the time of the answer. `open`: not met, and due in more than a week, or not before a decision is made. `extended`: the same, after its limit was made longer. `due_soon`: not met, and due within a week. `overdue`: not met, and `due_at` is over; it can still be met, late. `breached`: it can never be met any more, because what had to come before the decision did not come. `met`, `met_late`: met in time, or not. `waived`: not met, and somebody said why it will not be; `waived_by`, `waived_reason` and `waived_at` say who, why and when.",
+  }),
 });
 
-const COLUMNS = Object.keys(obligationSchema.properties);
+const WaiverRequest = Type.Object(
+  { reason: reasonText({ maxLength: WAIVE_REASON_CHARACTERS_MAX, description: "For people: why." }) },
+  { additionalProperties: false },
+);
 
-const LIST: Operation = {
-  id: "listObligations",
-  tag: "Registers",
-  summary: "Obligations and when they fall due",
-  description:
-    "Computed from the events by their own times. Each names the events that started and met it, and says when the log received them. Not legal advice: `clause` is where to check.",
-  access: REGISTER,
-  parameters: [
-    severalParameter("state", "At the time of the question.", {
-      type: "string",
-      enum: [...OBLIGATION_STATES],
-    }),
-    parameter("recorded_late", "Only those that were, or were not, recorded late.", {
-      type: "string",
-      enum: [...YES_OR_NO],
-    }),
-    ...timedFilterParameters(obligationList),
-    ...LIST_PARAMETERS,
-  ],
-  answer: {
-    status: 200,
-    description: "One page, in the order in which they fall due.",
-    schema: listOf(obligationSchema),
-    example: { data: [OBLIGATION_EXAMPLE], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
-    others: fileForms(COLUMNS, OBLIGATION_EXAMPLE),
-  },
-  problems: LIST_PROBLEMS,
+const answerWaiver = async (
+  { views, rules, recorder, now }: Dependencies,
+  type: WaiverAction["type"],
+  call: Call & { readonly body: { readonly reason: string } },
+): Promise<Answer> => {
+  const { tenant } = call.principal;
+  await call.viewReadiness.check([CASES_VIEW]);
+  const id = call.params.obligation_id ?? "";
+  const found = await findObligation(views, tenant, id);
+  if (!found) return notFound("obligation");
+  const refusal = refusalOf(found, type);
+  if (refusal !== undefined) return refuse("obligation_state_conflict", refusal);
+  const caseName = await caseNameOf(views, tenant, found);
+  if (caseName === undefined) return refuse("obligation_state_conflict", STARTED_BY_EXPIRED);
+  let sequence: number | undefined;
+  const recorded = await recorder.carryOut({
+    by: actorOf(call),
+    action: {
+      type,
+      tenant,
+      details: { obligation_id: id, reason: call.body.reason, case_name: caseName },
+    },
+    // The event is the waiver: the view of cases takes it from the log.
+    work: async (at) => {
+      sequence = at;
+      return { kind: "written" };
+    },
+  });
+  if (recorded.kind !== "written") return refuse("log_unavailable", NOT_RECORDED);
+  const isSeen = await haveSeenInTime(views, [CASES_VIEW], sequenceWait(sequence));
+  const row = isSeen ? await findObligation(views, tenant, id) : undefined;
+  if (!row) return refuse("view_behind", RECORDED_AND_UNSEEN);
+  // Of several that are said at once the first in the log stands.
+  if (type === OBLIGATION_WAIVED && isWaivedBefore(row, sequence))
+    return refuse("obligation_state_conflict", WAIVED_MEANWHILE);
+  return give(obligationEntry(row, rules, timeKey(now().toISOString())));
 };
+
+const refusalOf = (row: Row, type: WaiverAction["type"]): string | undefined => {
+  if (type === OBLIGATION_UNWAIVED)
+    return row.waived_at === null ? "The obligation is not waived. Nothing was done." : undefined;
+  if (row.status === "met" || row.status === "met_late")
+    return "The obligation is met: there is nothing to waive. Nothing was done.";
+  return row.waived_at === null ? undefined : "The obligation is waived already. Nothing was done.";
+};
+
+const isWaivedBefore = ({ waived_sequence: standing }: Row, sequence: number | undefined): boolean =>
+  sequence !== undefined && typeof standing === "number" && standing < sequence;
+
+const WAIVED_MEANWHILE =
+  "Another waiver of the obligation came first, and stands. This one is in the log and has no effect.";
+const STARTED_BY_EXPIRED =
+  "The event that started the obligation has expired, and the obligation expires with its case. Nothing was done.";
+const NOT_RECORDED = "The log did not take the record of it. Nothing was done. Ask again.";
+const RECORDED_AND_UNSEEN =
+  "It is in the log, and the view of cases has not caught up yet. Read the obligation in a moment.";

@@ -1,124 +1,133 @@
+/** For the people and machines that run Prooftrail. */
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
-import type { Registry } from "prom-client";
-import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../http/openapi.ts";
-import { problem } from "../http/problem.ts";
-import { readQuery } from "../http/query.ts";
-import { parameter } from "../http/reading.ts";
-import { contextOf } from "../http/request-context.ts";
-import { HealthLive, HealthReady } from "../http/schemas.ts";
-import { success } from "../http/success.ts";
+import { reasonText } from "../../event/request/text.ts";
+import { RESTORE_REASON_CHARACTERS_MAX } from "../../limits.ts";
+import { MANAGING } from "../http/access.ts";
+import { give, refuse, send } from "../http/answers.ts";
+import { actorOf } from "../http/call.ts";
+import type { Dependencies, HttpDependencies } from "../http/dependencies.ts";
+import { insufficientScope } from "../http/guard.ts";
+import { choiceOrNone } from "../http/parameters.ts";
+import { bodyOf, createOpenRoute, type Route } from "../http/route.ts";
 
-/** What is wrong with this instance or its installation. */
-interface HealthReason {
-  readonly id: string;
-  /** A sentence or several for the operator, with what to do. */
-  readonly detail: string;
-  /** Whether the instance cannot serve because of it. */
-  readonly isBlocking: boolean;
-}
-
-export interface Readiness {
-  reasons(): Promise<readonly HealthReason[]>;
-  /**
-   * The same for what needs no views, such as taking events: the views may be away or far behind. A log that is not the views' own is still
-   * a reason, because it must not be written.
-   */
-  reasonsWithoutViews(): Promise<readonly HealthReason[]>;
-}
-
-export const operationRoutes = (dependencies: {
-  readonly readiness: Readiness;
-  readonly registry: Registry;
-}) => {
-  const { readiness, registry } = dependencies;
-  return new Elysia()
-    .get(
-      "/health/live",
-      ({ request }) => success({ requestId: contextOf(request).requestId, data: { status: "live" } }),
-      { detail: describe(LIVE) },
-    )
-    .get(
-      "/health/ready",
-      async ({ request }) => {
-        const context = contextOf(request);
-        const query = readQuery(request.url);
-        const without = query.oneOf("without", ["views"]);
-        const errors = query.errors();
-        if (errors.length > 0) return problem(context, "invalid_request", { errors });
+export const operationRoutes = ({
+  readiness,
+  metrics: { registry },
+}: Pick<HttpDependencies, "readiness" | "metrics">): readonly Route[] => {
+  const route = createOpenRoute();
+  const OPERATION = { tag: "Operation" } as const;
+  return [
+    route({
+      ...OPERATION,
+      on: "GET /health/live",
+      takesAnyQuery: true,
+      id: "checkLive",
+      summary: "Is the process up?",
+      description: "Answers as long as the process can answer at all.",
+      gives: Type.Object({ status: Type.Literal("live") }),
+      answer: () => give({ status: "live" }),
+    }),
+    route({
+      ...OPERATION,
+      on: "GET /health/ready",
+      id: "checkReady",
+      summary: "Can it serve?",
+      description:
+        "The broker is connected, the streams have the right settings, the keys are fresh, and the views are there and not far behind. `without=views` leaves out the views: events are taken, and keys and holds changed, also while the views are away. It answers within a second; a log that has not answered by then is a reason. `warnings` names what does not keep this instance from serving, and needs attention all the same.",
+      query: {
+        without: choiceOrNone("without", "Leaves out whether the views are there and how far they are.", [
+          "views",
+        ]),
+      },
+      gives: Type.Object({
+        status: Type.Literal("ready"),
+        warnings: Type.Array(Type.Object({ id: Type.String(), detail: Type.String() })),
+      }),
+      problems: ["invalid_request", "not_ready"],
+      answer: async ({ asked: { without } }) => {
         const reasons = await (without === undefined ? readiness.reasons() : readiness.reasonsWithoutViews());
         const blocking = reasons.filter(({ isBlocking }) => isBlocking);
-        if (blocking.length > 0) {
-          const details = blocking.map(({ detail }) => detail);
-          const reasonIds = blocking.map(({ id }) => id);
-          return problem(context, "not_ready", { reasons: details, reasonIds, detail: details.join(" ") });
-        }
-        const warnings = reasons.map(({ id, detail }) => ({ id, detail }));
-        return success({ requestId: context.requestId, data: { status: "ready", warnings } });
+        if (blocking.length === 0)
+          return give({ status: "ready", warnings: reasons.map(({ id, detail }) => ({ id, detail })) });
+        const details = blocking.map(({ detail }) => detail);
+        const reasonIds = blocking.map(({ id }) => id);
+        return refuse("not_ready", { reasons: details, reasonIds, detail: details.join(" ") });
       },
-      { detail: describe(READY) },
-    )
-    .get(
-      "/metrics",
-      async ({ request }) =>
-        new Response(await registry.metrics(), {
-          headers: {
-            "content-type": registry.contentType,
-            "cache-control": "no-store",
-            "x-request-id": contextOf(request).requestId,
-          },
-        }),
-      { detail: describe(METRICS) },
-    );
-};
-
-const LIVE: Operation = {
-  id: "checkLive",
-  tag: "Operation",
-  summary: "Is the process up?",
-  description: "Answers as long as the process can answer at all.",
-  answer: {
-    status: 200,
-    description: "It is.",
-    schema: HealthLive,
-    example: { data: { status: "live" }, request_id: EXAMPLE_REQUEST_ID },
-  },
-  problems: [],
-};
-
-const READY: Operation = {
-  id: "checkReady",
-  tag: "Operation",
-  summary: "Can it serve?",
-  description:
-    "The broker is connected, the streams have the right settings, the keys are fresh, and the views are there and not far behind. `without=views` leaves out the views: events are taken, and keys and holds changed, also while the views are away. It answers within a second; a log that has not answered by then is a reason. `warnings` names what does not keep this instance from serving, and needs attention all the same.",
-  parameters: [
-    parameter("without", "Leaves out whether the views are there and how far they are.", {
-      type: "string",
-      enum: ["views"],
     }),
-  ],
-  answer: {
-    status: 200,
-    description: "It can.",
-    schema: HealthReady,
-    example: { data: { status: "ready", warnings: [] }, request_id: EXAMPLE_REQUEST_ID },
-  },
-  problems: ["invalid_request", "not_ready"],
+    route({
+      ...OPERATION,
+      on: "GET /metrics",
+      takesAnyQuery: true,
+      id: "readMetrics",
+      summary: "Metrics",
+      description:
+        "In the Prometheus text format. Names tenants with their numbers of events: keep it inside your network.",
+      gives: Type.String(),
+      example: 'prooftrail_append_outcomes_total{outcome="appended"} 1',
+      mediaType: "text/plain",
+      answer: async () => send(registry.contentType, await registry.metrics()),
+    }),
+  ];
 };
 
-const METRICS: Operation = {
-  id: "readMetrics",
-  tag: "Operation",
-  summary: "Metrics",
-  description:
-    "In the Prometheus text format. Names tenants with their numbers of events: keep it inside your network.",
-  answer: {
-    status: 200,
-    description: "All metrics.",
-    schema: Type.String(),
-    example: 'prooftrail_append_outcomes_total{outcome="appended"} 1',
-    mediaType: "text/plain",
+const RestoreRequest = Type.Object(
+  {
+    reason: reasonText({
+      maxLength: RESTORE_REASON_CHARACTERS_MAX,
+      description: "Why the log was restored. It is kept in the log.",
+    }),
   },
-  problems: [],
-};
+  { additionalProperties: false, "x-expects": "an object with `reason`" },
+);
+
+export const restoreRoutes = ({ route, acceptRestore }: Dependencies): readonly Route[] => [
+  route({
+    on: "POST /v1/restore/accept",
+    access: MANAGING,
+    whileBehind: true,
+    id: "acceptRestore",
+    tag: "Operation",
+    summary: "Accept a log that lost its end",
+    description:
+      "After an older copy of the log was put back, nothing is signed and nothing is taken (503 `log_behind`). This accepts that the rest is lost: it is recorded as `system.restored`, the heads that are lost are kept in HEADS_COPY, and every later head of their logs says so in a line of its own. Only the admin key may do that, and it cannot be undone.",
+    body: bodyOf(RestoreRequest, { reason: "Disk failure on 28 November, copy of the night." }),
+    gives: Type.Object({
+      known_sequence: Type.Integer({ description: "The last record that heads in HEADS_COPY covered." }),
+      restored_sequence: Type.Integer({ description: "The last record of the log as it was restored." }),
+      heads_given_up: Type.Integer({
+        description: "Tenants whose last known head the log does not extend.",
+      }),
+      heads: Type.Array(
+        Type.Object({
+          tenant: Type.String(),
+          size: Type.Integer({ description: "Records that the lost head covered." }),
+          root: Type.String({ description: "Its root, in base64." }),
+          restored_size: Type.Integer({ description: "Records that the log of the tenant has now." }),
+        }),
+        { description: "The first of them." },
+      ),
+    }),
+    problems: ["log_not_behind", "view_behind", "log_unavailable"],
+    answer: async (call) => {
+      if (!call.principal.isAdmin) return insufficientScope("keys:manage", ADMIN_ALONE);
+      const accepted = await acceptRestore({ by: actorOf(call), reason: call.body.reason });
+      switch (accepted.kind) {
+        case "accepted": {
+          const { kind: _, ...data } = accepted;
+          return give(data);
+        }
+        case "not_behind":
+          return refuse("log_not_behind");
+        case "view_behind":
+          return refuse("view_behind", VIEWS_FIRST);
+        case "unavailable":
+          return refuse("log_unavailable", `Nothing was accepted: ${accepted.detail}.`);
+      }
+    },
+  }),
+];
+
+const ADMIN_ALONE = "Only the admin key may accept a restored log: the scope keys:manage is not enough.";
+
+const VIEWS_FIRST =
+  "What the log still holds is read from the view `tree`, which is not level with the log. If it is ahead, rebuild the views first; if it is behind, ask again in a moment.";

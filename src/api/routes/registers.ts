@@ -1,53 +1,46 @@
 /** Lists that show a table directly: the registers, and other lists of rows. */
-import { Elysia } from "elysia";
+
+import { setImmediate as otherWork } from "node:timers/promises";
+import { Type } from "@sinclair/typebox";
+import { CANNOT_SHOW } from "../../law/obligations/duties.ts";
+import { COVERAGE_EXAMPLES_MAX, KEPT_LEGAL_BASES_MAX, PART_ROWS_MAX } from "../../limits.ts";
 import { assessmentList, riskChangeList } from "../../views/assessments/queries.ts";
 import { decisionList } from "../../views/cases/registers/decisions.ts";
 import { humanReviewList } from "../../views/cases/registers/human-reviews.ts";
 import { incidentList } from "../../views/cases/registers/incidents.ts";
 import { noticeList } from "../../views/cases/registers/notices.ts";
 import { objectionList } from "../../views/cases/registers/objections.ts";
-import { entryMembers, entryOf, entrySchema, type List } from "../../views/kit/list.ts";
+import {
+  COVERAGE_STATES,
+  COVERAGE_WARNINGS,
+  type CoverageEntry,
+  coverageEntries,
+} from "../../views/coverage/entries.ts";
+import { COVERAGE_FILTERS, COVERAGE_VIEWS, countCoverage, readCoverage } from "../../views/coverage/page.ts";
+import type { List } from "../../views/kit/list.ts";
 import { modelList } from "../../views/models/queries.ts";
 import { sourceGapList, sourceList } from "../../views/sources/queries.ts";
-import { type Access, REGISTER, SOURCES } from "../http/access.ts";
-import { fileForms } from "../http/entry-file.ts";
-import type { Guard } from "../http/guard.ts";
-import { LIST_PARAMETERS, LIST_PROBLEMS, type ListDependencies, listAnswer } from "../http/list-answer.ts";
-import { timedFilterParameters } from "../http/list-filter.ts";
-import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../http/openapi.ts";
-import { movesWithEvents } from "../http/reading.ts";
-import { listOf } from "../http/schemas.ts";
-import { tableSource } from "../http/table-source.ts";
-import {
-  ASSESSMENT_EXAMPLE,
-  DECISION_EXAMPLE,
-  HUMAN_REVIEW_EXAMPLE,
-  INCIDENT_EXAMPLE,
-  MODEL_EXAMPLE,
-  NOTICE_EXAMPLE,
-  OBJECTION_EXAMPLE,
-  RISK_CHANGE_EXAMPLE,
-  SOURCE_EXAMPLE,
-  SOURCE_GAP_EXAMPLE,
-} from "./register-examples.ts";
+import { REGISTER, SOURCES, SYSTEMS } from "../http/access.ts";
+import type { Dependencies } from "../http/dependencies.ts";
+import { type ListFilter, listFilter } from "../http/list-filter.ts";
+import { type ListSource, listRoute, movesWithEvents, tableSource } from "../http/lists.ts";
+import type { Route } from "../http/route.ts";
+import { nullable, wordsOf } from "../http/schemas.ts";
 
-interface ListRoute {
+interface Register {
   readonly path: string;
   readonly id: string;
   readonly list: List;
-  /** One row. */
-  readonly example: object;
   readonly summary: string;
   readonly description: string;
 }
 
-/** Exported so that a test can check examples and answers against the schemas. */
-export const LISTS: readonly ListRoute[] = [
+/** Exported so that a test can check answers against the schemas. */
+export const LISTS: readonly Register[] = [
   {
     path: "/decisions",
     id: "listDecisions",
     list: decisionList,
-    example: DECISION_EXAMPLE,
     summary: "The register of decisions",
     description:
       "Each automated decision with its notice, explanation, review, reversal and objections, and what the log does not hold. A decision that other events name, and that nobody sent, has no `made_at`.",
@@ -56,7 +49,6 @@ export const LISTS: readonly ListRoute[] = [
     path: "/registers/transparency",
     id: "listNotices",
     list: noticeList,
-    example: NOTICE_EXAMPLE,
     summary: "The transparency register",
     description:
       "Each notice that was shown: where, in which language, by which version of the policy, and whether it was dismissed or acknowledged. What dismisses or acknowledges belongs to the only notice that names its decision, else to the only one under its correlation; where there are none or several, it is an `orphan`.",
@@ -65,7 +57,6 @@ export const LISTS: readonly ListRoute[] = [
     path: "/registers/objections",
     id: "listObjections",
     list: objectionList,
-    example: OBJECTION_EXAMPLE,
     summary: "The register of objections",
     description:
       "Received, acknowledged, escalated, resolved, when the answer is due, how often and why that was extended, and whether it is late. An objection that events name, but that was never received, is an `orphan`.",
@@ -74,7 +65,6 @@ export const LISTS: readonly ListRoute[] = [
     path: "/registers/human-reviews",
     id: "listHumanReviews",
     list: humanReviewList,
-    example: HUMAN_REVIEW_EXAMPLE,
     summary: "The register of human oversight",
     description:
       "Who looked at which decision, how long it took, and whether the outcome was changed. A review without an event that triggered it is an `orphan`.",
@@ -83,7 +73,6 @@ export const LISTS: readonly ListRoute[] = [
     path: "/registers/incidents",
     id: "listIncidents",
     list: incidentList,
-    example: INCIDENT_EXAMPLE,
     summary: "The register of incidents",
     description:
       "From detection over the initial and the complete report to mitigation. `complete_report_at` is null as long as only an initial report is in the log.",
@@ -92,7 +81,6 @@ export const LISTS: readonly ListRoute[] = [
     path: "/registers/assessments",
     id: "listAssessments",
     list: assessmentList,
-    example: ASSESSMENT_EXAMPLE,
     summary: "The register of impact assessments",
     description: "Impact assessments and bias audits, which items they cover, and until when they are valid.",
   },
@@ -100,7 +88,6 @@ export const LISTS: readonly ListRoute[] = [
     path: "/registers/risk-changes",
     id: "listRiskChanges",
     list: riskChangeList,
-    example: RISK_CHANGE_EXAMPLE,
     summary: "The history of risk classifications",
     description:
       "Every change of the risk tier of an asset: when, why, by whom, by which rules, from which input, under which articles.",
@@ -109,7 +96,6 @@ export const LISTS: readonly ListRoute[] = [
     path: "/registers/models",
     id: "listModels",
     list: modelList,
-    example: MODEL_EXAMPLE,
     summary: "The register of models",
     description:
       "The models behind each asset, each version of each: deployed, degraded, retired. What names no model is about the only one of its version, and stands by itself where there are several. What names no version stands by itself as well: the version that it is about may still stand here as deployed.",
@@ -118,7 +104,6 @@ export const LISTS: readonly ListRoute[] = [
     path: "/sources",
     id: "listSources",
     list: sourceList,
-    example: SOURCE_EXAMPLE,
     summary: "Senders that number their events",
     description: `A sender that puts \`source_id\` and a \`source_sequence\` from 1 into \`metadata\` shows which events are missing: \`missing\` counts them. With \`last_source_sequence\`, the highest number it has given out, its \`sdk.heartbeat\` shows it of the last ones too. The one with the newest event stands first. ${movesWithEvents("A sender")}`,
   },
@@ -126,48 +111,111 @@ export const LISTS: readonly ListRoute[] = [
     path: "/sources/gaps",
     id: "listSourceGaps",
     list: sourceGapList,
-    example: SOURCE_GAP_EXAMPLE,
     summary: "Numbers that are missing",
     description: "Each gap is listed until the events with its numbers arrive.",
   },
 ];
 
-export const registerRoutes = ({ guard, ...dependencies }: ListDependencies & { readonly guard: Guard }) => {
-  const app = new Elysia({ prefix: "/v1" });
-  for (const route of LISTS) {
-    const { list } = route;
-    const source = tableSource(dependencies, {
-      name: route.path.split("/").at(-1) ?? "",
-      list,
-      columns: Object.keys(entryMembers(list)),
-      entry: (row, at) => entryOf(list, row, at),
-    });
-    app.get(route.path, guard(accessTo(route), listAnswer(dependencies, source)), {
-      detail: describe(operation(route)),
-    });
-  }
-  return app;
-};
+export const registerRoutes = (dependencies: Dependencies): readonly Route[] =>
+  LISTS.map(({ path, list, ...described }) =>
+    listRoute(dependencies, tableSource(dependencies, { name: path.split("/").at(-1) ?? "", list }), {
+      ...described,
+      on: `GET /v1${path}`,
+      tag: "Registers",
+      // Senders are no part of a register: they send for any system.
+      access: path.startsWith("/sources") ? SOURCES : REGISTER,
+    }),
+  );
 
-/** Senders are no part of a register: they send for any system. */
-const accessTo = ({ path }: ListRoute): Access => (path.startsWith("/sources") ? SOURCES : REGISTER);
-
-const operation = (route: ListRoute): Operation => {
-  const { id, list, example, summary, description } = route;
-  return {
-    id,
+export const coverageRoutes = (dependencies: Dependencies): readonly Route[] => [
+  listRoute(dependencies, coverageSource(dependencies), {
+    on: "GET /v1/coverage",
+    access: SYSTEMS,
+    id: "listCoverage",
     tag: "Registers",
-    summary,
-    description,
-    access: accessTo(route),
-    parameters: [...timedFilterParameters(list), ...LIST_PARAMETERS],
-    answer: {
-      status: 200,
-      description: "One page.",
-      schema: listOf(entrySchema(list)),
-      example: { data: [example], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
-      others: fileForms(Object.keys(entryMembers(list)), { ...example }),
-    },
-    problems: LIST_PROBLEMS,
-  };
-};
+    summary: "Which obligations have evidence",
+    description: `Per asset, law and duty: how often the obligation fell due and how often the log holds evidence that it was met. \`notice\` counts decisions, under each legal basis that the decision names, or its notice, or whatever else belongs to it, at most ${KEPT_LEGAL_BASES_MAX} of them and first those that this program knows. \`labeling\` counts outcomes by their hash: those that an event labels, of all that events give out. \`bias_audit\` counts decisions, in time where a bias audit was completed no more than a year before and had not ended by its \`valid_until\`, in dates of New York. \`lifecycle\` requires \`asset.created\` and a version. The log cannot show what was not sent to it; obligations that no count of events can show to be met are in \`cannot_show\`. Not legal advice: \`clause\` is where to check.`,
+    beside: { cannot_show: CannotShow },
+  }),
+];
+
+const coverageSource = ({ views, rules, now }: Dependencies): ListSource<ListFilter> => ({
+  name: "coverage",
+  views: COVERAGE_VIEWS,
+  members: coverageSchema.properties,
+  query: listFilter(COVERAGE_FILTERS),
+  page: async ({ anyOf }, { tenant }, page) => {
+    const found = await readCoverage(views, tenant, { ...page, anyOf });
+    if (found.kind === "invalid_cursor") return found;
+    const entries: CoverageEntry[] = [];
+    for (let start = 0; start < found.rows.length; start += PART_ROWS_MAX) {
+      // Each row looks for its evidence, and SQLite answers synchronously.
+      if (start > 0) await otherWork();
+      const part = found.rows.slice(start, start + PART_ROWS_MAX);
+      entries.push(...(await coverageEntries(views, tenant, part, { rules, now: now() })));
+    }
+    return { kind: "page", entries: entries.map((entry) => ({ ...entry })), nextCursor: found.nextCursor };
+  },
+  count: ({ anyOf }, { tenant }) => countCoverage(views, tenant, anyOf),
+  beside: ({ asked }) => ({ cannot_show: cannotShow(new Map(asked)) }),
+});
+
+/** Those that match the requested law and duty. They belong to no asset, so a filter by asset does not matter. */
+const cannotShow = (asked: ReadonlyMap<string, readonly string[]>) =>
+  CANNOT_SHOW.filter(
+    ({ law, duty }) =>
+      asked.get("law")?.includes(law) !== false && asked.get("duty")?.includes(duty) !== false,
+  );
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const coverageSchema = Type.Object({
+  asset_id: Type.String(),
+  law: Type.String({
+    description: "A legal basis; `any` for what is asked of everybody, `policy` for rules of the operator.",
+  }),
+  duty: Type.String(),
+  due: count(
+    "How often it fell due, or was met before it did. The `lifecycle` of an asset asks for two things.",
+  ),
+  in_time: count("How often the log holds evidence that it was met in time."),
+  late: count("How often it was met late."),
+  unmet: count("Due and not met, or breached: `state=overdue,breached` of `/v1/obligations`."),
+  pending: count("Running: not met, and not due yet. Counted nowhere else."),
+  waived: count("Waived and not met. Counted nowhere else."),
+  ratio: nullable(
+    Type.Number({ minimum: 0, maximum: 1, description: "`in_time` of `due`; null where nothing was due." }),
+  ),
+  state: wordsOf(COVERAGE_STATES, {
+    description:
+      "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: nothing of it in time or late so far; bias audits that were completed only after the decisions are named all the same. `stale`: there was evidence, and it is no longer valid: every bias audit is more than a year old, or ended by its `valid_until`. `pending`: nothing was due so far, and something is running. `not_applicable`: nothing was asked for, or all of it was waived.",
+  }),
+  clause: nullable(
+    Type.String({
+      description: "Where the law says so; null for a legal basis that has no known article for it.",
+    }),
+  ),
+  last_evidence_at: nullable(
+    Type.String({
+      format: "date-time",
+      description: "Time of the newest evidence that is found; null where there is none, or no more.",
+    }),
+  ),
+  example_event_ids: Type.Array(Type.String(), {
+    maxItems: COVERAGE_EXAMPLES_MAX,
+    description:
+      "Events that are evidence, the newest first, among the newest decisions, obligations and labels of the asset, and of an outcome that another asset labeled the first label; none that has expired.",
+  }),
+  warnings: Type.Array(wordsOf(COVERAGE_WARNINGS), {
+    description:
+      "`unregistered_legal_basis`: no rule of this program names the law. It may be misspelt in the events; nothing but the notice is counted under it.",
+  }),
+});
+
+const CannotShow = Type.Array(
+  Type.Object({ law: Type.String(), duty: Type.String(), clause: Type.String(), why: Type.String() }),
+  {
+    description:
+      "Obligations that no count of events can show to be met, and why; those of the asked `law` and `duty`.",
+  },
+);

@@ -1,6 +1,6 @@
-/** How long events are shown, and what is on hold. */
+/** How long events are shown, what is on hold, and what expires next. */
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
+import { authorize } from "../../access/authenticate.ts";
 import { ageOf, legalFloor, RETENTION_CLASSES } from "../../access/retention/age.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS, RETENTION_TIERS } from "../../access/retention/floors.ts";
 import {
@@ -9,110 +9,147 @@ import {
   PolicyRecord,
   PolicyRequest,
   ReleaseRequest,
+  type RetentionPolicy,
 } from "../../access/retention/records.ts";
-import type {
-  PolicyAnswer,
-  Retention,
-  RetentionRefusal,
-  RetentionUndone,
+import {
+  checkPolicy,
+  type PolicyAnswer,
+  type RetentionRefusal,
+  type RetentionUndone,
 } from "../../access/retention/retention.ts";
+import { timeKey } from "../../event/formats.ts";
+import { factOf } from "../../law/cases/fact.ts";
 import { HOLDS_PER_TENANT_MAX } from "../../limits.ts";
+import { holdsOver } from "../../views/cases/holds.ts";
+import { CASES_VIEW } from "../../views/cases/tables.ts";
+import { countExpiring, type Expiring, readExpiring } from "../../views/events/expiring.ts";
+import { EVENTS_VIEW } from "../../views/events/tables.ts";
 import { MANAGING } from "../http/access.ts";
-import type { BodyReader } from "../http/body.ts";
+import { type Answer, give, type Refusal } from "../http/answers.ts";
 import { actorOf, type Call } from "../http/call.ts";
-import type { ExportDependencies } from "../http/downloads.ts";
-import { fileForms } from "../http/entry-file.ts";
-import type { Guard } from "../http/guard.ts";
-import { readJson } from "../http/json-body.ts";
-import { answerKeptList, KEPT_PARAMETERS, readKeptForm } from "../http/list-answer.ts";
-import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../http/openapi.ts";
-import { problem } from "../http/problem.ts";
-import { readQuery } from "../http/query.ts";
-import { pathParameter, readTenant, tenantParameter } from "../http/reading.ts";
+import type { Dependencies } from "../http/dependencies.ts";
+import type { Entry } from "../http/downloads.ts";
+import { insufficientScope } from "../http/guard.ts";
+import { keptSource, type ListSource, listRoute } from "../http/lists.ts";
+import { type Asked, type Asking, allOf, tenant, textAs, timeRange } from "../http/parameters.ts";
 import { refusedChange } from "../http/refused-change.ts";
-import type { RequestContext } from "../http/request-context.ts";
-import { dataOf, listOf } from "../http/schemas.ts";
-import { success } from "../http/success.ts";
-import { timeRangeParameters } from "../http/time-range.ts";
-import { withoutQuery } from "../http/without-query.ts";
+import { bodyFor, type Route } from "../http/route.ts";
+import { nullable, wordsOf } from "../http/schemas.ts";
+import { CHANGED } from "./keys.ts";
 
-interface Dependencies extends ExportDependencies {
-  readonly retention: Retention;
-  readonly bodies: BodyReader;
-}
+const RETENTION = { tag: "Retention", access: MANAGING } as const;
+const TENANT = tenant("Whose. Any but the admin key may only name its own.");
+const WHAT_GOES =
+  "Only rows of the views expire: what the log holds stays as it is, forever. `GET /v1/events/{event_id}` then answers 410, and says where in the log the record stands.";
+const HOLD_ID = { id: { example: "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a11" } };
 
-export const retentionRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) =>
-  new Elysia({ prefix: "/v1" })
-    .get(
-      "/retention",
-      guard(MANAGING, (call) => getPolicy(dependencies.retention, call)),
-      { detail: describe(READ) },
-    )
-    .put(
-      "/retention",
-      guard(
-        MANAGING,
-        withoutQuery((call) => putPolicy(dependencies, call)),
-      ),
-      { parse: "none", detail: describe(SET) },
-    )
-    .post(
-      "/holds",
-      guard(
-        MANAGING,
-        withoutQuery((call) => postHold(dependencies, call)),
-      ),
-      { parse: "none", detail: describe(HOLD) },
-    )
-    .get(
-      "/holds",
-      guard(MANAGING, (call) => getHolds(dependencies, call)),
-      { detail: describe(LIST) },
-    )
-    .delete(
-      "/holds/:id",
-      guard(
-        MANAGING,
-        withoutQuery((call) => releaseHold(dependencies.retention, call)),
-      ),
-      { parse: "none", detail: describe(RELEASE) },
-    )
-    .post(
-      "/holds/:id/release",
-      guard(
-        MANAGING,
-        withoutQuery(async (call) => {
-          const body = await readJson(dependencies.bodies, call);
-          return body instanceof Response ? body : releaseHold(dependencies.retention, call, body.value);
-        }),
-      ),
-      { parse: "none", detail: describe(RELEASE_WITH_REASON) },
-    );
-
-const getPolicy = async (retention: Retention, { request, context, principal }: Call): Promise<Response> => {
-  const query = readQuery(request.url);
-  const tenant = readTenant(query);
-  const errors = query.errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  return answerPolicy(context, await retention.policy({ principal, tenant }));
+export const retentionRoutes = ({ route, retention }: Dependencies): readonly Route[] => {
+  return [
+    route({
+      ...RETENTION,
+      on: "GET /v1/retention",
+      id: "readRetention",
+      summary: "How long events are kept",
+      description: `The tenant's policy, and the ages that follow from it with their reasons. ${WHAT_GOES}`,
+      query: { tenant: TENANT },
+      gives: PolicyView,
+      problems: ["log_unavailable"],
+      answer: async ({ principal, asked }) => givePolicy(await retention.policy({ principal, ...asked })),
+    }),
+    route({
+      ...RETENTION,
+      on: "PUT /v1/retention",
+      id: "setRetention",
+      summary: "Say how long events are kept",
+      description: `Replaces the earlier policy. Without \`maximum_days\` nothing expires. A maximum below what the law asks of every event is refused; an event whose own legal bases ask for longer is kept longer whatever the policy says. A tier that is not named under \`tiers\` is kept at least as long as its default. ${WHAT_GOES}`,
+      body: bodyFor(PolicyRequest, {
+        tenant: "acme",
+        maximum_days: 400,
+        tiers: { low: { maximum_days: 184 } },
+      }),
+      gives: PolicyView,
+      problems: ["changed_meanwhile", "log_unavailable", "overloaded"],
+      answer: async (call) =>
+        givePolicy(await retention.setPolicy({ by: actorOf(call), request: call.body })),
+    }),
+  ];
 };
 
-const putPolicy = async ({ retention, bodies }: Dependencies, call: Call): Promise<Response> => {
-  const { context } = call;
-  const body = await readJson(bodies, call);
-  if (body instanceof Response) return body;
-  return answerPolicy(context, await retention.setPolicy({ by: actorOf(call), request: body.value }));
+export const holdRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const { route, retention } = dependencies;
+  const release = async (call: Call, request?: unknown): Promise<Answer> => {
+    const released = await retention.releaseHold({ by: actorOf(call), id: call.params.id ?? "", request });
+    return released.kind === "hold" ? give(released.hold) : refused(released);
+  };
+  return [
+    route({
+      ...RETENTION,
+      on: "POST /v1/holds",
+      id: "placeHold",
+      summary: "Place a hold",
+      description: `Nothing of the asset or the case expires until the hold is released, however old it is. It does not bring back what has expired before, unless the views start from nothing again. A tenant has at most ${HOLDS_PER_TENANT_MAX} that are not released.`,
+      body: bodyFor(HoldRequest, {
+        tenant: "acme",
+        asset_id: "credit_model",
+        reason: "Complaint 2026-114, until the court has decided.",
+      }),
+      status: 201,
+      gives: HoldRecord,
+      problems: ["log_unavailable"],
+      answer: async (call) => {
+        const placed = await retention.placeHold({ by: actorOf(call), request: call.body });
+        return placed.kind === "hold" ? give(placed.hold) : refused(placed);
+      },
+    }),
+    listRoute(
+      dependencies,
+      keptSource({
+        name: "holds",
+        members: HoldRecord.properties,
+        tenant: TENANT,
+        rows: async (principal, of) => {
+          const found = await retention.holds({ principal, tenant: of });
+          return found.kind === "holds" ? found.holds : refused(found);
+        },
+      }),
+      {
+        ...RETENTION,
+        on: "GET /v1/holds",
+        id: "listHolds",
+        summary: "List holds",
+        description: "Oldest first, released ones included. The admin key sees every tenant's.",
+      },
+    ),
+    route({
+      ...RETENTION,
+      on: "DELETE /v1/holds/:id",
+      id: "releaseHold",
+      summary: "Release a hold",
+      description:
+        "What it kept may expire from now on, unless another hold keeps it. The hold stays listed. Releasing a released hold changes nothing.",
+      inPath: HOLD_ID,
+      gives: HoldRecord,
+      problems: CHANGED,
+      answer: (call) => release(call),
+    }),
+    route({
+      ...RETENTION,
+      on: "POST /v1/holds/:id/release",
+      id: "releaseHoldWithReason",
+      summary: "Release a hold, and say why",
+      description: "As `DELETE /v1/holds/{id}`; the reason stays with the hold.",
+      inPath: HOLD_ID,
+      body: bodyFor(ReleaseRequest, { reason: "The court has decided." }),
+      gives: HoldRecord,
+      problems: CHANGED,
+      answer: (call) => release(call, call.body),
+    }),
+  ];
 };
 
-const answerPolicy = (
-  context: RequestContext,
-  answer: PolicyAnswer | RetentionRefusal | RetentionUndone,
-): Response =>
-  answer.kind === "policy"
-    ? success({ requestId: context.requestId, data: policyEntry(answer) })
-    : refused(context, answer);
+const givePolicy = (answer: PolicyAnswer | RetentionRefusal | RetentionUndone): Answer =>
+  answer.kind === "policy" ? give(policyEntry(answer)) : refused(answer);
 
-/** The policy as it was set, and the resulting ages for each tier and law. */
 const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
   const policy = record?.policy ?? {};
   return {
@@ -133,214 +170,153 @@ const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
   };
 };
 
-const postHold = async ({ retention, bodies }: Dependencies, call: Call): Promise<Response> => {
-  const { context } = call;
-  const body = await readJson(bodies, call);
-  if (body instanceof Response) return body;
-  const answer = await retention.placeHold({ by: actorOf(call), request: body.value });
-  if (answer.kind !== "hold") return refused(context, answer);
-  return success({ status: 201, requestId: context.requestId, data: answer.hold });
-};
-
-const getHolds = async (dependencies: Dependencies, call: Call): Promise<Response> => {
-  const { request, context, principal } = call;
-  const query = readQuery(request.url);
-  const tenant = readTenant(query);
-  const form = readKeptForm(query);
-  const errors = query.errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  const answer = await dependencies.retention.holds({ principal, tenant });
-  if (answer.kind !== "holds") return refused(context, answer);
-  return answerKeptList(dependencies, call, {
-    name: "holds",
-    columns: HOLD_COLUMNS,
-    rows: answer.holds,
-    tenant,
-    form,
-  });
-};
-
-const releaseHold = async (retention: Retention, call: Call, request?: unknown): Promise<Response> => {
-  const { context, params } = call;
-  const answer = await retention.releaseHold({ by: actorOf(call), id: params.id ?? "", request });
-  if (answer.kind !== "hold") return refused(context, answer);
-  return success({ requestId: context.requestId, data: answer.hold });
-};
-
-const refused = (
-  context: RequestContext,
-  refusal: RetentionRefusal | RetentionUndone | { readonly kind: "not_found" },
-): Response =>
-  refusedChange(context, refusal, {
+const refused = (refusal: RetentionRefusal | RetentionUndone | { readonly kind: "not_found" }): Refusal =>
+  refusedChange(refusal, {
     name: "hold",
     changed: "this policy or hold",
     unavailable: "Policies and holds could not be read or changed",
   });
 
-const nullable = (schema: Parameters<typeof Type.Union>[0][number]) => Type.Union([schema, Type.Null()]);
-
 const Reason = Type.Object({
-  code: Type.Union(
-    (["law", "tier_default", "policy_minimum", "policy_maximum", "no_maximum", "hold"] as const).map((code) =>
-      Type.Literal(code),
-    ),
-  ),
+  code: wordsOf(["law", "tier_default", "policy_minimum", "policy_maximum", "no_maximum", "hold"]),
   text: Type.String(),
   clause: nullable(Type.String({ description: "The article, where a law is the reason." })),
 });
 
-const PolicyView = dataOf(
-  Type.Object({
-    tenant: PolicyRecord.properties.tenant,
-    policy: PolicyRecord.properties.policy,
-    updated_at: nullable(Type.String({ format: "date-time" })),
-    updated_by: nullable(Type.String()),
-    ages: Type.Array(
-      Type.Object({
-        risk_tier: Type.Union(RETENTION_TIERS.map((tier) => Type.Literal(tier))),
-        legal_basis: nullable(
-          Type.String({
-            description: "The basis of the event that asks for the longest time; null for none.",
-          }),
-        ),
-        days: nullable(
-          Type.Integer({
-            description: "Counted from the later of `timestamp` and `received_at`; null: kept.",
-          }),
-        ),
-        reason: Reason,
-      }),
-      { description: "What the policy comes to, for each tier and law." },
-    ),
-    floors: Type.Array(
-      Type.Object({
-        legal_basis: nullable(Type.String({ description: "Null: for every event." })),
-        minimum_days: Type.Integer(),
-        clause: Type.String(),
-      }),
-      { description: "What no policy goes below." },
-    ),
+const PolicyView = Type.Object({
+  tenant: PolicyRecord.properties.tenant,
+  policy: PolicyRecord.properties.policy,
+  updated_at: nullable(Type.String({ format: "date-time" })),
+  updated_by: nullable(Type.String()),
+  ages: Type.Array(
+    Type.Object({
+      risk_tier: wordsOf(RETENTION_TIERS),
+      legal_basis: nullable(
+        Type.String({
+          description: "The basis of the event that asks for the longest time; null for none.",
+        }),
+      ),
+      days: nullable(
+        Type.Integer({
+          description: "Counted from the later of `timestamp` and `received_at`; null: kept.",
+        }),
+      ),
+      reason: Reason,
+    }),
+    { description: "What the policy comes to, for each tier and law." },
+  ),
+  floors: Type.Array(
+    Type.Object({
+      legal_basis: nullable(Type.String({ description: "Null: for every event." })),
+      minimum_days: Type.Integer(),
+      clause: Type.String(),
+    }),
+    { description: "What no policy goes below." },
+  ),
+});
+
+export const expiringRoutes = (dependencies: Dependencies): readonly Route[] => [
+  listRoute(dependencies, expiringSource(dependencies), {
+    on: "GET /v1/retention/expiring",
+    access: MANAGING,
+    id: "listExpiring",
+    tag: "Retention",
+    summary: "What expires next",
+    description:
+      "Events by the time at which the policy and the laws let them expire; with `order=asc` the next one first. Events that never expire are left out, so without a policy the list is empty. It needs `events:read` as well.",
   }),
+];
+
+const POLICY = textAs(
+  "policy",
+  'As if this were the policy: what `PUT /v1/retention` takes, as JSON, for example `{"maximum_days": 400}`. With `to` as the present time and `count=true` it says how many events such a policy would let expire at once.',
+  { type: "string", pattern: "^\\s*\\{" },
+  (sent) => {
+    try {
+      const request: unknown = JSON.parse(sent);
+      return { value: { request } };
+    } catch {
+      return {
+        message: 'policy is not JSON: send a policy such as {"maximum_days": 400}, percent-encoded.',
+      };
+    }
+  },
 );
 
-const HOLD_COLUMNS = Object.keys(HoldRecord.properties);
-
-const EXAMPLE_POLICY = {
-  tenant: "acme",
-  record: {
-    tenant: "acme",
-    policy: { maximum_days: 400, tiers: { low: { maximum_days: 184 } } },
-    updated_at: "2026-11-20T10:00:00.000Z",
-    updated_by: "admin",
+const CHECKED_POLICY: Asking<RetentionPolicy | undefined> = {
+  documented: POLICY.documented,
+  read: (query) => {
+    const said = POLICY.read(query);
+    if (said === undefined) return undefined;
+    const checked = checkPolicy(said.request);
+    if (checked.kind === "ok") return checked.policy;
+    for (const { path, message } of checked.problems) query.refuse(`policy${path}`, message);
+    return undefined;
   },
 };
-const EXAMPLE_HOLD = {
-  id: "019dd0a2-5f5e-7b1c-8b7e-2f1f0f6b9a11",
-  tenant: "acme",
-  asset_id: "credit_model",
-  reason: "Complaint 2026-114, until the court has decided.",
-  created_at: "2026-11-20T10:00:00.000Z",
-  created_by: "admin",
-};
-const TENANT = tenantParameter("Whose. Any but the admin key may only name its own.");
-const WHAT_GOES =
-  "Only rows of the views expire: what the log holds stays as it is, forever. `GET /v1/events/{event_id}` then answers 410, and says where in the log the record stands.";
-const policyAnswer = {
-  status: 200,
-  description: "The policy, and what it comes to.",
-  schema: PolicyView,
-  example: { data: policyEntry(EXAMPLE_POLICY), request_id: EXAMPLE_REQUEST_ID },
-};
 
-const READ: Operation = {
-  id: "readRetention",
-  tag: "Retention",
-  summary: "How long events are kept",
-  description: `The tenant's policy, and the ages that follow from it with their reasons. ${WHAT_GOES}`,
-  access: MANAGING,
-  parameters: [TENANT],
-  answer: policyAnswer,
-  problems: ["invalid_request", "log_unavailable"],
-};
+const QUERY = { policy: CHECKED_POLICY, times: timeRange("What counts is `expires_at`.") };
 
-const SET: Operation = {
-  id: "setRetention",
-  tag: "Retention",
-  summary: "Say how long events are kept",
-  description: `Replaces the earlier policy. Without \`maximum_days\` nothing expires. A maximum below what the law asks of every event is refused; an event whose own legal bases ask for longer is kept longer whatever the policy says. A tier that is not named under \`tiers\` is kept at least as long as its default. ${WHAT_GOES}`,
-  access: MANAGING,
-  body: { schema: PolicyRequest, example: { tenant: "acme", ...EXAMPLE_POLICY.record.policy } },
-  answer: policyAnswer,
-  problems: ["changed_meanwhile", "log_behind", "log_unavailable", "overloaded"],
-};
-
-const HOLD: Operation = {
-  id: "placeHold",
-  tag: "Retention",
-  summary: "Place a hold",
-  description: `Nothing of the asset or the case expires until the hold is released, however old it is. It does not bring back what has expired before, unless the views start from nothing again. A tenant has at most ${HOLDS_PER_TENANT_MAX} that are not released.`,
-  access: MANAGING,
-  body: {
-    schema: HoldRequest,
-    example: { tenant: "acme", asset_id: "credit_model", reason: EXAMPLE_HOLD.reason },
-  },
-  answer: {
-    status: 201,
-    description: "The hold.",
-    schema: dataOf(HoldRecord),
-    example: { data: EXAMPLE_HOLD, request_id: EXAMPLE_REQUEST_ID },
-  },
-  problems: ["log_behind", "log_unavailable"],
-};
-
-const LIST: Operation = {
-  id: "listHolds",
-  tag: "Retention",
-  summary: "List holds",
-  description: "Oldest first, released ones included. The admin key sees every tenant's.",
-  access: MANAGING,
-  parameters: [TENANT, ...timeRangeParameters("What counts is `created_at`."), ...KEPT_PARAMETERS],
-  answer: {
-    status: 200,
-    description: "One page.",
-    schema: listOf(HoldRecord),
-    example: { data: [EXAMPLE_HOLD], next_cursor: null, request_id: EXAMPLE_REQUEST_ID },
-    others: fileForms(HOLD_COLUMNS, EXAMPLE_HOLD),
-  },
-  problems: ["invalid_request", "overloaded", "log_unavailable"],
-};
-
-const RELEASE: Operation = {
-  id: "releaseHold",
-  tag: "Retention",
-  summary: "Release a hold",
-  description:
-    "What it kept may expire from now on, unless another hold keeps it. The hold stays listed. Releasing a released hold changes nothing.",
-  access: MANAGING,
-  parameters: [pathParameter("id", EXAMPLE_HOLD.id)],
-  answer: {
-    status: 200,
-    description: "The released hold.",
-    schema: dataOf(HoldRecord),
-    example: {
-      data: { ...EXAMPLE_HOLD, released_at: "2027-02-01T09:00:00.000Z", released_by: "admin" },
-      request_id: EXAMPLE_REQUEST_ID,
+const expiringSource = ({ views, retention }: Dependencies): ListSource<Asked<typeof QUERY>> => {
+  const questionOf = (
+    tenant: string,
+    { policy: own }: { readonly policy: RetentionPolicy },
+    asked: Asked<typeof QUERY>,
+  ) => {
+    const { policy = own, times } = asked;
+    const [from, to] = [times.from, times.to].map((time) => time && timeKey(time));
+    return { tenant, policy, from, to };
+  };
+  return {
+    name: "expiring",
+    views: [EVENTS_VIEW, CASES_VIEW],
+    members: ExpiringEntry.properties,
+    query: allOf(QUERY),
+    found: (wanted, { principal }) => {
+      // It shows events, which a key for keys alone does not see.
+      const permission = authorize(principal, "events:read");
+      return permission.kind === "ok" ? wanted : insufficientScope(permission.scope);
     },
-  },
-  problems: [
-    "invalid_request",
-    "not_found",
-    "changed_meanwhile",
-    "log_behind",
-    "log_unavailable",
-    "overloaded",
-  ],
+    page: async (asked, { tenant }, page) => {
+      const kept = await retention.keptBy(tenant);
+      const found = await readExpiring(views, questionOf(tenant, kept, asked), page);
+      if (found.kind === "invalid_cursor") return found;
+      const isHeld = await holdsOver(views, tenant, kept.holds);
+      const factIn = ({ facts, received }: Expiring) => factOf(facts, 0, received);
+      const entries = found.events.map((event) => entryOf(event, isHeld(factIn(event))));
+      return { kind: "page", entries, nextCursor: found.nextCursor };
+    },
+    count: async (asked, { tenant }) =>
+      countExpiring(views, questionOf(tenant, await retention.keptBy(tenant), asked)),
+  };
 };
 
-const RELEASE_WITH_REASON: Operation = {
-  ...RELEASE,
-  id: "releaseHoldWithReason",
-  summary: "Release a hold, and say why",
-  description: "As `DELETE /v1/holds/{id}`; the reason stays with the hold.",
-  body: { schema: ReleaseRequest, example: { reason: "The court has decided." } },
-};
+const ExpiringEntry = Type.Object({
+  event_id: Type.String(),
+  event_type: Type.String(),
+  asset_id: Type.String(),
+  risk_tier: wordsOf(RETENTION_TIERS),
+  legal_basis: nullable(Type.String(), {
+    description: "The basis of the event that asks for the longest time; null for none.",
+  }),
+  counted_from: Type.String({
+    format: "date-time",
+    description: "The later of `timestamp` and `received_at`, from which the age counts.",
+  }),
+  expires_at: Type.String({
+    format: "date-time",
+    description: "When the age is reached. The event goes within an hour after that, unless `on_hold`.",
+  }),
+  on_hold: Type.Boolean({ description: "A hold keeps it until it is released." }),
+});
+
+const entryOf = ({ kept, facts, countedFrom, expires }: Expiring, isHeld: boolean): Entry => ({
+  event_id: facts.eventId,
+  event_type: facts.eventType,
+  asset_id: facts.assetId,
+  risk_tier: kept.tier,
+  legal_basis: kept.floor ?? null,
+  counted_from: `${countedFrom}Z`,
+  expires_at: `${expires}Z`,
+  on_hold: isHeld,
+});

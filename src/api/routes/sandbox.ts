@@ -1,8 +1,11 @@
-/** The sandbox: no key, limited per client, and every answer marked (http/watermark.ts). */
-import { Elysia } from "elysia";
+/** The sandbox: no key, limited per client, and every answer marked (http/answers.ts, http/problem.ts). */
+
+import { Type } from "@sinclair/typebox";
 import pLimit from "p-limit";
-import type { ClientRateLimiter } from "../../access/client-rate-limit.ts";
-import { auditEventSchema, type EventVocabulary } from "../../event/audit-event.ts";
+import { clientLimit } from "../../access/client.ts";
+import { auditEventSchema } from "../../event/audit-event.ts";
+import { canonicalEventId, timeKey } from "../../event/formats.ts";
+import { linkOf, unlinkedIn } from "../../law/cases/case.ts";
 import { classify } from "../../law/classification/classify.ts";
 import { ClassificationRequest } from "../../law/classification/request.ts";
 import {
@@ -11,238 +14,114 @@ import {
   PAGE_ROWS_MAX,
   SANDBOX_BYTES_MAX,
   SANDBOX_LISTS_AT_ONCE,
+  SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
 import { LogUnavailableError } from "../../log/event-log.ts";
-import type { BodyReader } from "../http/body.ts";
-import { holderOfRequest } from "../http/holder.ts";
-import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../http/openapi.ts";
-import { clientLimited, problem } from "../http/problem.ts";
-import { readQuery } from "../http/query.ts";
-import { contextOf, type RequestContext } from "../http/request-context.ts";
-import { Classified, SandboxAccepted, SandboxAssets, SandboxEvents, SandboxPong } from "../http/schemas.ts";
-import { success, successList } from "../http/success.ts";
-import { refusedQuery } from "../http/without-query.ts";
-import type { Intake } from "../intake/intake.ts";
+import { encodeBase64 } from "../../proof/base64.ts";
+import { SANDBOX_ORIGIN } from "../../proof/sandbox-origin.ts";
+import { caseOfEvents } from "../../views/cases/case-of-events.ts";
+import { decisionEntry, isOfDecision } from "../../views/cases/entries.ts";
+import { decisionsRegister } from "../../views/cases/registers/decisions.ts";
+import { type Answer, give, givePage, giveText, refuse, respond } from "../http/answers.ts";
+import type { Dependencies } from "../http/dependencies.ts";
+import { integer, integerOr } from "../http/parameters.ts";
+import { limitedRate } from "../http/problem.ts";
+import { createOpenRoute, type OpenCall, type Route } from "../http/route.ts";
+import { Time, Warnings } from "../http/schemas.ts";
 import { SANDBOX_ASSETS } from "../sandbox/assets.ts";
 import { expiryOf, type RecentEvent, recentEvents } from "../sandbox/recent-events.ts";
-import { SANDBOX_TENANT, WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
-import { answerClassification, CLASSIFICATION_DESCRIPTION } from "./classification.ts";
-import {
-  acceptedEvent,
-  IDEMPOTENCY_KEY_PARAMETER,
-  invalidIdempotencyKey,
-  readIdempotencyKey,
-  refused,
-} from "./ingestion.ts";
-import { marked, SANDBOX_LIMITED, SANDBOX_PROBLEMS } from "./sandbox-answers.ts";
-import {
-  readSandboxDecision,
-  readSandboxProof,
-  SANDBOX_DECISION,
-  SANDBOX_PROOF_OPERATION,
-  type StoryDependencies,
-} from "./sandbox-story.ts";
+import type { SandboxProof } from "../sandbox/sandbox-proof.ts";
+import { SANDBOX_TENANT } from "../sandbox/watermark.ts";
+import { dossierSchema, withTimeline } from "./cases.ts";
+import { CLASSIFYING } from "./classification.ts";
+import { acceptedEvent, idempotencyKey, REPLAYED, refusedIntake, withBody } from "./ingestion.ts";
+import { proofSchema } from "./proof.ts";
 
-interface SandboxDependencies extends StoryDependencies {
-  /** Each client has its own event_ids: the example of the documentation is everybody's first event. */
-  readonly intakeOf: (address: string) => Pick<Intake, "acceptOne">;
-  readonly limiter: ClientRateLimiter;
-  /** Separate from the tenants' reader, so that clients without a key never use a tenant's share. */
-  readonly bodies: BodyReader;
-  readonly vocabulary: EventVocabulary;
-}
+const LIMITED = `At most ${SANDBOX_REQUESTS_PER_MINUTE} requests in any minute per client (IPv4 address or IPv6 /64), over all sandbox endpoints together.`;
+const UNAVAILABLE = refuse("log_unavailable", "The sandbox is not available now. Nothing was stored.");
 
-export const sandboxRoutes = (dependencies: SandboxDependencies) => {
-  const { limiter, bodies } = dependencies;
-  const inTurn = pLimit(SANDBOX_LISTS_AT_ONCE);
-  const open =
-    (handle: (request: Request, context: RequestContext, name: string) => Promise<Response> | Response) =>
-    async ({ request, params = {} }: { request: Request; params?: Named }): Promise<Response> => {
-      const context = contextOf(request);
-      const decision = await limiter.take(context.clientAddress());
-      if (decision.kind === "limited") return clientLimited(context, decision);
-      if (decision.kind !== "allowed") return unavailable(context);
-      try {
-        return await handle(request, context, params.decision_id ?? params.event_id ?? "");
-      } catch (error) {
-        if (error instanceof LogUnavailableError) return unavailable(context);
-        throw error;
-      }
-    };
-  return new Elysia({ prefix: "/v1/sandbox" })
-    .get(
-      "/ping",
-      open(
-        (request, context) =>
-          refusedQuery({ request, context }) ?? success({ requestId: context.requestId, data: PONG }),
-      ),
-      { detail: describe(PING) },
-    )
-    .get(
-      "/assets",
-      open(
-        (request, context) =>
-          refusedQuery({ request, context }) ??
-          wholeList(
-            context,
-            CLASSIFIED_ASSETS.map((asset) => JSON.stringify(asset)),
-          ),
-      ),
-      { detail: describe(ASSETS) },
-    )
-    .post(
-      "/classify",
-      open((request, context) =>
-        answerClassification(bodies, { request, context, isStillAllowed: WITHOUT_KEY }),
-      ),
-      { parse: "none", detail: describe(CLASSIFY) },
-    )
-    .post(
-      "/events",
-      open((request, context) => postEvent(dependencies, request, context)),
-      { parse: "none", detail: describe(sendOperation(dependencies.vocabulary)) },
-    )
-    .get(
-      "/events",
-      open((request, context) => inTurn(listEvents, dependencies, request, context)),
-      { detail: describe(LIST) },
-    )
-    .get(
-      "/events/:event_id/proof",
-      open((request, context, name) => inTurn(readSandboxProof, dependencies, { request, context, name })),
-      { detail: describe(SANDBOX_PROOF_OPERATION) },
-    )
-    .get(
-      "/decisions/:decision_id",
-      open((request, context, name) => inTurn(readSandboxDecision, dependencies, { request, context, name })),
-      { detail: describe(SANDBOX_DECISION) },
-    );
+const SANDBOX = {
+  tag: "Sandbox",
+  problems: ["invalid_request", "rate_limited", "log_unavailable"],
+} as const;
+
+export const sandboxRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const { limiter, bodies } = dependencies.sandbox;
+  const route = createOpenRoute({ bodies }, async ({ context }, handle) => {
+    const decision = await limiter.take(clientLimit(context.clientAddress()), 1);
+    if (decision.kind === "limited") return respond(context, refuse("rate_limited", limitedRate(decision)));
+    try {
+      return await handle();
+    } catch (error) {
+      if (error instanceof LogUnavailableError) return respond(context, UNAVAILABLE);
+      throw error;
+    }
+  });
+  return [
+    route({
+      ...SANDBOX,
+      on: "GET /v1/sandbox/ping",
+      id: "pingSandbox",
+      summary: "Is the sandbox up?",
+      description: LIMITED,
+      gives: SANDBOX_PONG,
+      answer: () => give({ status: "ok", environment: "sandbox" }),
+    }),
+    route({
+      ...SANDBOX,
+      on: "GET /v1/sandbox/assets",
+      id: "listSandboxAssets",
+      summary: "The five sandbox assets",
+      description: `Each with the profile that its classification comes from. ${LIMITED}`,
+      isList: true,
+      gives: sandboxAsset,
+      example: ASSETS[0],
+      answer: () =>
+        givePage(
+          ASSETS.map((asset) => JSON.stringify(asset)),
+          null,
+        ),
+    }),
+    route({
+      ...CLASSIFYING,
+      tag: "Sandbox",
+      on: "POST /v1/sandbox/classify",
+      id: "classify",
+      description: `${CLASSIFYING.description} ${LIMITED}`,
+      problems: SANDBOX.problems,
+    }),
+    ...eventRoutes(dependencies, route),
+    ...storyRoutes(dependencies, route),
+  ];
 };
 
-/** The parameters of paths. */
-interface Named {
-  readonly decision_id?: string;
-  readonly event_id?: string;
-}
-
-const PONG = { status: "ok", environment: "sandbox" } as const;
-
-const wholeList = (context: RequestContext, rowTexts: readonly string[]): Response =>
-  marked(successList({ context, rowTexts, nextCursor: null, beside: { [WATERMARK_MEMBER]: WATERMARK } }));
-
-/** Refused while requests cannot be counted, so that a flood is not served then. */
-const unavailable = (context: RequestContext): Response =>
-  problem(context, "log_unavailable", { detail: "The sandbox is not available now. Nothing was stored." });
-
-const CLASSIFIED_ASSETS = SANDBOX_ASSETS.map((asset) => {
+const ASSETS = SANDBOX_ASSETS.map((asset) => {
   const { risk_tier, legal_bases } = classify(asset.profile);
   return { ...asset, risk_tier, legal_bases };
 });
 
-const postEvent = async (
-  { bodies, intakeOf }: SandboxDependencies,
-  request: Request,
-  context: RequestContext,
-): Promise<Response> => {
-  // The header has no effect here, but its form is checked as by the real endpoint.
-  if (readIdempotencyKey(request.headers).kind === "invalid") return invalidIdempotencyKey(context);
-  const refusal = refusedQuery({ request, context });
-  if (refusal) return refusal;
-  const body = await bodies.read(request, {
-    bytesMax: SINGLE_BODY_BYTES_MAX,
-    holder: holderOfRequest(context),
-    isStillAllowed: WITHOUT_KEY,
-  });
-  if (body.kind === "refused") return problem(context, body.code, body);
-  try {
-    const answer = await intakeOf(context.clientAddress()).acceptOne({
-      tenant: SANDBOX_TENANT,
-      requestId: context.requestId,
-      body: body.bytes,
-      admit: () => ({ kind: "allowed" }),
-      isStillAllowed: WITHOUT_KEY,
-      isResent: false,
-      idempotencyKey: undefined,
-    });
-    if (answer.kind !== "accepted") return refused(context, answer);
-    return acceptedEvent(context, answer, ["expires_at", expiryOf(answer.receivedAt)]);
-  } finally {
-    body.release();
-  }
-};
-
-/** There is no key that could end. */
-const WITHOUT_KEY = (): boolean => true;
-
-const listEvents = async (
-  { reader }: SandboxDependencies,
-  request: Request,
-  context: RequestContext,
-): Promise<Response> => {
-  const query = readQuery(request.url);
-  const limit = query.integer("limit", { min: 1, max: PAGE_ROWS_MAX }) ?? PAGE_ROWS_DEFAULT;
-  const errors = query.errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
-  return wholeList(context, (await recentEvents(reader, limit)).map(rowText));
-};
-
-const rowText = ({ sequence, receivedAt, expiresAt, eventText }: RecentEvent): string =>
-  `{"sequence":${sequence},"received_at":"${receivedAt}","expires_at":"${expiresAt}","event":${eventText}}`;
-
-const sandboxExample = (data: unknown) => ({
-  data,
-  ...(Array.isArray(data) && { next_cursor: null }),
-  request_id: EXAMPLE_REQUEST_ID,
-  [WATERMARK_MEMBER]: WATERMARK,
+export const SANDBOX_PONG = Type.Object({
+  status: Type.Literal("ok"),
+  environment: Type.Literal("sandbox"),
 });
 
-const PING: Operation = {
-  id: "pingSandbox",
-  tag: "Sandbox",
-  summary: "Is the sandbox up?",
-  description: SANDBOX_LIMITED,
-  answer: {
-    status: 200,
-    description: "It is.",
-    schema: SandboxPong,
-    example: sandboxExample(PONG),
-  },
-  problems: ["invalid_request", ...SANDBOX_PROBLEMS],
-};
+export const sandboxAsset = Type.Object({
+  asset_id: Type.String(),
+  name: Type.String(),
+  intended_purpose: Type.String(),
+  affected_person: Type.String(),
+  oversight: Type.String(),
+  model: Type.String(),
+  asset_version: Type.String(),
+  operator_role: Type.String(),
+  retention: Type.String(),
+  profile: ClassificationRequest,
+  risk_tier: Type.String(),
+  legal_bases: Type.Array(Type.String()),
+});
 
-const ASSETS: Operation = {
-  id: "listSandboxAssets",
-  tag: "Sandbox",
-  summary: "The five sandbox assets",
-  description: `Each with the profile that its classification comes from. ${SANDBOX_LIMITED}`,
-  answer: {
-    status: 200,
-    description: "All five.",
-    schema: SandboxAssets,
-    example: sandboxExample(CLASSIFIED_ASSETS.slice(0, 1)),
-  },
-  problems: ["invalid_request", ...SANDBOX_PROBLEMS],
-};
-
-const EXAMPLE_PROFILE = CLASSIFIED_ASSETS[0]?.profile ?? { domain: "other" };
-
-const CLASSIFY: Operation = {
-  id: "classify",
-  tag: "Sandbox",
-  summary: "Which risk tier does a system have?",
-  description: `${CLASSIFICATION_DESCRIPTION} ${SANDBOX_LIMITED}`,
-  body: { schema: ClassificationRequest, example: EXAMPLE_PROFILE },
-  answer: {
-    status: 200,
-    description: "The classification.",
-    schema: Classified,
-    example: sandboxExample(classify(EXAMPLE_PROFILE)),
-  },
-  problems: SANDBOX_PROBLEMS,
-};
-
-const EXAMPLE_EVENT = {
+const SENT_EXAMPLE = {
   event_id: "evt_sample_001",
   timestamp: "2026-11-20T10:00:00.000Z",
   asset_id: "sandbox_credit_chatbot",
@@ -251,64 +130,162 @@ const EXAMPLE_EVENT = {
   risk_tier: "high",
 };
 
-const sendOperation = (vocabulary: EventVocabulary): Operation => ({
-  id: "sendSandboxEvent",
-  tag: "Sandbox",
-  summary: "Send a test event",
-  description: `The same rules apply as for a real one. It is kept in memory for one hour; the oldest are removed earlier where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; the event_ids of others do not matter. ${SANDBOX_LIMITED}`,
-  parameters: [
-    {
-      ...IDEMPOTENCY_KEY_PARAMETER,
-      description:
-        "Allowed, and its form is checked as by `POST /v1/events`; it has no effect here, because the event_id alone is the identity of an event.",
-    },
-  ],
-  body: {
-    schema: auditEventSchema(vocabulary),
-    example: EXAMPLE_EVENT,
-    bytesMax: SINGLE_BODY_BYTES_MAX,
-  },
-  answer: {
-    status: 202,
-    description: "It is in the sandbox, until `expires_at` at the latest.",
-    isReplayed: true,
-    schema: SandboxAccepted,
-    example: sandboxExample({
-      event_id: "evt_sample_001",
-      sequence: 1,
-      received_at: "2026-11-20T10:00:00.512Z",
-      expires_at: "2026-11-20T11:00:00.512Z",
-      duplicate: false,
+type OpenRoute = ReturnType<typeof createOpenRoute>;
+
+const eventRoutes = (dependencies: Dependencies, route: OpenRoute): readonly Route[] => {
+  const { vocabulary, sandbox } = dependencies;
+  const { bodies, intakeOf, reader } = sandbox;
+  const inTurn = pLimit(SANDBOX_LISTS_AT_ONCE);
+  return [
+    route({
+      ...SANDBOX,
+      on: "POST /v1/sandbox/events",
+      id: "sendSandboxEvent",
+      summary: "Send a test event",
+      description: `The same rules apply as for a real one. It is kept in memory for one hour; the oldest are removed earlier where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; the event_ids of others do not matter. ${LIMITED}`,
+      headers: [
+        idempotencyKey(
+          "Allowed, and its form is checked as by `POST /v1/events`; it has no effect here, because the event_id alone is the identity of an event.",
+        ),
+      ],
+      body: { schema: auditEventSchema(vocabulary), example: SENT_EXAMPLE, bytesMax: SINGLE_BODY_BYTES_MAX },
+      status: 202,
+      sends: REPLAYED,
+      gives: sandboxAccepted,
+      problems: [...SANDBOX.problems, "event_id_conflict", "overloaded"],
+      answer: (call) =>
+        withBody(bodies, call, SINGLE_BODY_BYTES_MAX, async (text) => {
+          const { requestId, clientAddress } = call.context;
+          const intake = intakeOf(clientAddress());
+          const judged = intake.judgeOne({ tenant: SANDBOX_TENANT, requestId, text });
+          if (judged.kind !== "judged") return refusedIntake(judged);
+          const answer = await intake.appendOne(judged);
+          return answer.kind === "accepted"
+            ? acceptedEvent(answer, ["expires_at", expiryOf(answer.receivedAt)])
+            : refusedIntake(answer);
+        }),
     }),
-  },
-  problems: [...SANDBOX_PROBLEMS, "event_id_conflict", "overloaded"],
+    route({
+      ...SANDBOX,
+      on: "GET /v1/sandbox/events",
+      id: "listSandboxEvents",
+      summary: "The test events of the last hour",
+      description: `Newest first, of everybody. ${LIMITED}`,
+      query: {
+        limit: integerOr(
+          PAGE_ROWS_DEFAULT,
+          "limit",
+          `At most so many, ${PAGE_ROWS_DEFAULT} by default; fewer where they come to ${PAGE_BYTES_MAX / 1024 / 1024} MiB.`,
+          { min: 1, max: PAGE_ROWS_MAX },
+        ),
+      },
+      isList: true,
+      gives: sandboxEvent,
+      answer: ({ asked }) =>
+        inTurn(async () => givePage((await recentEvents(reader, asked.limit)).map(rowText), null)),
+    }),
+  ];
+};
+
+const rowText = ({ sequence, receivedAt, expiresAt, eventText }: RecentEvent): string =>
+  `{"sequence":${sequence},"received_at":"${receivedAt}","expires_at":"${expiresAt}","event":${eventText}}`;
+
+export const sandboxAccepted = Type.Object({
+  event_id: Type.String(),
+  sequence: Type.Integer({ minimum: 1, description: "Position in the sandbox, which is not the log." }),
+  received_at: Time,
+  expires_at: Time,
+  duplicate: Type.Boolean(),
+  warnings: Warnings,
 });
 
-const LIST: Operation = {
-  id: "listSandboxEvents",
-  tag: "Sandbox",
-  summary: "The test events of the last hour",
-  description: `Newest first, of everybody. ${SANDBOX_LIMITED}`,
-  parameters: [
-    {
-      name: "limit",
-      in: "query",
-      description: `At most so many, ${PAGE_ROWS_DEFAULT} by default; fewer where they come to ${PAGE_BYTES_MAX / 1024 / 1024} MiB.`,
-      schema: { type: "integer", minimum: 1, maximum: PAGE_ROWS_MAX, default: PAGE_ROWS_DEFAULT },
-    },
-  ],
-  answer: {
-    status: 200,
-    description: "An event that was acknowledged is in the very next list.",
-    schema: SandboxEvents,
-    example: sandboxExample([
-      {
-        sequence: 1,
-        received_at: "2026-11-20T10:00:00.512Z",
-        expires_at: "2026-11-20T11:00:00.512Z",
-        event: EXAMPLE_EVENT,
+export const sandboxEvent = Type.Object({
+  sequence: Type.Integer({ minimum: 1 }),
+  received_at: Time,
+  expires_at: Time,
+  event: Type.Record(Type.String(), Type.Unknown(), { description: "As it was sent." }),
+});
+
+/** Where a test event leads: the dossier of its decision with what falls due, and a proof that no verifier accepts. */
+const storyRoutes = (dependencies: Dependencies, route: OpenRoute): readonly Route[] => {
+  const inTurn = pLimit(SANDBOX_LISTS_AT_ONCE);
+  const STORY = { ...SANDBOX, problems: [...SANDBOX.problems, "not_found", "overloaded"] } as const;
+  return [
+    route({
+      ...STORY,
+      on: "GET /v1/sandbox/events/:event_id/proof",
+      id: "readSandboxProof",
+      summary: "The proof of a test event, which never verifies",
+      description: `In the form of \`GET /v1/events/{event_id}/proof\`, over the newest ${PAGE_ROWS_MAX} events of the sandbox. Its tree head is of the log \`${SANDBOX_ORIGIN}\`, with the watermark in a signed line, by a key that is made at the start of the service and thrown away. \`prooftrail verify\` and the page /verify answer INVALID. ${LIMITED}`,
+      query: {
+        sequence: integer(
+          "sequence",
+          "Which of several events with this event_id, as the answer 202 named it. Absent: the newest.",
+          { min: 1 },
+        ),
       },
-    ]),
-  },
-  problems: ["invalid_request", ...SANDBOX_PROBLEMS],
+      gives: proofSchema,
+      answer: (call) => inTurn(() => readProof(dependencies, call, call.asked.sequence)),
+    }),
+    route({
+      ...STORY,
+      on: "GET /v1/sandbox/decisions/:decision_id",
+      id: "readSandboxDecision",
+      summary: "The dossier that test events lead to",
+      description: `As \`GET /v1/decisions/{decision_id}\` answers it, with the obligations that follow and when they fall due, from the newest ${PAGE_ROWS_MAX} events of the sandbox. Of several events with one event_id, the first counts. ${LIMITED}`,
+      gives: dossierSchema,
+      answer: (call) => inTurn(() => readDecision(dependencies, call)),
+    }),
+  ];
 };
+
+const readDecision = async (
+  { sandbox: { reader }, rules, now }: Dependencies,
+  { params }: OpenCall,
+): Promise<Answer> => {
+  const events = (await recentEvents(reader, PAGE_ROWS_MAX)).toReversed();
+  const id = canonicalEventId(params.decision_id ?? "");
+  const found = await caseOfEvents(SANDBOX_TENANT, events, { decision: id, rules });
+  const decision = found?.is.decisions.find((each) => each.id === id);
+  if (!found || !decision) return refuse("not_found", NO_DECISION);
+  const [row] = decisionsRegister.rowsOf(found).filter(isOfDecision(decision));
+  if (!row) throw new Error("a decision has a row");
+  const at = timeKey(now().toISOString());
+  const entry = decisionEntry({ found, decision, row, rules, at, unlinked: unlinkedIn(found.is) });
+  const linked = decision.facts.map((fact) => ({ fact, linkedBy: linkOf(fact, found.is.links)?.by }));
+  return giveText(withTimeline(entry, linked, found.texts));
+};
+
+const NO_DECISION = `No decision has this name among the newest ${PAGE_ROWS_MAX} events of the sandbox. Send one, with this name as \`decision_id\` in \`metadata\`.`;
+
+const readProof = async (
+  { sandbox: { reader, prove } }: Dependencies,
+  { params }: OpenCall,
+  sequence: number | undefined,
+): Promise<Answer> => {
+  const events = (await recentEvents(reader, PAGE_ROWS_MAX)).toReversed();
+  const id = canonicalEventId(params.event_id ?? "");
+  const index = events.findLastIndex(
+    (event) => (sequence ?? event.sequence) === event.sequence && eventIdOf(event) === id,
+  );
+  const event = events[index];
+  if (event === undefined) return refuse("not_found", NO_EVENT);
+  const records = events.map(({ record }) => record);
+  return give(proofData(event, prove(records, index)));
+};
+
+const NO_EVENT = `This event is not among the newest ${PAGE_ROWS_MAX} of the sandbox, which keeps them for an hour at most.`;
+
+const eventIdOf = ({ eventText }: RecentEvent): string => {
+  const { event_id } = JSON.parse(eventText);
+  return canonicalEventId(String(event_id));
+};
+
+const proofData = ({ sequence, record }: Pick<RecentEvent, "sequence" | "record">, proof: SandboxProof) => ({
+  sequence,
+  leaf_index: proof.leafIndex,
+  leaf: encodeBase64(record),
+  leaf_hash: encodeBase64(proof.leafHash),
+  inclusion_proof: proof.inclusionProof.map(encodeBase64),
+  checkpoint: proof.checkpoint,
+});

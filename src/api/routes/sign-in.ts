@@ -3,71 +3,49 @@
  * The session's cookie is Strict and so not sent with the redirect from the provider to that page; the page itself needs none, and its
  * requests send it.
  */
-import { Elysia } from "elysia";
-import type { ActionRecorder } from "../../access/action.ts";
-import type { SessionAction } from "../../access/administration/system-events.ts";
-import type { RandomBytes } from "../../access/api-key.ts";
+
 import { authenticateById } from "../../access/authenticate.ts";
-import type { KeyStore } from "../../access/key-store.ts";
-import type { FindSeat } from "../../access/provider-seat.ts";
 import { sealSession, startSession } from "../../access/session.ts";
-import type { SignInFailure, SignInProvider, SignInSettings, Wish } from "../../access/sign-in-provider.ts";
-import { isTenant, TENANT_EXPECTED } from "../../access/tenant.ts";
-import type { Logger } from "../../telemetry/logger.ts";
-import { problem } from "../http/problem.ts";
+import type { SignInFailure, SignInSettings, Wish } from "../../access/sign-in-provider.ts";
+import { invalid, refuse as refusal, respond } from "../http/answers.ts";
+import type { Dependencies, SignIn } from "../http/dependencies.ts";
+import { allOf, tenant as tenantAsked, text } from "../http/parameters.ts";
 import { readQuery } from "../http/query.ts";
-import { contextOf, type RequestContext } from "../http/request-context.ts";
-import { requestUrl } from "../http/request-url.ts";
+import { contextOf, type RequestContext, requestUrl } from "../http/request-context.ts";
+import { hidden, type Route } from "../http/route.ts";
 import {
   endedSignInCookie,
   providerSessionCookie,
   signInCookie,
   signInCookieOf,
 } from "../http/session-cookie.ts";
-import { CONSOLE_PATHS } from "./console.ts";
+import { CONSOLE_PATHS } from "./pages.ts";
 
 const START_PATH = "/v1/session/oidc";
 export const CALLBACK_PATH = `${START_PATH}/callback`;
 
-export interface SignIn {
-  readonly settings: SignInSettings;
-  readonly provider: SignInProvider;
-  readonly findSeat: FindSeat;
-}
-
-interface Dependencies {
-  /** Absent if it is not set up. */
-  readonly signIn: SignIn | undefined;
-  readonly keyStore: Pick<KeyStore, "get" | "admin">;
-  readonly recorder: ActionRecorder<SessionAction>;
-  readonly logger: Logger;
-  readonly now: () => Date;
-  readonly randomBytes: RandomBytes;
-}
-
-export const signInRoutes = ({ signIn, ...dependencies }: Dependencies) => {
-  const route =
-    (answer: (asked: Asked) => Promise<Response>) =>
-    ({ request }: { request: Request }): Promise<Response> | Response => {
+export const signInRoutes = ({ signIn, ...dependencies }: Dependencies): readonly Route[] => {
+  const route = (path: string, answer: (asked: Asked) => Promise<Response>): Route =>
+    hidden(path, ({ request }) => {
       const context = contextOf(request);
       return signIn === undefined
-        ? problem(context, "not_found", { detail: NOT_SET_UP })
+        ? respond(context, refusal("not_found", NOT_SET_UP))
         : answer({ ...dependencies, ...signIn, request, context });
-    };
-  const hidden = { detail: { hide: true } };
-  return new Elysia().get(START_PATH, route(start), hidden).get(CALLBACK_PATH, route(finish), hidden);
+    });
+  return [route(START_PATH, start), route(CALLBACK_PATH, finish)];
 };
 
 type Asked = SignIn &
   Omit<Dependencies, "signIn"> & { readonly request: Request; readonly context: RequestContext };
 
+const WISH = allOf({ next: text("next", ""), tenant: tenantAsked("") });
+
 const start = async (asked: Asked): Promise<Response> => {
   const { context, request, provider, settings } = asked;
   const query = readQuery(request.url);
-  const next = query.text("next");
-  const tenant = query.checked("tenant", isTenant, TENANT_EXPECTED);
+  const { next, tenant } = WISH.read(query);
   const errors = query.errors();
-  if (errors.length > 0) return problem(context, "invalid_request", { errors });
+  if (errors.length > 0) return respond(context, invalid(errors));
   const wish = { next: screenOf(next, consoleOf(settings)), ...(tenant !== undefined && { tenant }) };
   const begun = await provider.begin(wish);
   if (begun.kind === "failed") return refuse(asked, begun, wish);

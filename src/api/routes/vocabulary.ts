@@ -1,33 +1,30 @@
 /** The names in events and answers, with the words that people use for them. */
+
 import { type TSchema, Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
-import type { EventVocabulary } from "../../event/audit-event.ts";
-import { DEADLINE_IDS, DEADLINES, deadlineOf } from "../../law/obligations/deadlines.ts";
+import { DEADLINE_IDS, deadlineOf } from "../../law/obligations/deadlines.ts";
 import { dutyOf } from "../../law/obligations/duties.ts";
-import type { Rules } from "../../law/obligations/obligation.ts";
 import { ANYBODY } from "../http/access.ts";
-import type { Guard } from "../http/guard.ts";
-import { describe, EXAMPLE_REQUEST_ID, type Operation } from "../http/openapi.ts";
-import { dataOf } from "../http/schemas.ts";
-import { success } from "../http/success.ts";
-import { withoutQuery } from "../http/without-query.ts";
+import { give } from "../http/answers.ts";
+import type { Dependencies } from "../http/dependencies.ts";
+import type { Route } from "../http/route.ts";
+import { nullable } from "../http/schemas.ts";
 import { LABELS, type Label } from "../vocabulary/labels.ts";
 
-interface Dependencies {
-  readonly vocabulary: Pick<EventVocabulary, "eventTypes">;
-  readonly rules: Pick<Rules, "deadlines">;
-}
-
-export const vocabularyRoutes = ({ guard, ...dependencies }: Dependencies & { readonly guard: Guard }) => {
-  const data = vocabularyOf(dependencies);
-  return new Elysia({ prefix: "/v1" }).get(
-    "/vocabulary",
-    guard(
-      ANYBODY,
-      withoutQuery(async ({ context: { requestId } }) => success({ requestId, data })),
-    ),
-    { detail: describe(READ) },
-  );
+export const vocabularyRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const answer = give(vocabularyOf(dependencies));
+  return [
+    dependencies.route({
+      on: "GET /v1/vocabulary",
+      access: ANYBODY,
+      id: "readVocabulary",
+      tag: "Reading",
+      summary: "The words for the names in answers",
+      description:
+        "Labels in English and Korean for event types, risk tiers, laws, rules, states and steps, by their names. A name that events bring themselves, such as another legal basis, has none: show it as it is.",
+      gives: Type.Object(DESCRIBED),
+      answer: () => answer,
+    }),
+  ];
 };
 
 const vocabularyOf = ({ vocabulary, rules: { deadlines } }: Dependencies) => ({
@@ -71,8 +68,8 @@ const DESCRIBED = {
       ...LabelSchema.properties,
       law: Type.String(),
       duty: Type.String(),
-      clause: Type.Union([Type.String(), Type.Null()]),
-      zone: Type.Union([Type.String(), Type.Null()], { description: "The time zone in which its days end." }),
+      clause: nullable(Type.String()),
+      zone: nullable(Type.String(), { description: "The time zone in which its days end." }),
     }),
     "`rule` of an obligation; `law` and `duty` are those under which coverage counts it.",
   ),
@@ -91,21 +88,3 @@ const DESCRIBED = {
   objection_types: Labelled("`metadata.objection_type`. Events may name others."),
   incident_classes: Labelled("`metadata.incident_class`. Events may name others."),
 } as const satisfies Readonly<Record<keyof typeof LABELS, TSchema>>;
-
-const EXAMPLE = vocabularyOf({ vocabulary: { eventTypes: [] }, rules: { deadlines: DEADLINES } });
-
-const READ: Operation = {
-  id: "readVocabulary",
-  tag: "Reading",
-  summary: "The words for the names in answers",
-  description:
-    "Labels in English and Korean for event types, risk tiers, laws, rules, states and steps, by their names. A name that events bring themselves, such as another legal basis, has none: show it as it is.",
-  access: ANYBODY,
-  answer: {
-    status: 200,
-    description: "The vocabulary.",
-    schema: dataOf(Type.Object(DESCRIBED)),
-    example: { data: EXAMPLE, request_id: EXAMPLE_REQUEST_ID },
-  },
-  problems: ["invalid_request"],
-};

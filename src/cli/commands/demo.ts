@@ -40,7 +40,6 @@ export const DEMO: CommandSpec = {
     [EXIT.usage, "a setting or an option that is not understood, or a folder that holds something else"],
   ],
   run: async (input, context) => {
-    context.keepFreedMemory();
     // Imported only here, because they load the whole service.
     const [{ readConfig }, { runService }, { writePast }, { demoHistory }, { WAIVER_REASON }] =
       await Promise.all([

@@ -33,7 +33,7 @@ export const DOCTOR: CommandSpec = {
   run: async (input, context) => {
     const isJson = input.isSet("--json");
     const checks: Check[] = [];
-    const { diagnose } = await import("../../service/diagnosis.ts");
+    const { diagnose } = await import("../../service/doctor.ts");
     const address = readAddress(input, context.environment);
     const key = await findKey(input, context.environment, address);
     const take = async (found: AsyncIterable<Check> | Iterable<Check>): Promise<void> => {

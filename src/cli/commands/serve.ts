@@ -38,8 +38,7 @@ export const SERVE: CommandSpec = {
     [EXIT.failed, "it could not start, or not stop in time"],
     [EXIT.usage, "a setting or an option that is not understood"],
   ],
-  run: async (input, { environment, out, keepFreedMemory }) => {
-    keepFreedMemory();
+  run: async (input, { environment, out }) => {
     // Imported only here, because it loads the whole service.
     const { runService } = await import("../../service/run-service.ts");
     const given = Object.entries(SETTINGS).flatMap(([flag, name]) => {

@@ -59,15 +59,6 @@ const AS_THE_SERVICE =
 const noDatabase = (reason: string, advice: string) =>
   failure("database_unreachable", `DATABASE_URL: ${reason}.`, advice);
 
-/** For work that goes through the whole log. */
-const withCareAndMemory = (work: Work): CommandSpec["run"] => {
-  const run = withCare(work);
-  return (input, context) => {
-    context.keepFreedMemory();
-    return run(input, context);
-  };
-};
-
 const settings = async ({ environment }: Context): Promise<Config> => {
   const { readConfig } = await import("../../service/config.ts");
   const read = readConfig(environment);
@@ -134,7 +125,7 @@ const rebuild: CommandSpec = {
   examples: [
     { says: "while the service answers from the old one", command: "prooftrail views rebuild cases" },
   ],
-  run: withCareAndMemory(async ({ care, input, context }) => {
+  run: withCare(async ({ care, input, context }) => {
     const [name = ""] = chosen(care, input);
     await refuseOthers(care, [name]);
     const signal = context.interruption();
@@ -162,7 +153,7 @@ const verify: CommandSpec = {
   arguments: [ANY_VIEW],
   options: [jsonOption(), QUIET_OPTION],
   examples: [{ says: "all of them", command: "prooftrail views verify" }],
-  run: withCareAndMemory(async ({ care, input, context }) => {
+  run: withCare(async ({ care, input, context }) => {
     const names = chosen(care, input);
     await refuseOthers(care, names);
     const signal = context.interruption();

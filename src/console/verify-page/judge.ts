@@ -61,14 +61,14 @@ export const judge = async (
     const opened = packed === undefined ? unpackedFiles(files) : await openZip(packed);
     const name = bundle?.name ?? MANIFEST_FILE;
     const verdict: Verdict =
-      opened.kind === "unreadable"
-        ? { kind: "undecided", detail: opened.detail }
-        : await verifyEvidence({
+      opened.kind === "opened"
+        ? await verifyEvidence({
             ...known,
             checkpoint,
             consistency,
             bundle: reporting(opened.files, (progress) => report({ ...progress, share: share() })),
-          });
+          })
+        : opened;
     return { about: "bundle", name, verdict };
   }
   const [proof, receipt, event] = [await text("proof"), await text("receipt"), await text("event")];

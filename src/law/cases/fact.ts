@@ -6,7 +6,6 @@ import { type EventFacts, type JsonObject, metadataName, shortened, valueText } 
 import { canonicalEventId } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
 
-/** The ways in which an event refers to others. */
 export type LinkKind = "correlation" | "decision" | "objection" | "incident";
 
 export type Links = Readonly<Partial<Record<LinkKind, string>>>;
@@ -25,7 +24,6 @@ export interface Fact {
   readonly tier?: string;
   readonly bases?: readonly string[];
   readonly links: Links;
-  /** It names its decision by `original_decision_id`. */
   readonly byOriginal?: true;
   /** A notice that names nothing: its decision is that of the same asset and person (DOMAIN 2b, rule 3). It stands in the register under a case of its own. */
   readonly bySubject?: true;
@@ -37,7 +35,7 @@ export interface Fact {
   readonly says: Readonly<Partial<Record<Said, string>>>;
 }
 
-/** The understood members of `metadata`: a key, and its other names in the field. */
+/** The understood members of `metadata`: a key, and its other names in the field, which count where it is absent. */
 export const SAID = [
   ["affected_count"],
   ["authority"],
@@ -64,18 +62,12 @@ export const SAID = [
 /** The last two only administrative events say (obligations/waivers.ts). */
 export type Said = (typeof SAID)[number][0] | "obligation_id" | "actor";
 
-/** By key of `metadata`: what it says, and the rank of the key. Of several keys that say the same thing, the lowest rank counts. */
-const SAID_BY_KEY: ReadonlyMap<string, { readonly name: Said; readonly rank: number }> = new Map(
-  SAID.flatMap((names) => names.map((key, rank) => [key, { name: names[0], rank }] as const)),
-);
-
 export const DECISION_MADE = "decision.automated_decision_made";
 export const OBJECTION_RECEIVED: readonly string[] = ["objection.received", "objection"];
 export const INCIDENT_DETECTED = "incident.detected";
 export const INCIDENT_REPORTED = "incident.reported_to_authority";
 export const INCIDENT_MITIGATED = "incident.mitigated";
 
-/** What continues something that another event opened. */
 export const FOLLOWS_OBJECTION: readonly string[] = [
   "objection.acknowledged",
   "objection.escalated",
@@ -112,24 +104,22 @@ export const factOf = (facts: EventFacts, sequence: Sequence, recorded: string):
   return fact;
 };
 
-/** One is made for every event. To spread an object for each member that may be absent would take longer than all else (measured). */
 export type Writable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
 
+/** Of several keys that say the same thing the first one counts. */
 const saidIn = (metadata: JsonObject): Fact["says"] => {
   const says: Partial<Record<Said, string>> = {};
-  const ranks: Partial<Record<Said, number>> = {};
-  for (const key in metadata) {
-    const known = SAID_BY_KEY.get(key);
-    const text = known && valueText(metadata[key]);
-    if (!known || text === undefined || (ranks[known.name] ?? Number.POSITIVE_INFINITY) < known.rank)
-      continue;
-    says[known.name] = AS_JSON.includes(known.name) ? numberOrText(metadata[key], text) : shortened(text);
-    ranks[known.name] = known.rank;
-  }
+  for (const keys of SAID)
+    for (const key of keys) {
+      const text = valueText(metadata[key]);
+      if (text === undefined) continue;
+      const [name] = keys;
+      says[name] = AS_JSON.includes(name) ? numberOrText(metadata[key], text) : shortened(text);
+      break;
+    }
   return says;
 };
 
-/** What may be a number or a text. */
 const AS_JSON: readonly Said[] = ["affected_count", "severity"];
 
 /** As JSON, so that a number stays a number and a text a text. */
@@ -170,7 +160,6 @@ export const isNamelessNotice = (fact: Fact): fact is Fact & { readonly subject:
 };
 
 export const NAMED_KINDS = ["objection", "incident"] as const satisfies readonly LinkKind[];
-/** For what a register shows under the name that events give it. */
 export type NamedKind = (typeof NAMED_KINDS)[number];
 
 /** The name that registers give to what only its event can name (projections/cases/nodes.ts). */
@@ -178,6 +167,20 @@ export const nameByEvent = ({ id }: Pick<Fact, "id">): string => `event:${id}`;
 
 /** Whoever sends such a name has it from a register, and means the event. So no event can give such a name to anything. */
 const withoutPrefix = (name: string): string => name.replace(/^(?:event:)+(?=.)/s, "");
+
+/** A fact with other names. `nameOf` returns what stands in the place of a name; undefined where nothing does. */
+export const renamed = (fact: Fact, nameOf: (kind: NamedKind, value: string) => string | undefined): Fact => {
+  let links: Writable<Links> | undefined;
+  for (const kind of NAMED_KINDS) {
+    const value = fact.links[kind];
+    const name = value === undefined ? undefined : nameOf(kind, value);
+    if (name === value) continue;
+    links ??= { ...fact.links };
+    if (name === undefined) delete links[kind];
+    else links[kind] = name;
+  }
+  return links ? { ...fact, links } : fact;
+};
 
 /** By the time of the event; among equal times by its id. */
 export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "id">): number => {
@@ -193,29 +196,35 @@ export const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefin
     undefined,
   );
 
-const NO_BASES: readonly string[] = [];
-
-/** The legal bases that any of the facts names, each once. Mostly all facts name the same ones; where they do not, there may be thousands. */
 export const basesOf = (facts: readonly Fact[]): readonly string[] => {
-  let first = NO_BASES;
-  let all: Set<string> | undefined;
-  for (const { bases } of facts) {
-    if (bases === undefined) continue;
-    if (first.length === 0) first = bases;
-    else if (all !== undefined || !bases.every((basis) => first.includes(basis))) {
-      all ??= new Set(first);
-      for (const basis of bases) all.add(basis);
-    }
+  const all = new Set<string>();
+  for (const { bases = [] } of facts) for (const basis of bases) all.add(basis);
+  return [...all];
+};
+
+/**
+ * The first fact at or after this time. The facts are in order, and a case may have thousands: a look through all of them for each one would take
+ * quadratic time.
+ */
+export const firstFrom = (facts: readonly Fact[], at: string): Fact | undefined =>
+  facts[countWhile(facts, (fact) => fact.at < at)];
+
+/** How many items at the beginning satisfy the condition. After the first that does not, none may. */
+export const countWhile = <Each>(all: readonly Each[], holds: (each: Each) => boolean): number => {
+  let [low, high] = [0, all.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const each = all[middle];
+    if (each !== undefined && holds(each)) low = middle + 1;
+    else high = middle;
   }
-  return all ? [...all] : first;
+  return low;
 };
 
 /** A word as rules compare it, in lower case. Registers show it as it was sent. */
 export const saysWord = ({ says }: Pick<Fact, "says">, name: Said): string | undefined =>
   says[name]?.toLowerCase();
 
-/** The time as RFC 3339. */
 export const timeOf = ({ at }: Pick<Fact, "at">): string => `${at}Z`;
 
-/** When the log received it, as RFC 3339. */
 export const recordedTimeOf = ({ recorded }: Pick<Fact, "recorded">): string => `${recorded}Z`;

@@ -34,6 +34,7 @@ export interface Candidate {
 export interface Link {
   readonly id: string;
   readonly by: LinkedBy;
+  readonly candidates?: never;
 }
 
 /** What no rule links, and what it could belong to: several things under its correlation, or none. */
@@ -50,7 +51,6 @@ export interface Links {
   decisionOfObjection(id: string): Link | NoLink;
   /** Undefined for an event that neither names an objection nor continues one. */
   objectionOf(fact: Fact): Link | NoLink | undefined;
-  /** The only objection under the correlation of an event. */
   soleObjectionOf(fact: Fact): string | undefined;
   /** Undefined for an event that neither names an incident nor continues one. */
   incidentOf(fact: Fact): Link | NoLink | undefined;
@@ -64,41 +64,39 @@ const NO_LINK: NoLink = { candidates: [] };
 const NONE: readonly string[] = [];
 
 export const linksIn = (facts: readonly Fact[]): Links => {
-  const [decisions, objections, incidents] = [
-    namedUnder(facts, "decision"),
-    namedUnder(facts, "objection"),
-    namedUnder(facts, "incident"),
-  ];
+  const decisionsUnder = namedUnder(facts, "decision");
+  const objectionsUnder = namedUnder(facts, "objection");
+  const incidentsUnder = namedUnder(facts, "incident");
+  const naming = Map.groupBy(facts, ({ links }) => links.objection);
   const ofObjections = new Map<string, Link | NoLink>();
-  const naming = facts.filter(({ links }) => links.objection !== undefined);
-  if (naming.length > 0)
-    for (const [id, those] of Map.groupBy(naming, ({ links }) => links.objection))
-      if (id !== undefined) ofObjections.set(id, decisionNamedBy(those, decisions));
+  const objectionsTo = new Map<string, string[]>();
+  for (const [objection, those] of naming) {
+    if (objection === undefined) continue;
+    const link = decisionNamedBy(those, decisionsUnder);
+    ofObjections.set(objection, link);
+    if (link.id === undefined) continue;
+    const others = objectionsTo.get(link.id);
+    if (others) others.push(objection);
+    else objectionsTo.set(link.id, [objection]);
+  }
   const decisionOfObjection = (id: string): Link | NoLink => ofObjections.get(id) ?? NO_LINK;
-  let byDecision: Named | undefined;
-  const objectionsTo = (decision: string | undefined): readonly string[] => {
-    if (decision === undefined || ofObjections.size === 0) return NONE;
-    byDecision ??= byDecisions(ofObjections);
-    return byDecision.get(decision) ?? NONE;
-  };
+  const soleObjectionOf = (fact: Fact): string | undefined => soleOf(objectionsUnder(fact));
 
-  const objectionOf = ({ type, links }: Fact): Link | NoLink | undefined => {
-    const { decision, objection, correlation } = links;
+  const objectionOf = (fact: Fact): Link | NoLink | undefined => {
+    const { decision, objection } = fact.links;
     if (objection !== undefined) return { id: objection, by: "objection_id" };
-    if (!FOLLOWS_OBJECTION.includes(type)) return undefined;
-    const own = objectionsTo(decision);
-    if (own.length > 0) return only("objection", own, "decision_id");
-    const near = under(objections, correlation);
+    if (!FOLLOWS_OBJECTION.includes(fact.type)) return undefined;
+    const near = objectionsUnder(fact);
+    if (decision === undefined) return only("objection", near, "correlation_id");
+    const own = objectionsTo.get(decision);
+    if (own) return only("objection", own, "decision_id");
     // What names one decision does not continue an objection to another.
-    return only(
-      "objection",
-      decision === undefined ? near : near.filter((id) => decisionOfObjection(id).id === undefined),
-      "correlation_id",
-    );
+    const toNone = near.filter((id) => decisionOfObjection(id).id === undefined);
+    return only("objection", toNone, "correlation_id");
   };
 
   const decisionOf = (fact: Fact): Link | NoLink | undefined => {
-    const { decision, objection, correlation } = fact.links;
+    const { decision, objection } = fact.links;
     if (decision !== undefined) return { id: decision, by: decisionRule(fact) };
     const isAbout = ABOUT_DECISIONS.test(fact.type);
     if (objection !== undefined) {
@@ -109,23 +107,17 @@ export const linksIn = (facts: readonly Fact[]): Links => {
       return isAbout ? found : undefined;
     }
     if (!isAbout) return undefined;
-    const near = under(decisions, correlation);
+    const near = decisionsUnder(fact);
     // An objection under the correlation may name the decision under another one.
-    const sole = near.length === 0 ? soleOf(under(objections, correlation)) : undefined;
-    const continued = objectionOf(fact)?.id ?? sole;
-    const found = continued === undefined ? NO_LINK : decisionOfObjection(continued);
-    return found.id === undefined
-      ? only("decision", near, "correlation_id")
-      : { id: found.id, by: "correlation_id" };
+    const continued = objectionOf(fact)?.id ?? (near.length === 0 ? soleObjectionOf(fact) : undefined);
+    const id = continued === undefined ? undefined : decisionOfObjection(continued).id;
+    return id === undefined ? only("decision", near, "correlation_id") : { id, by: "correlation_id" };
   };
 
-  const soleObjectionOf = ({ links }: Fact): string | undefined =>
-    soleOf(under(objections, links.correlation));
-
-  const incidentOf = ({ type, links }: Fact): Link | NoLink | undefined => {
-    if (links.incident !== undefined) return { id: links.incident, by: "incident_id" };
-    return FOLLOWS_INCIDENT.includes(type)
-      ? only("incident", under(incidents, links.correlation), "correlation_id")
+  const incidentOf = (fact: Fact): Link | NoLink | undefined => {
+    if (fact.links.incident !== undefined) return { id: fact.links.incident, by: "incident_id" };
+    return FOLLOWS_INCIDENT.includes(fact.type)
+      ? only("incident", incidentsUnder(fact), "correlation_id")
       : undefined;
   };
 
@@ -135,40 +127,25 @@ export const linksIn = (facts: readonly Fact[]): Links => {
 const decisionRule = ({ bySubject, byOriginal }: Fact): LinkedBy =>
   bySubject ? "subject" : byOriginal ? "original_decision_id" : "decision_id";
 
-/** By decision: the objections to it. */
-const byDecisions = (ofObjections: ReadonlyMap<string, Link | NoLink>): Named => {
-  const found = new Map<string, string[]>();
-  for (const [objection, { id }] of ofObjections) {
-    if (id === undefined) continue;
-    const those = found.get(id);
-    if (those) those.push(objection);
-    else found.set(id, [objection]);
-  }
-  return found;
-};
+type Under = (fact: Fact) => readonly string[];
 
-type Named = ReadonlyMap<string, readonly string[]>;
-
-/** By correlation: what the events under it name, each once; of a crowd only as many as show that it is one. */
-const namedUnder = (facts: readonly Fact[], kind: LinkKind): Named => {
-  let found: Map<string, string[]> | undefined;
+/**
+ * What the events under the correlation of a fact name, each once. A correlation that stands beside more than CASE_NEIGHBOURS_MAX holds no case together, and
+ * so says nothing.
+ */
+const namedUnder = (facts: readonly Fact[], kind: LinkKind): Under => {
+  const found = new Map<string, Set<string>>();
   for (const { links } of facts) {
     const { correlation, [kind]: name } = links;
     if (correlation === undefined || name === undefined) continue;
-    found ??= new Map();
     const names = found.get(correlation);
-    if (names === undefined) found.set(correlation, [name]);
-    else if (names.length <= CASE_NEIGHBOURS_MAX && !names.includes(name)) names.push(name);
+    if (names) names.add(name);
+    else found.set(correlation, new Set([name]));
   }
-  return found ?? NOTHING_NAMED;
-};
-
-const NOTHING_NAMED: Named = new Map();
-
-/** A correlation that stands beside more than this holds no case together, and so says nothing. */
-const under = (named: Named, correlation: string | undefined): readonly string[] => {
-  const found = correlation === undefined ? undefined : named.get(correlation);
-  return found === undefined || found.length > CASE_NEIGHBOURS_MAX ? NONE : found;
+  return ({ links: { correlation } }) => {
+    const names = correlation === undefined ? undefined : found.get(correlation);
+    return names === undefined || names.size > CASE_NEIGHBOURS_MAX ? NONE : [...names];
+  };
 };
 
 const soleOf = (ids: readonly string[]): string | undefined => (ids.length === 1 ? ids[0] : undefined);
@@ -176,21 +153,15 @@ const soleOf = (ids: readonly string[]): string | undefined => (ids.length === 1
 const only = (kind: CandidateKind, ids: readonly string[], by: LinkedBy): Link | NoLink => {
   const id = soleOf(ids);
   if (id !== undefined) return { id, by };
-  if (ids.length === 0) return NO_LINK;
   return { candidates: ids.slice(0, CASE_NEIGHBOURS_MAX).map((each) => ({ kind, id: each })) };
 };
 
 /** By the facts that name an objection: the decision that one of them names, or else the only one under the correlation of one of them. */
-const decisionNamedBy = (facts: readonly Fact[], decisions: Named): Link | NoLink => {
+const decisionNamedBy = (facts: readonly Fact[], decisionsUnder: Under): Link | NoLink => {
   for (const fact of facts) {
     const { decision } = fact.links;
     if (decision !== undefined) return { id: decision, by: decisionRule(fact) };
   }
-  let possible = NONE;
-  for (const { links } of facts) {
-    const near = under(decisions, links.correlation);
-    if (near.length === 1) return only("decision", near, "correlation_id");
-    if (near.length > 0) possible = near;
-  }
-  return only("decision", possible, "correlation_id");
+  const near = facts.map(decisionsUnder).filter((those) => those.length > 0);
+  return only("decision", near.find((those) => those.length === 1) ?? near.at(-1) ?? NONE, "correlation_id");
 };

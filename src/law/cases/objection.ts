@@ -1,4 +1,3 @@
-/** An objection as a whole. */
 import { earlier, type Fact, OBJECTION_RECEIVED, saysWord } from "./fact.ts";
 import type { LinkedBy } from "./links.ts";
 
@@ -8,7 +7,6 @@ import type { LinkedBy } from "./links.ts";
 export interface Objection {
   readonly id: string;
   readonly decisionId: string | undefined;
-  /** The rule that linked it to its decision. */
   readonly linkedBy: LinkedBy | undefined;
   /** Where no decision is known: explanations and reversals that name it, or stand under a correlation of which it is the only objection. In order. */
   readonly answers: readonly Fact[];
@@ -19,13 +17,10 @@ export interface Objection {
   readonly acknowledged: Fact | undefined;
   readonly escalated: Fact | undefined;
   readonly resolved: Fact | undefined;
-  /** In order, of all times that it was open. */
   readonly facts: readonly Fact[];
 }
 
-/** One time during which an objection was open. */
 export interface Opening extends Omit<Objection, "linkedBy" | "answers"> {
-  /** Only the facts of this time. */
   readonly facts: readonly Fact[];
   /** What ended it without what was asked for; where that was then asked for again, what ended it the next time. */
   readonly ended: Fact | undefined;
@@ -35,16 +30,13 @@ export const isResolved = ({ type }: Fact): boolean => type === "objection.resol
 const isReceived = ({ type }: Fact): boolean => OBJECTION_RECEIVED.includes(type);
 const saysType = (fact: Fact | undefined): string | undefined => fact?.says.objection_type;
 
-/** At least one, in order. */
 export const openingsOf = ({
   id,
   decisionId,
   facts,
 }: Pick<Objection, "id" | "decisionId" | "facts">): readonly Opening[] => {
   const openings: Omit<Opening, "ended">[] = [];
-  let start = 0;
-  const end = (next: number): void => {
-    const own = start === 0 && next === facts.length ? facts : facts.slice(start, next);
+  for (const own of timesOpen(facts)) {
     const received = own.find(isReceived);
     openings.push({
       id,
@@ -56,24 +48,8 @@ export const openingsOf = ({
       escalated: own.find(({ type }) => type === "objection.escalated"),
       resolved: own.findLast(isResolved),
     });
-    start = next;
-  };
-  let isOpened = false;
-  let resolved: Fact | undefined;
-  for (const [index, fact] of facts.entries()) {
-    if (isResolved(fact) && isOpened) resolved = fact;
-    if (!isReceived(fact)) continue;
-    if (resolved && resolved.at < fact.at) {
-      end(index);
-      resolved = undefined;
-    }
-    isOpened = true;
   }
-  end(facts.length);
-  return withEnds(openings);
-};
-
-const withEnds = (openings: readonly Omit<Opening, "ended">[]): readonly Opening[] => {
+  // From the last one: what ended it ends the one before as well, if that asked for the same.
   let next: Opening | undefined;
   return openings
     .toReversed()
@@ -83,6 +59,23 @@ const withEnds = (openings: readonly Omit<Opening, "ended">[]): readonly Opening
       return next;
     })
     .reverse();
+};
+
+/** The facts of each time that it was open: it opens again where it is received after it was resolved. */
+const timesOpen = (facts: readonly Fact[]): readonly (readonly Fact[])[] => {
+  const times: (readonly Fact[])[] = [];
+  let [start, isOpened] = [0, false];
+  let resolved: Fact | undefined;
+  for (const [index, fact] of facts.entries()) {
+    if (isResolved(fact) && isOpened) resolved = fact;
+    if (!isReceived(fact)) continue;
+    if (resolved && resolved.at < fact.at) {
+      times.push(facts.slice(start, index));
+      [start, resolved] = [index, undefined];
+    }
+    isOpened = true;
+  }
+  return [...times, facts.slice(start)];
 };
 
 export const isDenied = (fact: Fact): boolean => saysWord(fact, "resolution") === "denied";
@@ -120,6 +113,5 @@ export const isExplanation = ({ type }: Fact): boolean => type === "decision.exp
 export const isReversal = ({ type }: Fact): boolean => type === "decision.decision_reversed";
 
 export const EXPLANATION_REQUEST = "explanation_request";
-/** Whether it asks for an explanation, under whatever law. */
 export const asksForExplanation = (objection: Pick<Objection, "type">): boolean =>
   objection.type?.toLowerCase() === EXPLANATION_REQUEST;

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { auditedDates, dateInNewYork, joinedDates } from "./bias-audit.ts";
+import { fact } from "../../../test/support/facts.ts";
+import { caseOf } from "../cases/case.ts";
+import { auditedDates, dateInNewYork, joinedDates, needsBiasAudit } from "./bias-audit.ts";
 
 test("a year ends on the same date, or on the last day of February if that year has no such date", () => {
   expect(auditedDates("2025-03-01T12:00:00", undefined)).toEqual({ first: "2025-03-01", last: "2026-03-01" });
@@ -55,4 +57,12 @@ test("no date is in two of the joined ranges, and a range that ends before it be
     { first: "2024-01-01", last: "2025-06-01" },
     { first: "2026-01-01", last: "2027-01-01" },
   ]);
+});
+
+test.each([
+  ["2023-07-05T02:00:00Z", false],
+  ["2023-07-05T04:00:00Z", true],
+])("the law asks for an audit before a decision of %s or not, by the date in New York", (at, isNeeded) => {
+  const made = fact(`d decision.automated_decision_made ${at}`, {}, { legal_bases: ["nyc_ll144"] });
+  expect(caseOf([made]).decisions.map(needsBiasAudit)).toEqual([isNeeded]);
 });

@@ -9,7 +9,6 @@ import { type Calendar, dateIn, type Limit, lastDateOver, limitDate } from "./ca
 
 export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType: "bias_audit" } as const;
 
-/** Whether an assessment of this type is such an audit. */
 export const isBiasAudit = (assessmentType: string | undefined): boolean =>
   assessmentType?.toLowerCase() === BIAS_AUDIT.assessmentType;
 
@@ -23,10 +22,8 @@ export const needsBiasAudit = ({ made, bases }: Decision): boolean =>
   // Few decisions name it, and a date in a zone takes time to work out.
   made !== undefined && bases.includes(BIAS_AUDIT.law) && dateInNewYork(made.at) >= APPLIES_FROM;
 
-/** The date in New York of a time in UTC, written without its zone. */
 export const dateInNewYork = (at: string): string => dateIn(NEW_YORK.zone, `${at}Z`);
 
-/** Dates from the first to the last, both included. */
 export interface Dates {
   readonly first: string;
   readonly last: string;
@@ -47,7 +44,6 @@ const lastDateBy = (validUntil: string): string | undefined => {
   return instant === undefined ? dateAtStart(validUntil) : lastDateOver(NEW_YORK.zone, `${instant}Z`);
 };
 
-/** The same dates in order, without overlaps. */
 export const joinedDates = (given: readonly Dates[]): readonly Dates[] => {
   const joined: Dates[] = [];
   for (const dates of given

@@ -9,9 +9,7 @@ export const DEADLINES_VERSION = "2026-11-29";
 
 export interface Deadline {
   readonly id: DeadlineId;
-  /** What must be done. */
   readonly duty: string;
-  /** The article, or whose policy it is. */
   readonly clause: string;
   /** The legal basis under which it is shown; `policy` for a rule of the operator. */
   readonly law: string;
@@ -76,7 +74,6 @@ const EU_INCIDENT = {
   appliesFrom: "2026-08-02",
 } as const;
 
-/** An operator's own rule, which the configuration may change like any other. */
 const POLICY = {
   law: "policy",
   clause: "Policy of the operator",
@@ -195,28 +192,17 @@ export const DEADLINES: readonly Deadline[] = [
   { ...POLICY, id: "OBJ-ACK", duty: "Acknowledge the objection", limit: businessDays(3) },
 ];
 
-/** Legal bases with a clock, and `policy`. */
 export const DEADLINE_LAWS: readonly string[] = [...new Set(DEADLINES.map(({ law }) => law))];
 
-const byId = new WeakMap<readonly Deadline[], ReadonlyMap<string, Deadline>>();
-
-/** Indexed once by id, because it is asked several times for every case. */
-export const deadlineOf = (deadlines: readonly Deadline[], id: string): Deadline | undefined => {
-  const known = byId.get(deadlines);
-  if (known) return known.get(id);
-  const made = new Map<string, Deadline>(deadlines.map((deadline) => [deadline.id, deadline]));
-  byId.set(deadlines, made);
-  return made.get(id);
-};
+export const deadlineOf = (deadlines: readonly Deadline[], id: string): Deadline | undefined =>
+  deadlines.find((deadline) => deadline.id === id);
 
 /** The names in the table, with or without a star, that these legal bases match. */
 export type NamedBases = readonly string[];
 
 export const appliesTo = (
   { bases, withoutBasis }: Pick<Deadline, "bases" | "withoutBasis">,
-  /** The names matched by anything in the case. */
   named: NamedBases,
-  /** The legal bases of what began it. */
   first: readonly string[],
 ): boolean =>
   bases.length === 0 ||
@@ -229,17 +215,12 @@ export const isNamedBy = (basis: string): ((name: string) => boolean) => {
   return (name) => name.startsWith(beginning);
 };
 
-/** Called for each decision, so the tests for matching a name are made once. */
 const BASES_WITH_CLOCKS = [...new Set(DEADLINES.flatMap(({ bases }): readonly string[] => bases))].map(
   (basis) => ({ basis, isNamed: isNamedBy(basis) }),
 );
 
-const NONE_NAMED: NamedBases = [];
-
 /** There are only a few, however many names a case has. */
-export const namedBases = (names: readonly string[]): NamedBases => {
-  if (names.length === 0) return NONE_NAMED;
-  const named: string[] = [];
-  for (const { basis, isNamed } of BASES_WITH_CLOCKS) if (names.some(isNamed)) named.push(basis);
-  return named;
-};
+export const namedBases = (names: readonly string[]): NamedBases =>
+  names.length === 0
+    ? []
+    : BASES_WITH_CLOCKS.filter(({ isNamed }) => names.some(isNamed)).map(({ basis }) => basis);

@@ -30,21 +30,12 @@ export const dutyOf = (deadlines: readonly Deadline[], id: DeadlineId): { law: s
   duty: DUTIES[id],
 });
 
-/** The clocks that are counted under a law and a duty. */
 export const clocksOf = (deadlines: readonly Deadline[], law: string, duty: string): readonly Deadline[] =>
   deadlines.filter((deadline) => deadline.law === law && DUTIES[deadline.id] === duty);
 
-const withNoticeClock = new WeakMap<readonly Deadline[], ReadonlySet<string>>();
-
 /** Laws that say how long before the decision the notice must come. For these the clock decides, and not whether there was any notice. */
-export const lawsWithNoticeClock = (deadlines: readonly Deadline[]): ReadonlySet<string> => {
-  const known = withNoticeClock.get(deadlines);
-  if (known) return known;
-  const laws = deadlines.filter(({ id }) => DUTIES[id] === "notice").map(({ law }) => law);
-  const made: ReadonlySet<string> = new Set(laws);
-  withNoticeClock.set(deadlines, made);
-  return made;
-};
+export const lawsWithNoticeClock = (deadlines: readonly Deadline[]): ReadonlySet<string> =>
+  new Set(deadlines.filter(({ id }) => DUTIES[id] === "notice").map(({ law }) => law));
 
 /** Duties without a clock: DOMAIN 3.4, and the clauses of the table of obligations (CLASSIFICATION 1.4). */
 const CLAUSES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -70,7 +61,6 @@ export const clauseOf = (deadlines: readonly Deadline[], law: string, duty: stri
   return known && Object.hasOwn(known, law) ? (known[law] ?? null) : null;
 };
 
-/** A duty for which no count of events could show that it was met. */
 export interface UncountedDuty {
   readonly law: string;
   readonly duty: string;
@@ -125,7 +115,6 @@ export const CANNOT_SHOW: readonly UncountedDuty[] = [
   { ...RISK_REVIEW, law: "eu_ai_act_art_6", clause: "EU AI Act art. 6(4), 9" },
 ];
 
-/** Every duty that an answer of the API may name. */
 export const DUTY_NAMES: readonly string[] = [
   ...new Set([...Object.values(DUTIES), ...Object.keys(CLAUSES), ...CANNOT_SHOW.map(({ duty }) => duty)]),
 ];

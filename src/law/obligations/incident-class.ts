@@ -9,7 +9,6 @@ export const INCIDENT_DEADLINES: ReadonlyMap<string, DeadlineId> = new Map([
   ["widespread_infringement", "EU73-CRIT"],
 ]);
 
-/** From the one that leaves least time. */
 const SHORTER: readonly DeadlineId[] = ["EU73-CRIT", "EU73-DEATH"];
 
 const shorterDeadline = (incidentClass: string | undefined): DeadlineId | undefined =>

@@ -1,13 +1,11 @@
 /** The opposite of the other clocks: the notice comes first, and the decision must not come too early. Pure. */
 
 import { timeKey } from "../../event/formats.ts";
-import { type Case, type Decision, noticeBefore } from "../cases/case.ts";
-import { basesOf, type Fact, inOrder, timeOf } from "../cases/fact.ts";
-import type { Notice } from "../cases/notices.ts";
+import { type Case, type Decision, type Notice, noticeBefore } from "../cases/case.ts";
+import { type Fact, inOrder, timeOf } from "../cases/fact.ts";
 import { lastDayBegins } from "./calendar.ts";
 import { type Deadline, deadlineOf, namedBases } from "./deadlines.ts";
-import { isRecordedAfter } from "./due.ts";
-import { isInForce, type Obligation, obligation, type Rules } from "./obligation.ts";
+import { isInForce, isRecordedAfter, type Obligation, obligation, type Rules } from "./obligation.ts";
 
 const NONE: readonly never[] = [];
 
@@ -17,8 +15,7 @@ export const noticeClocks = ({ decisions, notices }: Case, rules: Rules): readon
   const found: Obligation[] = [];
   // A notice that stands in a case of its own must not name a row of this one.
   const unused = new Set(notices.map(({ shown }) => shown));
-  const madeInOrder = decisions.length > 1 ? decisions.toSorted(byMade) : decisions;
-  for (const decision of madeInOrder) {
+  for (const decision of decisions.toSorted(byMade)) {
     const start = decision.made ?? decision.notices[0];
     if (!start || !isInForce(rule, start.at, { by: start, named: namedBases(decision.bases) })) continue;
     const notice = noticeBefore(decision);
@@ -32,7 +29,7 @@ export const noticeClocks = ({ decisions, notices }: Case, rules: Rules): readon
   for (const thing of undecidedNotices(decisions, notices)) {
     const [notice] = thing;
     if (!notice) continue;
-    if (!isInForce(rule, notice.at, { by: notice, named: namedBases(basesOf([notice])) })) continue;
+    if (!isInForce(rule, notice.at, { by: notice, named: namedBases(notice.bases ?? []) })) continue;
     const row = noticeObligation({ rule, decisionId: undefined, made: undefined, notice, thing }, rules);
     if (row) found.push(row);
   }

@@ -1,7 +1,10 @@
-/** An obligation, and what starts it. Pure. */
+/** An obligation, what starts it, and when it falls due. Pure. */
+
+import { timeKey } from "../../event/formats.ts";
 import type { Awareness } from "../cases/case.ts";
 import type { Fact } from "../cases/fact.ts";
-import { DAY_MS, dateIn } from "./calendar.ts";
+import { extensionDays } from "../cases/objection.ts";
+import { type Calendar, dateIn, instantOf, type Limit, limitEnd } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, type NamedBases } from "./deadlines.ts";
 import type { Waiver } from "./waivers.ts";
 
@@ -10,11 +13,10 @@ export interface Obligation {
   readonly id: string;
   readonly rule: DeadlineId;
   readonly startedBy: Fact;
-  /** The asset whose duty it is: where a notice started the clock, that of the decision. */
+  /** The asset whose obligation it is: where a notice started the clock, that of the decision. */
   readonly asset: string;
   /** RFC 3339 in UTC without the zone, so that it sorts by time. */
   readonly startedAt: string;
-  /** When the log received the event that says so. */
   readonly startedRecorded: string;
   /**
    * The last second in which it can be met, in the same form. For LL144-NOTICE it is the first second in which the tool may be used. If the tool was
@@ -33,11 +35,8 @@ export interface Obligation {
   readonly isRecordedLate: boolean;
   /** Present as long as it stands, also where the obligation was met after all. */
   readonly waiver: Waiver | undefined;
-  /** How often the limit was extended, with reasons. */
   readonly extensions: number;
-  /** When the log received the last of the extensions. */
   readonly extendedRecorded: string | undefined;
-  /** The stated reason of each extension. */
   readonly extensionReasons: readonly string[];
   readonly decisionId: string | undefined;
   readonly objectionId: string | undefined;
@@ -57,24 +56,22 @@ export interface Rules {
   readonly deadlines: readonly Deadline[];
   /** How long after the due time an event that met an obligation in time may reach the log before it counts as recorded late. */
   readonly lateRecordGraceMs: number;
-  /** Days that are no business days, in every zone. */
   readonly holidays: ReadonlySet<string>;
+  /** 0 for the table as it is. */
+  readonly version: number;
 }
 
-/** What starts an obligation, and what meets it. */
 export interface Start {
   readonly deadline: DeadlineId;
   readonly by: Fact;
   /** Set if the law counts from another time than that of the event: what says so, in order. The last counts. */
   readonly aware?: readonly Awareness[];
   readonly stop: Fact | undefined;
-  /** What counts in the place of `stop` where that comes too late: it had met the duty already. */
+  /** What counts in the place of `stop` where that comes too late: it had met the obligation already. */
   readonly metBefore?: Fact | undefined;
-  /** Facts that may announce an extension. */
   readonly told?: readonly Fact[];
-  /** Legal bases that decide whether the deadline applies. */
   readonly named: NamedBases;
-  /** What began the duty. Of these, the first that names legal bases says under which laws it began. Absent: `by`. */
+  /** What began the obligation. Of these, the first that names legal bases says under which laws it began. Absent: `by`. */
   readonly begunBy?: readonly (Fact | undefined)[];
   readonly about: Partial<Pick<Obligation, "decisionId" | "objectionId" | "incidentId">>;
   readonly thing: readonly Fact[];
@@ -85,30 +82,29 @@ export const obligation = (
   found: Pick<Obligation, "startedAt" | "startedRecorded" | "dueAt" | "status" | "isRecordedLate"> & {
     readonly extendedBy: readonly Fact[];
   },
-): Obligation => ({
-  id: `${deadline}:${by.id}`,
-  rule: deadline,
-  startedBy: by,
-  asset: by.asset,
-  stoppedBy: stop,
-  decisionId: about.decisionId,
-  objectionId: about.objectionId,
-  incidentId: about.incidentId,
-  thing,
-  startedAt: found.startedAt,
-  startedRecorded: found.startedRecorded,
-  dueAt: found.dueAt,
-  earliestDecisionAt: undefined,
-  status: found.status,
-  isRecordedLate: found.isRecordedLate,
-  waiver: undefined,
-  extensions: found.extendedBy.length,
-  extendedRecorded: found.extendedBy
-    .map(({ recorded }) => recorded)
-    .sort()
-    .at(-1),
-  extensionReasons: found.extendedBy.flatMap(({ says }) => says.reason ?? []),
-});
+): Obligation => {
+  const { extendedBy, ...known } = found;
+  return {
+    ...known,
+    id: `${deadline}:${by.id}`,
+    rule: deadline,
+    startedBy: by,
+    asset: by.asset,
+    stoppedBy: stop,
+    decisionId: about.decisionId,
+    objectionId: about.objectionId,
+    incidentId: about.incidentId,
+    thing,
+    earliestDecisionAt: undefined,
+    waiver: undefined,
+    extensions: extendedBy.length,
+    extendedRecorded: extendedBy
+      .map(({ recorded }) => recorded)
+      .sort()
+      .at(-1),
+    extensionReasons: extendedBy.flatMap(({ says }) => says.reason ?? []),
+  };
+};
 
 /** Whether its law asks for it, and did so already when it began. */
 export const isInForce = (
@@ -118,12 +114,55 @@ export const isInForce = (
 ): boolean => {
   const first = begunBy.find((fact) => fact?.bases !== undefined);
   if (!appliesTo(rule, named, first?.bases ?? [])) return false;
-  // Checked last: dates take the longest, and most decisions have no such duty at all.
-  return rule.appliesFrom === undefined || isFrom(rule.appliesFrom, startedAt, rule.zone);
+  // Checked last: most decisions have no such obligation at all.
+  return rule.appliesFrom === undefined || dateIn(rule.zone, `${startedAt}Z`) >= rule.appliesFrom;
 };
 
-/** A law applies from a date on, in its own zone. Zones are within a day of UTC, so mostly the date in UTC tells. */
-const isFrom = (appliesFrom: string, startedAt: string, zone: string): boolean => {
-  const days = (Date.parse(startedAt.slice(0, appliesFrom.length)) - Date.parse(appliesFrom)) / DAY_MS;
-  return Math.abs(days) > 1 ? days > 0 : dateIn(zone, `${startedAt}Z`) >= appliesFrom;
+/** The whole last second counts, and a leap second counts as the one before it. */
+export const isInTime = (at: string, dueAt: string): boolean =>
+  at.slice(0, dueAt.length).replace(/:60$/, ":59") <= dueAt;
+
+/** Whether the log received it more than a grace after a time. */
+export const isRecordedAfter = (
+  { recorded }: Pick<Fact, "recorded">,
+  time: string,
+  graceMs: number,
+): boolean => recorded > time && instantOf(`${recorded}Z`) - instantOf(`${time}Z`) > graceMs;
+
+export const dueOf = (parts: {
+  readonly rule: Deadline;
+  readonly startedAt: string;
+  readonly told: readonly Fact[];
+  /** When it was met. What is told after that extends nothing. */
+  readonly stoppedAt: string | undefined;
+  readonly holidays: Calendar["holidays"];
+  /** If given, an extension that the log received more than this after the due time so far does not count. */
+  readonly knownWithinMs?: number;
+}): { readonly dueAt: string; readonly extendedBy: readonly Fact[] } => {
+  const { rule, startedAt, told, stoppedAt, holidays, knownWithinMs } = parts;
+  const { extension, limit, zone } = rule;
+  const endOf = (start: string, of: Limit): string => timeKey(limitEnd(`${start}Z`, of, { zone, holidays }));
+  let dueAt = endOf(startedAt, limit);
+  const extendedBy: Fact[] = [];
+  for (const fact of told) {
+    if (extension === undefined || extendedBy.length >= extension.times) break;
+    if (stoppedAt !== undefined && fact.at > stoppedAt) break;
+    const asked = extensionDays(fact);
+    if (!(asked > 0) || fact.says.reason === undefined) continue;
+    // An announcement after the limit has run out extends nothing.
+    if (!isInTime(fact.at, dueAt)) continue;
+    if (knownWithinMs !== undefined && isRecordedAfter(fact, dueAt, knownWithinMs)) continue;
+    // Months are counted from the start, as the limit itself is. An extension in another unit than the limit begins where the limit ends.
+    const atMost =
+      extension.limit.unit === "months" && limit.unit === "months"
+        ? endOf(startedAt, { count: limit.count + extension.limit.count, unit: "months" })
+        : endOf(dueAt, extension.limit);
+    const asTold = endOf(dueAt, { count: Math.min(asked, EXTENSION_DAYS_MAX), unit: "days" });
+    dueAt = asTold;
+    if (atMost < dueAt) dueAt = atMost;
+    extendedBy.push(fact);
+  }
+  return { dueAt, extendedBy };
 };
+
+const EXTENSION_DAYS_MAX = 366;

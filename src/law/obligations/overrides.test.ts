@@ -83,6 +83,7 @@ test.each([
     `/rules/HRCLOSE: There is nothing of that name; there are ${DEADLINES.map(({ id }) => id).join(", ")}`,
   ],
   ['{"holidays":["25.12.2026"]}', "/holidays/0: Expected a date such as 2026-12-25"],
+  ['{"holidays":["2026-12-25","2026-02-30"]}', "/holidays/1: there is no such date"],
 ])("%s is refused with the names and values that exist", (text, said) => {
   expect(readRules(text)).toEqual({ kind: "invalid", errors: [said] });
 });

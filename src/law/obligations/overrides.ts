@@ -26,7 +26,6 @@ const RuleOverride = Type.Object(
   { additionalProperties: false },
 );
 
-/** Changed rules by id; null switches one off. */
 const ChangedRules = Type.Object(
   Object.fromEntries(DEADLINE_IDS.map((id) => [id, Type.Optional(Type.Union([RuleOverride, Type.Null()]))])),
   { additionalProperties: false },
@@ -34,14 +33,12 @@ const ChangedRules = Type.Object(
 
 const Overrides = Type.Object(
   {
-    /** Dates such as 2026-12-25 that are no business days. */
     holidays: Type.Optional(
       Type.Array(
         Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "a date such as 2026-12-25" }),
       ),
     ),
     rules: Type.Optional(ChangedRules),
-    /** The former name of `rules`. */
     deadlines: Type.Optional(ChangedRules),
   },
   { additionalProperties: false },
@@ -55,6 +52,7 @@ export const STANDARD_RULES: Rules = {
   deadlines: DEADLINES,
   holidays: new Set(),
   lateRecordGraceMs: LATE_RECORD_GRACE_MS_DEFAULT,
+  version: 0,
 };
 
 export const readRules = (
@@ -86,22 +84,16 @@ export const readRules = (
   );
   const wrong = [...twice, ...dates, ...zones];
   if (wrong.length > 0) return { kind: "invalid", errors: wrong };
-  const rules = {
+  const found = {
     lateRecordGraceMs,
     holidays: new Set(holidays),
     deadlines: DEADLINES.flatMap((deadline) => {
       const override: Static<typeof RuleOverride> | null | undefined = changed[deadline.id];
-      if (override === null) return [];
-      return [
-        {
-          ...deadline,
-          ...(override?.limit && { limit: override.limit }),
-          ...(override?.zone !== undefined && { zone: override.zone }),
-        },
-      ];
+      return override === null ? [] : [{ ...deadline, ...override }];
     }),
   };
-  return { kind: "rules", rules, version: versionOf(rules) };
+  const version = versionOf(found);
+  return { kind: "rules", rules: { ...found, version }, version };
 };
 
 /** What each allowed kind of value expects. For a deadline that is present but wrong, what is wrong inside it. */
@@ -129,28 +121,19 @@ const parse = (text: string): unknown => {
 
 const VERSION_BYTES = 4;
 
-/** Equal for equal rules, and computed once for each. */
-export const fingerprintOf = (rules: Rules): Buffer => {
-  const known = fingerprints.get(rules);
-  if (known) return known;
-  const text = JSON.stringify([rules.deadlines, [...rules.holidays].sort(), rules.lateRecordGraceMs]);
-  const made = createHash("sha256").update(text).digest();
-  fingerprints.set(rules, made);
-  return made;
+export const fingerprintOf = ({ deadlines, holidays, lateRecordGraceMs }: Omit<Rules, "version">): Buffer => {
+  const text = JSON.stringify([deadlines, [...holidays].sort(), lateRecordGraceMs]);
+  return createHash("sha256").update(text).digest();
 };
 
-const fingerprints = new WeakMap<Rules, Buffer>();
-
 /** Other rules make other rows in the views. 0 is the unchanged table. */
-const versionOf = (rules: Rules): number => {
+const versionOf = (rules: Omit<Rules, "version">): number => {
   const print = fingerprintOf(rules);
   return print.equals(fingerprintOf(STANDARD_RULES)) ? 0 : print.readUIntBE(0, VERSION_BYTES);
 };
 
 /** How an entry names its rules: the version of the table, and a digest of the operator's changes, if there are any. */
-export const rulesetVersion = (rules: Rules): string => {
-  const version = versionOf(rules);
-  return version === 0
+export const rulesetVersion = ({ version }: Rules): string =>
+  version === 0
     ? DEADLINES_VERSION
     : `${DEADLINES_VERSION}+${version.toString(16).padStart(2 * VERSION_BYTES, "0")}`;
-};

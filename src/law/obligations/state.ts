@@ -4,7 +4,6 @@ import { DUE_SOON_DAYS } from "../../limits.ts";
 import { DAY_MS, instantOf } from "./calendar.ts";
 import type { Obligation } from "./obligation.ts";
 
-/** In this order wherever they are listed. */
 export const OBLIGATION_STATES = [
   "open",
   "extended",
@@ -30,6 +29,12 @@ export const stateAt = (
   if (dueAt < soonAfter(now)) return "due_soon";
   return extensions > 0 ? "extended" : "open";
 };
+
+export const isOverdue = (dueAt: string, now: string): boolean =>
+  stateAt({ status: "open", dueAt, extensions: 0 }, now) === "overdue";
+
+export const firstDueOf = (obligations: readonly Pick<Obligation, "dueAt">[]): string | undefined =>
+  obligations.map(({ dueAt }) => dueAt).sort()[0];
 
 export const soonAfter = (now: string): string =>
   timeKey(new Date(instantOf(`${now}Z`) + DUE_SOON_DAYS * DAY_MS).toISOString());

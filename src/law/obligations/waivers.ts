@@ -8,10 +8,8 @@ export const OBLIGATION_UNWAIVED = "system.obligation_unwaived";
 
 export interface Waiver {
   readonly at: string;
-  /** Id of the API key. */
   readonly by: string;
   readonly reason: string;
-  /** Of its event in the log. */
   readonly sequence: Fact["sequence"];
 }
 

@@ -40,7 +40,6 @@ test.each([1, 3])(
     expect(inMemory.map(({ name, settings }) => [name, settings.max_bytes > 0])).toEqual([
       ["RATES", true],
       ["SANDBOX", true],
-      ["SANDBOX_CLIENTS", true],
     ]);
     const full = inMemory.reduce((sum, { settings }) => sum + settings.max_bytes, 0);
     expect(full).toBeLessThanOrEqual(limit("max_memory_store") * 0.8);

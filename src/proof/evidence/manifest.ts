@@ -19,7 +19,6 @@ export const LISTED_FILES = [
 ] as const;
 export type ListedFile = (typeof LISTED_FILES)[number];
 
-/** The page that verifies a bundle in a browser, from disk. */
 export const VERIFY_PAGE_FILE = "verify.html";
 
 export const listedFilesOf = (version: ManifestVersion): readonly ListedFile[] =>
@@ -47,7 +46,6 @@ export const ANCHOR_EVENT_TYPE = "system.evidence_made";
 export interface FileDigest {
   readonly name: ListedFile;
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
   /** As the service packed it, see `methodOf`. */
   readonly deflated_bytes: number;
@@ -73,9 +71,7 @@ export interface Manifest {
   readonly correlation_id: string | null;
   /** Only where the bundle is about several assets; then `asset_id` is null. */
   readonly asset_ids?: readonly string[];
-  /** Only where the bundle is about a decision. */
   readonly decision_id?: string;
-  /** Only where the bundle is about a person. */
   readonly subject_hash?: string;
   /** Bounds of the events' own times: at or after `from`, before `to`. */
   readonly from: string | null;
@@ -84,68 +80,101 @@ export interface Manifest {
   readonly made_by: string;
   readonly request_id: string;
   readonly checkpoint_size: number;
-  /** Base64. */
   readonly checkpoint_root: string;
   readonly records: number;
   /** How many records are present only by their hash, because their events have expired or the service does not understand them. */
   readonly withheld: number;
-  /** Whether the bundle contains all leaves of the tree. */
   readonly complete_range: boolean;
   readonly first: RecordPlace;
   readonly last: RecordPlace;
   readonly files: readonly FileDigest[];
 }
 
-const ROOT_BYTES = 32;
+type Check = (value: unknown) => boolean;
 
-export const formatManifest = (manifest: Manifest): string =>
-  `${JSON.stringify(
-    {
-      format: manifest.format,
-      version: manifest.version,
-      generator: manifest.generator,
-      generated_at: manifest.generated_at,
-      service: manifest.service,
-      origin: manifest.origin,
-      tenant: manifest.tenant,
-      asset_id: manifest.asset_id,
-      correlation_id: manifest.correlation_id,
-      asset_ids: manifest.asset_ids,
-      decision_id: manifest.decision_id,
-      subject_hash: manifest.subject_hash,
-      from: manifest.from,
-      to: manifest.to,
-      made_by: manifest.made_by,
-      request_id: manifest.request_id,
-      checkpoint_size: manifest.checkpoint_size,
-      checkpoint_root: manifest.checkpoint_root,
-      records: manifest.records,
-      withheld: manifest.withheld,
-      complete_range: manifest.complete_range,
-      first: placeOf(manifest.first),
-      last: placeOf(manifest.last),
-      files: manifest.files.map(({ name, bytes, sha256, deflated_bytes, deflated_sha256 }) => ({
-        name,
-        bytes,
-        sha256,
-        deflated_bytes,
-        deflated_sha256,
-      })),
-    },
-    null,
-    2,
-  )}\n`;
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isText: Check = (value) => typeof value === "string" && value.isWellFormed();
+const isTextOrNull: Check = (value) => value === null || isText(value);
+const areTexts: Check = (value) => Array.isArray(value) && value.length > 1 && value.every(isText);
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isHex: Check = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+const isHash: Check = (value) => typeof value === "string" && decodeBase64(value)?.length === 32;
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
 
-const placeOf = ({ leaf_index, sequence }: RecordPlace): RecordPlace => ({ leaf_index, sequence });
+const PLACE: Readonly<Record<keyof RecordPlace, Check>> = { leaf_index: isCount, sequence: isCount };
+
+const DIGEST: Readonly<Record<keyof FileDigest, Check>> = {
+  name: isText,
+  bytes: isCount,
+  sha256: isHex,
+  deflated_bytes: isCount,
+  deflated_sha256: isHex,
+};
+
+/** Every member, in the order in which it is written. */
+const MEMBERS: Readonly<Record<keyof Manifest, Check>> = {
+  format: (value) => value === MANIFEST_FORMAT,
+  version: (value) => value === 1 || value === 2,
+  generator: isText,
+  generated_at: isText,
+  service: isText,
+  origin: isText,
+  tenant: isText,
+  asset_id: isTextOrNull,
+  correlation_id: isTextOrNull,
+  asset_ids: optional(areTexts),
+  decision_id: optional(isText),
+  subject_hash: optional(isText),
+  from: isTextOrNull,
+  to: isTextOrNull,
+  made_by: isText,
+  request_id: isText,
+  checkpoint_size: isCount,
+  checkpoint_root: isHash,
+  records: isCount,
+  withheld: isCount,
+  complete_range: (value) => typeof value === "boolean",
+  first: (value) => hasMembers(PLACE, value),
+  last: (value) => hasMembers(PLACE, value),
+  files: (value) => Array.isArray(value) && value.every((file) => hasMembers(DIGEST, file)),
+};
+
+const hasMembers = (members: Readonly<Record<string, Check>>, value: unknown): boolean =>
+  isObject(value) && Object.entries(members).every(([name, check]) => check(value[name]));
+
+/** Only these members, in this order; of those that are absent nothing. */
+const inOrder = (members: Readonly<Record<string, Check>>, value: object): object => {
+  const given = new Map<string, unknown>(Object.entries(value));
+  return Object.fromEntries(Object.keys(members).map((name) => [name, given.get(name)]));
+};
+
+export const formatManifest = (manifest: Manifest): string => {
+  const ordered = {
+    ...inOrder(MEMBERS, manifest),
+    first: inOrder(PLACE, manifest.first),
+    last: inOrder(PLACE, manifest.last),
+    files: manifest.files.map((file) => inOrder(DIGEST, file)),
+  };
+  return `${JSON.stringify(ordered, null, 2)}\n`;
+};
+
+const isManifest = (value: unknown): value is Manifest => hasMembers(MEMBERS, value);
 
 /** Undefined if the text is not exactly what formatManifest writes. So one manifest has one text, and no member appears twice. */
 export const parseManifest = (text: string): Manifest | undefined => {
   const value = parseJson(text);
-  if (!isManifest(value)) return undefined;
-  return formatManifest(value) === text ? value : undefined;
+  if (!isManifest(value) || formatManifest(value) !== text) return undefined;
+  const names = listedFilesOf(value.version);
+  const areListed =
+    value.files.length === names.length && names.every((name, at) => value.files[at]?.name === name);
+  return areListed ? value : undefined;
 };
 
-const parseJson = (text: string): unknown => {
+export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -153,43 +182,8 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed();
-const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
-const areTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 1 && value.every(isText);
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-const isHex = (value: unknown): boolean => isText(value) && /^[0-9a-f]{64}$/.test(value);
-
-const isManifest = (value: unknown): value is Manifest => {
-  if (!isObject(value)) return false;
-  const { files } = value;
-  return (
-    value.format === MANIFEST_FORMAT &&
-    (value.version === 1 || value.version === 2) &&
-    [value.generator, value.generated_at, value.service, value.origin, value.tenant].every(isText) &&
-    [value.made_by, value.request_id].every(isText) &&
-    [value.asset_id, value.correlation_id, value.from, value.to].every(isTextOrNull) &&
-    (value.asset_ids === undefined || areTexts(value.asset_ids)) &&
-    [value.decision_id, value.subject_hash].every((each) => each === undefined || isText(each)) &&
-    [value.checkpoint_size, value.records, value.withheld].every(isCount) &&
-    isText(value.checkpoint_root) &&
-    decodeBase64(value.checkpoint_root)?.length === ROOT_BYTES &&
-    typeof value.complete_range === "boolean" &&
-    [value.first, value.last].every(isPlace) &&
-    Array.isArray(files) &&
-    areDigestsOf(listedFilesOf(value.version), files)
-  );
+/** The members of an object in JSON; none if the text is something else. */
+export const membersIn = (text: string): Readonly<Record<string, unknown>> => {
+  const value = parseJson(text);
+  return isObject(value) ? value : {};
 };
-
-const isPlace = (value: unknown): boolean =>
-  isObject(value) && isCount(value.leaf_index) && isCount(value.sequence);
-
-const areDigestsOf = (names: readonly ListedFile[], values: readonly unknown[]): boolean =>
-  values.length === names.length && names.every((name, index) => isDigestOf(name, values[index]));
-
-const isDigestOf = (name: ListedFile, value: unknown): boolean =>
-  isObject(value) &&
-  value.name === name &&
-  [value.bytes, value.deflated_bytes].every(isCount) &&
-  [value.sha256, value.deflated_sha256].every(isHex);

@@ -3,14 +3,15 @@
  * was. Neither contains the key of the log: without a key that the reader trusts, only what is wrong can be said.
  */
 import { decodeRecord, encodeRecord } from "../../log/record.ts";
-import { decodeBase64, encodeBase64 } from "../base64.ts";
-import { type Hash, isHash, leafHash, verifyInclusion } from "../rfc6962.ts";
+import { encodeBase64 } from "../base64.ts";
+import { type Hash, leafHash, verifyInclusion } from "../rfc6962.ts";
 import { isSandboxOrigin, SANDBOX_PROOF } from "../sandbox-origin.ts";
 import { formatVerifierKey } from "../signed-note.ts";
-import { type Checkpoint, type CheckpointFailure, checkpointIn, openCheckpoint } from "../tlog-checkpoint.ts";
+import { type Checkpoint, checkpointIn, openCheckpoint } from "../tlog-checkpoint.ts";
 import { parseTlogProof } from "../tlog-proof.ts";
-import { CHECKPOINT_FAILURES, NOT_IN_LOG, readTrustedKeys } from "./trusted-keys.ts";
-import type { Finding, FindingCode } from "./verdict.ts";
+import { membersIn } from "./manifest.ts";
+import { bytesIn, dataIn, failCheckpoint, hashesIn, NOT_IN_LOG, readTrustedKeys } from "./trusted.ts";
+import { endOf, fail, type NotValid, undecided } from "./verdict.ts";
 
 export interface ProofQuestion {
   /** JSON or tlog-proof. */
@@ -21,7 +22,6 @@ export interface ProofQuestion {
   readonly tenant?: string | undefined;
   /** The answer 202 to the event, or to a batch with `?receipts=true`. */
   readonly receipt?: string | undefined;
-  /** The event as it was sent. */
   readonly event?: string | undefined;
 }
 
@@ -30,31 +30,23 @@ export interface ProofFacts {
   readonly origin: string;
   readonly eventId: string;
   readonly receivedAt: string;
-  /** The event as it was sent. */
   readonly eventText: string;
   readonly leafIndex: number;
-  /** Base64. */
   readonly leafHash: string;
   readonly checkpointSize: number;
-  /** Base64. */
   readonly checkpointRoot: string;
-  /** The given keys that signed the checkpoint. */
   readonly keys: readonly string[];
   readonly receipt: "none" | "same";
 }
 
-export type ProofVerdict =
-  | { readonly kind: "valid"; readonly facts: ProofFacts }
-  | { readonly kind: "invalid"; readonly finding: Finding }
-  | { readonly kind: "undecided"; readonly detail: string };
+export type ProofVerdict = { readonly kind: "valid"; readonly facts: ProofFacts } | NotValid;
 
 /** Never throws. */
 export const verifyProof = (question: ProofQuestion): ProofVerdict => {
   try {
-    return { kind: "valid", facts: checked(question) };
+    return { kind: "valid", facts: factsOf(question) };
   } catch (error) {
-    if (error instanceof EndedError) return error.verdict;
-    throw error;
+    return endOf(error);
   }
 };
 
@@ -63,29 +55,11 @@ export const verifyReceipt = (question: Omit<ProofQuestion, "proof" | "keys">): 
   try {
     return undecided(comparedToEvent(question));
   } catch (error) {
-    if (error instanceof EndedError) return error.verdict;
-    throw error;
+    return endOf(error);
   }
 };
 
-/** Used only inside this file: the first thing that is wrong or missing ends the verification. */
-class EndedError extends Error {
-  override readonly name = "EndedError";
-  readonly verdict: ProofVerdict;
-  constructor(verdict: ProofVerdict) {
-    super(verdict.kind);
-    this.verdict = verdict;
-  }
-}
-
-const end = (verdict: ProofVerdict): never => {
-  throw new EndedError(verdict);
-};
-const undecided = (detail: string): ProofVerdict => ({ kind: "undecided", detail });
-const fail = (code: FindingCode, detail: string, place: Partial<Finding> = {}): never =>
-  end({ kind: "invalid", finding: { code, detail, ...place } });
-
-const checked = (question: ProofQuestion): ProofFacts => {
+const factsOf = (question: ProofQuestion): ProofFacts => {
   const proof = readProof(question.proof) ?? fail("proof_malformed", "it is not the proof of an event");
   const { payload, leafIndex } = proof;
   const checkpoint = checkpointIn(proof.checkpoint);
@@ -97,7 +71,7 @@ const checked = (question: ProofQuestion): ProofFacts => {
   const record = decodeRecord(payload) ?? fail("record_malformed", "the leaf is not a record", { leafIndex });
   const eventId = eventIdIn(record.eventText);
   const place = { leafIndex, eventId };
-  const { origin, size, root } = checkpoint ?? failedHead("malformed");
+  const { origin, size, root } = checkpoint ?? failCheckpoint("malformed");
   if (!verifyInclusion({ leaf, index: leafIndex, size, proof: proof.hashes, root }))
     fail("not_in_log", NOT_IN_LOG, place);
   const { tenant = record.tenant } = question;
@@ -119,7 +93,7 @@ const checked = (question: ProofQuestion): ProofFacts => {
     leafHash: leafText,
     checkpointSize: size,
     checkpointRoot: encodeBase64(root),
-    keys: signers(proof.checkpoint, { origin, size }, question.keys),
+    keys: signersOf(proof.checkpoint, { origin, size }, question.keys),
     receipt: question.receipt === undefined ? "none" : "same",
   };
 };
@@ -128,14 +102,12 @@ interface ReadProof {
   readonly payload: Uint8Array;
   readonly leafIndex: number;
   readonly hashes: readonly Hash[];
-  /** A signed note. */
   readonly checkpoint: string;
   /** Only JSON names these. No proof covers the sequence. */
   readonly sequence?: unknown;
   readonly leafHash?: unknown;
 }
 
-/** Whether it is the proof of an event, in one of its two forms. */
 export const isProof = (text: string): boolean => readProof(text) !== undefined;
 
 const readProof = (text: string): ReadProof | undefined => {
@@ -148,52 +120,27 @@ const readProof = (text: string): ReadProof | undefined => {
   const payload = bytesIn(leaf);
   if (typeof leafIndex !== "number" || typeof checkpoint !== "string" || payload === undefined)
     return undefined;
-  if (!Array.isArray(inclusion_proof)) return undefined;
-  const hashes = inclusion_proof.map(bytesIn).filter(isHash);
-  if (hashes.length < inclusion_proof.length) return undefined;
-  return { payload, leafIndex, hashes, checkpoint, sequence, leafHash: leaf_hash };
+  const hashes = hashesIn(inclusion_proof);
+  return hashes && { payload, leafIndex, hashes, checkpoint, sequence, leafHash: leaf_hash };
 };
-
-/** The `data` of an answer, or the object itself. */
-const dataIn = (text: string): Readonly<Record<string, unknown>> => {
-  try {
-    const body = Object(JSON.parse(text));
-    return Object(body.data ?? body);
-  } catch {
-    return {};
-  }
-};
-
-const bytesIn = (value: unknown): Uint8Array | undefined =>
-  typeof value === "string" ? decodeBase64(value) : undefined;
 
 const eventIdIn = (eventText: string): string => {
   const { event_id } = dataIn(eventText);
   return typeof event_id === "string" ? event_id : "";
 };
 
-const failedHead = (reason: CheckpointFailure): never => {
-  const [code, detail] = CHECKPOINT_FAILURES[reason];
-  return fail(code, detail, { file: "checkpoint" });
-};
-
-/** The given keys that signed the checkpoint. */
-const signers = (
+const signersOf = (
   note: string,
   { origin, size }: Pick<Checkpoint, "origin" | "size">,
   given: string | undefined,
 ): readonly string[] => {
   if (given === undefined)
-    return end(
-      undecided(
-        `The record is in the tree of ${size} records that the checkpoint names. Whether the log ${origin} signed that checkpoint, its key says: give the answer of GET /v1/log/key.`,
-      ),
+    return undecided(
+      `The record is in the tree of ${size} records that the checkpoint names. Whether the log ${origin} signed that checkpoint, its key says: give the answer of GET /v1/log/key.`,
     );
-  const trusted = readTrustedKeys(given);
-  if (trusted.kind === "unusable") return end(undecided(trusted.detail));
-  const verifiers = trusted.verifiers.filter(({ name }) => name === origin);
+  const verifiers = readTrustedKeys(given).filter(({ name }) => name === origin);
   const opened = openCheckpoint(note, { origin, verifiers });
-  return opened.kind === "failed" ? failedHead(opened.reason) : opened.verifiers.map(formatVerifierKey);
+  return opened.kind === "failed" ? failCheckpoint(opened.reason) : opened.verifiers.map(formatVerifierKey);
 };
 
 interface Receipt {
@@ -216,7 +163,7 @@ const isReceipt = (value: Partial<Receipt>): value is Receipt =>
 
 const receiptOf = (text: string, eventId: string): Receipt =>
   receiptsIn(text).find((receipt) => receipt.event_id === eventId) ??
-  end(undecided(`There is no receipt of the event ${eventId} in what was given.`));
+  undecided(`There is no receipt of the event ${eventId} in what was given.`);
 
 const compareWithReceipt = (
   text: string,
@@ -227,7 +174,7 @@ const compareWithReceipt = (
   if (receipt.leaf_hash === leaf) return;
   // An event that was sent under two identities is in the log twice.
   const isOther = sequence === undefined ? receipt.received_at !== receivedAt : receipt.sequence !== sequence;
-  if (isOther) end(undecided(`The proof is of another record of this event. ${proofOf(receipt)}`));
+  if (isOther) undecided(`The proof is of another record of this event. ${proofOf(receipt)}`);
   fail("receipt_differs", "the log holds another record than the one that was acknowledged", {
     leafIndex,
     eventId,
@@ -269,10 +216,6 @@ const comparedToEvent = ({
 };
 
 const requestIdIn = (text: string): string | undefined => {
-  try {
-    const { request_id } = Object(JSON.parse(text));
-    return typeof request_id === "string" ? request_id : undefined;
-  } catch {
-    return undefined;
-  }
+  const { request_id } = membersIn(text);
+  return typeof request_id === "string" ? request_id : undefined;
 };

@@ -3,31 +3,16 @@
  * so that a problem is reported with the first record that it affects.
  */
 import { decodeRecord, isWithinPeriod, type LogRecord } from "../../log/record.ts";
-import {
-  type CompactRange,
-  createCompactRange,
-  type Hash,
-  leafHash,
-  sameHash,
-  verifyInclusion,
-} from "../rfc6962.ts";
+import { createCompactRange, leafHash, sameHash, verifyInclusion } from "../rfc6962.ts";
 import type { Checkpoint } from "../tlog-checkpoint.ts";
-import { DamagedFileError } from "./bundle-files.ts";
-import { linesOf, MalformedLineError } from "./lines.ts";
-import type { Manifest, RecordPlace } from "./manifest.ts";
+import { DamagedFileError, linesOf, MalformedLineError } from "./bundle-files.ts";
+import { type Manifest, membersIn, type RecordPlace } from "./manifest.ts";
 import { eventLineOf, parseRecordLine, type RecordLine } from "./record-line.ts";
-import { NOT_IN_LOG } from "./trusted-keys.ts";
-import type { Finding, FindingCode } from "./verdict.ts";
+import { NOT_IN_LOG } from "./trusted.ts";
+import { type FindingCode, fail, type Place } from "./verdict.ts";
 
 const RECORDS = "records.ndjson";
 const EVENTS = "events.ndjson";
-
-/** Front ends have separate clocks; a larger difference is worth a note. */
-const CLOCKS_MS_MAX = 5000;
-
-export type RecordsVerdict =
-  | { readonly kind: "found"; readonly counted: CountedRecords }
-  | { readonly kind: "broken"; readonly finding: Finding };
 
 export interface CountedRecords {
   readonly records: number;
@@ -40,15 +25,9 @@ export interface CountedRecords {
 interface Walk {
   readonly manifest: Manifest;
   readonly checkpoint: Checkpoint;
-  /** Over all leaves, if all of them are in the bundle. */
-  readonly range: CompactRange;
-  readonly notes: string[];
-  recordsRead: number;
-  eventsRead: number;
-  withheld: number;
-  newestMs: number;
-  first: RecordPlace | undefined;
-  last: RecordPlace | undefined;
+  readonly places: ReturnType<typeof createPlaces>;
+  readonly records: ReturnType<typeof linesIn>;
+  readonly events: ReturnType<typeof linesIn>;
 }
 
 export const verifyRecords = async (parts: {
@@ -56,242 +35,179 @@ export const verifyRecords = async (parts: {
   readonly checkpoint: Checkpoint;
   readonly records: AsyncIterable<Uint8Array>;
   readonly events: AsyncIterable<Uint8Array>;
-}): Promise<RecordsVerdict> => {
-  const walk: Walk = {
-    ...parts,
-    range: createCompactRange(),
-    notes: [],
-    recordsRead: 0,
-    eventsRead: 0,
-    withheld: 0,
-    newestMs: 0,
-    first: undefined,
-    last: undefined,
-  };
-  const records = linesOf(parts.records);
-  const events = linesOf(parts.events);
+}): Promise<CountedRecords> => {
+  const places = createPlaces(parts.manifest);
+  const records = linesIn(RECORDS, parts.records, places.last);
+  const events = linesIn(EVENTS, parts.events, places.last);
   try {
-    const finding = await firstBroken(walk, records, events);
-    return finding ? { kind: "broken", finding } : { kind: "found", counted: counted(walk) };
+    return await walkRecords({ ...parts, places, records, events });
   } finally {
-    await records.return(undefined);
-    await events.return(undefined);
+    // Without `using`, which WebKit does not know.
+    await records.close();
+    await events.close();
   }
 };
 
-const counted = ({ recordsRead, withheld, first, last, notes }: Walk): CountedRecords => ({
-  records: recordsRead,
-  withheld,
-  first,
-  last,
-  notes,
-});
-
-const firstBroken = async (
-  walk: Walk,
-  records: AsyncIterator<string>,
-  events: AsyncIterator<string>,
-): Promise<Finding | undefined> => {
-  for (;;) {
-    const next = await nextLine(walk, RECORDS, records);
-    if (typeof next === "object") return next;
-    if (next === undefined) break;
-    const taken = takeRecord(walk, next);
-    if ("code" in taken) return taken;
-    const differs = await matchEvent(walk, taken, events);
-    if (differs) return differs;
+const walkRecords = async (walk: Walk): Promise<CountedRecords> => {
+  const { manifest, checkpoint, places, records, events } = walk;
+  const clocks = createClocks();
+  /** Over all leaves, if all of them are in the bundle. */
+  const range = createCompactRange();
+  let withheld = 0;
+  for (let text = await records.next(); text !== undefined; text = await records.next()) {
+    const at = { file: RECORDS, line: records.count() };
+    const line =
+      parseRecordLine(text) ?? fail("record_malformed", "the line is not a record and its proof", at);
+    const record = line.leaf.kind === "record" ? decodeRecord(line.leaf.payload) : undefined;
+    const place = { ...at, ...placeOf(line, record) };
+    places.take(line, place);
+    const leaf = checkRecord({ manifest, checkpoint, line, record, place });
+    if (manifest.complete_range) range.append(leaf);
+    if (record === undefined) {
+      withheld++;
+      continue;
+    }
+    clocks.take(line.leafIndex, record);
+    const said = await events.next();
+    if (said === eventLineOf(record, line.sequence)) continue;
+    const [detail, number] =
+      said === undefined
+        ? ["it ends before this record", events.count() + 1]
+        : ["this line is not the event of the record", events.count()];
+    fail("event_differs", detail, { ...place, file: EVENTS, line: number });
   }
-  const surplus = await nextLine(walk, EVENTS, events);
-  if (typeof surplus === "object") return surplus;
-  return surplus === undefined ? atEnd(walk) : surplusEvent(walk, surplus);
-};
-
-/** The next line, undefined at the end, or the reason why it cannot be read. */
-const nextLine = async (
-  walk: Walk,
-  file: typeof RECORDS | typeof EVENTS,
-  lines: AsyncIterator<string>,
-): Promise<string | undefined | Finding> => {
-  try {
-    const next = await lines.next();
-    if (next.done) return undefined;
-    if (file === RECORDS) walk.recordsRead++;
-    else walk.eventsRead++;
-    return next.value;
-  } catch (error) {
-    if (!(error instanceof MalformedLineError || error instanceof DamagedFileError)) throw error;
-    const { last } = walk;
-    const behind = last === undefined ? "" : `; leaf ${last.leaf_index} is the last that was right`;
-    return {
-      code: error instanceof DamagedFileError ? "damaged_file" : "record_malformed",
-      detail: error.message + behind,
-      file,
-      line: (file === RECORDS ? walk.recordsRead : walk.eventsRead) + 1,
-    };
-  }
-};
-
-/** A record without a problem so far. */
-interface Taken {
-  readonly line: RecordLine;
-  /** Undefined if it is withheld. */
-  readonly record: LogRecord | undefined;
-}
-
-const takeRecord = (walk: Walk, text: string): Taken | Finding => {
-  const { manifest, checkpoint } = walk;
-  const line = parseRecordLine(text);
-  if (line === undefined)
-    return {
-      code: "record_malformed",
-      detail: "the line is not a record and its proof",
+  const surplus = await events.next();
+  if (surplus !== undefined) failSurplus(surplus, events.count());
+  if (manifest.complete_range && records.count() < checkpoint.size)
+    fail("missing_record", `leaf ${records.count()} must stand here, and the file ends`, {
       file: RECORDS,
-      line: walk.recordsRead,
-    };
-  const { leafIndex, leaf } = line;
-  const record = leaf.kind === "record" ? decodeRecord(leaf.payload) : undefined;
-  const taken: Taken = { line, record };
-  const finding = (code: FindingCode, detail: string): Finding => ({ code, detail, ...placeOf(walk, taken) });
-  const misplaced = misplacement(walk, line);
-  if (misplaced) return { ...finding(...misplaced.says), leafIndex: misplaced.leafIndex };
+      line: records.count() + 1,
+      leafIndex: records.count(),
+    });
+  // This follows from the proofs; it is checked once more because it is what completeness means (RFC 6962 §2.1).
+  if (manifest.complete_range && !sameHash(range.root(), checkpoint.root))
+    fail("not_in_log", "the root over all leaves is not the checkpoint's", { file: RECORDS });
+  const { first, last } = places;
+  return { records: records.count(), withheld, first: first(), last: last(), notes: clocks.notes };
+};
+
+const linesIn = (
+  file: typeof RECORDS | typeof EVENTS,
+  chunks: AsyncIterable<Uint8Array>,
+  last: () => RecordPlace | undefined,
+) => {
+  const lines = linesOf(chunks);
+  let count = 0;
+  return {
+    count: () => count,
+    next: async (): Promise<string | undefined> => {
+      try {
+        const next = await lines.next();
+        if (next.done) return undefined;
+        count++;
+        return next.value;
+      } catch (error) {
+        if (!(error instanceof MalformedLineError || error instanceof DamagedFileError)) throw error;
+        const code = error instanceof DamagedFileError ? "damaged_file" : "record_malformed";
+        const whole = last();
+        const behind = whole === undefined ? "" : `; leaf ${whole.leaf_index} is the last that was right`;
+        return fail(code, error.message + behind, { file, line: count + 1 });
+      }
+    },
+    close: () => lines.return(undefined),
+  };
+};
+
+const placeOf = ({ leafIndex, sequence }: RecordLine, record: LogRecord | undefined): Place => {
+  const eventId = record && membersIn(record.eventText).event_id;
+  return { leafIndex, sequence, ...(typeof eventId === "string" && { eventId }) };
+};
+
+/** Whether each record is in its place, before its content is checked. */
+const createPlaces = ({ complete_range }: Manifest) => {
+  let [first, last]: (RecordPlace | undefined)[] = [];
+  let due = 0;
+  return {
+    first: () => first,
+    last: () => last,
+    take: ({ leafIndex, sequence }: RecordLine, place: Place): void => {
+      const misplaced = (code: FindingCode, detail: string, leaf = leafIndex): never =>
+        fail(code, detail, { ...place, leafIndex: leaf });
+      if (leafIndex === last?.leaf_index) misplaced("duplicate_record", "this leaf stands here twice");
+      if (last && leafIndex < last.leaf_index)
+        misplaced("reordered_record", `it stands behind leaf ${last.leaf_index}, and comes before it`);
+      if (complete_range && leafIndex !== due)
+        misplaced("missing_record", `leaf ${due} must stand here, and leaf ${leafIndex} does`, due);
+      if (last && sequence <= last.sequence)
+        misplaced("reordered_record", `its sequence does not come after ${last.sequence}, the one before it`);
+      due++;
+      last = { leaf_index: leafIndex, sequence };
+      first ??= last;
+    },
+  };
+};
+
+/** Returns the hash of the leaf. */
+const checkRecord = ({
+  manifest,
+  checkpoint: { size, root },
+  line: { leafIndex: index, leaf, inclusionProof: proof },
+  record,
+  place,
+}: {
+  readonly manifest: Manifest;
+  readonly checkpoint: Checkpoint;
+  readonly line: RecordLine;
+  readonly record: LogRecord | undefined;
+  readonly place: Place;
+}): Uint8Array => {
   if (record && record.tenant !== manifest.tenant)
-    return finding("other_tenant", `it is a record of the tenant ${record.tenant}`);
+    fail("other_tenant", `it is a record of the tenant ${record.tenant}`, place);
   const hash = leaf.kind === "record" ? leafHash(leaf.payload) : leaf.hash;
-  const { size, root } = checkpoint;
-  if (!verifyInclusion({ leaf: hash, index: leafIndex, size, proof: line.inclusionProof, root }))
-    return finding("not_in_log", NOT_IN_LOG);
+  if (!verifyInclusion({ leaf: hash, index, size, proof, root })) fail("not_in_log", NOT_IN_LOG, place);
   if (leaf.kind === "record" && record === undefined)
-    return finding("record_malformed", "the leaf is not a record");
-  const misfit = record && misfitOf(manifest, record);
-  if (misfit) return finding("outside_filter", misfit);
-  remember(walk, taken, hash);
-  return taken;
+    fail("record_malformed", "the leaf is not a record", place);
+  if (record === undefined) return hash;
+  // Whether it belongs to a case, a decision or a person cannot be seen from the record alone.
+  const { asset_id, asset_ids: several, from, to } = manifest;
+  const assets = several ?? (asset_id === null ? undefined : [asset_id]);
+  const own = membersIn(record.eventText).asset_id;
+  if (assets?.every((each) => each !== own))
+    fail("outside_filter", "it is about another asset than the bundle", place);
+  if (!isWithinPeriod(record, { from, to }))
+    fail("outside_filter", "its event gives itself a time that is not in the bundle's period", place);
+  return hash;
 };
 
-/** The part of the filter that a record does not match. Whether it belongs to a case, a decision or a person cannot be seen from the record alone. */
-const misfitOf = (
-  { asset_id: assetId, asset_ids: several, from, to }: Manifest,
-  record: LogRecord,
-): string | undefined => {
-  const assets = several ?? (assetId === null ? undefined : [assetId]);
-  const { asset_id: own } = eventIn(record.eventText) ?? {};
-  if (assets !== undefined && !assets.some((each) => each === own))
-    return "it is about another asset than the bundle";
-  return isWithinPeriod(record, { from, to })
-    ? undefined
-    : "its event gives itself a time that is not in the bundle's period";
-};
-
-const remember = (walk: Walk, { line, record }: Taken, hash: Hash): void => {
-  const place = { leaf_index: line.leafIndex, sequence: line.sequence };
-  walk.first ??= place;
-  walk.last = place;
-  if (walk.manifest.complete_range) walk.range.append(hash);
-  if (record === undefined) {
-    walk.withheld++;
-    return;
-  }
-  const receivedMs = Date.parse(record.receivedAt);
-  const seconds = Math.round((walk.newestMs - receivedMs) / 1000);
-  if (receivedMs < walk.newestMs - CLOCKS_MS_MAX && walk.notes.length < NOTES_MAX)
-    walk.notes.push(
-      `Leaf ${line.leafIndex} says that it was received ${seconds} s before one in front of it. Front ends have clocks of their own.`,
-    );
-  walk.newestMs = Math.max(walk.newestMs, receivedMs);
-};
-
+/** Front ends have separate clocks; a larger difference is worth a note. */
+const CLOCKS_MS_MAX = 5000;
 /** The first few are enough: if a clock is wrong, every record is affected. */
 const NOTES_MAX = 10;
 
-/** Checks whether the record is in its place, before its content is checked. */
-const misplacement = (
-  { manifest, last, recordsRead }: Walk,
-  { leafIndex, sequence }: RecordLine,
-): { readonly says: readonly [FindingCode, string]; readonly leafIndex: number } | undefined => {
-  const due = recordsRead - 1;
-  if (last !== undefined && leafIndex === last.leaf_index)
-    return { says: ["duplicate_record", "this leaf stands here twice"], leafIndex };
-  if (last !== undefined && leafIndex < last.leaf_index)
-    return {
-      says: ["reordered_record", `it stands behind leaf ${last.leaf_index}, and comes before it`],
-      leafIndex,
-    };
-  if (manifest.complete_range && leafIndex !== due)
-    return {
-      says: ["missing_record", `leaf ${due} must stand here, and leaf ${leafIndex} does`],
-      leafIndex: due,
-    };
-  if (last !== undefined && sequence <= last.sequence)
-    return {
-      says: ["reordered_record", `its sequence does not come after ${last.sequence}, the one before it`],
-      leafIndex,
-    };
-  return undefined;
-};
-
-const placeOf = ({ recordsRead }: Walk, { line, record }: Taken): Partial<Finding> => {
-  const eventId = record && eventIn(record.eventText)?.event_id;
+const createClocks = () => {
+  const notes: string[] = [];
+  let newestMs = 0;
   return {
-    file: RECORDS,
-    line: recordsRead,
-    leafIndex: line.leafIndex,
-    sequence: line.sequence,
-    ...(typeof eventId === "string" && { eventId }),
+    notes,
+    take: (leafIndex: number, { receivedAt }: LogRecord): void => {
+      const receivedMs = Date.parse(receivedAt);
+      const seconds = Math.round((newestMs - receivedMs) / 1000);
+      if (receivedMs < newestMs - CLOCKS_MS_MAX && notes.length < NOTES_MAX)
+        notes.push(
+          `Leaf ${leafIndex} says that it was received ${seconds} s before one in front of it. Front ends have clocks of their own.`,
+        );
+      newestMs = Math.max(newestMs, receivedMs);
+    },
   };
 };
 
-const matchEvent = async (
-  walk: Walk,
-  taken: Taken,
-  events: AsyncIterator<string>,
-): Promise<Finding | undefined> => {
-  const { line, record } = taken;
-  if (record === undefined) return undefined;
-  const said = await nextLine(walk, EVENTS, events);
-  if (typeof said === "object") return said;
-  if (said === eventLineOf(record, line.sequence)) return undefined;
-  return {
-    ...placeOf(walk, taken),
-    code: "event_differs",
-    detail: said === undefined ? "it ends before this record" : "this line is not the event of the record",
-    file: EVENTS,
-    line: said === undefined ? walk.eventsRead + 1 : walk.eventsRead,
-  };
-};
-
-const surplusEvent = ({ eventsRead }: Walk, text: string): Finding => {
-  const { sequence, event } = eventIn(text) ?? {};
+const failSurplus = (text: string, line: number): never => {
+  const { sequence, event } = membersIn(text);
   const id = Object(event).event_id;
-  return {
-    code: "event_differs",
-    detail: "there is no record for this event",
+  return fail("event_differs", "there is no record for this event", {
     file: EVENTS,
-    line: eventsRead,
+    line,
     ...(typeof sequence === "number" && { sequence }),
     ...(typeof id === "string" && { eventId: id }),
-  };
-};
-
-const atEnd = ({ manifest, checkpoint, recordsRead, range }: Walk): Finding | undefined => {
-  if (!manifest.complete_range) return undefined;
-  if (recordsRead < checkpoint.size)
-    return {
-      code: "missing_record",
-      detail: `leaf ${recordsRead} must stand here, and the file ends`,
-      file: RECORDS,
-      line: recordsRead + 1,
-      leafIndex: recordsRead,
-    };
-  // This follows from the proofs; it is checked once more because it is what completeness means (RFC 6962 §2.1).
-  if (sameHash(range.root(), checkpoint.root)) return undefined;
-  return { code: "not_in_log", detail: "the root over all leaves is not the checkpoint's", file: RECORDS };
-};
-
-/** The object in a text; undefined if there is none. */
-const eventIn = (text: string): Readonly<Record<string, unknown>> | undefined => {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  });
 };

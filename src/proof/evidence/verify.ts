@@ -1,18 +1,28 @@
 /**
- * Checks an evidence bundle without a server and without trust in its maker. In this order: all files are there, and no others; key and checkpoint; every record is in the log and in its place; the files that the manifest names; the manifest is in the system's log; the auditor's own
- * checkpoint. Records come before digests, so that a problem is reported with its record instead of its file.
+ * Checks an evidence bundle without a server and without trust in its maker. In this order: all files are there, and no others; key and checkpoint;
+ * every record is in the log and in its place; the files that the manifest names; the manifest is in the system's log; the auditor's own checkpoint.
+ * Records come before digests, so that a problem is reported with its record instead of its file.
  */
+import { decodeRecord } from "../../log/record.ts";
 import { encodeBase64 } from "../base64.ts";
 import { encodeHex, sha256Hex } from "../hex.ts";
 import { keyLines } from "../key-lines.ts";
 import { createSha256 } from "../primitives.ts";
 import { restorationNotes } from "../restored-line.ts";
+import { leafHash } from "../rfc6962.ts";
 import { isSandboxOrigin, SANDBOX_PROOF } from "../sandbox-origin.ts";
-import { createVerifier, formatVerifierKey, parseVerifierKey, type Verifier } from "../signed-note.ts";
-import { type Checkpoint, openCheckpoint } from "../tlog-checkpoint.ts";
-import { type BundleFiles, DamagedFileError } from "./bundle-files.ts";
-import { compareCheckpoints } from "./held-checkpoint.ts";
 import {
+  createVerifier,
+  formatVerifierKey,
+  isSignedByNobodyElse,
+  parseVerifierKey,
+  type Verifier,
+} from "../signed-note.ts";
+import { type Checkpoint, openCheckpoint } from "../tlog-checkpoint.ts";
+import { parseTlogProof, verifyTlogProof } from "../tlog-proof.ts";
+import { type BundleFiles, DamagedFileError, upTo } from "./bundle-files.ts";
+import {
+  ANCHOR_EVENT_TYPE,
   ANCHOR_FILE,
   BUNDLE_FILES,
   type BundleFile,
@@ -21,13 +31,14 @@ import {
   listedFilesOf,
   MANIFEST_FILE,
   type Manifest,
+  membersIn,
   parseManifest,
   SYSTEM_KEY_FILE,
+  SYSTEM_TENANT_NAME,
   VERIFY_PAGE_FILE,
 } from "./manifest.ts";
-import { CHECKPOINT_FAILURES, readTrustedKeys } from "./trusted-keys.ts";
-import type { EvidenceFacts, Finding, FindingCode, Verdict } from "./verdict.ts";
-import { systemOrigin, verifyAnchor } from "./verify-anchor.ts";
+import { compareWithHeld, failCheckpoint, readTrustedKeys } from "./trusted.ts";
+import { type EvidenceFacts, endOf, type FindingCode, fail, undecided, type Verdict } from "./verdict.ts";
 import { type CountedRecords, verifyRecords } from "./verify-records.ts";
 
 export interface EvidenceQuestion {
@@ -36,89 +47,56 @@ export interface EvidenceQuestion {
   readonly keys?: string | undefined;
   /** The tenant to whom the bundle must belong. */
   readonly tenant?: string | undefined;
-  /** A checkpoint of the same log that the auditor has kept. */
   readonly checkpoint?: string | undefined;
-  /** The body of `GET /v1/log/consistency` between that one and the bundle's. */
   readonly consistency?: string | undefined;
 }
 
 /** Rejects only if the bundle's bytes cannot be read. */
 export const verifyEvidence = async (question: EvidenceQuestion): Promise<Verdict> => {
   try {
-    return await verdictOn(question);
+    return { kind: "valid", facts: await factsOf(question) };
   } catch (error) {
-    if (error instanceof BrokenBundleError) return { kind: "invalid", finding: error.finding };
-    if (error instanceof UnusableQuestionError) return { kind: "undecided", detail: error.message };
-    throw error;
+    return endOf(error);
   }
 };
 
-/** Used only inside this file: a finding ends the verification. */
-class BrokenBundleError extends Error {
-  override readonly name = "BrokenBundleError";
-  readonly finding: Finding;
-  constructor(finding: Finding) {
-    super(finding.detail);
-    this.finding = finding;
-  }
-}
+const failFile = (code: FindingCode, detail: string, file: string): never => fail(code, detail, { file });
 
-class UnusableQuestionError extends Error {
-  override readonly name = "UnusableQuestionError";
-}
-
-const fail = (code: FindingCode, detail: string, file?: string): never => {
-  throw new BrokenBundleError({ code, detail, ...(file === undefined ? {} : { file }) });
-};
-
-const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
+const factsOf = async (question: EvidenceQuestion): Promise<EvidenceFacts> => {
   const { bundle, tenant } = question;
   checkNames(bundle);
   const text = (file: BundleFile): Promise<string> => smallText(bundle, file);
   const manifestText = await text(MANIFEST_FILE);
-  const manifest = parseManifest(manifestText) ?? fail("manifest_malformed", MALFORMED, MANIFEST_FILE);
-  if (isSandboxOrigin(manifest.origin)) fail("sandbox_proof", SANDBOX_PROOF, MANIFEST_FILE);
-  checkPage(bundle, manifest);
-  if (tenant !== undefined && manifest.tenant !== tenant)
-    fail("other_tenant", `it is a bundle of the tenant ${manifest.tenant}`, MANIFEST_FILE);
-  const keys = trustedKeys(question.keys, await text("key"), manifest.origin);
-  const { checkpoint, signers } = openHead(await text("checkpoint"), manifest, keys.verifiers);
-  const verified = await verifyRecords({
+  const manifest =
+    parseManifest(manifestText) ??
+    failFile("manifest_malformed", "it is not written as this version writes manifests", MANIFEST_FILE);
+  checkManifest(bundle, manifest, tenant);
+  const keys = readKeys(question.keys, await text("key"), manifest.origin);
+  const opened = openCheckpoint(await text("checkpoint"), {
+    origin: manifest.origin,
+    verifiers: keys.trusted,
+  });
+  if (opened.kind === "failed") return failCheckpoint(opened.reason);
+  const { checkpoint } = opened;
+  const counted = await verifyRecords({
     manifest,
     checkpoint,
     records: listedChunks(bundle, manifest, "records.ndjson"),
     events: listedChunks(bundle, manifest, "events.ndjson"),
   });
-  if (verified.kind === "broken") throw new BrokenBundleError(verified.finding);
   for (const digest of manifest.files) await checkFile(bundle, manifest, digest);
-  checkCounts(manifest, checkpoint, verified.counted);
-  const ofSystem = ({ publicKey }: Verifier): Verifier =>
-    createVerifier({ name: systemOrigin(manifest), publicKey });
-  const anchored = verifyAnchor({
-    manifest,
-    manifestSha256: sha256Hex(new TextEncoder().encode(manifestText)),
-    proof: await text(ANCHOR_FILE),
-    verifiers: keys.verifiers.map(ofSystem),
-    bundled: keys.bundled.map(ofSystem),
-  });
-  if (anchored.kind === "broken") throw new BrokenBundleError(anchored.finding);
-  const systemKeys = keyLines(
-    keys.bundled.map(({ publicKey }) => publicKey),
-    systemOrigin(manifest),
-    anchored.head,
-  );
-  if ((await text(SYSTEM_KEY_FILE)) !== systemKeys) fail("key_malformed", OTHER_KEYS, SYSTEM_KEY_FILE);
+  checkCounts(manifest, checkpoint, counted);
+  const manifestSha256 = sha256Hex(new TextEncoder().encode(manifestText));
+  const anchored = checkAnchor({ manifest, manifestSha256, keys, proof: await text(ANCHOR_FILE) });
+  if ((await text(SYSTEM_KEY_FILE)) !== anchored.systemKeys)
+    failFile("key_malformed", OTHER_KEYS, SYSTEM_KEY_FILE);
   return {
-    kind: "valid",
-    facts: {
-      ...factsOf(manifest),
-      isComplete: manifest.complete_range,
-      keys: reliedUpon(keys.verifiers, signers, anchored.signers).map(formatVerifierKey),
-      isKeyPinned: keys.isPinned,
-      anchor: anchored.anchor,
-      heldCheckpoint: holdAgainst(question, checkpoint, keys.verifiers),
-      notes: [...restorationNotes(checkpoint.extensions), ...verified.counted.notes, ...notesBeside(bundle)],
-    },
+    ...manifestFacts(manifest),
+    keys: reliedUpon(keys.trusted, opened.verifiers, anchored.signers).map(formatVerifierKey),
+    isKeyPinned: keys.isPinned,
+    anchor: anchored.anchor,
+    heldCheckpoint: compareWithHeld(question, checkpoint, keys.trusted),
+    notes: [...restorationNotes(checkpoint.extensions), ...counted.notes, ...notesBeside(bundle)],
   };
 };
 
@@ -127,18 +105,16 @@ const verdictOn = async (question: EvidenceQuestion): Promise<Verdict> => {
  * own, leave the checkpoint as it is, and anchor another selection of records with it. So whoever compares keys must see that key too.
  */
 const reliedUpon = (
-  verifiers: readonly Verifier[],
+  trusted: readonly Verifier[],
   onCheckpoint: readonly Verifier[],
   onAnchor: readonly Verifier[],
 ): readonly Verifier[] => {
   const anchoring = new Set(onAnchor.map(({ publicKey }) => encodeBase64(publicKey)));
-  const others = verifiers.filter(({ publicKey }) => anchoring.has(encodeBase64(publicKey)));
+  const others = trusted.filter(({ publicKey }) => anchoring.has(encodeBase64(publicKey)));
   return [...new Set([...onCheckpoint, ...others])];
 };
 
-const MALFORMED = "it is not written as this version writes manifests";
-
-const factsOf = (manifest: Manifest) => ({
+const manifestFacts = (manifest: Manifest) => ({
   tenant: manifest.tenant,
   origin: manifest.origin,
   assetId: manifest.asset_id,
@@ -152,29 +128,35 @@ const factsOf = (manifest: Manifest) => ({
   madeBy: manifest.made_by,
   records: manifest.records,
   withheld: manifest.withheld,
+  isComplete: manifest.complete_range,
   checkpointSize: manifest.checkpoint_size,
   checkpointRoot: manifest.checkpoint_root,
 });
 
-/** Exactly the files of a bundle. */
 const checkNames = ({ names, besides }: BundleFiles): void => {
   if (!BUNDLE_FILES.some((name) => names.includes(name)))
-    unusable(
+    undecided(
       `It is no evidence bundle: none of its files is there, such as ${MANIFEST_FILE}.${listed(" There are", [...names, ...besides])}`,
     );
   for (const name of BUNDLE_FILES)
-    if (name !== VERIFY_PAGE_FILE && !names.includes(name)) fail("other_files", NOT_THERE, name);
-  for (const name of names) if (!BUNDLE_FILES.some((own) => own === name)) fail("other_files", FOREIGN, name);
+    if (name !== VERIFY_PAGE_FILE && !names.includes(name)) failFile("other_files", NOT_THERE, name);
+  for (const name of names)
+    if (!BUNDLE_FILES.some((own) => own === name)) failFile("other_files", FOREIGN, name);
 };
 
 const NOT_THERE = "it is not there";
 const FOREIGN = "it does not belong here";
 
-/** Whether there must be a page is said by the manifest. */
-const checkPage = ({ names }: BundleFiles, { version }: Manifest): void => {
-  const isThere = names.includes(VERIFY_PAGE_FILE);
+const checkManifest = ({ names }: BundleFiles, manifest: Manifest, expected: string | undefined): void => {
+  const { origin, service, tenant, version } = manifest;
+  if (isSandboxOrigin(origin)) failFile("sandbox_proof", SANDBOX_PROOF, MANIFEST_FILE);
   const isListed = listedFilesOf(version).includes(VERIFY_PAGE_FILE);
-  if (isThere !== isListed) fail("other_files", isListed ? NOT_THERE : FOREIGN, VERIFY_PAGE_FILE);
+  if (names.includes(VERIFY_PAGE_FILE) !== isListed)
+    failFile("other_files", isListed ? NOT_THERE : FOREIGN, VERIFY_PAGE_FILE);
+  if (tenant !== (expected ?? tenant))
+    failFile("other_tenant", `it is a bundle of the tenant ${tenant}`, MANIFEST_FILE);
+  if (origin !== `${service}/${tenant}`)
+    failFile("other_tenant", `its log ${origin} is not the one of the tenant ${tenant}`, MANIFEST_FILE);
 };
 
 const notesBeside = ({ besides }: BundleFiles): readonly string[] =>
@@ -198,22 +180,11 @@ const smallText = async (bundle: BundleFiles, name: BundleFile): Promise<string>
       text += decoder.decode(chunk, { stream: true });
     return text + decoder.decode();
   } catch (error) {
-    if (error instanceof DamagedFileError) return fail("damaged_file", error.message, name);
-    if (error instanceof TypeError) return fail("damaged_file", "it is not text in UTF-8", name);
+    if (error instanceof DamagedFileError) return failFile("damaged_file", error.message, name);
+    if (error instanceof TypeError) return failFile("damaged_file", "it is not text in UTF-8", name);
     throw error;
   }
 };
-
-/** A small ZIP can unpack to terabytes: no more is unpacked than a file may have. */
-async function* upTo(bytesMax: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    bytes += chunk.length;
-    yield chunk;
-    if (bytes > bytesMax)
-      throw new DamagedFileError(`it is longer than the ${bytesMax} bytes that it may have`);
-  }
-}
 
 const listedChunks = (
   bundle: BundleFiles,
@@ -222,64 +193,28 @@ const listedChunks = (
 ): AsyncGenerator<Uint8Array> =>
   upTo(files.find((file) => file.name === name)?.bytes ?? 0, bundle.chunks(name));
 
-/** Undefined if a line is not a key or belongs to another log, or if there is no key. */
-const readKeys = (text: string, origin: string): readonly Verifier[] | undefined => {
-  const verifiers = text.split("\n").slice(0, -1).map(parseVerifierKey);
-  const own = verifiers.filter((verifier) => verifier !== undefined && verifier.name === origin);
-  return text.endsWith("\n") && own.length > 0 && own.length === verifiers.length
-    ? own.flatMap((verifier) => verifier ?? [])
-    : undefined;
-};
-
-/**
- * Other tools check the anchor with this file. With a foreign key in it they would accept another anchor; without one of the service's keys they
- * would not accept this one.
- */
-const OTHER_KEYS =
-  "it does not hold the bundle's keys, and no others, as keys of the system's log, those first that signed the anchor";
-
-const trustedKeys = (
-  given: string | undefined,
-  bundled: string,
-  origin: string,
-): {
-  readonly verifiers: readonly Verifier[];
+interface Keys {
+  /** Those that the auditor gave, or else those of the bundle. */
+  readonly trusted: readonly Verifier[];
   readonly bundled: readonly Verifier[];
   readonly isPinned: boolean;
-} => {
-  const own =
-    readKeys(bundled, origin) ?? fail("key_malformed", `it holds no keys of the log ${origin}`, "key");
-  if (given === undefined) return { verifiers: own, bundled: own, isPinned: false };
-  const pinned = readTrustedKeys(given);
-  if (pinned.kind === "unusable") return unusable(pinned.detail);
-  const ofLog = pinned.verifiers.filter(({ name }) => name === origin);
-  if (ofLog.length === 0)
-    fail(
+}
+
+const readKeys = (given: string | undefined, text: string, origin: string): Keys => {
+  const lines = text.split("\n").slice(0, -1);
+  const bundled = lines.flatMap((line) => parseVerifierKey(line) ?? []);
+  const isWhole = text.endsWith("\n") && bundled.length === lines.length && lines.length > 0;
+  if (!isWhole || bundled.some(({ name }) => name !== origin))
+    failFile("key_malformed", `it holds no keys of the log ${origin}`, "key");
+  if (given === undefined) return { trusted: bundled, bundled, isPinned: false };
+  const trusted = readTrustedKeys(given).filter(({ name }) => name === origin);
+  if (trusted.length === 0)
+    failFile(
       "unknown_key",
       `none of the trusted keys is one of the log ${origin}, which the bundle names`,
       "checkpoint",
     );
-  return { verifiers: ofLog, bundled: own, isPinned: true };
-};
-
-const unusable = (detail: string): never => {
-  throw new UnusableQuestionError(detail);
-};
-
-const openHead = (
-  note: string,
-  manifest: Manifest,
-  verifiers: readonly Verifier[],
-): { readonly checkpoint: Checkpoint; readonly signers: readonly Verifier[] } => {
-  const { origin, service, tenant } = manifest;
-  if (origin !== `${service}/${tenant}`)
-    fail("other_tenant", `its log ${origin} is not the one of the tenant ${tenant}`, MANIFEST_FILE);
-  const opened = openCheckpoint(note, { origin, verifiers });
-  if (opened.kind === "failed") {
-    const [code, detail] = CHECKPOINT_FAILURES[opened.reason];
-    return fail(code, detail, "checkpoint");
-  }
-  return { checkpoint: opened.checkpoint, signers: opened.verifiers };
+  return { trusted, bundled, isPinned: true };
 };
 
 const checkFile = async (
@@ -295,15 +230,15 @@ const checkFile = async (
       length += chunk.length;
     }
   } catch (error) {
-    if (error instanceof DamagedFileError) fail("damaged_file", error.message, name);
+    if (error instanceof DamagedFileError) failFile("damaged_file", error.message, name);
     throw error;
   }
   if (length !== bytes || encodeHex(found.digest()) !== sha256)
-    fail("damaged_file", "it is not the file that the manifest names", name);
+    failFile("damaged_file", "it is not the file that the manifest names", name);
 };
 
 const checkCounts = (manifest: Manifest, checkpoint: Checkpoint, counted: CountedRecords): void => {
-  const differs = (detail: string): never => fail("manifest_differs", detail, MANIFEST_FILE);
+  const differs = (detail: string): never => failFile("manifest_differs", detail, MANIFEST_FILE);
   const { records, withheld, first, last } = counted;
   if (manifest.records !== records || manifest.withheld !== withheld)
     differs(
@@ -323,16 +258,61 @@ const checkCounts = (manifest: Manifest, checkpoint: Checkpoint, counted: Counte
     differs("it cannot be complete and chosen by something at once, nor neither");
 };
 
-const holdAgainst = (
-  { checkpoint: held, consistency }: EvidenceQuestion,
-  bundle: Checkpoint,
-  verifiers: readonly Verifier[],
-): EvidenceFacts["heldCheckpoint"] => {
-  if (held === undefined) {
-    if (consistency !== undefined) unusable("A consistency proof is for a checkpoint: give that as well.");
-    return "none";
-  }
-  const compared = compareCheckpoints({ bundle, held, consistency, verifiers });
-  if (compared.kind === "contradicts") return fail("contradicts_checkpoint", compared.detail, "checkpoint");
-  return compared.kind === "undecided" ? unusable(compared.detail) : compared.how;
+const ANCHOR_FAILURES = {
+  malformed: "it is not a tlog-proof",
+  unknown_key: "its checkpoint is signed by none of the trusted keys",
+  bad_signature: "the signature on its checkpoint is wrong",
+  wrong_origin: "its checkpoint is of another log",
+  not_included: "the system's log does not hold this record at this place",
+} as const;
+
+/**
+ * Other tools check the anchor with this file. With a foreign key in it they would accept another anchor; without one of the service's keys they
+ * would not accept this one.
+ */
+const OTHER_KEYS =
+  "it does not hold the bundle's keys, and no others, as keys of the system's log, those first that signed the anchor";
+
+/**
+ * Making the bundle is an event in the log of the system's tenant, which names the manifest: if somebody removes a record and rewrites the manifest,
+ * there is no such event.
+ */
+const checkAnchor = (parts: {
+  readonly manifest: Manifest;
+  readonly manifestSha256: string;
+  readonly keys: Keys;
+  readonly proof: string;
+}) => {
+  const { manifest, manifestSha256, keys, proof } = parts;
+  const broken = (detail: string): never => failFile("not_anchored", detail, ANCHOR_FILE);
+  const origin = `${manifest.service}/${SYSTEM_TENANT_NAME}`;
+  const ofSystem = ({ publicKey }: Verifier): Verifier => createVerifier({ name: origin, publicKey });
+  const { extra: payload, checkpoint = "" } = parseTlogProof(proof) ?? {};
+  const record = payload && decodeRecord(payload);
+  if (!payload || !record) return broken("it is not a tlog-proof with a record in it");
+  const verifiers = keys.trusted.map(ofSystem);
+  const verified = verifyTlogProof({ proof, leaf: leafHash(payload), origin, verifiers });
+  if (verified.kind === "failed") return broken(ANCHOR_FAILURES[verified.reason]);
+  // Nothing else in the bundle covers this file, so a signature by another key would go unnoticed here.
+  if (!isSignedByNobodyElse(checkpoint, keys.bundled.map(ofSystem)))
+    broken("its checkpoint has a signature that is by none of the bundle's keys, or stands there twice");
+  const event = membersIn(record.eventText);
+  const metadata: Readonly<Record<string, unknown>> = Object(event.metadata);
+  if (record.tenant !== SYSTEM_TENANT_NAME || event.event_type !== ANCHOR_EVENT_TYPE)
+    broken(`its record is not an event ${ANCHOR_EVENT_TYPE} of the tenant ${SYSTEM_TENANT_NAME}`);
+  if (metadata.manifest_sha256 !== manifestSha256)
+    broken("its event names another manifest: the manifest was written anew, or belongs to another bundle");
+  if (metadata.tenant !== manifest.tenant || metadata.records !== manifest.records)
+    broken("its event speaks of another tenant or of another number of records");
+  if (metadata.actor !== manifest.made_by || metadata.request_id !== manifest.request_id)
+    broken("its event names another key or another request");
+  return {
+    anchor: { origin, leafIndex: verified.index, at: record.receivedAt },
+    signers: verified.verifiers,
+    systemKeys: keyLines(
+      keys.bundled.map(({ publicKey }) => publicKey),
+      origin,
+      checkpoint,
+    ),
+  };
 };

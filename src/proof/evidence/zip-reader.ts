@@ -5,6 +5,7 @@
  */
 import { inflated } from "../primitives.ts";
 import { type BundleFiles, DamagedFileError } from "./bundle-files.ts";
+import { endOf, type NotValid, undecided } from "./verdict.ts";
 
 /** A file, or anything else whose bytes can be read by offset. */
 export interface BundleSource {
@@ -13,27 +14,19 @@ export interface BundleSource {
   read(from: number, to: number): Promise<Uint8Array>;
 }
 
+/** Undecided if the ZIP says nothing about the bundle's content, good or bad. */
 export type OpenedZip =
   | { readonly kind: "opened"; readonly files: BundleFiles }
-  /** The ZIP says nothing about the bundle's content, good or bad. */
-  | { readonly kind: "unreadable"; readonly detail: string };
+  | Extract<NotValid, { readonly kind: "undecided" }>;
 
 export const openZip = async (source: BundleSource): Promise<OpenedZip> => {
   try {
     return { kind: "opened", files: await filesIn(source) };
   } catch (error) {
-    if (error instanceof UnreadableZipError) return { kind: "unreadable", detail: error.message };
+    const end = endOf(error);
+    if (end.kind === "undecided") return end;
     throw error;
   }
-};
-
-/** Used only inside this file. */
-class UnreadableZipError extends Error {
-  override readonly name = "UnreadableZipError";
-}
-
-const unreadable = (detail: string): never => {
-  throw new UnreadableZipError(detail);
 };
 
 interface Entry {
@@ -60,7 +53,7 @@ const DEFLATED = 8;
 const filesIn = async (source: BundleSource): Promise<BundleFiles> => {
   const { directoryFrom, directoryTo } = await findDirectory(source);
   if (directoryFrom > directoryTo || directoryTo - directoryFrom > DIRECTORY_BYTES_MAX)
-    return unreadable("Its directory is damaged, or names far more files than a bundle has.");
+    return undecided("Its directory is damaged, or names far more files than a bundle has.");
   const entries: Entry[] = [];
   for (const listed of readDirectory(await source.read(directoryFrom, directoryTo)))
     entries.push({ ...listed, dataFrom: await findData(source, listed, directoryFrom) });
@@ -103,11 +96,11 @@ const findDirectory = async (
   let place = tail.byteLength - END_BYTES;
   while (place >= 0 && tail.getUint32(place, true) !== END_SIGNATURE) place--;
   if (place < 0)
-    return unreadable("It is no ZIP, or it was cut off: the end of a ZIP is not there. Download it again.");
+    return undecided("It is no ZIP, or it was cut off: the end of a ZIP is not there. Download it again.");
   if (place + END_BYTES + tail.getUint16(place + 20, true) !== tail.byteLength)
-    return unreadable("It does not end where its ZIP ends: bytes were added behind it, or some are missing.");
+    return undecided("It does not end where its ZIP ends: bytes were added behind it, or some are missing.");
   if (tail.getUint16(place + 4, true) !== tail.getUint16(place + 6, true))
-    return unreadable("It is one part of a ZIP in several files: join them first.");
+    return undecided("It is one part of a ZIP in several files: join them first.");
   const [directoryBytes, directoryFrom] = [
     tail.getUint32(place + 12, true),
     tail.getUint32(place + 16, true),
@@ -116,7 +109,7 @@ const findDirectory = async (
   if (directoryFrom + directoryBytes === endFrom) return { directoryFrom, directoryTo: endFrom };
   return (
     (await findDirectory64(source, endFrom)) ??
-    unreadable("Its directory is not where the ZIP says: bytes were put in or taken out.")
+    undecided("Its directory is not where the ZIP says: bytes were put in or taken out.")
   );
 };
 
@@ -152,21 +145,21 @@ function* readDirectory(bytes: Uint8Array): Generator<Omit<Entry, "dataFrom">> {
   const seen = new Set<string>();
   for (let place = 0; place < bytes.length; ) {
     if (place + HEADER_BYTES > bytes.length || view.getUint32(place, true) !== HEADER_SIGNATURE)
-      unreadable("Its directory is damaged.");
+      undecided("Its directory is damaged.");
     const nameFrom = place + HEADER_BYTES;
     const extraFrom = nameFrom + view.getUint16(place + 28, true);
     const commentFrom = extraFrom + view.getUint16(place + 30, true);
     const next = commentFrom + view.getUint16(place + 32, true);
-    if (next > bytes.length) unreadable("Its directory is damaged.");
+    if (next > bytes.length) undecided("Its directory is damaged.");
     const name = nameIn(bytes.subarray(nameFrom, extraFrom));
     if (seen.has(name))
-      unreadable(`It holds ${name} twice, and programs differ in which one they take: pack it again.`);
+      undecided(`It holds ${name} twice, and programs differ in which one they take: pack it again.`);
     seen.add(name);
     const extra = extra64(viewOf(bytes.subarray(extraFrom, commentFrom)));
     // §4.5.3: only the figures that do not fit are in the extra field, in this order.
     const [, packedBytes = 0, from = 0] = [24, 20, 42].map((at) => {
       const figure = view.getUint32(place + at, true);
-      return figure === IN_64_BITS ? (extra.next().value ?? unreadable("Its directory is damaged.")) : figure;
+      return figure === IN_64_BITS ? (extra.next().value ?? undecided("Its directory is damaged.")) : figure;
     });
     yield {
       name,
@@ -195,7 +188,7 @@ function* extra64(extra: DataView): Generator<number, undefined> {
 const nameIn = (bytes: Uint8Array): string => {
   const name = new TextDecoder().decode(bytes).replaceAll("\\", "/");
   if (name.startsWith("/") || /^[A-Za-z]:/.test(name) || name.split("/").includes(".."))
-    return unreadable(
+    return undecided(
       `It holds ${name}, a path that leads out of the folder into which it is unpacked. Do not unpack it.`,
     );
   return name;
@@ -212,18 +205,18 @@ const findData = async (
   end: number,
 ): Promise<number> => {
   if ((flags & ENCRYPTED_FLAG) !== 0)
-    return unreadable(`${name} is encrypted: unpack it first, and verify the folder.`);
+    return undecided(`${name} is encrypted: unpack it first, and verify the folder.`);
   if (method !== STORED && method !== DEFLATED)
-    return unreadable(
+    return undecided(
       `${name} is compressed in a way that the verifier cannot read (method ${method}): unpack it first, and verify the folder.`,
     );
-  if (from + LOCAL_BYTES > end) return unreadable(`${name} is not where the directory says.`);
+  if (from + LOCAL_BYTES > end) return undecided(`${name} is not where the directory says.`);
   const header = viewOf(await source.read(from, from + LOCAL_BYTES));
   const nameTo = from + LOCAL_BYTES + header.getUint16(26, true);
   if (header.getUint32(0, true) !== LOCAL_SIGNATURE || nameTo > end)
-    return unreadable(`${name} is not where the directory says.`);
+    return undecided(`${name} is not where the directory says.`);
   if (nameIn(await source.read(from + LOCAL_BYTES, nameTo)) !== name || header.getUint16(8, true) !== method)
-    return unreadable(`${name} has another name or compression in its own header than in the directory.`);
+    return undecided(`${name} has another name or compression in its own header than in the directory.`);
   return nameTo + header.getUint16(28, true);
 };
 
@@ -233,12 +226,12 @@ const checkPlaces = (entries: readonly Entry[], directoryFrom: number): void => 
   let descriptors: readonly number[] = [0];
   for (const { name, from, dataFrom, packedBytes, flags } of entries.toSorted((a, b) => a.from - b.from)) {
     if (!descriptors.includes(from - free))
-      unreadable(`Bytes that belong to no file stand before ${name}, or files overlap.`);
+      undecided(`Bytes that belong to no file stand before ${name}, or files overlap.`);
     free = dataFrom + packedBytes;
     descriptors = (flags & DESCRIPTOR_FLAG) === 0 ? [0] : DESCRIPTOR_BYTES;
   }
   if (!descriptors.includes(directoryFrom - free))
-    unreadable("Bytes that belong to no file stand before the directory, or the last file overlaps it.");
+    undecided("Bytes that belong to no file stand before the directory, or the last file overlaps it.");
 };
 
 /** Sizes and checksums of the ZIP are not looked at: the digests of the content decide. */

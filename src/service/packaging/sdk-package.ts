@@ -1,147 +1,82 @@
 /**
- * `bun run build:sdk`: the SDK as a package for Node, Bun and Deno, in one file that can be installed or published. The compiler makes one JavaScript file of each
- * module, and the package declares that none has side effects, so that a bundler can leave out whole modules. It contains only modules that the
- * entries reach.
+ * `bun run build:sdk`: the SDK as a package for Node, Bun and Deno, in one file that can be installed or published. The compiler makes one JavaScript
+ * file of each module, and the package declares that none has side effects, so that a bundler can leave out whole modules.
  */
-import { spawn } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { runBuild } from "./build-command.ts";
+import { version } from "../version.ts";
+import { buildOptions } from "./build-options.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const OUTDIR = "dist";
-const NAME = "prooftrail-sdk";
-/** Entries by their names in the package. */
-const ENTRIES = { ".": "sdk/index", "./elysia": "sdk/elysia" } as const;
-/** The schema's declaration, and its replacement. */
-const SCHEMA = "event/audit-event.d.ts";
-const SPELLED_OUT = "packaging/sdk-event.d.ts";
-/** Peer dependency of the entry that needs it: versions that have the macros it uses. */
-const ELYSIA = "^1.4.0";
+/** What `src/sdk` takes from elsewhere, as declarations; that of the schema is replaced by the event spelled out. */
+const DECLARATIONS = {
+  "event/event-types.d.ts": "event/event-types.d.ts",
+  "service/packaging/sdk-event.d.ts": "event/audit-event.d.ts",
+};
 
-const USAGE = `Usage: bun run build:sdk [--outdir <folder>]
-  --outdir   the folder for the file; ${OUTDIR} of this repository unless said
-`;
+const MANIFEST = {
+  name: "prooftrail-sdk",
+  version,
+  description: "Records what an AI system does, for a Prooftrail service",
+  license: "Apache-2.0",
+  type: "module",
+  exports: {
+    ".": { types: "./sdk/index.d.ts", default: "./sdk/index.js" },
+    "./elysia": { types: "./sdk/elysia.d.ts", default: "./sdk/elysia.js" },
+  },
+  sideEffects: false,
+  engines: { node: ">=22.13" },
+  // Versions that have the macros that sdk/elysia.ts uses.
+  peerDependencies: { elysia: "^1.4.0" },
+  peerDependenciesMeta: { elysia: { optional: true } },
+};
 
-/** Returns the path of the file. */
+const run = (args: readonly string[], cwd: string): string =>
+  execFileSync(process.execPath, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+
+/** Returns the path of the package. */
 const buildPackage = async (outdir: string): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "prooftrail-sdk-build-"));
   const [compiled, packed] = [join(folder, "compiled"), join(folder, "packed")];
   try {
-    await compile(compiled);
-    await cp(join(compiled, SPELLED_OUT), join(compiled, SCHEMA));
-    const entries = Object.values(ENTRIES).flatMap((entry) => [`${entry}.js`, `${entry}.d.ts`]);
-    for (const [path, text] of await reached(compiled, entries)) await put(join(packed, path), text);
-    await put(join(packed, "package.json"), await manifest());
-    await put(join(packed, "README.md"), await readFile(join(ROOT, "src/sdk/README.md"), "utf8"));
+    const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+    run([tsc, "-p", "src/service/packaging/sdk.tsconfig.json", "--outDir", compiled], ROOT);
+    await mkdir(join(packed, "event"), { recursive: true });
+    await cp(join(compiled, "sdk"), join(packed, "sdk"), { recursive: true });
+    for (const [from, to] of Object.entries(DECLARATIONS)) await cp(join(compiled, from), join(packed, to));
+    for (const name of await readdir(packed, { recursive: true })) await adapt(join(packed, name));
+    await writeFile(join(packed, "package.json"), `${JSON.stringify(MANIFEST, null, 2)}\n`);
+    await cp(join(ROOT, "src/sdk/README.md"), join(packed, "README.md"));
     await cp(join(ROOT, "LICENSE"), join(packed, "LICENSE"));
-    const file = await runBun(["pm", "pack", "--quiet", "--ignore-scripts", "--destination", outdir], packed);
+    const file = run(["pm", "pack", "--quiet", "--ignore-scripts", "--destination", outdir], packed);
     return join(outdir, basename(file.trim()));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 };
 
-const compile = (outdir: string): Promise<string> =>
-  runBun(
-    [
-      join(ROOT, "node_modules/typescript/bin/tsc"),
-      "-p",
-      "src/service/packaging/sdk.tsconfig.json",
-      "--outDir",
-      outdir,
-    ],
-    ROOT,
-  );
+const TYPESCRIPT_IMPORT = /(\bfrom |\bimport\()"(\.[^"]+)\.ts"/g;
 
-/** Returns what it prints. */
-const runBun = async (args: readonly string[], cwd: string): Promise<string> => {
-  const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
-  let said = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-  });
-  const code = await new Promise<number | null>((ended, failed) => {
-    child.once("error", failed).once("close", ended);
-  });
-  if (code !== 0) throw new Error(`${args.slice(0, 2).join(" ")} ended with ${code}:\n${said}`);
-  return said;
-};
-
-const RELATIVE_IMPORT = /(\bfrom |\bimport\(|^import )"(\.[^"]+?)\.[jt]s"/gm;
-const SOURCE_MAP = /\/\/# sourceMappingURL=(\S+)/;
-
-/** Every file that the entries reach, and its text. */
-const reached = async (folder: string, entries: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-  const texts = new Map<string, string>();
-  const waiting = [...entries];
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (texts.has(path)) continue;
-    const text = await readFile(join(folder, path), "utf8");
-    const ending = path.endsWith(".d.ts") ? ".d.ts" : ".js";
-    // The compiler leaves `.ts` in the imports of declarations, whatever its settings for relative imports (measured with 7.0.2).
-    texts.set(
-      path,
-      text.replace(RELATIVE_IMPORT, (_, before: string, imported: string) => `${before}"${imported}.js"`),
-    );
-    for (const [, , imported = ""] of text.matchAll(RELATIVE_IMPORT))
-      waiting.push(join(dirname(path), `${imported}${ending}`));
-    const map = SOURCE_MAP.exec(text)?.[1];
-    if (map !== undefined) {
-      const mapPath = join(dirname(path), map);
-      texts.set(mapPath, withSourceBeside(path, await readFile(join(folder, mapPath), "utf8")));
-    }
+/** The compiler leaves `.ts` in the imports of declarations (measured with 7.0.2), and the paths of this machine in source maps. */
+const adapt = async (path: string): Promise<void> => {
+  if (path.endsWith(".d.ts")) {
+    const text = await readFile(path, "utf8");
+    await writeFile(path, text.replaceAll(TYPESCRIPT_IMPORT, '$1"$2.js"'));
   }
-  return texts;
+  if (path.endsWith(".js.map")) {
+    const map: object = JSON.parse(await readFile(path, "utf8"));
+    await writeFile(path, JSON.stringify({ ...map, sources: [`${basename(path, ".js.map")}.ts`] }));
+  }
 };
 
-/**
- * The source text is in the map. The compiler also writes the path of the file on this machine, which stack traces would show to whoever installs the
- * package.
- */
-const withSourceBeside = (path: string, map: string): string =>
-  JSON.stringify({ ...JSON.parse(map), sources: [`${basename(path, ".js")}.ts`] });
-
-const put = async (path: string, text: string): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-};
-
-const manifest = async (): Promise<string> => {
-  const ours: Readonly<Record<string, unknown>> = JSON.parse(
-    await readFile(join(ROOT, "package.json"), "utf8"),
-  );
-  const exports = Object.fromEntries(
-    Object.entries(ENTRIES).map(([name, entry]) => [
-      name,
-      { types: `./${entry}.d.ts`, default: `./${entry}.js` },
-    ]),
-  );
-  const { version, license } = ours;
-  return `${JSON.stringify(
-    {
-      name: NAME,
-      version,
-      description: "Records what an AI system does, for a Prooftrail service",
-      license,
-      type: "module",
-      exports,
-      sideEffects: false,
-      engines: { node: ">=22.13" },
-      peerDependencies: { elysia: ELYSIA },
-      peerDependenciesMeta: { elysia: { optional: true } },
-    },
-    null,
-    2,
-  )}\n`;
-};
-
-await runBuild({
-  options: { outdir: { type: "string" } },
-  usage: USAGE,
-  what: "The package",
-  build: ({ outdir }) => buildPackage(outdir === undefined ? join(ROOT, OUTDIR) : resolve(outdir)),
-});
+const { outdir } = buildOptions(
+  { outdir: { type: "string" } },
+  `Usage: bun run build:sdk [--outdir <folder>]
+  --outdir   the folder for the file; dist of this repository unless said
+`,
+);
+process.stdout.write(`${await buildPackage(resolve(outdir ?? join(ROOT, "dist")))}\n`);

@@ -1,4 +1,3 @@
-/** The view `assets`: what is known of each AI system, from all of its events. */
 import {
   type EventFacts,
   isObject,
@@ -63,7 +62,6 @@ const TIMES: Readonly<Record<string, string>> = {
   "assessment.impact_assessment_completed": "assessed_at",
 };
 
-/** The time of an event, and when the log received it. */
 type Times = readonly [at: string, recorded: string];
 
 /** Of events at one time the one that was received first, so that the order of arrival has no effect. */
@@ -72,68 +70,48 @@ const isBefore = ([at, recorded]: Times, [otherAt, otherRecorded]: Times): boole
 
 /** Changed in place: a copy for each event would take longer than everything else (measured). */
 interface Asset {
+  readonly isNew: boolean;
   events: number;
   first: Times;
   last: Times;
   legalBases: readonly string[];
-  /** The evidence of its lifecycle when it was read; undefined if the asset is new. */
-  readonly evidenceBefore: number | undefined;
   readonly said: LatestInMaking;
 }
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
   const tenants: Level<Level<Asset>> = new Map();
-  for (const { tenant, facts, told } of events) {
+  for (const { tenant, facts, recorded } of events) {
     const assets = below(tenants, tenant);
-    let asset = assets.get(facts.assetId);
-    if (asset === undefined) {
-      const { assetId, occurred } = facts;
-      asset = assetOf(states.get(ASSETS, { tenant, asset_id: assetId }), [occurred, told.fact.recorded]);
-      assets.set(assetId, asset);
-    }
-    grow(asset, facts, told.fact.recorded);
+    const { assetId, occurred } = facts;
+    const times: Times = [occurred, recorded];
+    const asset = assets.get(assetId) ?? assetOf(states.get(ASSETS, { tenant, asset_id: assetId }), times);
+    assets.set(assetId, asset);
+    grow(asset, facts, times);
   }
-  const writes: Write[] = [];
-  for (const [tenant, assets] of tenants)
-    for (const [assetId, asset] of assets) {
-      const row = rowOf(tenant, assetId, asset);
-      grown.set(row, asset);
-      writes.push({ kind: "upsert", table: ASSETS, row });
-      for (const duty of dutiesOf(tenant, assetId, asset))
-        writes.push({ kind: "upsert", table: ASSET_DUTIES, row: duty });
-    }
-  return writes;
+  return [...tenants].flatMap(([tenant, assets]) =>
+    [...assets].flatMap(([assetId, asset]): readonly Write[] => [
+      { kind: "upsert", table: ASSETS, row: rowOf(tenant, assetId, asset) },
+      ...dutiesOf(tenant, assetId, asset).map((row): Write => ({ kind: "upsert", table: ASSET_DUTIES, row })),
+    ]),
+  );
 };
 
-/** Assets of recently written rows: the next step continues with most of them. */
-const grown = new WeakMap<Row, Asset>();
+const assetOf = (row: Row | undefined, times: Times): Asset =>
+  row
+    ? {
+        isNew: false,
+        events: rowInteger(row, "events"),
+        first: [rowText(row, "first_at"), rowText(row, "first_recorded_at")],
+        last: [rowText(row, "last_at"), rowText(row, "last_recorded_at")],
+        legalBases: JSON.parse(rowText(row, "legal_bases")),
+        said: JSON.parse(rowText(row, "said")),
+      }
+    : { isNew: true, events: 0, first: times, last: times, legalBases: [], said: {} };
 
-const assetOf = (row: Row | undefined, times: Times): Asset => {
-  if (row === undefined) {
-    const none = { events: 0, legalBases: [], said: {}, evidenceBefore: undefined };
-    return { ...none, first: times, last: times };
-  }
-  const known = grown.get(row);
-  if (known) {
-    // It changes now, so it no longer equals the row.
-    grown.delete(row);
-    return { ...known, evidenceBefore: evidenceOfLife(known.said) };
-  }
-  const said: LatestInMaking = JSON.parse(rowText(row, "said"));
-  return {
-    events: rowInteger(row, "events"),
-    first: [rowText(row, "first_at"), rowText(row, "first_recorded_at")],
-    last: [rowText(row, "last_at"), rowText(row, "last_recorded_at")],
-    legalBases: JSON.parse(rowText(row, "legal_bases")),
-    evidenceBefore: evidenceOfLife(said),
-    said,
-  };
-};
-
-const grow = (asset: Asset, facts: EventFacts, recorded: string): void => {
+const grow = (asset: Asset, facts: EventFacts, times: Times): void => {
   const { eventType, occurred, eventId, legalBases, assetVersion } = facts;
+  const [, recorded] = times;
   asset.events++;
-  const times: Times = [occurred, recorded];
   if (isBefore(times, asset.first)) asset.first = times;
   if (isBefore(asset.last, times)) asset.last = times;
   asset.legalBases = union(asset.legalBases, legalBases);
@@ -202,7 +180,6 @@ const described = (facts: EventFacts): readonly (readonly [string, string | unde
   ];
 };
 
-/** As JSON. */
 const clausesIn = (metadata: JsonObject): string | undefined => {
   const clauses = metadataTexts(metadata, ...CLAUSE_NAMES);
   return clauses.length === 0 ? undefined : JSON.stringify(clauses);
@@ -283,23 +260,12 @@ const rowOf = (tenant: string, assetId: string, asset: Asset): RowOf<typeof ASSE
 /** Two things are required (DOMAIN 3.4): that its creation is in the log, and that its version is known. */
 const LIFE_EVIDENCE = ["created_at", "version"] as const;
 
-const evidenceOfLife = (said: Latest): number => {
-  let found = 0;
-  for (const name of LIFE_EVIDENCE) if (said[name] !== undefined) found++;
-  return found;
-};
-
-const NO_DUTIES: readonly DutyCount[] = [];
-
-/** The columns that differ from the stored row. */
-const dutiesOf = (tenant: string, assetId: string, asset: Asset): readonly DutyCount[] => {
-  const found = evidenceOfLife(asset.said);
-  if (found === asset.evidenceBefore) return NO_DUTIES;
+const dutiesOf = (tenant: string, assetId: string, { isNew, said }: Asset): readonly DutyCount[] => {
   const required = LIFE_EVIDENCE.length;
+  const found = LIFE_EVIDENCE.filter((name) => said[name] !== undefined).length;
   const none = { tenant, asset_id: assetId, law: ANY_LAW, required: 0, in_time: 0, late: 0, unmet: 0 };
   const life = { ...none, duty: "lifecycle", required, in_time: found, unmet: required - found };
-  if (asset.evidenceBefore !== undefined) return [life];
-  return [life, { ...none, duty: "labeling" }, { ...none, duty: "notice" }];
+  return isNew ? [life, { ...none, duty: "labeling" }, { ...none, duty: "notice" }] : [life];
 };
 
 export const assetsProjection = onFirstEvents({

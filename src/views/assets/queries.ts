@@ -1,4 +1,3 @@
-/** The queries of the view `assets`. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { RISK_TIERS } from "../../event/risk-tiers.ts";
 import { KEPT_LEGAL_BASES_MAX, METADATA_LIST_ITEMS_MAX } from "../../limits.ts";

@@ -3,25 +3,21 @@ import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../store/tables.ts";
 
 export const ASSETS_VIEW = "assets";
 
-/** The register of AI systems: one row per asset, whatever its events are about. */
 export const ASSETS = {
   name: "assets",
   columns: {
     tenant: TEXT,
     asset_id: TEXT,
     events: INTEGER,
-    /** Times of its first and last event. */
     first_at: TEXT,
     first_recorded_at: TEXT,
     last_at: TEXT,
     last_recorded_at: TEXT,
-    /** `active`, `archived`, `retired`; `seen` if no event says so. */
     status: TEXT,
     risk_tier: NULLABLE_TEXT,
     version: NULLABLE_TEXT,
     /** JSON array of the legal bases that its events named, in order. */
     legal_bases: TEXT,
-    /** JSON object: what was said last (latest.ts). */
     said: TEXT,
   },
   primaryKey: ["tenant", "asset_id"],

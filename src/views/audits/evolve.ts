@@ -1,6 +1,6 @@
 import { metadataText } from "../../event/facts.ts";
 import { isBiasAudit } from "../../law/obligations/bias-audit.ts";
-import { assessmentId } from "../assessments/assessment-id.ts";
+import { assessmentId } from "../assessments/tables.ts";
 import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
 import type { RowOf } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";

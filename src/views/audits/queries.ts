@@ -1,11 +1,26 @@
-/** The bias audits of an asset. */
-import { setImmediate as otherWork } from "node:timers/promises";
+/** The bias audits of an asset: which completions of an assessment are audits, and until when each is valid, from everything that was said about it. */
+import { isBiasAudit } from "../../law/obligations/bias-audit.ts";
+import { isSaidOfCompletion, type SaidEnd } from "../assessments/said-end.ts";
+import { isLater } from "../kit/latest.ts";
 import { AUDIT_ROWS_PER_READ } from "../kit/limits.ts";
-import { type Row, rowInteger, rowText } from "../store/tables.ts";
-import { type TenantQuery, tenantList } from "../store/tenant-query.ts";
+import { type List, listRows } from "../kit/list.ts";
+import { type Row, rowText } from "../store/tables.ts";
 import type { ViewStore } from "../store/view-store.ts";
-import { type AssessmentEvent, type BiasAudit, completedAudits } from "./completed-audits.ts";
 import { ASSESSMENT_EVENTS, AUDITED } from "./tables.ts";
+
+export const auditedList: List = {
+  view: "audits",
+  table: AUDITED,
+  orderBy: ["assessment_id"],
+  filters: ["asset_id"],
+};
+
+export const statementList: List = {
+  view: "audits",
+  table: ASSESSMENT_EVENTS,
+  orderBy: ["at", "event_id"],
+  filters: ["assessment_id"],
+};
 
 /** All of them, because a decision may be of any year. */
 export const findBiasAudits = async (
@@ -13,81 +28,107 @@ export const findBiasAudits = async (
   tenant: string,
   assetId: string,
 ): Promise<readonly BiasAudit[]> => {
+  const rowsOf = (list: List, column: string, value: string) =>
+    listRows(views, tenant, list, {
+      where: [{ kind: "equals", column, value }],
+      pageRows: AUDIT_ROWS_PER_READ,
+    });
   const audits: BiasAudit[] = [];
-  const audited = pages(views, ["assessment_id"], (after) => auditedQuery(tenant, assetId, after));
-  for await (const assessments of audited) {
-    const ids = assessments.map((row) => rowText(row, "assessment_id"));
-    const events = pages(views, EVENT_ORDER, (after) => assessmentsQuery(tenant, ids, after));
-    const byAssessment = new Map<string, AssessmentEvent[]>(ids.map((id) => [id, []]));
-    for await (const rows of events)
-      for (const row of rows) byAssessment.get(rowText(row, "assessment_id"))?.push(eventOf(row));
-    for (const [id, said] of byAssessment)
-      for (const audit of completedAudits(said, { isNamed: id !== assetId }))
-        if (audit.assetId === assetId) audits.push(audit);
+  for await (const audited of rowsOf(auditedList, "asset_id", assetId)) {
+    const id = rowText(audited, "assessment_id");
+    const said = await Array.fromAsync(rowsOf(statementList, "assessment_id", id), statementIn);
+    audits.push(...completedAudits(said, { isNamed: id !== assetId }));
   }
-  return audits;
+  return audits.filter((audit) => audit.assetId === assetId);
 };
 
-const eventOf = (row: Row): AssessmentEvent => ({
+interface Statement {
+  readonly eventId: string;
+  readonly at: string;
+  readonly assetId: string;
+  readonly isStarted: boolean;
+  readonly isCompleted: boolean;
+  readonly type: string | undefined;
+  readonly validUntil: string | undefined;
+}
+
+const statementIn = (row: Row): Statement => ({
   eventId: rowText(row, "event_id"),
   at: rowText(row, "at"),
   assetId: rowText(row, "asset_id"),
-  isStarted: rowInteger(row, "is_started") === 1,
-  isCompleted: rowInteger(row, "is_completed") === 1,
+  isStarted: row.is_started === 1,
+  isCompleted: row.is_completed === 1,
   type: row.assessment_type === null ? undefined : rowText(row, "assessment_type"),
   validUntil: row.valid_until === null ? undefined : rowText(row, "valid_until"),
 });
 
-/** Each page begins where the one before ended. */
-async function* pages(
-  views: Pick<ViewStore, "select">,
-  orderBy: readonly string[],
-  query: (after: readonly string[] | undefined) => TenantQuery,
-): AsyncGenerator<readonly Row[]> {
-  for (let after: readonly string[] | undefined; ; ) {
-    const rows = await views.select(query(after));
-    const last = rows.at(-1);
-    if (!last) return;
-    yield rows;
-    if (rows.length < AUDIT_ROWS_PER_READ) return;
-    // SQLite answers synchronously, and an asset may have any number of audits.
-    await otherWork();
-    after = orderBy.map((name) => rowText(last, name));
-  }
+export interface BiasAudit {
+  readonly eventId: string;
+  readonly at: string;
+  readonly assetId: string;
+  readonly validUntil: string | undefined;
 }
 
-/** Separate, like the next one, so that a test can ask the database for its plan. */
-export const auditedQuery = (
-  tenant: string,
-  assetId: string,
-  /** The last row of the previous page. */
-  after?: readonly string[] | undefined,
-): TenantQuery =>
-  tenantList({
-    tenant,
-    after,
-    table: AUDITED,
-    columns: ["assessment_id"],
-    where: [{ kind: "equals", column: "asset_id", value: assetId }],
-    orderBy: ["assessment_id"],
-    order: "asc",
-    rowsMax: AUDIT_ROWS_PER_READ,
-  });
+/** `type` is undefined as long as no event stated it. */
+interface Completed {
+  readonly event: Statement;
+  readonly type: string | undefined;
+}
 
-const EVENT_ORDER = ["assessment_id", "at", "event_id"] as const;
+/** `isNamed`: it has a name of its own, and not that of its asset, under which several may stand. In any order. */
+const completedAudits = (
+  said: readonly Statement[],
+  { isNamed }: { readonly isNamed: boolean },
+): readonly BiasAudit[] => {
+  const audits: BiasAudit[] = [];
+  /** The completions at the latest time so far; later statements belong to them. */
+  let last: readonly Completed[] = [];
+  /** From then on what is said is said of the next one. */
+  let isBegunAnew = false;
+  let [completedAt, completedBefore]: [string | undefined, string | undefined] = [undefined, undefined];
+  let end: SaidEnd | undefined;
+  let type: string | undefined;
+  const close = (): void => {
+    for (const { event, type: of } of last) {
+      if (!isBiasAudit(of)) continue;
+      const { eventId, at, assetId } = event;
+      const validUntil = end && isSaidOfCompletion(end, at, completedBefore) ? end.until : undefined;
+      audits.push({ eventId, at, assetId, validUntil });
+    }
+  };
+  // Nobody knows which of the events of one time came first.
+  for (const together of Map.groupBy(said.toSorted(asSaid), ({ at }) => at).values()) {
+    const stated = together.findLast((event) => event.type !== undefined)?.type;
+    type = stated ?? type;
+    const completed = together.filter(({ isCompleted }) => isCompleted);
+    if (completed.length > 0) {
+      close();
+      isBegunAnew = false;
+      [completedAt, completedBefore] = [together[0]?.at, completedAt];
+      last = completed.map((event) => ({ event, type: event.type ?? type }));
+    } else if (together.some(({ isStarted }) => isStarted)) {
+      isBegunAnew = true;
+      last = last.filter((each) => each.type !== undefined);
+    } else {
+      // An update says anew what was completed, or is the first to say it.
+      const isCorrection = isNamed && !isBegunAnew;
+      last = last.map((each) => ({
+        ...each,
+        type: isCorrection ? (stated ?? each.type) : (each.type ?? stated),
+      }));
+    }
+    // What it is may be said later than until when it is valid; another assessment of the same asset has an end of its own.
+    for (const event of together) {
+      const of = event.type ?? type;
+      const isOfAnother = !isNamed && of !== undefined && !isBiasAudit(of);
+      if (event.validUntil === undefined || isOfAnother) continue;
+      end = { until: event.validUntil, at: event.at, isByCompletion: event.isCompleted };
+    }
+  }
+  close();
+  return audits;
+};
 
-export const assessmentsQuery = (
-  tenant: string,
-  assessmentIds: readonly string[],
-  after?: readonly string[] | undefined,
-): TenantQuery =>
-  tenantList({
-    tenant,
-    after,
-    table: ASSESSMENT_EVENTS,
-    columns: [...EVENT_ORDER, "asset_id", "is_started", "is_completed", "assessment_type", "valid_until"],
-    where: [{ kind: "one_of", column: "assessment_id", values: assessmentIds }],
-    orderBy: EVENT_ORDER,
-    order: "asc",
-    rowsMax: AUDIT_ROWS_PER_READ,
-  });
+/** Equal times are ordered as in the register of assessments: a database orders ids by their bytes. */
+const asSaid = (one: Statement, other: Statement): number =>
+  isLater([one, one.at, one.eventId], [other, other.at, other.eventId]) ? 1 : -1;

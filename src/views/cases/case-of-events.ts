@@ -3,18 +3,15 @@
 import { eventFacts } from "../../event/facts.ts";
 import { timeKey } from "../../event/formats.ts";
 import { readEvent } from "../../event/read-event.ts";
-import { factOf } from "../../law/cases/fact.ts";
+import { type Fact, factOf } from "../../law/cases/fact.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import type { StoredEvent } from "../events/queries.ts";
-import type { Told } from "../kit/projection.ts";
 import { rowText } from "../store/tables.ts";
 import type { ViewStore } from "../store/view-store.ts";
 import { nodeRowsOf } from "./evolve.ts";
-import { nodesOf } from "./nodes.ts";
 import { type FoundCase, findCase } from "./queries.ts";
 
 export interface EventsOfCase extends FoundCase {
-  /** As they were sent, by event_id. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
@@ -25,15 +22,14 @@ export const caseOfEvents = async (
   asked: { readonly decision: string; readonly rules: Rules },
 ): Promise<EventsOfCase | undefined> => {
   const texts = new Map<string, string>();
-  const told: Told[] = [];
+  const made: Fact[] = [];
   for (const { sequence, receivedAt, eventText } of events) {
     const facts = eventFacts(readEvent(eventText));
     if (facts === undefined || texts.has(facts.eventId)) continue;
     texts.set(facts.eventId, eventText);
-    const fact = factOf(facts, sequence, timeKey(receivedAt));
-    told.push({ fact, names: nodesOf(fact) });
+    made.push(factOf(facts, sequence, timeKey(receivedAt)));
   }
-  const rows = new Map(nodeRowsOf(tenant, told).map((row) => [rowText(row, "node"), row]));
+  const rows = new Map(nodeRowsOf(tenant, made).map((row) => [rowText(row, "node"), row]));
   const load: ViewStore["load"] = async (_table, keys) =>
     keys.flatMap((key) => {
       const row = rows.get(rowText(key, "node"));

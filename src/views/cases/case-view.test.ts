@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { Fact } from "../../law/cases/fact.ts";
 import { STANDARD_RULES } from "../../law/obligations/overrides.ts";
 import type { Row } from "../store/tables.ts";
-import { caseView } from "./case-view.ts";
+import { caseView } from "./registers/register.ts";
 import { REGISTERS } from "./registers/registers.ts";
 
 type Said = Pick<Fact, "type" | "links"> & Partial<Pick<Fact, "says" | "subject" | "bases">>;

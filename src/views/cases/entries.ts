@@ -5,14 +5,13 @@ import { isExplanation, isReversal } from "../../law/cases/objection.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import { entryOf, type List } from "../kit/list.ts";
 import type { Row } from "../store/tables.ts";
-import type { CaseView } from "./case-view.ts";
 import type { FoundCase } from "./queries.ts";
 import { decisionList, decisionsRegister } from "./registers/decisions.ts";
 import { humanReviewList, humanReviewsRegister } from "./registers/human-reviews.ts";
 import { incidentList, incidentsRegister } from "./registers/incidents.ts";
 import { objectionList, objectionsRegister } from "./registers/objections.ts";
 import { obligationEntry, obligationsRegister } from "./registers/obligations.ts";
-import type { Register } from "./registers/register.ts";
+import type { CaseView, Register } from "./registers/register.ts";
 
 const entriesOf = (found: CaseView, register: Register, entry: (row: Row) => unknown) =>
   register.rowsOf(found).map(entry);
@@ -55,7 +54,6 @@ export const caseEntry = (found: FoundCase, rules: Rules, at: string) => {
 
 const timeOrNull = (at: string | undefined): string | null => (at === undefined ? null : timeOf({ at }));
 
-/** Whether a row of a register belongs to this decision. */
 export const isOfDecision =
   ({ id }: Decision) =>
   (row: Row): boolean =>

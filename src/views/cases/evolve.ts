@@ -2,23 +2,30 @@
  * The view of cases, and of all registers that are made from them. A record changes the nodes it refers to. Then the rows of every case that it touches are
  * made anew from the facts of the case, and what differs from before is written.
  */
-import { type Fact, isNamelessNotice } from "../../law/cases/fact.ts";
+
+import { metadataText } from "../../event/facts.ts";
+import { type Fact, factOf, isNamelessNotice } from "../../law/cases/fact.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
-import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
-import type { Projection, StateKey, States, Told } from "../kit/projection.ts";
+import { isWaiver } from "../../law/obligations/waivers.ts";
+import { EVENTS, isExpired } from "../events/tables.ts";
+import { eventKey, type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
+import type { Projection, StateKey, States } from "../kit/projection.ts";
 import type { Row } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
-import { DUTY_CHANGES, dutyChanges } from "./duty-changes.ts";
-import { expireCasesAlike } from "./expire-alike.ts";
+import { agendaChanges, DUTY_AGENDA } from "./duty-agenda.ts";
+import { expireCasesAlike } from "./expiry.ts";
 import {
+  type CaseFacts,
   componentOf,
   EMPTY,
   eventNode,
   factsOf,
+  haveExpired,
   isHub,
   type Node,
   nodeFrom,
   nodeName,
+  nodesOf,
   rowOf,
   withAwaiting,
   withBorrowed,
@@ -38,262 +45,240 @@ import {
 } from "./person-notices.ts";
 import { type CaseChanges, registerChanges } from "./register-changes.ts";
 import { REGISTERS } from "./registers/registers.ts";
-import { CASE_EXPIRY, CASE_EXPIRY_KEY, CASE_NODES, CASES_VIEW } from "./tables.ts";
-import { placeOf } from "./waivers.ts";
+import { CASE_EXPIRY, CASE_NODES, CASES_VIEW } from "./tables.ts";
 
 export const casesProjection = (rules: Rules, rulesVersion: number): Projection => {
+  const nodeOfRow = remembered((row: Row) => nodeFrom(row));
+  const nodeIn: NodeIn = (row) => (row ? nodeOfRow(row) : EMPTY);
+  const placeIn = remembered(placeOf);
+  const walks = new WeakMap<States, Walk>();
   const projection: Projection = onFirstEvents({
     name: CASES_VIEW,
     version: VERSION * RULES_VERSIONS_MAX + rulesVersion,
-    tables: [CASE_NODES, PERSON_NOTICES, ...REGISTERS.map(({ table }) => table), CASE_EXPIRY, DUTY_CHANGES],
-    besideLog: [CASE_EXPIRY, DUTY_CHANGES],
-    builtOn: [{ table: CASE_EXPIRY, key: CASE_EXPIRY_KEY }],
+    tables: [CASE_NODES, PERSON_NOTICES, ...REGISTERS.map(({ table }) => table), CASE_EXPIRY, DUTY_AGENDA],
+    besideLog: [CASE_EXPIRY, DUTY_AGENDA],
+    builtOn: [{ table: CASE_EXPIRY, key: { name: "cases" } }],
     expireAlike: (live, made) => expireCasesAlike(live, made, { view: projection, rules }),
-    stateKeys,
-    furtherKeys,
-    evolve: (states, events) => evolve(states, events, rules),
+    stateKeys: (events) => events.map(placeIn).flatMap(keysOf),
+    furtherKeys: (states, event) => {
+      const walk = walks.get(states) ?? { walked: new Set(), left: new Map() };
+      walks.set(states, walk);
+      return walkOn(states, placeIn(event), walk, nodeIn);
+    },
+    evolve: (states, events) => {
+      walks.delete(states);
+      const last = events.at(-1)?.sequence ?? 0;
+      const all = events.map((event) => ({ ...placeIn(event), hasExpired: hasExpired(states, event) }));
+      const places = Map.groupBy(all, ({ tenant }) => tenant);
+      return [...places].flatMap(([tenant, those]) => {
+        const nodes = tenantNodes(states, tenant, nodeIn);
+        for (const each of those) nodes.add(each.fact, each.names, each.hasExpired);
+        const changes = registerChanges(tenant, nodes.touched(), rules);
+        return [...nodes.writes(), ...changes, ...agendaChanges(tenant, changes, last)];
+      });
+    },
   });
   return projection;
 };
 
-const VERSION = 50;
+const VERSION = 55;
 /** Other deadlines make other rows, so they are part of the version. */
 const RULES_VERSIONS_MAX = 2 ** 32;
 
-const keyOf = (tenant: string, node: string): StateKey => ({ table: CASE_NODES, key: { tenant, node } });
+type NodeIn = (row: Row | undefined) => Node;
 
-const stateKeys = (events: readonly FirstEvent[]): readonly StateKey[] => {
-  const keys: StateKey[] = [];
-  for (const event of events) {
-    const { tenant, fact, names } = placeOf(event);
-    for (const node of names) keys.push(keyOf(tenant, node));
-    const person = personOf(fact);
-    if (person !== undefined) keys.push({ table: PERSON_NOTICES, key: { tenant, person } });
-  }
-  return keys;
+/** The same result for the same thing, worked out once. */
+const remembered = <Thing extends object, Result>(
+  resultOf: (thing: Thing) => Result,
+): ((thing: Thing) => Result) => {
+  const results = new WeakMap<Thing, Result>();
+  return (thing) => {
+    const result = results.get(thing) ?? resultOf(thing);
+    results.set(thing, result);
+    return result;
+  };
 };
 
-const NONE: readonly StateKey[] = [];
+interface Place {
+  readonly tenant: string;
+  readonly fact: Fact;
+  readonly names: readonly string[];
+}
 
 /**
- * The neighbours of the names found so far, one step further with each call. Each call goes on where the last one stopped, and names that were walked from
- * another event of the step are not walked again: thousands of names may hang together.
+ * Where an event belongs. Waiving an obligation is an administrative event in the log of the system; it belongs to the case of the obligation, in the log of
+ * whose tenant nobody can write such an event.
  */
-const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => {
-  const { tenant } = placeOf(event);
-  const pending = walks.get(event) ?? startsOf(states, event);
-  if (pending.length === 0) return NONE;
-  const walked = walkedOf(states, tenant);
-  const keys: StateKey[] = [];
+const placeOf = ({ tenant, facts, sequence, recorded: received }: FirstEvent): Place => {
+  const made = factOf(facts, sequence, received);
+  if (!isWaiver(made)) return { tenant, fact: made, names: nodesOf(made) };
+  const text = (name: string): string => metadataText(facts.metadata, name) ?? "";
+  const says = { obligation_id: text("obligation_id"), actor: text("actor"), reason: text("reason") };
+  const { at, id, recorded, type, asset } = made;
+  return {
+    tenant: text("tenant"),
+    fact: { at, id, sequence, recorded, type, asset, links: {}, says },
+    names: [text("case_name")],
+  };
+};
+
+/** Whether an event keeps no case: it expired before this view took it, or it is a waiver. */
+const hasExpired = (states: States, { tenant, facts }: FirstEvent): boolean => {
+  const row = states.get(EVENTS, eventKey(tenant, facts));
+  return isWaiver({ type: facts.eventType }) || (row !== undefined && isExpired(row));
+};
+
+const keysOf = ({ tenant, fact, names }: Place): readonly StateKey[] => {
+  const person = personOf(fact);
+  return [
+    ...names.map((node) => ({ table: CASE_NODES, key: { tenant, node } })),
+    ...(person === undefined ? [] : [{ table: PERSON_NOTICES, key: { tenant, person } }]),
+  ];
+};
+
+/** The walk over the names of a step: thousands may hang together, so each is walked once, whichever event reaches it. */
+interface Walk {
+  readonly walked: Set<string>;
+  readonly left: Map<Place, readonly string[]>;
+}
+
+/** The neighbours of the names found so far, one step further with each call. */
+const walkOn = (states: States, place: Place, walk: Walk, nodeIn: NodeIn): readonly StateKey[] => {
+  const { tenant, fact, names } = place;
+  const reached = [...(walk.left.get(place) ?? [...names, ...reachedBy(states, tenant, fact)])];
   const left: string[] = [];
-  for (const name of pending) {
-    if (walked.has(name)) continue;
-    const { table, key } = keyOf(tenant, name);
-    if (!states.isNamed(table, key)) {
-      keys.push({ table, key });
-      left.push(name);
+  const keys: StateKey[] = [];
+  for (const node of reached) {
+    const key = { tenant, node };
+    const text = JSON.stringify([tenant, node]);
+    if (walk.walked.has(text)) continue;
+    if (!states.isNamed(CASE_NODES, key)) {
+      keys.push({ table: CASE_NODES, key });
+      left.push(node);
       continue;
     }
-    walked.add(name);
-    const node = nodeFrom(states.get(table, key));
-    if (!isHub(node)) for (const neighbour of node.neighbours) pending.push(neighbour);
+    walk.walked.add(text);
+    const here = nodeIn(states.get(CASE_NODES, key));
+    if (!isHub(here)) reached.push(...here.neighbours);
   }
-  walks.set(event, left);
+  walk.left.set(place, left);
   return keys;
 };
 
-/** The names of an event, and those in other cases that it may reach by its person. None where all are new, as in most cases. */
-const startsOf = (states: States, event: FirstEvent): string[] => {
-  const { tenant, fact, names } = placeOf(event);
-  const reached = reachedBy(states, tenant, fact);
-  if (reached.length === 0 && names.every((node) => states.get(CASE_NODES, { tenant, node }) === undefined))
-    return [];
-  return [...names, ...reached];
-};
-
-/** The first notice reaches decisions. What takes its place, and what is decided after it, reaches the notice that waited. */
+/** Names in other cases that an event reaches by its person. The first notice reaches decisions. What takes its place, and what is decided after it, reaches the notice that waited. */
 const reachedBy = (states: States, tenant: string, fact: Fact): readonly string[] => {
   const key = personOf(fact);
-  const row = key === undefined ? undefined : states.get(PERSON_NOTICES, { tenant, person: key });
-  if (row === undefined) return NO_NAMES;
-  const person = personFrom(row);
+  if (key === undefined) return [];
+  const person = personFrom(states.get(PERSON_NOTICES, { tenant, person: key }));
   const isFirst = isNamelessNotice(fact) && isFirstNotice(person, fact);
-  const decisions = isFirst ? person.decisions.map((id) => nodeName("decision", id)) : NO_NAMES;
+  const decisions = isFirst ? person.decisions.map((id) => nodeName("decision", id)) : [];
   const awaited = awaitedOf(person);
   const isStill = awaited === undefined || awaitedOf(personWith(person, fact))?.id === awaited.id;
   return isStill ? decisions : [...decisions, eventNode(awaited.id)];
 };
 
-const NO_NAMES: readonly string[] = [];
-
-/** The names that are still to be walked from an event. */
-const walks = new WeakMap<FirstEvent, string[]>();
-
-/** By tenant: names that are loaded in this step, and whose neighbours were asked for. Forgotten once the step has changed them. */
-const walkedNames = new WeakMap<States, Map<string, Set<string>>>();
-
-const walkedOf = (states: States, tenant: string): Set<string> => {
-  const tenants = walkedNames.get(states) ?? new Map<string, Set<string>>();
-  walkedNames.set(states, tenants);
-  const walked = tenants.get(tenant) ?? new Set<string>();
-  tenants.set(tenant, walked);
-  return walked;
-};
-
-const evolve = (states: States, events: readonly FirstEvent[], rules: Rules): readonly Write[] => {
-  walkedNames.delete(states);
-  const tenants = new Map<string, TenantNodes>();
-  for (const event of events) {
-    const { tenant, fact, names } = placeOf(event);
-    if (names.length === 0) continue;
-    const nodes = tenants.get(tenant) ?? tenantNodes(states, tenant);
-    tenants.set(tenant, nodes);
-    nodes.add(fact, names);
-  }
-  const last = events.at(-1)?.sequence;
-  return [...tenants.values()].flatMap((nodes) => {
-    const changes = registerChanges(nodes.tenant, nodes.touched(), rules);
-    return [...nodes.writes(), ...changes, ...dutyChanges(nodes.tenant, changes, last)];
-  });
-};
-
-type TenantNodes = ReturnType<typeof tenantNodes>;
-
 /** The rows of CASE_NODES for some events, each of them once, that are in no view. */
-export const nodeRowsOf = (tenant: string, events: readonly Told[]): readonly Row[] => {
-  const nodes = tenantNodes({ get: () => undefined }, tenant);
-  for (const { fact, names } of events) nodes.add(fact, names);
+export const nodeRowsOf = (tenant: string, facts: readonly Fact[]): readonly Row[] => {
+  const nodes = tenantNodes({ get: () => undefined }, tenant, () => EMPTY);
+  for (const fact of facts) nodes.add(fact, nodesOf(fact));
   return nodes
     .writes()
     .flatMap((write) => (write.kind === "upsert" && write.table === CASE_NODES ? [write.row] : []));
 };
 
-interface NodeChange {
-  readonly before: Node;
-  now: Node;
-}
+const changesOf = <Thing>(stored: (name: string) => Thing) => {
+  const changes = new Map<string, { readonly before: Thing; now: Thing }>();
+  return {
+    before: (name: string): Thing => changes.get(name)?.before ?? stored(name),
+    now: (name: string): Thing => changes.get(name)?.now ?? stored(name),
+    change: (name: string, to: (thing: Thing) => Thing): void => {
+      const known = changes.get(name);
+      if (known) known.now = to(known.now);
+      else {
+        const before = stored(name);
+        changes.set(name, { before, now: to(before) });
+      }
+    },
+    /** A name beside others is touched by every event that has it, and mostly stays as it was. */
+    changed: () => [...changes].filter(([, { before, now }]) => before !== now),
+  };
+};
+
+const tenantNodes = (states: Pick<States, "get">, tenant: string, nodeIn: NodeIn) => {
+  const nodes = changesOf((node) => nodeIn(states.get(CASE_NODES, { tenant, node })));
+  const persons = changesOf((person) => personFrom(states.get(PERSON_NOTICES, { tenant, person })));
+  const addToPerson = (fact: Fact): void => {
+    const key = personOf(fact);
+    if (key === undefined) return;
+    const before = persons.now(key);
+    const now = personWith(before, fact);
+    persons.change(key, () => now);
+    for (const id of decisionsReached(before, now, fact)) {
+      const { first } = now;
+      if (first)
+        nodes.change(nodeName("decision", id), (node) => withBorrowed(node, borrowedNotice(first, fact, id)));
+    }
+    const [waited, waits] = [awaitedOf(before), awaitedOf(now)];
+    if (waited?.id === waits?.id) return;
+    if (waited) nodes.change(eventNode(waited.id), (node) => withAwaiting(node, false));
+    if (waits) nodes.change(eventNode(waits.id), (node) => withAwaiting(node, true));
+  };
+  return {
+    add: (fact: Fact, [home, ...others]: readonly string[], isGone = false): void => {
+      if (home === undefined) return;
+      nodes.change(home, (node) => withFact(node, fact, isGone));
+      for (const other of others) {
+        nodes.change(home, (node) => withNeighbour(node, other));
+        nodes.change(other, (node) => withNeighbour(node, home));
+      }
+      addToPerson(fact);
+    },
+    /** All changed cases, before and after. A case may have fallen apart, so each of its old parts is looked at as well. */
+    touched: (): CaseChanges => {
+      const dirty = nodes.changed().filter(([, { before, now }]) => isDirty(before, now));
+      const names = dirty.map(([name]) => name);
+      const before = casesOf(names, nodes.before);
+      const now = casesOf([...names, ...before.flatMap(({ members }) => members)], nodes.now);
+      return { before: withFacts(before), now: withFacts(now) };
+    },
+    writes: (): readonly Write[] => [
+      ...persons.changed().map(
+        ([key, { now }]): Write => ({
+          kind: "upsert",
+          table: PERSON_NOTICES,
+          row: personRow(tenant, key, now),
+        }),
+      ),
+      ...nodes
+        .changed()
+        .map(
+          ([name, { now }]): Write => ({ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, now) }),
+        ),
+    ],
+  };
+};
+
+const decisionsReached = (before: Person, now: Person, { links }: Fact): readonly string[] => {
+  if (links.decision !== undefined) return [links.decision];
+  return now.first === before.first ? [] : now.decisions;
+};
 
 /** Whether its case has other facts than before. A name of an event may stay as it was: a hub takes no more neighbours. */
-const isDirty = ({ before, now }: NodeChange): boolean =>
-  now.facts !== before.facts || now.neighbours !== before.neighbours || now.borrowed !== before.borrowed;
+const isDirty = (before: Node, now: Node): boolean =>
+  now.facts !== before.facts ||
+  now.neighbours !== before.neighbours ||
+  now.borrowed !== before.borrowed ||
+  haveExpired([now]) !== haveExpired([before]);
 
-const tenantNodes = (states: Pick<States, "get">, tenant: string) => {
-  const changes = new Map<string, NodeChange>();
-  const stored = (name: string): Node => nodeFrom(states.get(CASE_NODES, { tenant, node: name }));
-  const before = (name: string): Node => changes.get(name)?.before ?? stored(name);
-  const now = (name: string): Node => changes.get(name)?.now ?? stored(name);
-  const changeOf = (name: string): NodeChange => {
-    const known = changes.get(name);
-    if (known) return known;
-    const node = stored(name);
-    const change = { before: node, now: node };
-    changes.set(name, change);
-    return change;
-  };
-  const persons = personChanges(states, tenant, {
-    borrow: (notice, decision) => {
-      const own = changeOf(nodeName("decision", decision));
-      own.now = withBorrowed(own.now, notice);
-    },
-    mark: ({ id }, isAwaiting) => {
-      const own = changeOf(eventNode(id));
-      own.now = withAwaiting(own.now, isAwaiting);
-    },
-  });
-  return {
-    tenant,
-    add: (fact: Fact, names: readonly string[]): void => {
-      const [home, ...others] = names;
-      if (home === undefined) return;
-      const own = changeOf(home);
-      own.now = withFact(own.now, fact);
-      for (const other of others) {
-        own.now = withNeighbour(own.now, other);
-        const beside = changeOf(other);
-        beside.now = withNeighbour(beside.now, home);
-      }
-      persons.add(fact);
-    },
-    /** All changed cases, before and after. */
-    touched: (): CaseChanges => {
-      const names: string[] = [];
-      const old: string[] = [];
-      for (const [name, change] of changes) {
-        if (!isDirty(change)) continue;
-        names.push(name);
-        if (change.before !== EMPTY) old.push(name);
-      }
-      // A case may have fallen apart, so each of its old parts is looked at as well, once.
-      const seen = new Set<string>();
-      for (const name of old)
-        if (!seen.has(name))
-          for (const part of componentOf(name, before)) {
-            seen.add(part);
-            names.push(part);
-          }
-      return { before: casesOf(old, before), now: casesOf(names, now) };
-    },
-    writes: (): readonly Write[] => {
-      const writes: Write[] = [...persons.writes()];
-      for (const [name, change] of changes) {
-        // A name beside others is touched by every event that has it, and mostly stays as it was.
-        if (change.now === change.before) continue;
-        writes.push({ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, change.now) });
-      }
-      return writes;
-    },
-  };
-};
-
-interface NoticeChanges {
-  /** Gives a decision a copy of a notice. */
-  readonly borrow: (notice: Fact, decision: string) => void;
-  /** Says of a notice in its own case whether it waits for a decision. */
-  readonly mark: (notice: Fact, isAwaiting: boolean) => void;
-}
-
-const personChanges = (states: Pick<States, "get">, tenant: string, { borrow, mark }: NoticeChanges) => {
-  const persons = new Map<string, { readonly before: Person; now: Person }>();
-  const changeOf = (person: string) => {
-    const known = persons.get(person);
-    if (known) return known;
-    const before = personFrom(states.get(PERSON_NOTICES, { tenant, person }));
-    const change = { before, now: before };
-    persons.set(person, change);
-    return change;
-  };
-  return {
-    add: (fact: Fact): void => {
-      const key = personOf(fact);
-      if (key === undefined) return;
-      const person = changeOf(key);
-      const before = person.now;
-      const now = personWith(before, fact);
-      person.now = now;
-      const { decision } = fact.links;
-      const reached = decision === undefined ? (now.first === before.first ? [] : now.decisions) : [decision];
-      if (now.first) for (const id of reached) borrow(borrowedNotice(now.first, fact, id), id);
-      const [waited, waits] = [awaitedOf(before), awaitedOf(now)];
-      if (waited?.id === waits?.id) return;
-      if (waited) mark(waited, false);
-      if (waits) mark(waits, true);
-    },
-    writes: (): readonly Write[] =>
-      [...persons].flatMap(([key, { before, now }]): readonly Write[] =>
-        now === before ? [] : [{ kind: "upsert", table: PERSON_NOTICES, row: personRow(tenant, key, now) }],
-      ),
-  };
-};
-
-const casesOf = (names: readonly string[], node: (name: string) => Node): readonly (readonly Fact[])[] => {
+const casesOf = (names: readonly string[], node: (name: string) => Node) => {
   const done = new Set<string>();
-  const cases: (readonly Fact[])[] = [];
-  for (const name of names) {
-    if (done.has(name)) continue;
+  return names.flatMap((name) => {
+    if (done.has(name)) return [];
     const members = componentOf(name, node);
     for (const member of members) done.add(member);
-    const facts = factsOf(members, node);
-    if (facts.length > 0) cases.push(facts);
-  }
-  return cases;
+    return [{ members, facts: factsOf(members, node), isExpired: haveExpired(members.map(node)) }];
+  });
 };
+
+const withFacts = (cases: readonly CaseFacts[]): readonly CaseFacts[] =>
+  cases.filter(({ facts }) => facts.length > 0);

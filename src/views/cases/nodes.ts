@@ -1,6 +1,5 @@
 /**
- * A row of CASE_NODES as the rules see it, and how it grows. It depends only on the set of events, also where a limit is reached, and on which of them have
- * expired with their case.
+ * A row of CASE_NODES as the rules see it, and how it grows. It depends only on the set of events, also where a limit is reached.
  */
 import { followedBy, isShownBefore, standsAlone } from "../../law/cases/case.ts";
 import {
@@ -9,56 +8,38 @@ import {
   INCIDENT_DETECTED,
   inOrder,
   isNamelessNotice,
+  isNotice,
   type LinkKind,
-  type Links,
-  NAMED_KINDS,
   type NamedKind,
   nameByEvent,
   OBJECTION_RECEIVED,
-  type Writable,
+  renamed,
 } from "../../law/cases/fact.ts";
-import { factFrom, type StoredFact, storedFact } from "../../law/cases/stored-fact.ts";
-import { FIRST_STAYS, type Weight, weightOf } from "../../law/cases/weight.ts";
 import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
-import type { Sequence } from "../../log/outcome.ts";
-import { type Row, type RowOf, rowInteger, rowText } from "../store/tables.ts";
-import { bareNotice, borrowedNotice } from "./person-notices.ts";
+import { type Row, type RowOf, rowText } from "../store/tables.ts";
 import type { CASE_NODES } from "./tables.ts";
 
 export interface Node {
+  /** In their order, at most CASE_FACTS_MAX. */
   readonly facts: readonly Fact[];
-  readonly gone: readonly GoneFact[];
-  /** Notices that name nothing: at most one for each asset and person that the decision names (person-notices.ts). */
+  /** Notices without a name that a decision has by rule 3 of DOMAIN 2b (person-notices.ts). They count nowhere else. */
   readonly borrowed: readonly Fact[];
+  /** How many events refer to it in the first place, including those beyond the limit. */
   readonly events: number;
-  /** Times of the first and the last event that is not among the facts, as text as in these. Empty where all events are. */
-  readonly others: Times;
+  /** How many of these have expired. Waivers are among both, because they keep no case. */
+  readonly expired: number;
+  /** The times of the first and the last event beyond the limit; empty if there are none. */
+  readonly others: readonly string[];
+  /** In order, at most CASE_NEIGHBOURS_MAX and one more. */
   readonly neighbours: readonly string[];
 }
 
-type Times = readonly [first: string, last: string];
-
-/** What decides which facts of a name are kept. */
-interface Place extends Pick<Fact, "at" | "id" | "sequence"> {
-  readonly weight: Weight;
-}
-
-/** When its case expires, a fact leaves its place among the others behind, so that the same facts are kept as without retention. */
-export interface GoneFact extends Place {
-  /** The lowest sequence of the expired case. Facts that went together have the same one, and no others have it. */
-  readonly with: Sequence;
-  /** Of a decision that was made after a notice without a name: that notice, so that coverage still counts it. */
-  readonly notice?: StoredFact;
-}
-
-const NO_OTHERS: Times = ["", ""];
-
 export const EMPTY: Node = {
   facts: [],
-  gone: [],
   borrowed: [],
   events: 0,
-  others: NO_OTHERS,
+  expired: 0,
+  others: [],
   neighbours: [],
 };
 
@@ -71,166 +52,65 @@ export const eventNode = (id: string): string => `event:${id}`;
 const KINDS: readonly LinkKind[] = ["decision", "objection", "incident", "correlation"];
 
 /**
- * The names an event refers to, the most specific first: that one keeps its fact. A notice may be for everybody and name nothing; then it is a case of its
- * own, so that the register has it. An event that continues an objection or an incident without naming it may stand in a register under its own id; whatever
- * refers to it by that id belongs to its case.
+ * The names an event refers to, the most specific first: that one keeps its fact. A notice that names nothing is a case of its own. An event that continues
+ * an objection or an incident without naming it may stand in a register under its own id; whatever refers to it by that id belongs to its case.
  */
 export const nodesOf = (fact: Fact): readonly string[] => {
   const { links } = fact;
-  const names: string[] = [];
-  for (const kind of KINDS) {
-    const value = links[kind];
-    if (value !== undefined) names.push(nodeName(kind, value));
-  }
+  const names = KINDS.flatMap((kind) => (links[kind] === undefined ? [] : nodeName(kind, links[kind])));
   const followed = followedBy(fact);
   if (followed !== undefined) names.push(nodeName(followed, fact.id));
-  if (names.length === 0 && standsAlone(fact)) names.push(eventNode(fact.id));
-  return names;
+  return names.length === 0 && standsAlone(fact) ? [eventNode(fact.id)] : names;
 };
 
-const parsed = new WeakMap<Row, Node>();
+export const nodeFrom = (row: Row | undefined): Node => (row ? JSON.parse(rowText(row, "state")) : EMPTY);
 
-export const nodeFrom = (row: Row | undefined): Node => {
-  if (!row) return EMPTY;
-  const known = parsed.get(row);
-  if (known) return known;
-  const facts: readonly StoredFact[] = JSON.parse(rowText(row, "facts"));
-  const node: Node = {
-    facts: facts.map(factFrom),
-    gone: JSON.parse(rowText(row, "gone")),
-    borrowed: borrowedIn(rowText(row, "borrowed")),
-    events: rowInteger(row, "events"),
-    others: timesFrom(rowText(row, "others")),
-    neighbours: JSON.parse(rowText(row, "neighbours")),
-  };
-  parsed.set(row, node);
-  return node;
-};
-
-const borrowedIn = (text: string): readonly Fact[] => {
-  if (text === "[]") return EMPTY.borrowed;
-  const stored: readonly StoredFact[] = JSON.parse(text);
-  return stored.map((each): Fact => ({ ...factFrom(each), bySubject: true }));
-};
-
-export const rowOf = (tenant: string, name: string, node: Node): RowOf<typeof CASE_NODES> => {
-  return {
-    tenant,
-    node: name,
-    facts: arrayText(node.facts.map(storedFact)),
-    gone: arrayText(node.gone),
-    borrowed: arrayText(node.borrowed.map(storedFact)),
-    events: node.events,
-    others: node.others === NO_OTHERS ? "" : node.others.join(" "),
-    neighbours: arrayText(node.neighbours),
-  };
-};
-
-/** The two times are stored with a space between them. */
-const timesFrom = (text: string): Times => {
-  if (text === "") return NO_OTHERS;
-  const [first = "", last = ""] = text.split(" ");
-  return [first, last];
-};
-
-const arrayText = (items: readonly unknown[]): string => (items.length === 0 ? "[]" : JSON.stringify(items));
+export const rowOf = (tenant: string, node: string, state: Node): RowOf<typeof CASE_NODES> => ({
+  tenant,
+  node,
+  state: JSON.stringify(state),
+});
 
 /** Where there are too many facts, the most important ones stay, and of these the earliest, in whatever order they arrived. */
-export const withFact = (node: Node, fact: Fact): Node => {
-  const { facts, gone, borrowed, others, neighbours } = node;
-  const events = node.events + 1;
-  const isFull = facts.length + gone.length >= CASE_FACTS_MAX;
-  if (isFull && isLessThanAny(fact, node))
-    return { events, facts, gone, borrowed, others: withTime(others, fact), neighbours };
-  const last = facts.at(-1);
-  const isLast = last === undefined || inOrder(last, fact) < 0;
-  const more = isLast ? [...facts, fact] : [...facts, fact].sort(inOrder);
-  if (!isFull) return { events, facts: more, gone, borrowed, others, neighbours };
-  const least = leastOf([...more.map(placeOf), ...gone]) ?? fact;
-  const told = { events, borrowed, others: withTime(others, least), neighbours };
-  if (fact.id === least.id) return { ...told, facts, gone };
-  const isKept = ({ id }: Pick<Fact, "id">): boolean => id !== least.id;
-  return { ...told, facts: more.filter(isKept), gone: gone.filter(isKept) };
+export const withFact = (node: Node, fact: Fact, hasExpired = false): Node => {
+  const counted = { ...node, events: node.events + 1, expired: node.expired + (hasExpired ? 1 : 0) };
+  const facts = [...node.facts, fact].sort(inOrder);
+  if (facts.length <= CASE_FACTS_MAX) return { ...counted, facts };
+  const least = leastOf(facts) ?? fact;
+  const times = [...node.others, least.at].sort();
+  const others = [times.at(0) ?? "", times.at(-1) ?? ""];
+  const left = least.id === fact.id ? node.facts : facts.filter(({ id }) => id !== least.id);
+  return { ...counted, facts: left, others };
 };
 
-const withTime = ([first, last]: Times, { at }: Pick<Fact, "at">): Times => [
-  first === "" || at < first ? at : first,
-  at > last ? at : last,
-];
-
-/** True for most events of a long conversation, so it is found out without a look at all that is kept. False means that nobody knows yet. */
-const isLessThanAny = (fact: Fact, node: Node): boolean => {
-  const least = leastKept(node);
-  if (least === undefined) return false;
-  const weight = weightOf(fact);
-  // It comes after one of its own weight, so it is not the first of them.
-  if (weight === least.weight) return inOrder(least, fact) < 0;
-  return weight > least.weight && !FIRST_STAYS.includes(weight);
-};
-
-/** By the facts of a full node: nodes that differ only in their counts share them. */
-const leasts = new WeakMap<readonly Fact[], Pick<Node, "gone"> & { readonly least: Place | undefined }>();
-
-const leastKept = ({ facts, gone }: Node): Place | undefined => {
-  const known = leasts.get(facts);
-  if (known?.gone === gone) return known.least;
-  const least = leastOf([...facts.map(placeOf), ...gone]);
-  leasts.set(facts, { gone, least });
+/** `ordered`: as they happened. Without the first notice or the first making of a decision a case would say what is not true, so these stay. */
+const leastOf = (ordered: readonly Fact[]): Fact | undefined => {
+  const firsts = [ordered.find(isNotice), ordered.find(isMaking)];
+  let least: Fact | undefined;
+  for (const fact of ordered)
+    if (!firsts.includes(fact) && (least === undefined || weightOf(fact) >= weightOf(least))) least = fact;
   return least;
 };
 
-const leastOf = (places: readonly Place[]): Place | undefined => {
-  const ordered = [...places].sort(inOrder);
-  const firsts = FIRST_STAYS.map((weight) => ordered.find((place) => place.weight === weight));
-  let least: Place | undefined;
-  for (const place of ordered)
-    if (!firsts.includes(place) && (least === undefined || place.weight >= least.weight)) least = place;
-  return least;
+const isMaking = ({ type }: Pick<Fact, "type">): boolean => type === DECISION_MADE;
+
+/** What clocks and registers use. A waiver is a word of the operator about an obligation, so it is never dropped either. */
+const ANSWERS = /^(decision|objection|incident|system)\.|^(objection|human_review)$/;
+
+/** Which facts say most about a case: the lower, the more important. No register reads the others from a case. */
+export const weightOf = (fact: Pick<Fact, "type">): number => {
+  if (isMaking(fact)) return 2;
+  if (isNotice(fact)) return 1;
+  return ANSWERS.test(fact.type) ? 0 : 3;
 };
 
-const placeOf = (fact: Fact): Place => {
-  const { at, id, sequence } = fact;
-  return { at, id, sequence, weight: weightOf(fact) };
-};
-
-/** The node without the facts for which `goneWith` returns a sequence. `known`: what is left of them, if they went before. */
-export const withoutFacts = (
-  node: Node,
-  goneWith: (fact: Fact) => Sequence | undefined,
-  known?: ReadonlyMap<string, GoneFact>,
-): Node => {
-  const left: Fact[] = [];
-  const gone = [...node.gone];
-  for (const fact of node.facts) {
-    const expired = goneWith(fact);
-    if (expired === undefined) left.push(fact);
-    else gone.push(known?.get(fact.id) ?? { ...placeOf(fact), with: expired, ...noticeKept(node, fact) });
-  }
-  const rest = { ...node, facts: left, gone: gone.sort(inOrder) };
-  return { ...rest, borrowed: borrowedBy(rest) };
-};
-
-const noticeKept = ({ borrowed }: Node, made: Fact): Pick<GoneFact, "notice"> => {
-  const notice = borrowed.find((each) => isMadeAfter(each)(made));
-  return notice ? { notice: storedFact(bareNotice(notice)) } : {};
-};
-
-/** The notices that decisions had which have gone. */
-export const noticesGone = (node: Node, gone: readonly GoneFact[]): readonly Fact[] =>
-  gone.flatMap(({ id, notice }) => {
-    const made = notice && node.facts.find((fact) => fact.id === id);
-    return made ? [borrowedNotice(factFrom(notice), made, made.links.decision ?? "")] : [];
-  });
-
-/** The makings of a decision, of the same asset about the same person, before which a notice was shown. */
 const isMadeAfter =
   (notice: Fact) =>
   (fact: Fact): boolean =>
-    fact.type === DECISION_MADE && isShownBefore(notice, fact);
+    isMaking(fact) && isShownBefore(notice, fact);
 
-/** Those whose decision is still there. */
 const borrowedBy = ({ facts, borrowed }: Pick<Node, "facts" | "borrowed">): readonly Fact[] =>
-  borrowed.length === 0 ? borrowed : borrowed.filter((notice) => facts.some(isMadeAfter(notice)));
+  borrowed.filter((notice) => facts.some(isMadeAfter(notice)));
 
 /** Of the notices of one asset and person the first counts. */
 export const withBorrowed = (node: Node, notice: Fact): Node => {
@@ -247,46 +127,36 @@ export const withAwaiting = (node: Node, isAwaiting: boolean): Node => {
   const isToChange = (fact: Fact): boolean =>
     isNamelessNotice(fact) && (fact.awaitsDecision === true) !== isAwaiting;
   if (!node.facts.some(isToChange)) return node;
-  const facts = node.facts.map((fact) => {
+  const facts = node.facts.map((fact): Fact => {
     if (!isToChange(fact)) return fact;
-    return isAwaiting ? { ...fact, awaitsDecision: true as const } : withoutAwaiting(fact);
+    const { awaitsDecision: _, ...other } = fact;
+    return isAwaiting ? { ...other, awaitsDecision: true } : other;
   });
   return { ...node, facts };
 };
 
-export const withoutAwaiting = ({ awaitsDecision: _, ...fact }: Fact): Fact => fact;
-
+/** A hub keeps one neighbour more than the limit, by which it is known. */
 export const withNeighbour = (node: Node, neighbour: string): Node => {
   if (node.neighbours.includes(neighbour)) return node;
-  if (node.neighbours.length === 0)
-    return {
-      events: node.events,
-      facts: node.facts,
-      gone: node.gone,
-      borrowed: node.borrowed,
-      others: node.others,
-      neighbours: [neighbour],
-    };
-  const neighbours = [...node.neighbours, neighbour].sort();
-  if (neighbours.length > CASE_NEIGHBOURS_MAX + 1) neighbours.pop();
-  return neighbours.length === node.neighbours.length &&
-    neighbours.every((name, index) => name === node.neighbours[index])
+  const neighbours = [...node.neighbours, neighbour].sort().slice(0, CASE_NEIGHBOURS_MAX + 1);
+  return neighbours.length === node.neighbours.length && !neighbours.includes(neighbour)
     ? node
     : { ...node, neighbours };
 };
 
+/** The facts of a case, and whether it has expired: it is shown as long as one of its events is. */
+export interface CaseFacts {
+  readonly facts: readonly Fact[];
+  readonly isExpired: boolean;
+}
+
+export const haveExpired = (nodes: readonly Node[]): boolean =>
+  nodes.some(({ events }) => events > 0) && nodes.every(({ events, expired }) => expired >= events);
+
 /** A name that stands beside too many others says nothing, such as the run of a batch job, or a constant. */
 export const isHub = ({ neighbours }: Node): boolean => neighbours.length > CASE_NEIGHBOURS_MAX;
 
-const isOnly = (name: string, names: readonly string[]): boolean => names.length === 1 && names[0] === name;
-
-/** The nodes that can be reached from this one over names that are no hubs. */
 export const componentOf = (start: string, node: (name: string) => Node): readonly string[] => {
-  const { neighbours } = node(start);
-  const [beside] = neighbours;
-  if (beside === undefined) return [start];
-  // Most cases are a decision and a correlation, each with the other as its only neighbour.
-  if (neighbours.length === 1 && isOnly(start, node(beside).neighbours)) return [start, beside];
   const found = new Set([start]);
   for (const name of found) {
     const here = node(name);
@@ -297,67 +167,43 @@ export const componentOf = (start: string, node: (name: string) => Node): readon
 };
 
 /**
- * The facts of a case. An objection_id or incident_id that stands beside too many others connects nothing, and so names nothing either: what it would name is
- * named by its own event, as if it had no name. Other names among the facts of a hub have cases of their own, so here the first event of the hub that uses
- * such a name stands for it. No event can give these names to anything. Otherwise two cases would have a row with the same key in a register, and the one
- * that arrives last would overwrite the other.
+ * The facts of a case. A name of an objection or an incident that stands beside too many others connects nothing, and so names nothing either: what it would
+ * name is named by its own event, which no event can do (fact.ts). Otherwise two cases would have a row with the same key in a register.
  */
-export const factsOf = (names: readonly string[], node: (name: string) => Node): readonly Fact[] => {
-  const withoutHubs: NameOf = (kind, value, fact) =>
-    isHub(node(nodeName(kind, value))) ? ownName(kind, fact) : value;
-  const facts: Fact[] = [];
-  for (const name of names) {
+export const factsOf = (names: readonly string[], node: (name: string) => Node): readonly Fact[] =>
+  names.flatMap((name) => {
     const own = node(name);
-    if (isHub(own)) for (const fact of factsOfHub(name, own)) facts.push(fact);
-    else for (const fact of own.facts) facts.push(renamed(fact, withoutHubs));
-    for (const notice of borrowedBy(own)) facts.push(notice);
-  }
-  return facts;
-};
+    return [...(isHub(own) ? factsOfHub(name, own) : factsBesideHubs(own, node)), ...borrowedBy(own)];
+  });
 
-/** Nodes beside a hub are not loaded: there may be any number of them. */
+const factsBesideHubs = ({ facts }: Node, node: (name: string) => Node): readonly Fact[] =>
+  facts.map((fact) => {
+    const named = renamed(fact, (kind, value) =>
+      isHub(node(nodeName(kind, value))) ? ownName(kind, fact) : value,
+    );
+    return named === fact || followedBy(fact) !== undefined
+      ? named
+      : { ...named, standsAs: nameByEvent(fact) };
+  });
+
+/** Other names in it have cases of their own: the first event of the hub that uses such a name stands for it, and so does what its own id names. */
 const factsOfHub = (home: string, { facts }: Node): readonly Fact[] => {
   const firsts = new Map<string, string>();
-  for (const fact of facts)
-    for (const kind of NAMED_KINDS) {
-      const value = fact.links[kind];
-      if (value === undefined) continue;
-      const name = nodeName(kind, value);
-      if (!firsts.has(name)) firsts.set(name, nameByEvent(fact));
-    }
-  const nameOf: NameOf = (kind, value, fact) => {
-    const name = nodeName(kind, value);
-    return name === home ? ownName(kind, fact) : firsts.get(name);
-  };
   return facts.map((fact) => {
-    const named = renamed(fact, nameOf);
-    // What its id names has a case of its own as well.
-    return followedBy(fact) === undefined ? named : { ...named, standsAs: nameByEvent(fact) };
+    const own = nameByEvent(fact);
+    const named = renamed(fact, (kind, value) => {
+      const name = nodeName(kind, value);
+      if (name === home) return ownName(kind, fact);
+      const first = firsts.get(name) ?? own;
+      firsts.set(name, first);
+      return first;
+    });
+    return { ...named, standsAs: own };
   });
 };
 
-/** The name for an event that opens something; undefined for any other. */
 const ownName = (kind: NamedKind, fact: Fact): string | undefined => {
   const isOpening =
     kind === "objection" ? OBJECTION_RECEIVED.includes(fact.type) : fact.type === INCIDENT_DETECTED;
   return isOpening ? nameByEvent(fact) : undefined;
-};
-
-/** What stands in the place of a name in a fact; undefined where nothing does. */
-type NameOf = (kind: NamedKind, value: string, fact: Fact) => string | undefined;
-
-const renamed = (fact: Fact, nameOf: NameOf): Fact => {
-  let links: Writable<Links> | undefined;
-  for (const kind of NAMED_KINDS) {
-    const value = fact.links[kind];
-    const name = value === undefined ? undefined : nameOf(kind, value, fact);
-    if (name === value) continue;
-    links ??= { ...fact.links };
-    if (name === undefined) delete links[kind];
-    else links[kind] = name;
-  }
-  if (links === undefined) return fact;
-  return followedBy(fact) === undefined
-    ? { ...fact, links, standsAs: nameByEvent(fact) }
-    : { ...fact, links };
 };

@@ -1,26 +1,36 @@
 /** A case and everything known of it, found by one of the names to which its events refer. */
-import type { Fact, LinkKind } from "../../law/cases/fact.ts";
+
+import { eventFacts } from "../../event/facts.ts";
+import { timeKey } from "../../event/formats.ts";
+import { readEvent } from "../../event/read-event.ts";
+import { type Fact, factOf, type LinkKind } from "../../law/cases/fact.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import { isWaiver } from "../../law/obligations/waivers.ts";
-import type { Sequence } from "../../log/outcome.ts";
-import { searchQuery } from "../events/queries.ts";
+import { findEvent } from "../events/queries.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
 import { type Row, rowText } from "../store/tables.ts";
 import type { ViewStore } from "../store/view-store.ts";
-import { type CaseView, caseView } from "./case-view.ts";
-import { componentOf, eventNode, factsOf, isHub, type Node, nodeFrom, nodeName } from "./nodes.ts";
+import {
+  componentOf,
+  EMPTY,
+  eventNode,
+  factsOf,
+  haveExpired,
+  isHub,
+  type Node,
+  nodeFrom,
+  nodeName,
+  nodesOf,
+} from "./nodes.ts";
+import { OBLIGATIONS } from "./registers/obligations.ts";
+import { type CaseView, caseView } from "./registers/register.ts";
 import { CASE_NODES } from "./tables.ts";
 
 export interface FoundCase extends CaseView {
-  /**
-   * Events of the case, without the facts that expired with an earlier case of the same names. More than there are facts where a name has more events than
-   * are kept.
-   */
+  /** More than there are facts where a name has more events than are kept; 0 after the case has expired. */
   readonly events: number;
-  /** Times of the first and the last event of the case. Where an earlier case of the same names has expired, only of the events that are kept. */
   readonly firstAt: string | undefined;
   readonly lastAt: string | undefined;
-  /** Whether an earlier case of the same names has expired. */
   readonly hasExpired: boolean;
   /** Whether the name stands beside so many others that it holds no case together. Then everything with a name of its own is a case of its own. */
   readonly isShared: boolean;
@@ -34,42 +44,24 @@ export const findCase = async (
   const start = nodeName(kind, value);
   const rows = await loadNodes(views, tenant, [start]);
   if (rows.size === 0) return undefined;
-  const node = (name: string): Node => nodeFrom(rows.get(name));
+  const node = nodesIn(rows);
   const names = componentOf(start, node);
   const members = names.map(node);
-  const facts = factsOf(names, node);
+  const hasExpired = haveExpired(members);
+  const facts = hasExpired ? [] : factsOf(names, node);
   // Waivers are no events of the tenant.
   const waivers = facts.filter(isWaiver).length;
-  const events = members.reduce((sum, each) => sum + each.events - each.gone.length, -waivers);
-  const hasExpired = members.some(({ gone }) => gone.length > 0);
+  const events = hasExpired ? 0 : members.reduce((sum, each) => sum + each.events, -waivers);
   const view = caseView(tenant, facts, rules);
-  const others = hasExpired ? [] : members.flatMap((each) => each.others.filter((time) => time !== ""));
+  const others = hasExpired ? [] : members.flatMap((each) => each.others);
   const times = [...view.is.facts.map(({ at }) => at), ...others].sort();
-  return {
-    ...view,
-    events,
-    firstAt: times.at(0),
-    lastAt: times.at(-1),
-    hasExpired,
-    isShared: isHub(node(start)),
-  };
+  const isShared = isHub(node(start));
+  return { ...view, events, firstAt: times.at(0), lastAt: times.at(-1), hasExpired, isShared };
 };
 
-/**
- * Whether nothing of the case is left. Expired facts may have taken all places of a name, so that an event that came later is no fact. So the events of the
- * correlation are asked for as well.
- */
-export const isCaseExpired = async (
-  views: Pick<ViewStore, "select">,
-  tenant: string,
-  correlationId: string,
-  { is, hasExpired }: FoundCase,
-  upTo?: Sequence,
-): Promise<boolean> => {
-  if (is.facts.length > 0 || !hasExpired) return false;
-  const filter = { correlationId, timeField: "timestamp", order: "asc" } as const;
-  const shown = await views.select(searchQuery(tenant, filter, { after: undefined, upTo, rowsMax: 1 }));
-  return shown.length === 0;
+const nodesIn = (rows: ReadonlyMap<string, Row>): ((name: string) => Node) => {
+  const nodes = new Map([...rows].map(([name, row]) => [name, nodeFrom(row)]));
+  return (name) => nodes.get(name) ?? EMPTY;
 };
 
 /** The names by which an event belongs to the case of a correlation, even if it is not among the facts that are kept; those of its nameless notices too. */
@@ -80,7 +72,7 @@ export const namesOfCase = async (
 ): Promise<ReadonlySet<string>> => {
   const start = nodeName("correlation", correlationId);
   const rows = await loadNodes(views, tenant, [start]);
-  const node = (name: string): Node => nodeFrom(rows.get(name));
+  const node = nodesIn(rows);
   const names = componentOf(start, node);
   const notices = names.flatMap((name) => node(name).borrowed.map(({ id }) => eventNode(id)));
   return new Set([...names, ...notices]);
@@ -107,7 +99,6 @@ export const loadNodes = async (
   return nodes;
 };
 
-/** The stored events of some facts, by event_id, without those that have expired. */
 export const eventsOfFacts = async (
   views: Pick<ViewStore, "load">,
   tenant: string,
@@ -118,4 +109,22 @@ export const eventsOfFacts = async (
     facts.map(({ id }) => ({ tenant, event_id: id })),
   );
   return new Map(rows.filter((row) => !isExpired(row)).map((row) => [rowText(row, "event_id"), row]));
+};
+
+export const findObligation = async (
+  views: Pick<ViewStore, "load">,
+  tenant: string,
+  obligationId: string,
+): Promise<Row | undefined> => (await views.load(OBLIGATIONS, [{ tenant, obligation_id: obligationId }]))[0];
+
+/** The name by which a waiver finds the case of the obligation: that of the event that started it. Undefined if that event has expired. */
+export const caseNameOf = async (
+  views: ViewStore,
+  tenant: string,
+  obligation: Row,
+): Promise<string | undefined> => {
+  const event = await findEvent(views, tenant, rowText(obligation, "started_by"));
+  if (event?.kind !== "stored") return undefined;
+  const facts = eventFacts(readEvent(event.eventText));
+  return facts && nodesOf(factOf(facts, event.sequence, timeKey(event.receivedAt)))[0];
 };

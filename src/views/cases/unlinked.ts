@@ -15,13 +15,11 @@ import { type FoundCase, findCase } from "./queries.ts";
 type Views = Pick<ViewStore, "select" | "load">;
 
 export interface BesideDecision {
-  /** In order. */
   readonly unlinked: readonly Unlinked[];
   /** Notices without a name, shown before the decision, beside the first one, which is among its facts. */
   readonly notices: readonly Fact[];
 }
 
-/** `row`: that of the decision in the register. */
 export const findBeside = async (
   views: Views,
   tenant: string,

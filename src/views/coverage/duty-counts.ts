@@ -10,21 +10,17 @@ export const DUTY_COUNTS = {
     /** A legal basis; `any` for duties that apply to everybody, `policy` for rules of the operator. */
     law: TEXT,
     duty: TEXT,
-    /** All that is counted here: also what is not due yet, or was waived. */
     required: INTEGER,
     in_time: INTEGER,
     late: INTEGER,
-    /** Due and not met. */
     unmet: INTEGER,
   },
   primaryKey: ["tenant", "asset_id", "law", "duty"],
   indexes: [["tenant", "law", "asset_id", "duty"]],
 } as const satisfies Omit<Table, "name">;
 
-/** A row of all these tables as a type. */
 export type DutyCount = RowOf<typeof DUTY_COUNTS & { readonly name: string }>;
 
-/** With what only obligations with a clock have. */
 export interface CoverageCount extends DutyCount {
   readonly open: number;
   readonly waived: number;

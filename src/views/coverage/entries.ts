@@ -5,9 +5,8 @@ import { auditedDates, BIAS_AUDIT, dateInNewYork, joinedDates } from "../../law/
 import { clauseOf } from "../../law/obligations/duties.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import { COVERAGE_EXAMPLES_MAX } from "../../limits.ts";
-import type { BiasAudit } from "../audits/completed-audits.ts";
-import { COVERAGE_OPEN } from "../cases/registers/coverage.ts";
-import { LL144_USES } from "../cases/registers/ll144-uses.ts";
+import type { BiasAudit } from "../audits/queries.ts";
+import { COVERAGE_OPEN, LL144_USES } from "../cases/registers/coverage.ts";
 import { findExpired } from "../events/earlier.ts";
 import { rowInteger } from "../store/tables.ts";
 import { type TenantQuery, tenantTotals } from "../store/tenant-query.ts";
@@ -36,11 +35,9 @@ interface Counts extends Pick<CoverageCount, "in_time" | "late" | "unmet" | "wai
 }
 
 export interface CoverageEntry extends Counts, Pick<CoverageCount, "asset_id" | "law" | "duty"> {
-  /** In time divided by due; null if nothing was due. */
   readonly ratio: number | null;
   readonly state: CoverageState;
   readonly clause: string | null;
-  /** RFC 3339; null if there is no evidence. */
   readonly last_evidence_at: string | null;
   readonly example_event_ids: readonly string[];
   readonly warnings: readonly CoverageWarning[];
@@ -94,7 +91,6 @@ const countsOf = async (
   return { due: in_time + late + unmet, in_time, late, unmet, pending: open - overdue, waived };
 };
 
-/** Separate so that a test can ask the database for its plan. */
 export const overdueQuery = (
   { tenant, asset_id, law, duty }: Pick<CoverageCount, "tenant" | "asset_id" | "law" | "duty">,
   at: string,
@@ -118,7 +114,6 @@ interface Found {
   readonly row: CoverageCount;
   readonly count: Counts;
   readonly isStale: boolean;
-  /** Newest first. */
   readonly newest: readonly Evidence[];
 }
 
@@ -178,7 +173,6 @@ const withAudits = async (
   return { ...count, in_time: inTime, unmet: required - inTime };
 };
 
-/** Separate so that a test can ask the database for its plan. */
 export const usesQuery = (
   tenant: string,
   assetId: string,

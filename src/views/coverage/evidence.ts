@@ -19,7 +19,6 @@ import type { ViewStore } from "../store/view-store.ts";
 import type { DutyCount } from "./duty-counts.ts";
 
 export interface Evidence {
-  /** The event's time, as text that sorts by time. */
   readonly at: string;
   readonly eventId: string;
 }
@@ -82,7 +81,6 @@ const once = <Found>(ask: (assetId: string) => Promise<Found>): ((assetId: strin
   };
 };
 
-/** Separate, like the next one, so that a test can ask the database for its plan. */
 export const newestQuery = (
   tenant: string,
   list: List,

@@ -9,14 +9,11 @@ import { DEADLINE_LAWS, DEADLINES, type Deadline, namedBases } from "../../law/o
 import { ANY_LAW } from "../../law/obligations/duties.ts";
 
 export interface KnownLegalBasis {
-  /** As in the `legal_bases` of an event. */
   readonly name: string;
   readonly title: string;
-  /** The clocks that an event with this basis starts, beside those that need no basis. */
   readonly clocks: readonly Deadline[];
 }
 
-/** Laws that no classification cites. */
 const OTHER_TITLES: Readonly<Record<string, string>> = {
   eu_ai_act_art_26: "EU AI Act, deployers of high-risk systems",
   eu_ai_act_art_73: "EU AI Act, serious incidents",
@@ -33,7 +30,6 @@ const clocksOf = (name: string): readonly Deadline[] => {
   return DEADLINES.filter(({ bases }) => bases.some((basis) => named.includes(basis)));
 };
 
-/** The law under which the operator's own rules are counted. */
 const POLICY_LAW = "policy";
 
 /** Names that only the star of a floor matches do not count: they may be misspelt. */

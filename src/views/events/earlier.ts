@@ -32,7 +32,6 @@ export const findEarlier = async (search: {
   return undefined;
 };
 
-/** The events that the views no longer show. */
 export const findExpired = async (
   views: Pick<ViewStore, "select">,
   tenant: string,
@@ -57,7 +56,6 @@ const identitiesOf = async (
   return found;
 };
 
-/** Separate so that a test can ask the database for its plan. At least one id and at most EVENT_IDS_PER_QUERY. */
 export const earlierQuery = (tenant: string, eventIds: readonly string[]): TenantQuery => {
   // Filled up, so that databases prepare one statement instead of one for each number of ids.
   const values = Array.from(

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createInMemoryView, type InMemoryView } from "../../../test/projections/in-memory-view.ts";
 import { messageOf, simpleEvent } from "../../../test/projections/records.ts";
 import type { StoredMessage } from "../../log/event-log.ts";
@@ -176,51 +175,4 @@ test("a record whose event lacks what a row needs is a dead letter, and the othe
     { sequence: 2, tenant: "acme", eventId: "evt_2", code: "invalid_event" },
   ]);
   expect(view.rows(EVENTS)).toMatchObject([{ event_id: "evt_3" }]);
-});
-
-const anyEvents = fc.uniqueArray(
-  fc.record({
-    id: fc.string({ minLength: 1, unit: "binary" }),
-    legal_bases: fc.array(fc.constantFrom("a", "b", "c")),
-    tags: fc.dictionary(fc.string({ unit: "binary" }), fc.oneof(fc.string(), fc.integer(), fc.boolean())),
-    correlation_id: fc.option(fc.string({ unit: "binary" })),
-  }),
-  { selector: ({ id }) => id, maxLength: 20 },
-);
-
-test("reading every record a second time changes nothing", async () => {
-  await fc.assert(
-    fc.asyncProperty(anyEvents, async (events) => {
-      const messages = events.map(({ id, ...rest }, index) =>
-        messageOf(index + 1, { event: simpleEvent(id, rest) }),
-      );
-      const { before, after, deadLetters } = await project(messages, messages);
-      expect(before.rows).toHaveLength(events.length);
-      expect(after).toEqual(before);
-      expect(deadLetters).toEqual([]);
-    }),
-  );
-});
-
-test("distinct events give the same rows in any order and in groups of any size", async () => {
-  const shuffles = anyEvents.chain((events) => {
-    const messages = events.map(({ id, ...rest }, index) =>
-      messageOf(index + 1, { event: simpleEvent(id, rest) }),
-    );
-    return fc.record({
-      messages: fc.constant(messages),
-      shuffled: fc.shuffledSubarray(messages, { minLength: messages.length }),
-      groupSize: fc.integer({ min: 1, max: 7 }),
-    });
-  });
-  await fc.assert(
-    fc.asyncProperty(shuffles, async ({ messages, shuffled, groupSize }) => {
-      const { after } = await project([], messages);
-      const view = createInMemoryView(eventsProjection);
-      for (let start = 0; start < shuffled.length; start += groupSize) {
-        await view.take(shuffled.slice(start, start + groupSize));
-      }
-      expect(stateOf(view)).toEqual(after);
-    }),
-  );
 });

@@ -1,7 +1,6 @@
 /**
- * The view `events`: every event once, under (tenant, event_id). The broker recognizes a repeated event for ten minutes only; this rule holds for
- * ever: the first one stays, the same one again changes nothing, and a different one with the same event_id becomes a dead letter,
- * `event_id_conflict`. The content of an expired event is not known any more: whatever comes with its event_id is a repeat.
+ * The view `events`: every event once, under (tenant, event_id). The first one stays, the same one again changes nothing, and a different one with the same
+ * event_id becomes a dead letter, `event_id_conflict`. Whatever comes with the event_id of an expired event is a repeat.
  */
 
 import { classOf, classText, countedFrom } from "../../access/retention/age.ts";
@@ -14,15 +13,14 @@ import { below, type Level } from "../kit/level.ts";
 import type { Evolution, RecordProjection, Rejection, States, StoredRecord } from "../kit/projection.ts";
 import { type Row, type RowOf, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
-import { expireEventsAlike } from "./expire-alike.ts";
+import { expireEventsAlike } from "./expiry.ts";
 import { eventLabels } from "./labels.ts";
-import { EVENT_WORDS, EVENTS, EVENTS_VIEW, EXPIRY_RUNS, isExpired, sequenceOf } from "./tables.ts";
+import { EVENT_WORDS, EVENTS, EVENTS_VIEW, isExpired, sequenceOf } from "./tables.ts";
 import { eventWords } from "./words.ts";
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
   const writes: Write[] = [];
   const rejected: Rejection[] = [];
-  /** The first records of this group by event_id, for each tenant. */
   const tenants: Level<Level<First>> = new Map();
   for (const stored of records) {
     const { facts, sequence } = stored;
@@ -47,7 +45,6 @@ const evolve = (states: States, records: readonly StoredRecord[]): Evolution => 
 
 interface First {
   readonly sequence: Sequence;
-  /** Undefined if it has expired. */
   readonly record: { readonly eventText: string } | undefined;
 }
 
@@ -93,9 +90,8 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
 
 export const eventsProjection: RecordProjection = {
   name: EVENTS_VIEW,
-  version: 23,
-  tables: [EVENTS, EXPIRY_RUNS],
-  besideLog: [EXPIRY_RUNS],
+  version: 26,
+  tables: [EVENTS],
   textIndexes: [EVENT_WORDS],
   expireAlike: (live, made) => expireEventsAlike(live, made, eventsProjection),
   stateKeys: eventsKeys,

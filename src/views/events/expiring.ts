@@ -1,6 +1,6 @@
 /**
- * Which events expire next under a policy. Events of one class expire in the order from which their ages count, so a page is merged from the
- * first rows of each class.
+ * Which events expire next under a policy. Events of one class expire in the order from which their ages count, so a page is merged from the first rows of
+ * each class.
  */
 
 import { ageOf, classText, RETENTION_CLASSES, type RetentionClass } from "../../access/retention/age.ts";
@@ -15,7 +15,7 @@ import type { ViewStore } from "../store/view-store.ts";
 import { factsIn } from "./expiry.ts";
 import { EVENTS, EVENTS_VIEW } from "./tables.ts";
 
-export interface ExpiringAsked {
+interface ExpiringAsked {
   readonly tenant: string;
   readonly policy: RetentionPolicy;
   /** Times of expiry, as text that sorts by time. */
@@ -36,13 +36,6 @@ type ExpiringPage =
   | { readonly kind: "page"; readonly events: readonly Expiring[]; readonly nextCursor: string | null }
   | { readonly kind: "invalid_cursor" };
 
-interface Placed {
-  readonly kept: RetentionClass;
-  readonly eventId: string;
-  readonly sequence: number;
-  readonly expires: string;
-}
-
 export const readExpiring = async (
   views: Pick<ViewStore, "select" | "load">,
   asked: ExpiringAsked,
@@ -52,35 +45,51 @@ export const readExpiring = async (
   const scope = JSON.stringify(["expiring", asked, order]);
   const start = cursor === undefined ? undefined : readCursor(cursor, scope);
   if (start?.kind === "invalid_cursor") return start;
-  const [expires, sequence] = start?.place ?? [];
-  const found: Placed[] = [];
+  const [after, afterSequence] = start?.place ?? [];
+  const found: (Placed & { readonly kept: RetentionClass; readonly key: { readonly event_id: string } })[] =
+    [];
   for (const { kept, days, where } of shelves(asked)) {
-    const rows = await views.select(
-      tenantList({
-        ...{ tenant, table: EVENTS, columns: ["event_id", "sequence", "counted_from"], where, order },
-        orderBy: ["counted_from", "sequence"],
-        after: expires === undefined ? undefined : [shifted(String(expires), -days), Number(sequence)],
-        rowsMax: limit + 1,
-      }),
-    );
-    for (const row of rows)
-      found.push({
-        kept,
-        eventId: rowText(row, "event_id"),
-        sequence: rowInteger(row, "sequence"),
-        expires: shifted(rowText(row, "counted_from"), days),
-      });
+    const query = tenantList({
+      ...{ tenant, table: EVENTS, columns: ["event_id", "sequence", "counted_from"], where, order },
+      orderBy: ["counted_from", "sequence"],
+      after: after === undefined ? undefined : [shifted(String(after), -days), Number(afterSequence)],
+      rowsMax: limit + 1,
+    });
+    for (const row of await views.select(query)) {
+      const [sequence, expires] = [rowInteger(row, "sequence"), shifted(rowText(row, "counted_from"), days)];
+      found.push({ kept, key: { event_id: rowText(row, "event_id") }, sequence, expires });
+    }
   }
-  const sign = order === "asc" ? 1 : -1;
-  found.sort((one, other) => sign * (compared(one.expires, other.expires) || one.sequence - other.sequence));
+  found.sort((one, other) => (order === "asc" ? byExpiry(one, other) : byExpiry(other, one)));
   const page = found.slice(0, limit);
+  const rows = await views.load(
+    EVENTS,
+    page.map(({ key }) => ({ tenant, ...key })),
+  );
+  const byId = new Map(rows.map((row) => [rowText(row, "event_id"), row]));
+  const events = page.flatMap(({ kept, key, expires }): readonly Expiring[] => {
+    const row = byId.get(key.event_id);
+    const facts = row && factsIn(row);
+    // It has expired since its place was read.
+    if (!row || !facts) return [];
+    const [received, countedFrom] = [rowText(row, "received"), rowText(row, "counted_from")];
+    return [{ kept, facts, received, countedFrom, expires }];
+  });
   const last = found.length > limit ? page.at(-1) : undefined;
   return {
     kind: "page",
-    events: await loaded(views, tenant, page),
+    events,
     nextCursor: last ? writeCursor({ place: [last.expires, last.sequence], scope }) : null,
   };
 };
+
+interface Placed {
+  readonly sequence: number;
+  readonly expires: string;
+}
+
+const byExpiry = (one: Placed, other: Placed): number =>
+  one.expires === other.expires ? one.sequence - other.sequence : one.expires < other.expires ? -1 : 1;
 
 export const countExpiring = (views: Pick<ViewStore, "select">, asked: ExpiringAsked): Promise<Count> =>
   countList(views, asked.tenant, BY_AGE, { where: [], anyOf: shelves(asked).map(({ where }) => where) });
@@ -92,50 +101,17 @@ const BY_AGE: List = {
   filters: [],
 };
 
-/** An event that expired since its place was read is left out. */
-const loaded = async (
-  views: Pick<ViewStore, "load">,
-  tenant: string,
-  places: readonly Placed[],
-): Promise<readonly Expiring[]> => {
-  const rows = await views.load(
-    EVENTS,
-    places.map(({ eventId }) => ({ tenant, event_id: eventId })),
-  );
-  const byId = new Map(rows.map((row) => [rowText(row, "event_id"), row]));
-  return places.flatMap(({ kept, eventId, expires }) => {
-    const row = byId.get(eventId);
-    const facts = row && factsIn(row);
-    if (!row || !facts) return [];
-    const [received, countedFrom] = [rowText(row, "received"), rowText(row, "counted_from")];
-    return [{ kept, facts, received, countedFrom, expires }];
-  });
-};
-
-interface Shelf {
-  readonly kept: RetentionClass;
-  readonly days: number;
-  readonly where: readonly Condition<"retention_class" | "counted_from">[];
-}
-
 /** The classes that expire at all. */
-const shelves = ({ policy, from, to = YEAR_9999 }: ExpiringAsked): readonly Shelf[] =>
+const shelves = ({ policy, from, to = YEAR_9999 }: ExpiringAsked) =>
   RETENTION_CLASSES.flatMap((kept) => {
     const { days } = ageOf(policy, kept);
     if (days === null) return [];
-    return [
-      {
-        kept,
-        days,
-        where: [
-          { kind: "equals", column: "retention_class", value: classText(kept) },
-          {
-            ...{ kind: "range", column: "counted_from", to: shifted(to, -days) },
-            from: from === undefined ? undefined : shifted(from, -days),
-          },
-        ] as const,
-      },
+    const start = from === undefined ? undefined : shifted(from, -days);
+    const where: readonly Condition<"retention_class" | "counted_from">[] = [
+      { kind: "equals", column: "retention_class", value: classText(kept) },
+      { kind: "range", column: "counted_from", from: start, to: shifted(to, -days) },
     ];
+    return [{ kept, days, where }];
   });
 
 /** Later years do not sort as text. */
@@ -148,5 +124,3 @@ const shifted = (time: string, days: number): string => {
   const date = new Date(Date.parse(`${time.slice(0, DATE_CHARACTERS)}T00:00:00Z`) + days * DAY_MS);
   return date.toISOString().slice(0, -"T00:00:00.000Z".length) + time.slice(DATE_CHARACTERS);
 };
-
-const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

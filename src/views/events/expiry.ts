@@ -1,12 +1,12 @@
-/** Which events of the view `events` are due to expire, and what is left of an expired event. */
+/** Which events of the view `events` are due to expire, and what is left of an expired event: its identity, which no search finds. */
 
 import { classText, type RetentionClass } from "../../access/retention/age.ts";
 import { type EventFacts, eventFacts } from "../../event/facts.ts";
 import { readEvent } from "../../event/read-event.ts";
-import { type Row, type RowOf, rowInteger, rowText, type Table } from "../store/tables.ts";
+import { keyText, type Row, type RowOf, rowInteger, rowText } from "../store/tables.ts";
 import { type TenantQuery, tenantList } from "../store/tenant-query.ts";
-import type { Write } from "../store/view-store.ts";
-import { EVENT_WORDS, EVENTS } from "./tables.ts";
+import type { Snapshot, ViewDefinition, ViewStore, Write } from "../store/view-store.ts";
+import { EVENT_WORDS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
 
 /** Rows of one class whose age counts from before a time, the oldest first. */
 export const dueQuery = (parts: {
@@ -38,11 +38,9 @@ const COLUMNS = Object.keys(EVENTS.columns).filter((name): name is keyof typeof 
   Object.hasOwn(EVENTS.columns, name),
 );
 
-/** Read from the event's own text, which decides; the columns only find the event. */
 export const factsIn = (row: Row): EventFacts | undefined => eventFacts(readEvent(rowText(row, "event")));
 
-/** The row becomes a tombstone, which no search finds. */
-export const expiryWrites = (row: Row, expiredAt: string): readonly Write[] => {
+export const tombstoneWrites = (row: Row, expiredAt: string): readonly Write[] => {
   const [tenant, sequence] = [rowText(row, "tenant"), rowInteger(row, "sequence")];
   const tombstone: RowOf<typeof EVENTS> = {
     tenant,
@@ -63,5 +61,26 @@ export const expiryWrites = (row: Row, expiredAt: string): readonly Write[] => {
   ];
 };
 
-export const keyOf = (table: Table, row: Row): Row =>
-  Object.fromEntries(table.primaryKey.map((name) => [name, row[name] ?? null]));
+export const keyOf = (row: Row) => ({
+  tenant: rowText(row, "tenant"),
+  event_id: rowText(row, "event_id"),
+});
+
+/** For a view that was just made from the log, in which nothing has expired: the same events expire as in the live one. */
+export const expireEventsAlike = async (
+  live: Snapshot,
+  made: Pick<ViewStore, "load" | "revise">,
+  view: ViewDefinition,
+): Promise<void> => {
+  for await (const page of live.rows(EVENTS)) {
+    const tombstones = page.filter(isExpired);
+    const rows = await made.load(EVENTS, tombstones.map(keyOf));
+    const byKey = new Map(rows.map((row) => [keyText(EVENTS, row), row]));
+    const writes = tombstones.flatMap((tombstone) => {
+      const row = byKey.get(keyText(EVENTS, tombstone));
+      const isSame = row && !isExpired(row) && sequenceOf(row) === sequenceOf(tombstone);
+      return isSame ? tombstoneWrites(row, rowText(tombstone, "expired_at")) : [];
+    });
+    if (writes.length > 0) await made.revise({ views: [view], expected: [], writes });
+  }
+};

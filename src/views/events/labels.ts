@@ -38,7 +38,6 @@ type LabelledFacts = Pick<
   "assetId" | "eventType" | "riskTier" | "correlationId" | "subjectHash" | "traceId" | "tags" | "legalBases"
 >;
 
-/** The requested values; undefined if any value will do. */
 export interface AskedFacts {
   readonly assetId?: string | undefined;
   readonly eventType?: string | undefined;
@@ -49,7 +48,6 @@ export interface AskedFacts {
   readonly subjectHash?: string | undefined;
   readonly traceId?: string | undefined;
   readonly legalBasis?: string | undefined;
-  /** The event must have all of them. */
   readonly tags?: readonly Tag[] | undefined;
 }
 
@@ -66,7 +64,6 @@ export const askedLabels = (asked: AskedFacts): readonly Label[] => [
 const label = (name: string, value: string | undefined): readonly Label[] =>
   value === undefined ? [] : [[name, value]];
 
-/** The label of a type or its group, with tier and basis. */
 const kindLabels = ({ eventType, eventGroup, riskTier, legalBasis }: AskedFacts): readonly Label[] => {
   const [name, kind] = eventType === undefined ? ["group", eventGroup] : ["type", eventType];
   if (kind === undefined) return [...label("tier", riskTier), ...label("basis", legalBasis)];

@@ -1,50 +1,33 @@
-/** The queries of the view `events`. Each takes the tenant that asks. */
-import { setImmediate as otherWork } from "node:timers/promises";
 import { splitEventType } from "../../../streams/subjects.ts";
 import type { Tag } from "../../event/facts.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import type { SearchWords } from "../../event/search-text.ts";
-import {
-  CHECKED_ROWS_PER_READ,
-  COUNT_EXACT_MAX,
-  PAGE_BYTES_MAX,
-  PAGE_ROWS_PER_READ,
-  TAGS_MAX,
-} from "../../limits.ts";
+import { PAGE_BYTES_MAX, PAGE_ROWS_PER_READ, TAGS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import type { Count } from "../kit/list.ts";
+import { type Count, countRows, type RowSource, readPage, selectAny } from "../kit/list.ts";
 import type { Condition } from "../store/conditions.ts";
-import { readCursor, writeCursor } from "../store/cursor.ts";
 import { type ColumnOf, type Row, rowInteger, rowText } from "../store/tables.ts";
 import { type TenantQuery, tenantQuery } from "../store/tenant-query.ts";
 import type { ViewStore } from "../store/view-store.ts";
 import { type AskedFacts, askedLabels } from "./labels.ts";
 import { EVENT_WORDS, EVENTS, isExpired, sequenceOf } from "./tables.ts";
 
-/** With more tags than TAGS_MAX no event matches. */
 export interface EventConditions extends AskedFacts {
-  /** Beside all else, the event has the values of one of these. */
   readonly anyOf?: readonly AskedFacts[] | undefined;
-  /** The event has none of these values. */
   readonly noneOf?: readonly AskedFacts[] | undefined;
-  /** All of these words occur in the event. */
   readonly text?: SearchWords | undefined;
   /** RFC 3339, UTC, any precision; inclusive. */
   readonly from?: string | undefined;
-  /** Exclusive. */
   readonly to?: string | undefined;
-  /** The time to which `from` and `to` apply. */
   readonly timeField: "timestamp" | "received_at";
 }
 
 export interface EventFilter extends EventConditions {
-  /** By sequence: the order in which the log received them. */
   readonly order: "asc" | "desc";
 }
 
 export interface EventPage {
   readonly limit: number;
-  /** `nextCursor` of the previous page, used with the same filter. */
   readonly cursor?: string | undefined;
 }
 
@@ -52,8 +35,12 @@ export interface StoredEvent {
   readonly sequence: Sequence;
   readonly tenant: string;
   readonly receivedAt: string;
-  /** JSON text as it was sent. */
   readonly eventText: string;
+}
+
+export interface StoredEventRow extends StoredEvent {
+  readonly eventId: string;
+  readonly requestId: string;
 }
 
 export type FoundEvent =
@@ -70,7 +57,7 @@ export const searchEvents = async (
   tenant: string,
   filter: EventFilter & EventPage,
 ): Promise<EventSearch> => {
-  const { cursor } = filter;
+  const { limit, cursor } = filter;
   if (matchesNone(filter))
     // No page with this filter had a next one.
     return cursor === undefined ? { kind: "page", rows: [], nextCursor: null } : { kind: "invalid_cursor" };
@@ -80,87 +67,57 @@ export const searchEvents = async (
       return [sql, params];
     }),
   );
-  const start = cursor === undefined ? undefined : readCursor(cursor, scope);
-  if (start?.kind === "invalid_cursor") return start;
-  const [after] = start?.place ?? [];
-  if (after !== undefined && !isPlace(after)) return { kind: "invalid_cursor" };
-  const { rows, hasNext } = await readPage(views, tenant, filter, after);
-  const last = hasNext ? rows.at(-1) : undefined;
-  return { kind: "page", rows, nextCursor: last ? writeCursor({ place: [last.sequence], scope }) : null };
-};
-
-/** Anybody may make a cursor, because it is not secret, even one with a text in it, or with a number that no event can have. */
-const isPlace = (after: string | number): after is Sequence =>
-  typeof after === "number" && after > 0 && after < Number.MAX_SAFE_INTEGER;
-
-/** A page of large events has fewer than `limit`, and is read in parts, so that not much more than the answer is held in memory. */
-const readPage = async (
-  views: Pick<ViewStore, "select">,
-  tenant: string,
-  filter: EventFilter & EventPage,
-  start: Sequence | undefined,
-): Promise<{ readonly rows: readonly StoredEvent[]; readonly hasNext: boolean }> => {
-  const { limit } = filter;
-  const rows: StoredEvent[] = [];
-  let after = start;
   let bytes = 0;
-  for (;;) {
-    // One row more than requested shows whether there is a next page.
-    const rowsMax = Math.min(limit + 1 - rows.length, PAGE_ROWS_PER_READ);
-    const found = (await selectEvents(views, tenant, filter, { after, rowsMax })).map(storedEvent);
-    for (const row of found) {
-      bytes += Buffer.byteLength(row.eventText);
-      if (rows.length === limit || (rows.length > 0 && bytes > PAGE_BYTES_MAX))
-        return { rows, hasNext: true };
-      rows.push(row);
-    }
-    if (found.length < rowsMax) return { rows, hasNext: false };
-    after = rows.at(-1)?.sequence;
-  }
+  const page = await readPage(sourceOf(views, tenant, filter), {
+    ...{ limit, cursor, scope, rowsPerRead: PAGE_ROWS_PER_READ },
+    // A page of large events has fewer than `limit`, so that not much more than the answer is held in memory.
+    fits: (row) => {
+      bytes += Buffer.byteLength(rowText(row, "event"));
+      return bytes <= PAGE_BYTES_MAX;
+    },
+  });
+  return page.kind === "page" ? { ...page, rows: page.rows.map(storedEvent) } : page;
 };
 
-/** Counts up to COUNT_EXACT_MAX. */
-export const countEvents = async (
+export const countEvents = (
   views: Pick<ViewStore, "select">,
   tenant: string,
   filter: EventFilter,
-): Promise<Count> => {
-  const rowsMax = CHECKED_ROWS_PER_READ;
-  let value = 0;
-  for (let after: Sequence | undefined; ; ) {
-    const rows = await selectEvents(views, tenant, filter, { after, rowsMax, columns: ["sequence"] });
-    value += rows.length;
-    if (value > COUNT_EXACT_MAX) return { value: COUNT_EXACT_MAX, exact: false };
-    const last = rows.at(-1);
-    if (rows.length < rowsMax || last === undefined) return { value, exact: true };
-    after = sequenceOf(last);
-    await otherWork();
-  }
-};
+): Promise<Count> => countRows([sourceOf(views, tenant, filter, ["sequence"])]);
+
+const ORDER = ["sequence"] as const;
+
+const sourceOf = (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  filter: EventFilter,
+  columns?: SearchPage["columns"],
+): RowSource => ({
+  orderBy: ORDER,
+  // Anybody may make a cursor, because it is not secret, even one with a number that no event can have.
+  isPlace: ([after, ...others]) =>
+    typeof after === "number" && after > 0 && after < Number.MAX_SAFE_INTEGER && others.length === 0,
+  read: ([after] = [], rowsMax) =>
+    selectEvents(views, tenant, filter, {
+      after: after === undefined ? undefined : Number(after),
+      rowsMax,
+      columns,
+    }),
+});
 
 /** The rows of all alternatives in the order of the log, each once: an event may have two of the legal bases that are asked for. */
-export const selectEvents = async (
+export const selectEvents = (
   views: Pick<ViewStore, "select">,
   tenant: string,
   filter: EventFilter,
   parts: SearchPage,
-): Promise<readonly Row[]> => {
-  const pages: (readonly Row[])[] = [];
-  for (const each of alternativesOf(filter)) {
-    // SQLite answers synchronously: without this pause nothing else would run until the last of many alternatives.
-    if (pages.length > 0) await otherWork();
-    pages.push(await views.select(searchQuery(tenant, each, parts)));
-  }
-  const [only = []] = pages;
-  if (pages.length <= 1) return only;
-  const bySequence = new Map(pages.flat().map((row) => [sequenceOf(row), row] as const));
-  const sorted = [...bySequence].sort(([one], [other]) =>
-    filter.order === "asc" ? one - other : other - one,
+): Promise<readonly Row[]> =>
+  selectAny(
+    views,
+    alternativesOf(filter).map((each) => searchQuery(tenant, each, parts)),
+    { orderBy: ORDER, order: filter.order, rowsMax: parts.rowsMax },
   );
-  return sorted.slice(0, parts.rowsMax).map(([, row]) => row);
-};
 
-/** Without those that no event matches. */
 const alternativesOf = (filter: EventFilter): readonly EventFilter[] => {
   const { anyOf, ...both } = filter;
   if (anyOf === undefined) return matchesNone(filter) ? [] : [filter];
@@ -171,7 +128,6 @@ interface SearchPage {
   readonly after: Sequence | undefined;
   readonly upTo?: Sequence | undefined;
   readonly rowsMax: number;
-  /** Default: what a stored event has. */
   readonly columns?: readonly (typeof STORED_EVENT_COLUMNS)[number][] | undefined;
 }
 
@@ -184,10 +140,9 @@ export const findEvent = async (
   if (!row) return undefined;
   return isExpired(row)
     ? { kind: "expired", sequence: sequenceOf(row), expiredAt: rowText(row, "expired_at") }
-    : { kind: "stored", ...storedEvent(row), requestId: rowText(row, "request_id") };
+    : { kind: "stored", ...storedEvent(row) };
 };
 
-/** Of a filter without alternatives. Separate from selectEvents so that a test can ask the database for its plan. */
 export const searchQuery = (
   tenant: string,
   filter: EventFilter,
@@ -222,15 +177,24 @@ export const findQuery = (tenant: string, eventId: string): TenantQuery =>
   tenantQuery({
     tenant,
     table: EVENTS,
-    columns: [...STORED_EVENT_COLUMNS, "request_id", "expired_at"],
+    columns: [...STORED_EVENT_COLUMNS, "expired_at"],
     where: [{ kind: "equals", column: "event_id", value: canonicalEventId(eventId) }],
     order: "asc",
     rowsMax: 1,
   });
 
-const STORED_EVENT_COLUMNS = ["sequence", "tenant", "received_at", "event"] as const;
+const STORED_EVENT_COLUMNS = [
+  "event_id",
+  "sequence",
+  "tenant",
+  "received_at",
+  "request_id",
+  "event",
+] as const;
 
-export const storedEvent = (row: Row): StoredEvent => ({
+export const storedEvent = (row: Row): StoredEventRow => ({
+  eventId: rowText(row, "event_id"),
+  requestId: rowText(row, "request_id"),
   sequence: rowInteger(row, "sequence"),
   tenant: rowText(row, "tenant"),
   receivedAt: rowText(row, "received_at"),

@@ -12,21 +12,17 @@ export const EVENTS = {
   name: "events",
   columns: {
     tenant: TEXT,
-    /** A UUID in lower case. */
     event_id: TEXT,
     sequence: INTEGER,
     received_at: TEXT,
     /** The id of the request that brought it: with it, the row contains everything of the record, and a proof need not read the log. */
     request_id: TEXT,
-    /** `received_at` and the event's `timestamp` as text that sorts by time (event/formats.ts). */
     received: TEXT,
     occurred: TEXT,
     /** The tier and the law that decide how long it is kept (src/access/retention/age.ts), and the time from which that counts. */
     retention_class: TEXT,
     counted_from: TEXT,
-    /** RFC 3339, UTC; null if it has not expired. */
     expired_at: NULLABLE_TEXT,
-    /** JSON text as it was sent. */
     event: TEXT,
   },
   primaryKey: ["tenant", "event_id"],
@@ -35,25 +31,6 @@ export const EVENTS = {
     // Includes the times: a search by time reads the index in order, and only the rows whose time matches.
     ["tenant", "sequence", "occurred", "received"],
   ],
-} as const satisfies Table;
-
-/**
- * The process that lets events expire now, and when that was last done: one row. A view that was rebuilt does not know of any, so it is done right
- * after.
- */
-export const EXPIRY_RUNS = {
-  name: "expiry_runs",
-  columns: {
-    name: TEXT,
-    /** The process at work; empty if there is none. */
-    holder: TEXT,
-    /** Until when no other process may begin, in milliseconds since 1970. */
-    held_until: INTEGER,
-    /** When it was last done, in milliseconds since 1970; 0 for never. */
-    finished_at: INTEGER,
-  },
-  primaryKey: ["name"],
-  indexes: [],
 } as const satisfies Table;
 
 export const isExpired = (row: Row): boolean => rowInteger(row, "sequence") < 0;

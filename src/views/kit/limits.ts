@@ -27,23 +27,15 @@ export const EVENT_IDS_PER_QUERY = 100;
 export const PROJECTION_RECORDS_PER_COMMIT_MAX = 2000;
 /** Records taken after a failure, doubled after each success: a disk without room for the rows of many may have room for those of a few. */
 export const PROJECTION_RECORDS_RETRIED = 250;
-/**
- * Records that one projection evolves at a time, and how long projections may run before requests are answered again. If several records of a step
- * belong to one case or asset, its rows are computed once: all of projecting takes a sixteenth less than with steps of 500. The most expensive
- * projection takes 12 ms for most steps, 40 for some (measured). The limit in bytes is above that many records of the usual size: 63 of the largest
- * events in one step took it 4 s (measured).
- */
-export const EVOLVE_RECORDS_PER_STEP = 2000;
-export const EVOLVE_BYTES_PER_STEP = 2 * MIB;
+/** How long projections may run before requests are answered again. The most expensive one takes 12 ms for most batches, 40 for some (measured). */
 export const EVOLVE_MS_PER_TURN = 4;
 /** Events about the asset and the person of a decision that are searched for those that no rule links, and the cases that are asked about them. */
 export const BESIDE_EVENTS_MAX = 1000;
 export const BESIDE_EVENTS_PER_PAGE = 200;
 export const BESIDE_CASES_MAX = 50;
-/** How often duties are checked, how many are announced at a time, and how long an announcer pauses after another one was faster. */
-export const ANNOUNCE_MS = 1 * SECOND_MS;
-export const ANNOUNCE_DUTIES = 500;
-export const ANNOUNCE_STANDBY_MS = 4 * SECOND_MS;
+/** How often obligations are looked at, and how many are notified of at a time. */
+export const NOTIFY_MS = 1 * SECOND_MS;
+export const NOTIFIED_DUTIES = 500;
 /** Assets that are counted for one outcome hash: a hash that more of them share is that of a word, and not of a text or an image. */
 export const OUTCOME_ASSETS_MAX = 64;
 /**
@@ -59,16 +51,12 @@ export const EXPIRY_LOOK_MS = 10 * SECOND_MS;
 export const EXPIRY_ROWS_PER_COMMIT_MAX = 100;
 /** Pause between two such transactions, so that reads and projecting go first. */
 export const EXPIRY_PAUSE_MS = 10;
-/** How often a step is computed again because a case got an event meanwhile; the last time without its cases, so that they do not stop the rest. */
+/** How often a step is computed again because a case got an event meanwhile; then the pass ends, and begins again later. */
 export const EXPIRY_TRIES_MAX = 5;
-/** After a step that removed cases, projecting may have to compute a group again: the next step waits this long for it. */
+/** After a step that changed cases, projecting may have to compute a batch again: the next step waits this long for it. */
 export const EXPIRY_TURN_MS_MAX = SECOND_MS;
-/** How often all cases are checked, for those that are linked differently than when their last event expired. */
-export const CASES_WALK_MS = 7 * 24 * 60 * 60 * SECOND_MS;
-/** How long the claim of an expiring projector lasts without renewal; if it dies, another continues after that time. */
-export const EXPIRY_LEASE_MS = 60 * SECOND_MS;
-/** Hashes of the tree that are kept while its proofs are made: 10 MB. Neighbouring leaves share all but a few. */
-export const PROVER_HASHES_MAX = 50_000;
+/** How long a pass waits for the views to reach the end of the log where a hold is on a case; then it ends, and begins again later. */
+export const EXPIRY_WAIT_MS_MAX = 60 * SECOND_MS;
 /** Wait before a projection continues after a failure: doubles from the first value to the second. */
 export const PROJECTION_RETRY_MS_MIN = 100;
 export const PROJECTION_RETRY_MS_MAX = 5 * SECOND_MS;
@@ -80,12 +68,15 @@ export const REBUILD_STEP_MS = 250;
 export const REPLACE_LAG_MAX = 1000;
 /** How often the replacement is tried, each time after catching up. */
 export const REPLACE_TRIES_MAX = 50;
-/** How long a rebuild waits until the new view has reached the position of the others. */
-export const REPLACE_SETTLE_MS_MAX = 10 * SECOND_MS;
+/** How long a rebuild pauses while somebody reads the whole view, or while `events`, whose rows it asks for, is behind; and how often it does. */
+export const REBUILD_REST_MS = 100;
+export const LEADER_BEHIND_TRIES_MAX = 100;
 /** Differences that are named when a view is compared with the log. */
 export const VERIFY_DIFFERENCES_MAX = 20;
 /** How often a replay is tried while a projector advances the views. */
 export const REPLAY_TRIES_MAX = 200;
+/** How long a quiet log is followed before the views are looked at again: longer than its reader takes to notice that a replica has stalled. */
+export const PROJECTION_IDLE_MS_MAX = 3 * SECOND_MS;
 /** How often a standby runner checks whether the other writer of its view still advances it. */
 export const PROJECTION_STANDBY_MS = 1 * SECOND_MS;
 /** How often the position of a view is read for all reads together that wait for it, and how long one read may take before another is tried. */

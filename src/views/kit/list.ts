@@ -10,24 +10,19 @@ import { compareStored } from "../store/text.ts";
 import type { ViewStore } from "../store/view-store.ts";
 
 export interface List {
-  /** The projection to which the table belongs. */
   readonly view: string;
   readonly table: Table;
   /** Columns of the order; the last one is unique within the tenant. */
   readonly orderBy: readonly string[];
   /** What the first column of the order is, for the documentation of `from` and `to`; absent if it is no time. */
   readonly time?: string;
-  /** Columns that may be filtered, under their own names. */
   readonly filters: readonly string[];
   /** Members of an entry that no index has, by which rows may be filtered after they were read. Of a list its items are compared. */
   readonly checked?: readonly string[];
-  /** Filters that have only these values. */
   readonly values?: Readonly<Record<string, readonly string[]>>;
-  /** Other columns that contain only these values. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
   /** Filters whose column contains texts of at most this many characters. */
   readonly shortened?: Readonly<Record<string, number>>;
-  /** A condition that every shown row satisfies. */
   readonly always?: readonly Condition[];
   /** Columns that are not shown, beside `tenant`: mostly the one of the order, if another column says what that time means. */
   readonly hidden?: readonly string[];
@@ -37,7 +32,6 @@ export interface List {
   readonly times?: readonly string[];
   /** Columns that contain 1 for yes and 0 for no. */
   readonly flags?: readonly string[];
-  /** Descriptions of columns in the API documentation. */
   readonly about?: Readonly<Record<string, string>>;
   /** Members derived from the columns and, if something is still open, from the time of reading. */
   readonly derived?: Readonly<Record<string, Derived>>;
@@ -55,7 +49,6 @@ export interface Derived {
 export interface Page {
   readonly order: "asc" | "desc";
   readonly limit: number;
-  /** `nextCursor` of the previous page, used with the same filters. */
   readonly cursor?: string | undefined;
 }
 
@@ -73,147 +66,162 @@ export interface ListQuestion {
   readonly asked?: unknown;
 }
 
-/** With `passes` a page may have fewer rows than `limit`, or none, and a next page all the same: one request looks at a limited number of rows. */
-export const readList = async (
-  views: Pick<ViewStore, "select">,
-  tenant: string,
-  list: List,
-  { order, limit, cursor, ...question }: Page & ListQuestion,
-): Promise<ListAnswer> => {
-  const { where, asked = where } = question;
-  const scope = JSON.stringify([tenant, list.table.name, asked, order]);
-  const start = cursor === undefined ? undefined : readCursor(cursor, scope);
-  if (start?.kind === "invalid_cursor" || !isPlaceIn(list, start?.place)) return { kind: "invalid_cursor" };
-  const read = (after: Place | undefined, rowsMax: number) =>
-    readRows(views, tenant, list, question, { order, after, rowsMax });
-  const { passes } = question;
-  const { rows, next } = passes
-    ? await checkedRows(list, read, {
-        after: start?.place,
-        limit,
-        passes,
-        alternatives: question.anyOf?.length ?? 1,
-      })
-    : await plainRows(list, read, { after: start?.place, limit });
-  return { kind: "page", rows, nextCursor: next ? writeCursor({ place: next, scope }) : null };
-};
-
 export interface Count {
   readonly value: number;
   /** False: there are at least `value`. */
   readonly exact: boolean;
 }
 
-/** Counts up to COUNT_EXACT_MAX, and with `passes` looks at no more than CHECKED_ROWS_MAX. */
-export const countList = async (
-  views: Pick<ViewStore, "select">,
-  tenant: string,
-  list: List,
-  question: ListQuestion,
+/** Rows in one order, each of which has a place of its own. */
+export interface RowSource {
+  readonly orderBy: readonly string[];
+  readonly isPlace: (place: Place) => boolean;
+  readonly read: (after: Place | undefined, rowsMax: number) => Promise<readonly Row[]>;
+}
+
+/** With `passes` a page may have fewer rows than `limit`, or none, and a next page all the same: one request looks at a limited number of rows. */
+export const readPage = async (
+  { orderBy, isPlace, read }: RowSource,
+  asked: Pick<Page, "limit" | "cursor"> & {
+    /** The query in a form that is the same for the same query; it contains the tenant. */
+    readonly scope: string;
+    readonly passes?: ((row: Row) => boolean) | undefined;
+    /** So many rows are read for each that is looked at. */
+    readonly alternatives?: number;
+    /** Default: the whole page. */
+    readonly rowsPerRead?: number;
+    /** Whether the page has room for the row. It always has for the first. */
+    readonly fits?: (row: Row) => boolean;
+  },
+): Promise<ListAnswer> => {
+  const { limit, cursor, scope, passes, alternatives = 1, fits } = asked;
+  const start = cursor === undefined ? undefined : readCursor(cursor, scope);
+  if (start?.kind === "invalid_cursor" || (start && !isPlace(start.place))) return { kind: "invalid_cursor" };
+  const rows: Row[] = [];
+  const page = (next: Place | undefined): ListAnswer => ({
+    kind: "page",
+    rows,
+    nextCursor: next ? writeCursor({ place: next, scope }) : null,
+  });
+  const rowsMax = passes ? CHECKED_ROWS_PER_READ : Math.min(limit + 1, asked.rowsPerRead ?? limit + 1);
+  let after = start?.place;
+  for (let looked = 0; looked < CHECKED_ROWS_MAX; looked += rowsMax * Math.max(1, alternatives)) {
+    const found = await read(after, rowsMax);
+    for (const row of found) {
+      if (passes && !passes(row)) continue;
+      const isFull = rows.length === limit || fits?.(row) === false;
+      // The first row beyond the page shows that there is a next one.
+      if (isFull && rows.length > 0) return page(placeOf(orderBy, rows.at(-1)));
+      rows.push(row);
+    }
+    if (found.length < rowsMax) return page(undefined);
+    after = placeOf(orderBy, found.at(-1));
+    await otherWork();
+  }
+  return page(after);
+};
+
+/** Counts up to COUNT_EXACT_MAX, and with `passes` looks at no more than CHECKED_ROWS_MAX. No row is in two of the sources. */
+export const countRows = async (
+  sources: readonly RowSource[],
+  passes: (row: Row) => boolean = () => true,
 ): Promise<Count> => {
-  const { passes, anyOf = [[]] } = question;
-  const columns = passes ? undefined : list.orderBy;
-  const rowsMax = CHECKED_ROWS_PER_READ;
-  let value = 0;
-  let looked = 0;
-  // One after the other, because no row satisfies two.
-  for (const either of anyOf)
+  let [value, looked] = [0, 0];
+  for (const { orderBy, read } of sources)
     for (let after: Place | undefined; ; ) {
       if (looked >= CHECKED_ROWS_MAX) return { value, exact: false };
-      const one = { ...question, anyOf: [either] };
-      const rows = await readRows(views, tenant, list, one, { order: "asc", after, rowsMax, columns });
-      value += passes ? rows.filter(passes).length : rows.length;
+      const rows = await read(after, CHECKED_ROWS_PER_READ);
+      value += rows.filter(passes).length;
       looked += rows.length;
       if (value > COUNT_EXACT_MAX) return { value: COUNT_EXACT_MAX, exact: false };
       await otherWork();
-      if (rows.length < rowsMax) break;
-      after = placeOf(list, rows.at(-1));
+      if (rows.length < CHECKED_ROWS_PER_READ) break;
+      after = placeOf(orderBy, rows.at(-1));
     }
   return { value, exact: true };
 };
 
-type ReadRows = (after: Place | undefined, rowsMax: number) => Promise<readonly Row[]>;
-
-interface Rows {
-  readonly rows: readonly Row[];
-  /** After which the next page begins; undefined if there is none. */
-  readonly next: Place | undefined;
-}
-
-const plainRows = async (
-  list: List,
-  read: ReadRows,
-  { after, limit }: { readonly after: Place | undefined; readonly limit: number },
-): Promise<Rows> => {
-  // One row more than requested shows whether there is a next page.
-  const found = await read(after, limit + 1);
-  const rows = found.slice(0, limit);
-  return { rows, next: found.length > limit ? placeOf(list, rows.at(-1)) : undefined };
-};
-
-const checkedRows = async (
-  list: List,
-  read: ReadRows,
-  asked: {
-    readonly after: Place | undefined;
-    readonly limit: number;
-    readonly passes: (row: Row) => boolean;
-    /** So many rows are read for each that is looked at. */
-    readonly alternatives: number;
-  },
-): Promise<Rows> => {
-  const rows: Row[] = [];
-  let { after } = asked;
-  const step = CHECKED_ROWS_PER_READ * Math.max(1, asked.alternatives);
-  for (let taken = 0; taken < CHECKED_ROWS_MAX; taken += step) {
-    const found = await read(after, CHECKED_ROWS_PER_READ);
-    for (const row of found) {
-      if (!asked.passes(row)) continue;
-      // The first row beyond the page shows that there is a next one.
-      if (rows.length === asked.limit) return { rows, next: placeOf(list, rows.at(-1)) };
-      rows.push(row);
-    }
-    if (found.length < CHECKED_ROWS_PER_READ) return { rows, next: undefined };
-    after = placeOf(list, found.at(-1));
-    await otherWork();
-  }
-  return { rows, next: after };
-};
-
-/** Rows of all alternatives in one order, each once. */
-const readRows = async (
+export const readList = async (
   views: Pick<ViewStore, "select">,
   tenant: string,
   list: List,
-  { where, anyOf = [[]] }: ListQuestion,
-  parts: {
-    readonly order: Page["order"];
-    readonly after: Place | undefined;
-    readonly rowsMax: number;
-    readonly columns?: readonly string[] | undefined;
-  },
-): Promise<readonly Row[]> => {
-  const pages: (readonly Row[])[] = [];
-  for (const either of anyOf) {
-    // SQLite answers synchronously: without this pause nothing else would run until the last of many alternatives.
-    if (pages.length > 0) await otherWork();
-    pages.push(await views.select(listQuery(tenant, list, { ...parts, where: [...either, ...where] })));
-  }
-  const [only = []] = pages;
-  if (pages.length <= 1) return only;
-  const compare = byPlace(list, parts.order);
-  return pages
-    .flat()
-    .sort(compare)
-    .filter((row, index, all) => {
-      const before = all[index - 1];
-      return before === undefined || compare(before, row) !== 0;
-    })
-    .slice(0, parts.rowsMax);
+  { order, limit, cursor, ...question }: Page & ListQuestion,
+): Promise<ListAnswer> => {
+  const { where, asked = where, passes, anyOf } = question;
+  return readPage(sourceOf(views, tenant, list, { ...question, order }), {
+    ...{ limit, cursor, passes, alternatives: anyOf?.length ?? 1 },
+    scope: JSON.stringify([tenant, list.table.name, asked, order]),
+  });
 };
 
-const byPlace =
-  ({ orderBy }: List, order: Page["order"]) =>
+export const countList = async (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  list: List,
+  { where, anyOf = [[]], passes }: ListQuestion,
+): Promise<Count> => {
+  const columns = passes ? undefined : list.orderBy;
+  // One alternative after the other, because no row satisfies two.
+  const sources = anyOf.map((either) =>
+    sourceOf(views, tenant, list, { where, anyOf: [either], order: "asc", columns }),
+  );
+  return countRows(sources, passes);
+};
+
+const sourceOf = (
+  views: Pick<ViewStore, "select">,
+  tenant: string,
+  list: List,
+  question: Pick<ListQuestion, "where" | "anyOf"> &
+    Pick<Page, "order"> & { readonly columns?: readonly string[] | undefined },
+): RowSource => ({
+  orderBy: list.orderBy,
+  // Anybody may make a cursor, because it is not secret, even one with a text instead of a number.
+  isPlace: (place) =>
+    place.length === list.orderBy.length &&
+    list.orderBy.every((name, index) => {
+      const isText = list.table.columns[name]?.type === "text";
+      return typeof place[index] === (isText ? "string" : "number");
+    }),
+  read: (after, rowsMax) => {
+    const { where, anyOf = [[]], order, columns } = question;
+    const queries = anyOf.map((either) =>
+      listQuery(tenant, list, { where: [...either, ...where], order, columns, after, rowsMax }),
+    );
+    return selectAny(views, queries, { orderBy: list.orderBy, order, rowsMax });
+  },
+});
+
+/** The first rows of several queries together in one order, each row once. */
+export const selectAny = async (
+  views: Pick<ViewStore, "select">,
+  queries: readonly TenantQuery[],
+  {
+    orderBy,
+    order,
+    rowsMax,
+  }: Pick<RowSource, "orderBy"> & Pick<Page, "order"> & { readonly rowsMax: number },
+): Promise<readonly Row[]> => {
+  const rows: Row[] = [];
+  for (const [index, query] of queries.entries()) {
+    // SQLite answers synchronously: without this pause nothing else would run until the last of many queries.
+    if (index > 0) await otherWork();
+    rows.push(...(await views.select(query)));
+  }
+  if (queries.length === 1) return rows;
+  const compare = byPlace(orderBy, order);
+  return rows
+    .sort(compare)
+    .filter((row, index) => {
+      const before = rows[index - 1];
+      return before === undefined || compare(before, row) !== 0;
+    })
+    .slice(0, rowsMax);
+};
+
+/** How a database orders rows by these columns. */
+export const byPlace =
+  (orderBy: readonly string[], order: Page["order"]) =>
   (one: Row, other: Row): number => {
     for (const name of orderBy) {
       const [first, second] = [placed(one[name]), placed(other[name])];
@@ -224,16 +232,8 @@ const byPlace =
     return 0;
   };
 
-const placeOf = ({ orderBy }: List, row: Row | undefined): Place | undefined =>
+const placeOf = (orderBy: readonly string[], row: Row | undefined): Place | undefined =>
   row && orderBy.map((name) => placed(row[name]));
-
-/** Anybody may make a cursor, because it is not secret, even one with a text instead of a number. */
-const isPlaceIn = ({ table, orderBy }: List, place: Place | undefined): boolean =>
-  place === undefined ||
-  (place.length === orderBy.length &&
-    orderBy.every((name, index) => typeof place[index] === (isText(table, name) ? "string" : "number")));
-
-const isText = (table: Table, name: string): boolean => table.columns[name]?.type === "text";
 
 /** Separate from readList so that a test can ask the database for its plan. */
 export const listQuery = (
@@ -244,7 +244,6 @@ export const listQuery = (
     readonly order: "asc" | "desc";
     readonly after?: readonly (string | number)[] | undefined;
     readonly rowsMax: number;
-    /** Default: all. */
     readonly columns?: readonly string[] | undefined;
   },
 ): TenantQuery =>
@@ -283,7 +282,6 @@ const shown = (list: List, name: string, value: Value): unknown => {
   return isTime(list, name) ? `${value}Z` : value;
 };
 
-/** The schema of the result of entryOf. */
 export const entrySchema = (list: List): TSchema => Type.Object(entryMembers(list));
 
 export const entryMembers = (list: List): Readonly<Record<string, TSchema>> => {

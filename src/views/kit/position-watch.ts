@@ -12,12 +12,6 @@ export interface PositionWatch {
   ): Promise<Sequence | undefined>;
 }
 
-interface Waiter {
-  readonly sequence: Sequence;
-  readonly settle: (position: Sequence | undefined) => void;
-  readonly fail: (error: unknown) => void;
-}
-
 export const createPositionWatch = ({
   views,
   projection,
@@ -29,56 +23,42 @@ export const createPositionWatch = ({
   /** How often the position is read while a reader waits. */
   readonly pollMs: number;
 }): PositionWatch => {
-  const waiters = new Set<Waiter>();
-  let isLooking = false;
-
-  const tell = async (asking: readonly Waiter[]): Promise<void> => {
-    try {
-      const position = await views.position(projection);
-      for (const waiter of asking) if (position > waiter.sequence) waiter.settle(position);
-    } catch (error) {
-      for (const waiter of asking) waiter.fail(error);
-    }
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let next: Promise<Sequence | undefined> | undefined;
+  const read = (): Promise<Sequence | undefined> => {
+    lookedAt = performance.now();
+    // One of several connections to a database may have silently broken: then another look is taken.
+    return Promise.race([views.position(projection), delay(VIEW_LOOK_MS_MAX, undefined, { ref: false })]);
   };
-
-  /**
-   * Reads the position while a reader waits. A reader that comes during a read gets the result of the next one: its result, or its failure, is never
-   * older than its question. A read that takes too long is not waited for: one of several connections to a database may have silently broken.
-   */
-  const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
-    let isAnswered = true;
-    let askedAt = 0;
-    while (waiters.size > 0) {
-      if (isAnswered || performance.now() - askedAt >= VIEW_LOOK_MS_MAX) {
-        isAnswered = false;
-        askedAt = performance.now();
-        void tell([...waiters]).then(() => {
-          isAnswered = true;
-        });
-      }
-      await delay(pollMs);
-    }
-    isLooking = false;
+  /** One look for all who wait. Who comes during its read waits for another one, so that no result is older than its question. */
+  const look = (): Promise<Sequence | undefined> => {
+    const restMs = lookedAt + pollMs - performance.now();
+    if (next === undefined && restMs <= 0) return read();
+    next ??= delay(restMs).then(() => {
+      next = undefined;
+      return read();
+    });
+    return next;
   };
-
   return {
     beyond: async (sequence, { timeoutMs, signal }) => {
-      if (signal?.aborted) return undefined;
-      const { promise, resolve, reject } = Promise.withResolvers<Sequence | undefined>();
-      const giveUp = (): void => resolve(undefined);
-      const waiter: Waiter = { sequence, settle: resolve, fail: reject };
-      const timer = setTimeout(giveUp, timeoutMs);
-      signal?.addEventListener("abort", giveUp, { once: true });
-      waiters.add(waiter);
-      void look();
+      let isOver = signal?.aborted === true;
+      const { promise: over, resolve } = Promise.withResolvers<undefined>();
+      const end = (): void => {
+        isOver = true;
+        resolve(undefined);
+      };
+      const timer = setTimeout(end, timeoutMs);
+      signal?.addEventListener("abort", end, { once: true });
       try {
-        return await promise;
+        while (!isOver) {
+          const position = await Promise.race([over, look()]);
+          if (position !== undefined && position > sequence) return position;
+        }
+        return undefined;
       } finally {
         clearTimeout(timer);
-        signal?.removeEventListener("abort", giveUp);
-        waiters.delete(waiter);
+        signal?.removeEventListener("abort", end);
       }
     },
   };

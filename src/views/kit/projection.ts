@@ -1,10 +1,8 @@
 /**
  * A projection: a rule that turns records into rows, without I/O and without a clock, so that the same records give the same rows wherever and
- * however often it runs. runner.ts applies it, registry.ts lists them.
+ * however often it runs. apply-batch.ts applies it, registry.ts lists them.
  */
-
 import type { EventFacts } from "../../event/facts.ts";
-import type { Fact } from "../../law/cases/fact.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { LogRecord } from "../../log/record.ts";
 import type { Row, Table } from "../store/tables.ts";
@@ -25,14 +23,13 @@ export interface StoredRecord extends Pick<LogEntry, "sequence" | "tenant"> {
   readonly eventId: unknown;
   /** Undefined if a required member is missing or malformed, which no version of the program would have accepted. */
   readonly facts: EventFacts | undefined;
-  /** What its case remembers of it; undefined if `facts` is. */
-  readonly told: Told | undefined;
+  /** When the log received it, as text that sorts by time. */
+  readonly recorded: string;
 }
 
-export interface Told {
-  readonly fact: Fact;
-  /** Names of the nodes that it refers to (cases/nodes.ts). */
-  readonly names: readonly string[];
+/** A record that is the first of its event (first-events.ts). */
+export interface FirstEvent extends StoredRecord {
+  readonly facts: EventFacts;
 }
 
 /** The primary key of a row, which may not exist. */
@@ -48,7 +45,7 @@ export interface States {
   get(table: Table, key: Row): Row | undefined;
   /** Whether the row was named, so that it may be read. */
   isNamed(table: Table, key: Row): boolean;
-  /** All loaded rows, named or written by the same group, that have these values in all columns of the key but the last; in any order. */
+  /** All loaded rows, named or written by the same batch, that have these values in all columns of the key but the last; in any order. */
   known(table: Table, shared: Row): readonly Row[];
 }
 
@@ -64,27 +61,23 @@ export interface Evolution {
   readonly rejected?: readonly Rejection[];
 }
 
-/** Increase `version` with every change of the tables or of the content of rows: the view is then rebuilt from the log. */
+/**
+ * Increase `version` with every change of the tables or of the content of rows: the view is then rebuilt from the log. Rows of the earlier version are
+ * read meanwhile if their tables have the same columns, so a column whose content changes its form gets another name.
+ */
 export interface Rule<Taken> extends ViewDefinition {
   /** Tables of the view whose rows are not made from the log. */
   readonly besideLog?: readonly Table[];
-  /**
-   * Rows that change whenever another process changes what `evolve` reads: a commit is kept only if they are as they were before anything was read.
-   */
+  /** Rows that another process may change and that `evolve` reads: a commit is kept only if they are as they were before anything was read. */
   readonly builtOn?: readonly StateKey[];
-  /** Takes every record, first or not: it must have seen a record even if the leader took it only later. */
-  readonly everyRecord?: true;
   /** The rows of EVENTS of all records are loaded, as if `stateKeys` had named them. */
   readonly asksForEvents?: true;
-  /**
-   * Removes from the view that was made from the log now exactly what retention removed from the live one. Called once, when the new view is
-   * complete.
-   */
+  /** Removes from the rebuilt view exactly what retention removed from the live one. Called once, when the rebuilt view is complete. */
   expireAlike?(live: Snapshot, made: Pick<ViewStore, "load" | "revise">): Promise<void>;
   stateKeys(taken: readonly Taken[]): readonly StateKey[];
   /** Rows whose keys are in rows that were already named. Called again until it names nothing new. */
   furtherKeys?(states: States, taken: Taken): readonly StateKey[];
-  /** Takes some records in the order of the log. How they are divided into groups must not affect the rows. */
+  /** Takes some records in the order of the log. How they are divided into batches must not affect the rows. */
   evolve(states: States, taken: readonly Taken[]): Evolution;
 }
 
@@ -93,11 +86,14 @@ export interface RecordProjection extends Rule<StoredRecord> {
   readonly takes?: never;
 }
 
-/**
- * Takes messages as they are in the log, understood or not: no version may see more or fewer of them than another. The tenant is that of the subject.
- */
+/** Takes the first record of each event; `stateKeys` and `furtherKeys` are also called for records that turn out not to be first ones. */
+export interface FirstEventProjection extends Rule<FirstEvent> {
+  readonly takes: "first_events";
+}
+
+/** Takes messages as they are in the log, understood or not: no version may see more or fewer of them than another. The tenant is that of the subject. */
 export interface EntryProjection extends Rule<LogEntry> {
   readonly takes: "entries";
 }
 
-export type Projection = RecordProjection | EntryProjection;
+export type Projection = RecordProjection | FirstEventProjection | EntryProjection;

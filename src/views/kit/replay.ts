@@ -3,12 +3,11 @@
  * position changes.
  */
 import type { LogReader } from "../../log/event-log.ts";
-import { ANNOUNCEMENTS } from "../announcements/tables.ts";
-import { toldNext } from "../announcements/told-next.ts";
+import { dueNow } from "../cases/duty-agenda.ts";
 import { EVENTS } from "../events/tables.ts";
 import { type Row, rowText } from "../store/tables.ts";
 import { DEAD_LETTERS, revised, type ViewStore, type Write } from "../store/view-store.ts";
-import { evolveGroup } from "./evolve-group.ts";
+import { applyBatch } from "./apply-batch.ts";
 import { REPLAY_TRIES_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
 
@@ -38,21 +37,21 @@ export const replayLetter = async (
     const letters = await lettersAt(views, projections, sequence);
     if (!letters.has(asked.name)) return { kind: "failed", reason: "there is no such dead letter" };
     const affected = asked === leader ? projections.filter((each) => isTold(each, letters)) : [asked];
-    const leading = await views.position(leader.name);
     const [position = 0, ...others] = await Promise.all(affected.map(({ name }) => views.position(name)));
-    // While the leader is being rebuilt, its rows do not say yet which records are first ones.
-    if (leading < position || others.some((each) => each !== position)) continue;
-    const { writes, deadLetters, expected } = await evolveGroup({
+    if (others.some((each) => each !== position)) continue;
+    const { writes, deadLetters, expected, eventsAt } = await applyBatch({
       projections: affected,
       messages: [message],
       load: views.load,
       now: now().toISOString(),
     });
+    // While `events` is being rebuilt, its rows do not say yet which records are first ones.
+    if (eventsAt < position) continue;
     const refusal = deadLetters.find(({ projection }) => projection === asked.name);
     if (refusal) return { kind: "refused", code: refusal.code, detail: refusal.detail };
-    const isCounted = affected.some(({ everyRecord }) => everyRecord);
+    // The ledger sees every record, first or not.
+    const isCounted = affected.some((each) => each !== leader && each.takes === undefined);
     if (asked === leader && !isCounted && !isFirst(writes, sequence)) return REPEATED;
-    const next = await toldNext(views, writes, now());
     const left = new Set(deadLetters.map(({ projection }) => projection));
     const settled = affected.filter(({ name }) => letters.has(name) && !left.has(name));
     const result = await views.commit({
@@ -60,16 +59,13 @@ export const replayLetter = async (
       from: position,
       to: position,
       writes: [
-        ...writes,
-        ...next,
+        ...dueNow(writes, now()),
         ...settled.map(
           ({ name }): Write => ({ kind: "delete", table: DEAD_LETTERS, key: letterKey(name, sequence) }),
         ),
         ...affected.map(({ name }) => revised(name)),
       ],
       deadLetters,
-      // Otherwise an announcer that has read these duties before the change would record its own result over the next announcement.
-      beside: next.length > 0 ? [ANNOUNCEMENTS.name] : [],
       expected: [
         ...expected,
         { table: DEAD_LETTERS, key: letterKey(asked.name, sequence), row: letters.get(asked.name) },
@@ -82,8 +78,8 @@ export const replayLetter = async (
 };
 
 /** The projections to which a record is given that the leader takes now: those that skipped it, or could not take it either. */
-const isTold = ({ name, takes, everyRecord }: Projection, letters: ReadonlyMap<string, Row>): boolean =>
-  takes !== "entries" && (!everyRecord || letters.has(name));
+const isTold = ({ name, takes }: Projection, letters: ReadonlyMap<string, Row>): boolean =>
+  takes === "first_events" || (takes === undefined && letters.has(name));
 
 /** Whether the leader has taken the record as the first one of its event. */
 const isFirst = (writes: readonly Write[], sequence: number): boolean =>

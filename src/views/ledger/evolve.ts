@@ -1,17 +1,18 @@
 /** The view `ledger`: how many records came in which hour, and how many of them repeat an event. */
 import { hourOf } from "../../log/accepted-counts.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import { EVENTS } from "../events/tables.ts";
-import { eventKey, firstsOf } from "../kit/first-events.ts";
-import type { Evolution, Projection, StateKey, States, StoredRecord } from "../kit/projection.ts";
+import { EVENTS, sequenceOf } from "../events/tables.ts";
+import { eventKey } from "../kit/first-events.ts";
+import type { Evolution, RecordProjection, StateKey, States, StoredRecord } from "../kit/projection.ts";
 import { type Row, type RowInMaking, type RowOf, rowInteger } from "../store/tables.ts";
 import { LEDGER, LEDGER_VIEW } from "./tables.ts";
 
 type HourKey = Pick<RowOf<typeof LEDGER>, "tenant" | "hour">;
+type Counting = RowInMaking<typeof LEDGER>;
 
 const keyOf = ({ tenant, record }: StoredRecord): HourKey => ({ tenant, hour: hourOf(record.receivedAt) });
 
-/** Records of one hour are consecutive, so most need no lookup in a map; an hour that is named again is loaded once. */
+/** Records of one hour are mostly consecutive. */
 const isOf = ({ tenant, hour }: HourKey, stored: StoredRecord): boolean =>
   tenant === stored.tenant && hour === hourOf(stored.record.receivedAt);
 
@@ -28,30 +29,23 @@ const stateKeys = (records: readonly StoredRecord[]): readonly StateKey[] => {
 
 const evolve = (states: States, records: readonly StoredRecord[]): Evolution => {
   const rows = new Map<string, Counting>();
-  const firsts = firstsOf(states, records);
-  let [firstsSeen, row]: [number, Counting | undefined] = [0, undefined];
+  let row: Counting | undefined;
   for (const stored of records) {
-    if (row === undefined || !isOf(row, stored)) row = rowOf(rows, states, stored);
-    const { sequence, facts } = stored;
+    if (row === undefined || !isOf(row, stored)) {
+      const key = keyOf(stored);
+      const name = `${key.tenant} ${key.hour}`;
+      row = rows.get(name) ?? counting(key, states.get(LEDGER, key), stored.sequence);
+      rows.set(name, row);
+    }
+    const { sequence, tenant, facts } = stored;
+    const first = facts && states.get(EVENTS, eventKey(tenant, facts));
     row.records++;
-    // First records are in the order of the records.
-    if (stored === firsts[firstsSeen]) firstsSeen++;
-    else if (facts === undefined) row.malformed++;
-    else if (states.get(EVENTS, eventKey(stored.tenant, facts)) !== undefined) row.repeated++;
+    if (facts === undefined) row.malformed++;
+    else if (first && sequenceOf(first) !== sequence) row.repeated++;
     row.first_sequence = Math.min(sequence, row.first_sequence);
     row.last_sequence = Math.max(sequence, row.last_sequence);
   }
   return { writes: [...rows.values()].map((each) => ({ kind: "upsert", table: LEDGER, row: each })) };
-};
-
-type Counting = RowInMaking<typeof LEDGER>;
-
-const rowOf = (rows: Map<string, Counting>, states: States, stored: StoredRecord): Counting => {
-  const key = keyOf(stored);
-  const name = `${key.tenant} ${key.hour}`;
-  const row = rows.get(name) ?? counting(key, states.get(LEDGER, key), stored.sequence);
-  rows.set(name, row);
-  return row;
 };
 
 const counting = (key: HourKey, before: Row | undefined, sequence: Sequence): Counting => ({
@@ -63,11 +57,10 @@ const counting = (key: HourKey, before: Row | undefined, sequence: Sequence): Co
   last_sequence: before ? rowInteger(before, "last_sequence") : sequence,
 });
 
-export const ledgerProjection: Projection = {
+export const ledgerProjection: RecordProjection = {
   name: LEDGER_VIEW,
   version: 1,
   tables: [LEDGER],
-  everyRecord: true,
   asksForEvents: true,
   stateKeys,
   evolve,

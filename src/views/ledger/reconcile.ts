@@ -7,7 +7,6 @@ import { setTimeout as delay, setImmediate as otherWork } from "node:timers/prom
 import { canonicalEventId } from "../../event/formats.ts";
 import {
   COUNTS_FLUSH_MS,
-  DEAD_LETTERS_LISTED_MAX,
   LOG_FOLLOWED_BYTES_MAX,
   RECONCILED_EVENTS_NAMED_MAX,
   RECONCILED_RECORDS_READ_MAX,
@@ -25,7 +24,7 @@ import { LEDGER } from "./tables.ts";
 
 export interface HourBalance {
   readonly hour: Hour;
-  /** Null if nobody counted, or not from the first event on: the counts are of an earlier version, were lost, or are not stored yet. */
+  /** Null if nobody counted: the counts are of an earlier version, were lost, or are not stored yet. */
   readonly accepted: number | null;
   readonly stored: number;
   readonly projected: number;
@@ -74,7 +73,7 @@ export const NOT_PROJECTED = "not_projected";
 export interface ReconciliationDependencies {
   readonly views: ViewStore;
   readonly log: LogReader;
-  readonly accepted: Pick<AcceptedCounts, "read" | "begin">;
+  readonly accepted: Pick<AcceptedCounts, "read">;
 }
 
 export const reconcile = async (
@@ -92,9 +91,13 @@ export const reconcile = async (
   const balances: HourBalance[] = [];
   for (const hour of hours) {
     const row = ledger.get(hour);
-    const count = counts.get(hour);
-    if (row || count !== undefined)
-      balances.push(await balanceOf(dependencies, { tenant, hour, row, count }));
+    const count = counts.get(hour) ?? null;
+    if (row) balances.push(await balanceOf(dependencies, { tenant, hour, row, accepted: count }));
+    else if (count !== null)
+      balances.push({
+        ...{ hour, accepted: count, stored: 0, projected: 0, repeated: 0, deadLetters: 0 },
+        ...{ state: "missing_in_log", differing: [], isComplete: false },
+      });
   }
   return balances;
 };
@@ -125,48 +128,28 @@ export const reconcileCounted = async (
   }
 };
 
-const balanceOf = async (
-  { views, log, accepted: counts }: ReconciliationDependencies,
-  at: { tenant: string; hour: Hour; row: Row | undefined; count: number | undefined },
-): Promise<HourBalance> => {
-  const { tenant, hour, row, count } = at;
-  if (!row) {
-    const accepted = count ?? null;
-    const nothing = { stored: 0, projected: 0, repeated: 0, deadLetters: 0 };
-    return { hour, accepted, ...nothing, state: "missing_in_log", differing: [], isComplete: false };
-  }
-  const range = { first: rowInteger(row, "first_sequence"), last: rowInteger(row, "last_sequence") };
-  const projected = await countRows(views, tenant, hour, range);
-  const stored = rowInteger(row, "records");
-  const repeated = rowInteger(row, "repeated");
-  const isCounted = count === undefined || count >= stored || (await isCountedFrom(log, counts, range.first));
-  const accepted = isCounted ? (count ?? null) : null;
-  const isProjected = projected + repeated + rowInteger(row, "malformed") === stored;
-  const where: HourRead = { views, log, tenant, hour, range };
-  const refused = await refusedRecords(where);
-  const lost = isProjected ? NOTHING_DIFFERS : await lostRecords(where);
-  const isRefused = refused.differing.length > 0 || !refused.isComplete;
-  return {
-    hour,
-    accepted,
-    stored,
-    projected,
-    repeated,
-    deadLetters: refused.deadLetters,
-    state: stateOf({ accepted, stored, isProjected, isRefused }),
-    ...together(refused, lost),
-  };
-};
+/** What is read for one hour of a tenant. */
+interface HourRead extends Pick<ReconciliationDependencies, "views" | "log"> {
+  readonly tenant: string;
+  readonly hour: Hour;
+  readonly first: Sequence;
+  readonly last: Sequence;
+}
 
-/** In the hour in which counting began, as at an upgrade or after the stream COUNTS was lost, nobody counted the first events. */
-const isCountedFrom = async (
-  log: Pick<LogReader, "read">,
-  counts: Pick<AcceptedCounts, "begin">,
-  first: number,
-): Promise<boolean> => {
-  const message = await log.read(first);
-  const receivedAt = message && decodeRecord(message.payload)?.receivedAt;
-  return receivedAt === undefined || receivedAt >= (await counts.begin());
+const balanceOf = async (
+  { views, log }: ReconciliationDependencies,
+  hourly: { tenant: string; hour: Hour; row: Row; accepted: number | null },
+): Promise<HourBalance> => {
+  const { tenant, hour, row, accepted } = hourly;
+  const [stored, repeated] = [rowInteger(row, "records"), rowInteger(row, "repeated")];
+  const [first, last] = [rowInteger(row, "first_sequence"), rowInteger(row, "last_sequence")];
+  const read: HourRead = { views, log, tenant, hour, first, last };
+  const projected = await countRows(read);
+  const isProjected = projected + repeated + rowInteger(row, "malformed") === stored;
+  const found = await findDiffering(read, isProjected ? refusedRecords(read) : lackingRecords(read));
+  const isRefused = found.differing.length > 0 || !found.isComplete;
+  const state = stateOf({ accepted, stored, isProjected, isRefused });
+  return { hour, accepted, stored, projected, repeated, state, ...found };
 };
 
 const stateOf = (found: {
@@ -183,144 +166,136 @@ const stateOf = (found: {
   return accepted === stored ? "balanced" : "more_stored";
 };
 
-type Named = Pick<HourBalance, "differing" | "isComplete">;
-
-/** A refused record has no row either; it is named once, with the reason in its dead letter. */
-const together = (refused: Named, lost: Named): Named => {
-  const named = new Set(refused.differing.map(({ sequence }) => sequence));
-  const others = lost.differing.filter(({ sequence }) => !named.has(sequence));
-  const all = [...refused.differing, ...others].sort((one, other) => one.sequence - other.sequence);
-  const differing = all.slice(0, RECONCILED_EVENTS_NAMED_MAX);
-  return { differing, isComplete: refused.isComplete && lost.isComplete && all.length === differing.length };
-};
-
-interface Range {
-  readonly first: number;
-  readonly last: number;
-}
-
-const NOTHING_DIFFERS: Named = { differing: [], isComplete: true };
-
-/** What is read for one hour of a tenant. */
-interface HourRead {
-  readonly views: ViewStore;
-  readonly log: LogReader;
-  readonly tenant: string;
-  readonly hour: Hour;
-  readonly range: Range;
-}
-
-const sequenceRange = ({ first, last }: Range) =>
+const between = (first: Sequence, last: Sequence) =>
   ({ kind: "range", column: "sequence", from: first, to: last + 1 }) as const;
 
 /** Includes expired events: the view has taken them. */
-const countRows = async (views: ViewStore, tenant: string, hour: Hour, range: Range): Promise<number> => {
-  const count = async (column: "received" | "received_at", { first, last }: Range): Promise<number> => {
-    // `~` sorts after every character of a time.
-    const inHour = { kind: "range", column, from: hour, to: `${hour}~` } as const;
-    let sum = 0;
-    for (let start = first; start <= last; start += RECONCILED_SEQUENCES_PER_TURN) {
-      const sequences = { first: start, last: Math.min(last, start + RECONCILED_SEQUENCES_PER_TURN - 1) };
-      sum += await countOf(
-        views,
-        tenantCount({ tenant, table: EVENTS, where: [sequenceRange(sequences), inHour] }),
-      );
-      await otherWork();
+const countRows = async ({ views, tenant, hour, first, last }: HourRead): Promise<number> => {
+  let sum = 0;
+  for (let start = first; start <= last; start += RECONCILED_SEQUENCES_PER_TURN) {
+    const end = Math.min(last, start + RECONCILED_SEQUENCES_PER_TURN - 1);
+    for (const [column, sequences] of [
+      ["received", between(start, end)],
+      ["received_at", between(-end, -start)],
+    ] as const) {
+      // `~` sorts after every character of a time.
+      const inHour = { kind: "range", column, from: hour, to: `${hour}~` } as const;
+      sum += await countOf(views, tenantCount({ tenant, table: EVENTS, where: [sequences, inHour] }));
     }
-    return sum;
-  };
-  const shown = await count("received", range);
-  return shown + (await count("received_at", { first: -range.last, last: -range.first }));
+    await otherWork();
+  }
+  return sum;
 };
 
-const lettersIn = (range: Range) =>
-  [{ kind: "equals", column: "projection", value: EVENTS_VIEW }, sequenceRange(range)] as const;
-
-const countLetters = (views: ViewStore, tenant: string, range: Range): Promise<number> =>
-  countOf(views, tenantCount({ tenant, table: DEAD_LETTERS, where: lettersIn(range) }));
-
-const countOf = async (views: ViewStore, query: ReturnType<typeof tenantCount>): Promise<number> => {
+const countOf = async (views: HourRead["views"], query: ReturnType<typeof tenantCount>): Promise<number> => {
   const [row] = await views.select(query);
   return row ? rowInteger(row, "count") : 0;
 };
 
-/**
- * Counts and names the records for which the view has a dead letter. Hours may overlap in the log, so each record is checked for its own hour. After
- * the last named letter, letters are counted without that check: most hours overlap with none.
- */
-const refusedRecords = async (where: HourRead): Promise<Named & Pick<HourBalance, "deadLetters">> => {
-  const { views, log, tenant, hour, range } = where;
+/** Some records that the view does not have, and up to which sequence all of them are known. */
+interface Found {
+  readonly differing: readonly DifferingEvent[];
+  readonly upTo: Sequence;
+  readonly records: number;
+}
+
+/** Names what the view does not have. Behind the last named event, letters are counted without a look at their hour: most hours overlap with none. */
+const findDiffering = async (
+  { views, tenant, last }: HourRead,
+  parts: AsyncIterable<Found>,
+): Promise<Pick<HourBalance, "differing" | "deadLetters" | "isComplete">> => {
   const differing: DifferingEvent[] = [];
-  let read = 0;
-  for (let after: readonly [number] | undefined; ; ) {
-    const letters: readonly Row[] = await views.select(
+  let [read, upTo]: [number, Sequence] = [0, 0];
+  for await (const part of parts) {
+    differing.push(...part.differing);
+    read += part.records;
+    upTo = part.upTo;
+    if (differing.length > RECONCILED_EVENTS_NAMED_MAX || read >= RECONCILED_RECORDS_READ_MAX) break;
+  }
+  const named = differing.slice(0, RECONCILED_EVENTS_NAMED_MAX);
+  if (named.length < differing.length) upTo = named.at(-1)?.sequence ?? upTo;
+  const letters = named.filter(({ code }) => code !== NOT_PROJECTED).length;
+  if (upTo >= last) return { differing: named, deadLetters: letters, isComplete: true };
+  const where = lettersBetween(upTo + 1, last);
+  const others = await countOf(views, tenantCount({ tenant, table: DEAD_LETTERS, where }));
+  return { differing: named, deadLetters: letters + others, isComplete: false };
+};
+
+const lettersBetween = (first: Sequence, last: Sequence) =>
+  [{ kind: "equals", column: "projection", value: EVENTS_VIEW }, between(first, last)] as const;
+
+/** Records with a dead letter. Hours may overlap in the log, so each is looked at for its own hour. */
+async function* refusedRecords({ views, log, tenant, hour, first, last }: HourRead): AsyncGenerator<Found> {
+  for (let upTo = first - 1; upTo < last; ) {
+    const letters = await views.select(
       tenantList({
-        tenant,
-        table: DEAD_LETTERS,
-        columns: ["sequence", "event_id", "code"],
-        where: lettersIn(range),
-        orderBy: ["sequence"],
-        order: "asc",
-        after,
-        rowsMax: DEAD_LETTERS_LISTED_MAX,
+        ...{ tenant, table: DEAD_LETTERS, columns: ["sequence", "event_id", "code"] },
+        ...{ where: lettersBetween(upTo + 1, last), orderBy: ["sequence"], order: "asc" },
+        rowsMax: LETTERS_AT_ONCE,
       }),
     );
+    const differing: DifferingEvent[] = [];
     for (const letter of letters) {
       const sequence = rowInteger(letter, "sequence");
-      after = [sequence];
-      const isReadEnough = read++ === RECONCILED_RECORDS_READ_MAX;
-      if (!isReadEnough && (await isOfAnotherHour(log, sequence, hour))) continue;
-      if (isReadEnough || differing.length === RECONCILED_EVENTS_NAMED_MAX) {
-        const others = await countLetters(views, tenant, { first: sequence, last: range.last });
-        return { differing, isComplete: false, deadLetters: differing.length + others };
-      }
+      const message = await log.read(sequence);
+      // A record that cannot be read any more counts for the requested hour.
+      if (message && decodeRecord(message.payload)?.receivedAt.startsWith(hour) === false) continue;
       const eventId = letter.event_id === null ? null : rowText(letter, "event_id");
       differing.push({ eventId, sequence, code: rowText(letter, "code") });
     }
-    if (letters.length < DEAD_LETTERS_LISTED_MAX)
-      return { differing, isComplete: true, deadLetters: differing.length };
+    const furthest = letters.at(-1);
+    upTo = furthest && letters.length === LETTERS_AT_ONCE ? rowInteger(furthest, "sequence") : last;
+    yield { differing, upTo, records: letters.length };
   }
-};
+}
 
-/** A record that cannot be read any more counts for the requested hour. */
-const isOfAnotherHour = async (log: LogReader, sequence: number, hour: Hour): Promise<boolean> => {
-  const message = await log.read(sequence);
-  return message !== undefined && decodeRecord(message.payload)?.receivedAt.startsWith(hour) === false;
-};
+const LETTERS_AT_ONCE = RECONCILED_EVENTS_NAMED_MAX;
 
-/** Reads the hour in the log, and names the events without a row. A log restored from an older copy ends before the hour does. */
-const lostRecords = async ({ views, log, tenant, hour, range }: HourRead): Promise<Named> => {
-  const last = Math.min(range.last, await log.lastSequence());
-  const differing: DifferingEvent[] = [];
-  if (last < range.first) return { differing, isComplete: false };
+/** Records of the hour in the log without a row, or with a dead letter. A log restored from an older copy ends before the hour does. */
+async function* lackingRecords({ views, log, tenant, hour, first, last }: HourRead): AsyncGenerator<Found> {
+  const end = Math.min(last, await log.lastSequence());
   const stop = new AbortController();
-  let read = 0;
-  const following = { messagesMax: 500, bytesMax: LOG_FOLLOWED_BYTES_MAX, signal: stop.signal };
-  for await (const messages of log.follow({ from: range.first, ...following })) {
-    const events = messages.flatMap(({ sequence, payload }) => {
-      const record = sequence <= last ? decodeRecord(payload) : undefined;
-      return record?.tenant === tenant && record.receivedAt.startsWith(hour)
-        ? [{ sequence, eventId: idIn(record.eventText), code: NOT_PROJECTED }]
-        : [];
-    });
-    const ids = events.flatMap(({ eventId }) => eventId ?? []);
-    const rows = await views.load(
-      EVENTS,
-      ids.map((eventId) => ({ tenant, event_id: eventId })),
-    );
-    const known = new Set(rows.map((row) => row.event_id));
-    differing.push(...events.filter(({ eventId }) => eventId === null || !known.has(eventId)));
-    read += messages.length;
-    const isOver = (messages.at(-1)?.sequence ?? last) >= last;
-    if (isOver || read >= RECONCILED_RECORDS_READ_MAX || differing.length >= RECONCILED_EVENTS_NAMED_MAX) {
-      stop.abort();
-      return {
-        differing: differing.slice(0, RECONCILED_EVENTS_NAMED_MAX),
-        isComplete: isOver && last === range.last && differing.length <= RECONCILED_EVENTS_NAMED_MAX,
-      };
+  const size = { messagesMax: 500, bytesMax: LOG_FOLLOWED_BYTES_MAX };
+  if (end < first) return;
+  try {
+    for await (const messages of log.follow({ from: first, ...size, signal: stop.signal })) {
+      const events = messages.flatMap(({ sequence, payload }) => {
+        const record = sequence <= end ? decodeRecord(payload) : undefined;
+        return record?.tenant === tenant && record.receivedAt.startsWith(hour)
+          ? [{ sequence, eventId: idIn(record.eventText) }]
+          : [];
+      });
+      const upTo = Math.min(end, messages.at(-1)?.sequence ?? end);
+      yield { differing: await withoutRow(views, tenant, events), upTo, records: messages.length };
+      if (upTo >= end) return;
     }
+  } finally {
+    stop.abort();
   }
-  return { differing, isComplete: false };
+}
+
+const withoutRow = async (
+  views: HourRead["views"],
+  tenant: string,
+  events: readonly Omit<DifferingEvent, "code">[],
+): Promise<readonly DifferingEvent[]> => {
+  const ids = events.flatMap(({ eventId }) => eventId ?? []);
+  const rows = await views.load(
+    EVENTS,
+    ids.map((eventId) => ({ tenant, event_id: eventId })),
+  );
+  const letters = await views.load(
+    DEAD_LETTERS,
+    events.map(({ sequence }) => ({ projection: EVENTS_VIEW, sequence })),
+  );
+  const known = new Set(rows.map((row) => row.event_id));
+  const codes = new Map(
+    letters.flatMap((row) => (row.tenant === tenant ? [[row.sequence, rowText(row, "code")]] : [])),
+  );
+  return events.flatMap(({ eventId, sequence }) => {
+    const code = codes.get(sequence) ?? (eventId !== null && known.has(eventId) ? undefined : NOT_PROJECTED);
+    return code === undefined ? [] : [{ eventId, sequence, code }];
+  });
 };
 
 const idIn = (eventText: string): string | null => {
@@ -350,21 +325,17 @@ export const tellUnread = async (
   { position, end }: { readonly position: Sequence; readonly end: Sequence },
   balances: readonly HourBalance[],
 ): Promise<readonly ToldBalance[]> => {
+  const isLacking = ({ state }: HourBalance): boolean =>
+    state === "missing_in_log" || state === "not_projected";
   if (position >= end || !balances.some(isLacking)) return balances;
   const first = await log.read(position + 1);
   const record = first && decodeRecord(first.payload);
   // The hour of an unreadable record is not known, so it excuses none.
   if (record === undefined) return balances;
   const from = hourAt(Date.parse(record.receivedAt) - RECONCILE_AFTER_MS);
-  return balances.map((balance) => (isLacking(balance) && balance.hour >= from ? unread(balance) : balance));
+  return balances.map((balance) => {
+    if (!isLacking(balance) || balance.hour < from) return balance;
+    const differing = balance.differing.filter(({ code }) => code !== NOT_PROJECTED);
+    return { ...balance, state: "view_behind", differing, isComplete: false };
+  });
 };
-
-const isLacking = ({ state }: HourBalance): boolean =>
-  state === "missing_in_log" || state === "not_projected";
-
-const unread = (balance: HourBalance): ToldBalance => ({
-  ...balance,
-  state: "view_behind",
-  differing: balance.differing.filter(({ code }) => code !== NOT_PROJECTED),
-  isComplete: false,
-});

@@ -8,10 +8,8 @@ import { type AcceptedCounts, beginOfHour, HOUR_MS, type Hour, hourAt } from "..
 import type { Sequence } from "../../log/outcome.ts";
 import type { LogFields, Logger } from "../../telemetry/logger.ts";
 import { EVENTS_VIEW } from "../events/tables.ts";
-import { RECONCILE_AFTER_MS, RECONCILE_LOOK_MS } from "../kit/limits.ts";
-import { lookAgain } from "../kit/look-again.ts";
+import { RECONCILE_AFTER_MS } from "../kit/limits.ts";
 import { rowText } from "../store/tables.ts";
-import type { ViewStore } from "../store/view-store.ts";
 import { type HourBalance, isAlarm, type ReconciliationDependencies, reconcile } from "./reconcile.ts";
 import { LEDGER_VIEW, RECONCILED_HOURS, RECONCILIATION } from "./tables.ts";
 
@@ -22,27 +20,25 @@ export interface TenantBalance extends HourBalance {
 export interface Reconciler {
   /** Reconciles the hours that have ended, unless that was done before or the views have not seen all of the log. */
   look(signal: AbortSignal): Promise<"reconciled" | "nothing_new" | "behind">;
-  /** Looks repeatedly until the signal is aborted. Never rejects. */
-  run(signal: AbortSignal): Promise<void>;
 }
 
 export const createReconciler = (
   dependencies: ReconciliationDependencies & {
-    readonly accepted: Pick<AcceptedCounts, "read" | "begin" | "tenants">;
+    readonly accepted: Pick<AcceptedCounts, "read" | "tenants">;
     readonly clock: () => Date;
-    readonly pause: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
     readonly onHour: (balances: readonly TenantBalance[]) => void;
     readonly logger: Logger;
   },
 ): Reconciler => {
-  const { accepted, views, log, clock, pause, onHour, logger } = dependencies;
+  const { accepted, views, log, clock, onHour, logger } = dependencies;
   /** What the views must have seen: the end of the log when the hour was first looked at. */
   let target: { readonly hour: Hour; readonly sequence: Sequence } | undefined;
 
   const look: Reconciler["look"] = async (signal) => {
     const hour = hourAt(clock().getTime() - RECONCILE_AFTER_MS - HOUR_MS);
     await views.open(RECONCILIATION);
-    const hours = hoursSince(await lastReconciled(views), hour);
+    const [last] = await views.load(RECONCILED_HOURS, [LAST]);
+    const hours = hoursSince(last && rowText(last, "hour"), hour);
     if (hours.length === 0) return "nothing_new";
     if (target?.hour !== hour) target = { hour, sequence: await log.lastSequence() };
     for (const view of [EVENTS_VIEW, LEDGER_VIEW])
@@ -53,35 +49,20 @@ export const createReconciler = (
       for (const tenant of await accepted.tenants(each))
         for (const balance of await reconcile(dependencies, tenant, [each]))
           balances.push({ tenant, ...balance });
-      // Told only when nothing of the hour can fail any more: it would be counted twice.
-      await noteReconciled(views, each);
+      // Reported only when nothing of the hour can fail any more: it would be counted twice.
+      const row = { ...LAST, hour: each };
+      const writes = [{ kind: "upsert", table: RECONCILED_HOURS, row }] as const;
+      await views.revise({ views: [RECONCILIATION], expected: [], writes });
       onHour(balances);
       for (const balance of balances)
         if (isAlarm(balance)) logger.error("an hour does not balance", alarmOf(balance));
     }
     return "reconciled";
   };
-
-  const onFailed = (error: unknown): void =>
-    logger.warn("an hour could not be reconciled, trying again", { detail: String(error) });
-  const run = (signal: AbortSignal): Promise<void> =>
-    lookAgain({ look: () => look(signal), onFailed, restMs: RECONCILE_LOOK_MS, pause, signal });
-  return { look, run };
+  return { look };
 };
 
-const LAST_KEY = { name: "last" };
-
-const lastReconciled = async (views: ViewStore): Promise<Hour | undefined> => {
-  const [row] = await views.load(RECONCILED_HOURS, [LAST_KEY]);
-  return row && rowText(row, "hour");
-};
-
-const noteReconciled = (views: ViewStore, hour: Hour) =>
-  views.revise({
-    views: [RECONCILIATION],
-    expected: [],
-    writes: [{ kind: "upsert", table: RECONCILED_HOURS, row: { ...LAST_KEY, hour } }],
-  });
+const LAST = { name: "last" };
 
 /** The hours after `done`, up to `last`: several if views were behind, the log was away, or no projector ran for longer than an hour. */
 const hoursSince = (done: Hour | undefined, last: Hour): readonly Hour[] => {

@@ -72,8 +72,3 @@ test.each([
   for (const order of orders(said))
     expect(await modelsAfter(...order)).toMatchObject({ models: [...expected], versions });
 });
-
-test("a model that is deployed and retired at the same time is retired", async () => {
-  const { models } = await modelsAfter(["08", "model_deployed", "m"], ["08", "model_retired", "m"]);
-  expect(models).toMatchObject([{ state: "retired" }]);
-});

@@ -1,29 +1,55 @@
-import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../store/tables.ts";
+import { columnsOf, tableOf } from "../kit/columns.ts";
+import type { Latest } from "../kit/latest.ts";
+import { INTEGER, type Table, TEXT } from "../store/tables.ts";
 
-/** The models of an asset, each version of each. */
-export const MODELS = {
+export const MODEL_STATES = ["seen", "deployed", "retired"] as const;
+export type ModelState = (typeof MODEL_STATES)[number];
+
+export const DEPLOYED = "model.model_deployed";
+export const RETIRED = "model.model_retired";
+export const DEGRADED = "model.performance_degraded";
+
+/** What events say of a model: sums and latest statements, so that the order of arrival has no effect. */
+export interface ModelSaid {
+  readonly at: string;
+  readonly degradations: number;
+  /** By event type, and the model as it is named. */
+  readonly latest: Latest;
+}
+
+interface Model {
+  readonly asset: string;
+  /** Empty if the events name none. */
+  readonly version: string;
+  /** The model's name, short enough for a key. Empty if the events name none. */
+  readonly name: string;
+  readonly said: ModelSaid;
+  readonly own: string;
+}
+
+const { integer, saidTimes, optional, text } = columnsOf<Model>();
+const latestIn = ({ said }: Model): Latest => said.latest;
+
+const stateOf = ({ said: { latest } }: Model): ModelState => {
+  const [deployedAt, retiredAt] = [latest[DEPLOYED]?.[0], latest[RETIRED]?.[0]];
+  if (retiredAt !== undefined && (deployedAt === undefined || retiredAt >= deployedAt)) return "retired";
+  return deployedAt === undefined ? "seen" : "deployed";
+};
+
+export const { table: MODELS, rowOf: modelRow } = tableOf<Model>({
   name: "models",
   columns: {
-    tenant: TEXT,
-    asset_id: TEXT,
-    /** Empty if the events name none. */
-    version: TEXT,
-    /** The model's name, short enough for a key. Empty if the events name none. */
-    name: TEXT,
-    model: NULLABLE_TEXT,
-    /** The time of the first event about it. */
-    at: TEXT,
-    /** `deployed`, `retired`, or `seen` if neither is in the log. */
-    state: TEXT,
-    deployed_at: NULLABLE_TEXT,
-    deployed_recorded_at: NULLABLE_TEXT,
-    retired_at: NULLABLE_TEXT,
-    retired_recorded_at: NULLABLE_TEXT,
-    degradations: INTEGER,
-    degraded_at: NULLABLE_TEXT,
-    degraded_recorded_at: NULLABLE_TEXT,
-    /** JSON object: what the events said that name this model (told.ts). */
-    said: TEXT,
+    asset_id: text(({ asset }) => asset),
+    version: text(({ version }) => version),
+    name: text(({ name }) => name),
+    model: optional(({ said }) => said.latest.model?.[0]),
+    at: text(({ said }) => said.at),
+    state: text(stateOf),
+    ...saidTimes("deployed", DEPLOYED, latestIn),
+    ...saidTimes("retired", RETIRED, latestIn),
+    degradations: integer(({ said }) => said.degradations),
+    ...saidTimes("degraded", DEGRADED, latestIn),
+    said: text(({ own }) => own),
   },
   primaryKey: ["tenant", "asset_id", "version", "name"],
   indexes: [
@@ -31,7 +57,7 @@ export const MODELS = {
     ["tenant", "state", "at", "asset_id", "version", "name"],
     ["tenant", "asset_id", "at", "version", "name"],
   ],
-} as const satisfies Table;
+});
 
 /** The model names of one version of an asset, and what was said of that version without a name. */
 export const MODEL_VERSIONS = {
@@ -40,9 +66,7 @@ export const MODEL_VERSIONS = {
     tenant: TEXT,
     asset_id: TEXT,
     version: TEXT,
-    /** The first of the names in alphabetical order; empty if no event names one. */
     first_name: TEXT,
-    /** 1 if there are more. */
     has_others: INTEGER,
     /** As in MODELS; empty if every event names its model. */
     said: TEXT,
@@ -50,6 +74,3 @@ export const MODEL_VERSIONS = {
   primaryKey: ["tenant", "asset_id", "version"],
   indexes: [],
 } as const satisfies Table;
-
-export const MODEL_STATES = ["seen", "deployed", "retired"] as const;
-export type ModelState = (typeof MODEL_STATES)[number];

@@ -1,12 +1,12 @@
 import { type EventFacts, metadataName, shortened } from "../../event/facts.ts";
 import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
-import { type Latest, laterOf, latestText, withSaid } from "../kit/latest.ts";
+import { laterOf, withSaid } from "../kit/latest.ts";
 import type { StateKey, States } from "../kit/projection.ts";
-import { type Row, type RowOf, rowInteger, rowText } from "../store/tables.ts";
+import { rowChanges } from "../kit/row-changes.ts";
+import { keyText, type Row, rowInteger, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
-import { type Announced, beyond, withAnnounced } from "./announced.ts";
-import { type Gap, gapAtEnd, type Numbers, takeNumber } from "./gaps.ts";
-import { HEARTBEAT_KEYS, SOURCE_GAPS, SOURCES } from "./tables.ts";
+import { beyond, type Gap, gapAtEnd, takeNumber, withAnnounced } from "./numbers.ts";
+import { HEARTBEAT_KEYS, SOURCE_GAPS, SOURCES, type Source, sourceRow } from "./tables.ts";
 
 const HEARTBEAT = "sdk.heartbeat";
 
@@ -20,28 +20,10 @@ const numberOf = (
   return typeof number === "number" && Number.isSafeInteger(number) && number > 0 ? number : undefined;
 };
 
-interface SourceKey extends Row {
-  readonly tenant: string;
-  readonly source_id: string;
-}
-
-const keyOf = (tenant: string, facts: EventFacts): SourceKey | undefined => {
+const keyOf = (tenant: string, facts: EventFacts): Row | undefined => {
   const sourceId = sourceOf(facts);
   return sourceId === undefined ? undefined : { tenant, source_id: sourceId };
 };
-
-/** The state while the events of a step are taken. */
-interface Source {
-  readonly key: SourceKey;
-  readonly numbers: Numbers;
-  /** The stored gaps that may change. */
-  readonly gapsBefore: readonly Gap[];
-  lastAt: string;
-  /** Of several events at that time, when the last of them was received. */
-  lastRecorded: string;
-  said: Latest;
-  announced: readonly Announced[];
-}
 
 /** A number beyond all earlier ones changes no gap; for any other number the key names the gap that it is in or right behind. */
 const furtherKeys = (states: States, { tenant, facts }: FirstEvent): readonly StateKey[] => {
@@ -56,43 +38,51 @@ const furtherKeys = (states: States, { tenant, facts }: FirstEvent): readonly St
 };
 
 const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
-  const sources = new Map<string, Source>();
-  for (const { tenant, facts, told } of events) {
+  const sources = new Map<string, { readonly key: Row; readonly source: Source; readonly before: Gaps }>();
+  for (const { tenant, facts, recorded } of events) {
     const key = keyOf(tenant, facts);
     if (key === undefined) continue;
-    const name = JSON.stringify([tenant, key.source_id]);
-    const source = sources.get(name) ?? storedSource(states, key);
-    sources.set(name, source);
-    take(source, facts, told.fact.recorded);
+    const name = keyText(SOURCES, key);
+    const known = sources.get(name) ?? stored(states, key);
+    sources.set(name, known);
+    take(known.source, facts, recorded);
   }
-  return [...sources.values()].flatMap((source) => [
-    { kind: "upsert", table: SOURCES, row: rowOf(source) } as const,
-    ...gapChanges(source),
-  ]);
+  return [...sources.values()].flatMap(({ key, source, before }) => {
+    const rowsOf = (gaps: Gaps) =>
+      gaps.map(({ first, last, since }) => ({ ...key, first_number: first, last_number: last, since }));
+    return [
+      { kind: "upsert", table: SOURCES, row: sourceRow(rowText(key, "tenant"), source) },
+      ...rowChanges(SOURCE_GAPS, rowsOf(before), rowsOf(allGaps(source))),
+    ];
+  });
 };
 
-const storedSource = (states: States, key: SourceKey): Source => {
+type Gaps = readonly Gap[];
+
+/** With the stored gaps that may change. */
+const stored = (states: States, key: Row): { key: Row; source: Source; before: Gaps } => {
   const row = states.get(SOURCES, key);
+  const id = rowText(key, "source_id");
   if (!row) {
     const numbers = { last: 0, received: 0, gaps: [] };
-    return { key, numbers, gapsBefore: [], lastAt: "", lastRecorded: "", said: {}, announced: [] };
+    const source = { id, numbers, lastAt: "", lastRecorded: "", said: {}, announced: [] };
+    return { key, source, before: [] };
   }
   const last = rowInteger(row, "last_number");
-  const announced: readonly Announced[] = JSON.parse(rowText(row, "announced"));
   const gaps = states
     .known(SOURCE_GAPS, key)
     .map(gapOf)
-    .filter(({ first }) => first <= last);
-  gaps.sort((one, other) => one.first - other.first);
-  return {
-    key,
+    .filter(({ first }) => first <= last)
+    .sort((one, other) => one.first - other.first);
+  const source = {
+    id,
     numbers: { last, received: rowInteger(row, "received"), gaps },
-    gapsBefore: withGapAtEnd(gaps, last, announced),
     lastAt: rowText(row, "last_at"),
     lastRecorded: rowText(row, "last_recorded_at"),
     said: JSON.parse(rowText(row, "said")),
-    announced,
+    announced: JSON.parse(rowText(row, "announced")),
   };
+  return { key, source, before: allGaps(source) };
 };
 
 const gapOf = (row: Row): Gap => ({
@@ -101,11 +91,7 @@ const gapOf = (row: Row): Gap => ({
   since: rowText(row, "since"),
 });
 
-const withGapAtEnd = (
-  gaps: readonly Gap[],
-  last: number,
-  announced: readonly Announced[],
-): readonly Gap[] => {
+const allGaps = ({ numbers: { gaps, last }, announced }: Source): Gaps => {
   const atEnd = gapAtEnd(last, announced);
   return atEnd ? [...gaps, atEnd] : [...gaps];
 };
@@ -132,43 +118,6 @@ const take = (source: Source, facts: EventFacts, recorded: string): void => {
     if (last !== undefined) source.announced = withAnnounced(source.announced, last, occurred);
   }
   source.announced = beyond(source.announced, source.numbers.last);
-};
-
-const rowOf = ({ key, lastAt, lastRecorded, said, numbers, announced }: Source): RowOf<typeof SOURCES> => ({
-  ...key,
-  last_number: numbers.last,
-  received: numbers.received,
-  missing: (announced.at(-1)?.[0] ?? numbers.last) - numbers.received,
-  last_at: lastAt,
-  last_recorded_at: lastRecorded,
-  heartbeat_at: said.heartbeat_at?.[0] ?? null,
-  heartbeat_recorded_at: said.heartbeat_at?.[3] ?? null,
-  heartbeat: said.heartbeat_at ? heartbeatText(said) : null,
-  said: latestText(said),
-  announced: JSON.stringify(announced),
-});
-
-const heartbeatText = (said: Latest): string => {
-  const members = HEARTBEAT_KEYS.flatMap((name) => {
-    const [value] = said[name] ?? [];
-    return value === undefined ? [] : `"${name}":${value}`;
-  });
-  return `{${members.join(",")}}`;
-};
-
-const gapChanges = ({ key, numbers, announced, gapsBefore }: Source): readonly Write[] => {
-  const now = new Map(withGapAtEnd(numbers.gaps, numbers.last, announced).map((gap) => [gap.first, gap]));
-  const writes: Write[] = [];
-  for (const { first, last, since } of gapsBefore) {
-    const gap = now.get(first);
-    if (!gap) writes.push({ kind: "delete", table: SOURCE_GAPS, key: { ...key, first_number: first } });
-    else if (gap.last === last && gap.since === since) now.delete(first);
-  }
-  for (const { first, last, since } of now.values()) {
-    const row = { ...key, first_number: first, last_number: last, since };
-    writes.push({ kind: "upsert", table: SOURCE_GAPS, row });
-  }
-  return writes;
 };
 
 export const sourcesProjection = onFirstEvents({

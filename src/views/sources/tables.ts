@@ -1,34 +1,7 @@
-import { INTEGER, NULLABLE_TEXT, type Table, TEXT } from "../store/tables.ts";
-
-/**
- * Sources that number their events: `metadata.source_id` and `metadata.source_sequence`, from 1. Their heartbeats may say how far they have counted,
- * `metadata.last_source_sequence`: otherwise nobody would know of the last numbers that were sent and lost.
- */
-export const SOURCES = {
-  name: "sources",
-  columns: {
-    tenant: TEXT,
-    source_id: TEXT,
-    /** The highest number seen; 0 if only heartbeats came. */
-    last_number: INTEGER,
-    /** How many different numbers were seen. */
-    received: INTEGER,
-    /** How many numbers are missing up to the highest one that was seen or announced. */
-    missing: INTEGER,
-    last_at: TEXT,
-    last_recorded_at: TEXT,
-    heartbeat_at: NULLABLE_TEXT,
-    heartbeat_recorded_at: NULLABLE_TEXT,
-    /** JSON object: the last statements of heartbeats, under their own names. */
-    heartbeat: NULLABLE_TEXT,
-    /** JSON object: what was said last (latest.ts). */
-    said: TEXT,
-    /** JSON array of [number, time]: see announced.ts. */
-    announced: TEXT,
-  },
-  primaryKey: ["tenant", "source_id"],
-  indexes: [["tenant", "last_at", "source_id"]],
-} as const satisfies Table;
+import { columnsOf, tableOf } from "../kit/columns.ts";
+import { type Latest, latestText } from "../kit/latest.ts";
+import { INTEGER, type Table, TEXT } from "../store/tables.ts";
+import type { Announced, Numbers } from "./numbers.ts";
 
 /** The members of heartbeats that the register shows: a number or a text each. */
 export const HEARTBEAT_KEYS = [
@@ -41,6 +14,51 @@ export const HEARTBEAT_KEYS = [
   "sdk_language",
 ] as const;
 
+/** What its events said, in any order of arrival. */
+export interface Source {
+  readonly id: string;
+  readonly numbers: Numbers;
+  lastAt: string;
+  /** Of several events at that time, when the last of them was received. */
+  lastRecorded: string;
+  /** The last statements of heartbeats, under their own names. */
+  said: Latest;
+  announced: readonly Announced[];
+}
+
+const { integer, optional, saidTimes, text } = columnsOf<Source>();
+
+/**
+ * Sources that number their events: `metadata.source_id` and `metadata.source_sequence`, from 1. Their heartbeats may say how far they have counted,
+ * `metadata.last_source_sequence`: otherwise nobody would know of the last numbers that were sent and lost.
+ */
+export const { table: SOURCES, rowOf: sourceRow } = tableOf<Source>({
+  name: "sources",
+  columns: {
+    source_id: text(({ id }) => id),
+    last_number: integer(({ numbers }) => numbers.last),
+    received: integer(({ numbers }) => numbers.received),
+    // Up to the highest number that was seen or announced.
+    missing: integer(({ numbers, announced }) => (announced.at(-1)?.[0] ?? numbers.last) - numbers.received),
+    last_at: text(({ lastAt }) => lastAt),
+    last_recorded_at: text(({ lastRecorded }) => lastRecorded),
+    ...saidTimes("heartbeat", "heartbeat_at", ({ said }) => said),
+    heartbeat: optional(({ said }) => said.heartbeat_at && heartbeatText(said)),
+    said: text(({ said }) => latestText(said)),
+    announced: text(({ announced }) => JSON.stringify(announced)),
+  },
+  primaryKey: ["tenant", "source_id"],
+  indexes: [["tenant", "last_at", "source_id"]],
+});
+
+const heartbeatText = (said: Latest): string => {
+  const members = HEARTBEAT_KEYS.flatMap((name) => {
+    const [value] = said[name] ?? [];
+    return value === undefined ? [] : `"${name}":${value}`;
+  });
+  return `{${members.join(",")}}`;
+};
+
 /** Numbers that have not come yet. */
 export const SOURCE_GAPS = {
   name: "source_gaps",
@@ -50,7 +68,7 @@ export const SOURCE_GAPS = {
     first_number: INTEGER,
     last_number: INTEGER,
     /**
-     * The time of the event after the gap, which revealed it; if none has come, of the first heartbeat that announced numbers of it (announced.ts).
+     * The time of the event after the gap, which revealed it; if none has come, of the first heartbeat that announced numbers of it (numbers.ts).
      */
     since: TEXT,
   },

@@ -34,8 +34,6 @@ export type Condition<Name extends string = string> =
       readonly words: readonly string[];
       readonly prefixes: readonly string[];
     }
-  /** The column has no value. */
-  | { readonly kind: "absent"; readonly column: Name }
   /** The value occurs in this range of another table's column of the same name, so that an index is read at each of these values. */
   | {
       readonly kind: "among";
@@ -59,6 +57,9 @@ export interface Clause {
 export const columnIn = ({ alias, table }: Source, name: string): string =>
   `${alias}.${columnName(table, name)}`;
 
+export const columnsIn = (source: Source, names: readonly string[]): string =>
+  names.map((name) => columnIn(source, name)).join(", ");
+
 export const mainClauses = (condition: Condition, source: Source, tenant: string): readonly Clause[] => {
   switch (condition.kind) {
     case "equals":
@@ -79,8 +80,6 @@ export const mainClauses = (condition: Condition, source: Source, tenant: string
       const text = `${columnIn(source, condition.column)} IN (${values})`;
       return [{ text, params: held.flatMap(({ params }) => params) }];
     }
-    case "absent":
-      return [{ text: `${columnIn(source, condition.column)} IS NULL`, params: [] }];
     case "labelled":
     case "not_labelled":
     case "matches":

@@ -13,15 +13,8 @@ import {
   VIEW_WRITER_SILENT_MS_MAX,
 } from "../../limits.ts";
 import { createTurns } from "../../runtime/turns.ts";
-import type { Done } from "./done.ts";
-import {
-  constraintMessage,
-  DatabaseError,
-  isMeaningless,
-  isReadOnly,
-  namingOtherTables,
-  withoutValues,
-} from "./postgres-errors.ts";
+import { DatabaseError, isReadOnly, namingOtherTables, withoutValues } from "./postgres-errors.ts";
+import type { Done } from "./stored-views.ts";
 import { ViewsUnavailableError } from "./unavailable.ts";
 
 /** The result of a statement: rows, and the command tag of PostgreSQL, such as `INSERT` or `COMMIT`. */
@@ -30,12 +23,12 @@ export interface Answer {
   readonly command: string;
 }
 
-export interface Statement {
-  readonly sql: string;
-  readonly params: readonly (string | number | null)[];
-}
-
-export type RunSql = (sql: string, params?: Statement["params"]) => Promise<Answer>;
+/** `once`: the server need not keep the statement for the next time. */
+export type RunSql = (
+  sql: string,
+  params?: readonly (string | number | null)[],
+  once?: "once",
+) => Promise<Answer>;
 
 export interface Connection {
   /** The number of queries without an answer yet. */
@@ -47,14 +40,8 @@ export interface Connection {
    * own.
    */
   readonly run: RunSql;
-  /**
-   * Transactions run one after another. Rolled back if the work throws; rejects like `run`. `behindLocks`: the statements that will run while others
-   * wait for its locks.
-   */
-  transaction<Result>(
-    work: (run: RunSql) => Promise<Done<Result>>,
-    behindLocks?: readonly Statement[],
-  ): Promise<Result>;
+  /** Transactions run one after another. Rolled back if the work throws; rejects like `run`. */
+  transaction<Result>(work: (run: RunSql) => Promise<Done<Result>>): Promise<Result>;
   /** Rejects all unanswered queries, and all later ones. */
   giveUp(): void;
   /** Closes the connection after the queries made so far. */
@@ -79,13 +66,11 @@ export const createConnection = (url: string): Connection => {
     get isOpen() {
       return session?.isLost === false;
     },
-    run: async (sql, params) => current().run(sql, params).catch(namingOtherTables),
-    transaction: (work, behindLocks = []) =>
-      inTurn(async () => {
-        const session = current();
-        await session.prepare(behindLocks);
-        return inTransaction(session, work).catch(namingOtherTables);
-      }),
+    run: async (...asked) =>
+      current()
+        .run(...asked)
+        .catch(namingOtherTables),
+    transaction: (work) => inTurn(async () => inTransaction(current(), work).catch(namingOtherTables)),
     giveUp: () => {
       isGivenUp = true;
       session?.lose();
@@ -128,11 +113,6 @@ interface Session {
   readonly isLost: boolean;
   readonly waiting: number;
   readonly run: RunSql;
-  /**
-   * If the session has not prepared a statement, the package first asks the server to describe it, and then sends the values. In between, the server
-   * does not count as idle, so a writer that was cut off just then would keep its locks for the whole `statement_timeout`.
-   */
-  prepare(statements: readonly Statement[]): Promise<void>;
   lose(): void;
   end(): Promise<void>;
 }
@@ -144,7 +124,6 @@ const openSession = (url: string): Session => {
   const inTurn = createTurns();
   const waiting = new Set<(error: Error) => void>();
   const mayPrepare = createPreparing();
-  const prepared = new Set<string>();
   let isLost = false;
   const lose = (reason: Error = new ViewsUnavailableError(LOST)): void => {
     if (isLost) return;
@@ -184,29 +163,14 @@ const openSession = (url: string): Session => {
         },
       );
     });
-  const run: RunSql = async (sql, params = []) => {
-    const isPrepared = params.length > 0 && mayPrepare(sql);
+  const run: RunSql = async (sql, params = [], once) => {
+    const prepare = once === undefined && params.length > 0 && mayPrepare(sql);
     try {
-      const rows = await answered(() => client.unsafe(sql, [...params], { prepare: isPrepared }));
-      if (isPrepared) prepared.add(sql);
+      const rows = await answered(() => client.unsafe(sql, [...params], { prepare }));
       return { rows: withoutHoles(rows), command: rows.command };
     } catch (error) {
-      // The package forgets a prepared statement whose tables have changed.
-      if (constraintMessage(error) === undefined) prepared.delete(sql);
       if (isReadOnly(error)) lose();
       throw error;
-    }
-  };
-  const prepare = async (statements: readonly Statement[]): Promise<void> => {
-    for (const { sql, params } of statements) {
-      if (params.length === 0 || prepared.has(sql) || !mayPrepare(sql)) continue;
-      try {
-        await answered(() => client.unsafe(sql, [...params]).describe());
-        prepared.add(sql);
-      } catch (error) {
-        // Another version may have dropped its table: the transaction reports that, if it gets that far.
-        if (!isMeaningless(error)) throw error;
-      }
     }
   };
   return {
@@ -217,7 +181,6 @@ const openSession = (url: string): Session => {
       return waiting.size;
     },
     run,
-    prepare,
     lose,
     end: () => {
       const closing = loseAfter(CLOSE_SECONDS_MAX * 1000);
@@ -329,11 +292,7 @@ const addressesIn = (url: string): object => {
 
 const POSTGRES_PORT = 5432;
 
-/**
- * Whether a statement with values is prepared: only the first ones of a session, because the package never forgets one. A writer has all of its
- * statements among them: at most six for each of 38 tables, and some of the store itself. A later one would have to be described while others wait
- * for the locks.
- */
+/** Whether a statement with values is prepared: only the first ones of a session, because the package never forgets one. */
 const createPreparing = () => {
   const prepared = new Set<string>();
   return (sql: string): boolean => {

@@ -23,20 +23,13 @@ export const constraintMessage = (error: unknown): string | undefined =>
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof ViewsBusyError && error.sqlState === "55P03";
 
-/**
- * Whether this server accepts no writes: read_only_sql_transaction. After a failover an old connection may stay with the server that is now the
- * standby, while a new one, by the same name, reaches the primary.
- */
+/** Whether this server accepts no writes: after a failover a new connection, by the same name, may reach the primary. */
 export const isReadOnly = (error: unknown): boolean =>
   error instanceof ViewsBusyError && error.sqlState === "25006";
 
 /** Whether the user lacks a right: insufficient_privilege. */
 export const lacksRight = (error: unknown): boolean =>
   error instanceof DatabaseError && error.sqlState === "42501";
-
-/** Whether the statement is invalid here: `syntax error or access rule violation`, as when a table is missing. */
-export const isMeaningless = (error: unknown): boolean =>
-  error instanceof DatabaseError && error.sqlState?.startsWith("42") === true;
 
 /** A missing table or column: undefined_table, undefined_column. */
 export const namingOtherTables = (error: unknown): never => {
@@ -51,16 +44,10 @@ const BREAKS_TABLE = /^(23|54000$)/;
 /** Errors of a server that refuses the login, does not have the database, or has no connection left: class 28, 3D000, 53300. */
 const IS_CLOSED = /^(28|3D000|53300)/;
 
-/**
- * Errors of a server that stops, starts or lacks something else: classes 08 and 53, 57P01 to 57P03.
- * Errors of a server that ends the connection, as for its limits of an idle session or transaction: 57P04, 57P05, 25P03 and 25P04.
- */
+/** Errors of a server that stops, starts, lacks something, or ends the connection, as one that was idle for too long. */
 const IS_AWAY = /^(08|53|57P0[1-5]|25P0[34])/;
 
-/**
- * Errors of a server that cannot do it at this moment: a conflict with other transactions or with what a standby replays, or a deadlock (class 40), a
- * lock that was not granted (55P03), a time limit or its operator (57014), and a server that accepts no writes, as before it becomes primary (25006).
- */
+/** It cannot at this moment: other transactions (class 40), a lock (55P03), a time limit or its operator (57014), no writes (25006). */
 const IS_BUSY = /^(40|55P03|57014|25006)/;
 
 /** The package adds text and parameters of the query to its errors, and PostgreSQL puts the values of a row into `detail`. */

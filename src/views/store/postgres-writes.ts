@@ -1,156 +1,224 @@
 /**
- * The writes of a commit, as few statements. PostgreSQL answers each statement over the network, so rows are sent together: one array per column,
- * which `unnest` turns into rows again. The text is the same for one row and for a thousand.
+ * The writes of a commit as few statements: PostgreSQL answers each over the network. Rows of a table are sent together, one array per column, which
+ * `unnest` turns into rows again; and the writes to many tables are one statement, each in a part of its WITH.
  */
-import { VIEW_STATEMENT_CHARACTERS_MAX, VIEW_STATEMENT_ROWS_MAX } from "../../limits.ts";
-import { inSlices } from "./in-slices.ts";
-import type { Statement } from "./postgres-connection.ts";
-import { addTextWrite, type TextRun, textStatements } from "./postgres-text-writes.ts";
-import { overExisting } from "./sql.ts";
+import { VIEW_STATEMENT_CHARACTERS_MAX } from "../../limits.ts";
+import { createPauses } from "./in-slices.ts";
+import { insertSql } from "./sql.ts";
 import { checkKey, checkRow } from "./stored-values.ts";
 import {
-  columnList,
   columnName,
   columnOf,
+  type Dialect,
+  endOfOrder,
   keyText,
   type Row,
-  SQL_TYPES,
   sqlName,
   type Table,
   type Value,
 } from "./tables.ts";
 import { toStoredText } from "./text.ts";
-import { isTextWrite, type RowWrite, type WhichRows, type Write } from "./view-store.ts";
+import { createRowTerms, postgresTermsText } from "./text-index.ts";
+import { isTextWrite, type RowWrite, type TextWrite, type WhichRows, type Write } from "./view-store.ts";
 
-/**
- * Statements with the same result as the single writes. Tables do not depend on each other, so only the order within one table is kept. Throws if a
- * row is not one that its table can hold.
- */
-export const writeStatements = async (writes: readonly Write[]): Promise<readonly Statement[]> => {
-  const runs = new Map<Table, Run[]>();
-  const texts: TextRun[] = [];
-  await inSlices(writes, (write) => {
-    if (isTextWrite(write)) addTextWrite(texts, write);
-    else addWrite(runs, write);
-  });
-  const statements: Statement[] = texts.flatMap(textStatements);
-  await inSlices([...runs.values()].flat(), ({ kind, table, rows }) =>
-    statements.push({ sql: writeSql(table)[kind], params: arraysOf([...rows.values()]) }),
-  );
-  return statements;
-};
-
-/** As ViewStore describes for `load`. */
-export const loadStatement = (table: Table, keys: readonly Row[], which: WhichRows = "at"): Statement => {
-  const rows = keys.map((key) => {
-    checkKey(table, key);
-    return elements(table.primaryKey, key);
-  });
-  const { load, loadAtOrBefore } = writeSql(table);
-  return { sql: which === "at" ? load : loadAtOrBefore, params: arraysOf(rows, table.primaryKey.length) };
-};
-
-/** A run: writes of one kind to one table that one statement can make, because their order does not matter. */
-interface Run {
-  readonly kind: RowWrite["kind"];
-  readonly table: Table;
-  readonly keys: Set<string>;
-  /** Elements of arrays, by the text of the key, or by number if a key that comes twice is an error. */
-  readonly rows: Map<string | number, readonly string[]>;
-  characters: number;
+/** One `?` per value. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly (string | number)[];
 }
 
-const addWrite = (runs: Map<Table, Run[]>, write: RowWrite): void => {
-  const { kind, table } = write;
-  if (kind === "delete") checkKey(table, write.key);
-  else checkRow(table, write.row);
-  const [row, names] =
-    kind === "delete" ? [write.key, table.primaryKey] : [write.row, Object.keys(table.columns)];
-  const key = keyText(table, row);
-  const ofTable = runs.get(table) ?? [];
-  runs.set(table, ofTable);
-  const run = runFor(ofTable, write, key);
-  const made = elements(names, row);
-  run.keys.add(key);
-  // If two rows have one key, the last counts, because it has every column.
-  run.rows.set(kind === "insert" ? run.rows.size : key, made);
-  for (const { length } of made) run.characters += length;
+/** Texts are ordered by their bytes, as in SQLite: ranges of time and pages depend on it. */
+export const POSTGRES: Dialect = {
+  types: { text: 'text COLLATE "C"', integer: "bigint" },
+  // Rows are read from the table anyway, so no columns after the order; and what only decides between equal times is sorted while it is read.
+  indexed: (table, names) => {
+    const end = endOfOrder(table, names);
+    if (end < 0) return names;
+    return names.slice(0, end < LEAST_INDEXED ? end + 1 : end);
+  },
 };
+
+/** Tenant, something that is asked for or a time, and one column more. */
+const LEAST_INDEXED = 3;
 
 /**
- * The last run of that kind, unless a later run of another kind contains the key: then the write must come after that. PostgreSQL refuses a statement
- * that changes one key twice, so adding to one key again starts a new run.
+ * Statements with the same result as the single writes, if they run in their order: each is made while the server works on the one before. Throws if a
+ * row is not one that its table can hold.
  */
-const runFor = (runs: Run[], { kind, table }: RowWrite, key: string): Run => {
-  const index = runs.findLastIndex((run) => run.kind === kind);
-  const last = runs[index];
-  const hasRoom =
-    last !== undefined &&
-    last.rows.size < VIEW_STATEMENT_ROWS_MAX &&
-    last.characters < VIEW_STATEMENT_CHARACTERS_MAX;
-  const inTheWay = runs.slice(kind === "add" ? index : index + 1);
-  if (hasRoom && !inTheWay.some((run) => run.keys.has(key))) return last;
-  const run: Run = { kind, table, keys: new Set(), rows: new Map(), characters: 0 };
-  runs.push(run);
-  return run;
+export async function* writeStatements(writes: readonly Write[]): AsyncGenerator<Statement> {
+  const pause = createPauses();
+  let parts: Statement[] = [];
+  let stages = new Map<string, number>();
+  let characters = 0;
+  const taken = (): Statement => {
+    const statement = together(parts);
+    [parts, stages, characters] = [[], new Map(), 0];
+    return statement;
+  };
+  for (const { name, stage, sql, columns, rows } of stepsOf(writes)) {
+    if ((stages.get(name) ?? stage) !== stage) yield taken();
+    let arrays: string[][] = columns.map(() => []);
+    const add = (): void => {
+      if (arrays[0]?.length === 0) return;
+      parts.push({ sql, params: arrays.map((elements) => `{${elements.join(",")}}`) });
+      stages.set(name, stage);
+      arrays = columns.map(() => []);
+    };
+    for (const row of rows) {
+      for (const [index, element] of row().entries()) {
+        arrays[index]?.push(element);
+        characters += element.length;
+      }
+      const paused = pause();
+      if (paused) await paused;
+      if (characters < VIEW_STATEMENT_CHARACTERS_MAX) continue;
+      add();
+      yield taken();
+    }
+    add();
+  }
+  if (parts.length > 0) yield taken();
+}
+
+const together = (parts: readonly Statement[]): Statement => {
+  const [only, ...others] = parts;
+  if (only !== undefined && others.length === 0) return only;
+  return {
+    sql: `WITH ${parts.map(({ sql }, index) => `part${index} AS (${sql})`).join(", ")} SELECT 1`,
+    params: parts.flatMap(({ params }) => params),
+  };
 };
 
-const elements = (names: readonly string[], row: Row): readonly string[] =>
+/** Writes of one kind to one table. In one stage of a table no key is in two of them, so one statement can make them all. */
+interface Step {
+  readonly name: string;
+  readonly stage: number;
+  readonly sql: string;
+  readonly columns: readonly unknown[];
+  /** The elements of the arrays for one row. */
+  readonly rows: readonly (() => readonly string[])[];
+}
+
+/** Tables do not depend on each other, so only the order within one table is kept. */
+const stepsOf = (writes: readonly Write[]): readonly Step[] => {
+  const tables = new Map<Table, RowWrite[]>();
+  const texts = new Map<string, TextWrite[]>();
+  for (const write of writes) {
+    if (isTextWrite(write)) entryOf(texts, write.index.name).push(write);
+    else entryOf(tables, write.table).push(write);
+  }
+  return [
+    ...[...texts].flatMap(([name, some]) => textSteps(name, some)),
+    ...[...tables].flatMap(([table, some]) => tableSteps(table, some)),
+  ];
+};
+
+const entryOf = <Key, Item>(map: Map<Key, Item[]>, key: Key): Item[] => {
+  const known = map.get(key) ?? [];
+  map.set(key, known);
+  return known;
+};
+
+const tableSteps = (table: Table, writes: readonly RowWrite[]): readonly Step[] => {
+  const names = Object.keys(table.columns);
+  const { name, primaryKey } = table;
+  const sql = writeSql(table);
+  const steps: Step[] = [];
+  let kinds = new Map<RowWrite["kind"], (() => readonly string[])[]>();
+  let keys = new Set<string>();
+  let stage = 0;
+  const end = (): void => {
+    for (const [kind, rows] of kinds)
+      steps.push({ name, stage, sql: sql[kind], columns: kind === "delete" ? primaryKey : names, rows });
+    [kinds, keys] = [new Map(), new Set()];
+    stage++;
+  };
+  for (const write of writes) {
+    const row = write.kind === "delete" ? write.key : write.row;
+    const key = keyText(table, row);
+    if (keys.has(key)) end();
+    keys.add(key);
+    entryOf(kinds, write.kind).push(() => {
+      if (write.kind === "delete") checkKey(table, row);
+      else checkRow(table, row);
+      return elementsOf(write.kind === "delete" ? primaryKey : names, row);
+    });
+  }
+  end();
+  return steps;
+};
+
+/** If one sequence is written twice, the last write counts. */
+const textSteps = (name: string, writes: readonly TextWrite[]): readonly Step[] => {
+  const rowTerms = createRowTerms();
+  const last = [...new Map(writes.map((write) => [write.sequence, write])).values()];
+  const indexed = last.filter((write) => write.kind === "index");
+  const gone = last.filter((write) => write.kind === "unindex");
+  const table = sqlName(name);
+  return [
+    {
+      ...{ name, stage: 0 },
+      sql: `INSERT INTO ${table} (rowid, terms) SELECT * FROM unnest(?::bigint[], ?::text[]) ON CONFLICT (rowid) DO UPDATE SET terms = excluded.terms`,
+      columns: ["rowid", "terms"],
+      // Terms contain no character that the text of an array would have to escape.
+      rows: indexed.map((write) => () => [String(write.sequence), `"${postgresTermsText(rowTerms(write))}"`]),
+    },
+    {
+      ...{ name, stage: 0 },
+      sql: `DELETE FROM ${table} WHERE rowid = ANY (?::bigint[])`,
+      columns: ["rowid"],
+      rows: gone.map(({ sequence }) => () => [String(sequence)]),
+    },
+  ];
+};
+
+const elementsOf = (names: readonly string[], row: Row): readonly string[] =>
   names.map((name) => elementOf(row[name] ?? null));
 
 /** One element of an array as PostgreSQL writes it (its manual, 8.15.6). */
 const elementOf = (value: Value): string => {
   if (typeof value !== "string") return value === null ? "NULL" : String(value);
-  return `"${toStoredText(value).replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+  const text = toStoredText(value);
+  return `"${QUOTED.test(text) ? text.replaceAll(/["\\]/g, "\\$&") : text}"`;
 };
 
-export const textArray = (texts: readonly string[]): string => `{${texts.map(elementOf).join(",")}}`;
+const QUOTED = /["\\]/;
 
-/** Transposes rows to columns. */
-const arraysOf = (rows: readonly (readonly string[])[], columns = rows[0]?.length ?? 0): readonly string[] =>
-  Array.from({ length: columns }, (_, column) => `{${rows.map((row) => row[column] ?? "NULL").join(",")}}`);
-
-interface WriteSql {
-  /** They take one array per column, in the order of the description. */
-  readonly insert: string;
-  readonly upsert: string;
-  readonly add: string;
-  /** They take one array per column of the primary key. */
-  readonly delete: string;
-  readonly load: string;
-  readonly loadAtOrBefore: string;
-}
-
-const writeSql = (table: Table): WriteSql => {
-  const known = made.get(table);
-  if (known) return known;
-  const sql = makeWriteSql(table);
-  made.set(table, sql);
-  return sql;
-};
-
-const made = new WeakMap<Table, WriteSql>();
-
-const makeWriteSql = (table: Table): WriteSql => {
-  const names = Object.keys(table.columns);
-  const name = sqlName(table.name);
-  const key = columnList(table, table.primaryKey);
-  const insert = `INSERT INTO ${name} (${columnList(table, names)}) SELECT * FROM ${unnest(table, names)}`;
-  const asked = `${unnest(table, table.primaryKey)} AS asked (${key})`;
-  const matches = table.primaryKey
-    .map((column) => `stored.${columnName(table, column)} = asked.${columnName(table, column)}`)
-    .join(" AND ");
-  const last = `stored.${columnName(table, table.primaryKey.at(-1) ?? "")}`;
-  const atOrBefore = `${matches.replace(`${last} =`, `${last} <=`)} ORDER BY ${last} DESC LIMIT 1`;
-  const stored = names.map((column) => `stored.${columnName(table, column)}`).join(", ");
+/** They take one array per column, or per column of the primary key. */
+const writeSql = (table: Table): Readonly<Record<RowWrite["kind"], string>> => {
+  const asked = askedKeys(table);
   return {
-    insert,
-    ...overExisting(table, insert),
-    delete: `DELETE FROM ${name} stored USING ${asked} WHERE ${matches}`,
-    load: `SELECT ${stored} FROM ${name} stored JOIN ${asked} ON ${matches}`,
-    loadAtOrBefore: `SELECT found.* FROM ${asked}, LATERAL (SELECT ${stored} FROM ${name} stored WHERE ${atOrBefore}) found`,
+    ...insertSql(table, `SELECT * FROM ${unnest(table, Object.keys(table.columns))}`),
+    delete: `DELETE FROM ${sqlName(table.name)} stored USING ${asked} WHERE ${keyMatches(table).join(" AND ")}`,
   };
 };
 
+/** As ViewStore describes for `load`. */
+export const loadStatement = (table: Table, keys: readonly Row[], which: WhichRows = "at"): Statement => {
+  for (const key of keys) checkKey(table, key);
+  const rows = keys.map((key) => elementsOf(table.primaryKey, key));
+  const matches = keyMatches(table);
+  const last = matches.length - 1;
+  const before = matches.with(last, matches[last]?.replace(" = ", " <= ") ?? "");
+  const order = `ORDER BY stored.${columnName(table, table.primaryKey[last] ?? "")} DESC`;
+  const where = which === "at" ? matches.join(" AND ") : `${before.join(" AND ")} ${order}`;
+  const columns = Object.keys(table.columns).map((name) => `stored.${sqlName(name)}`);
+  return {
+    // Key by key through the index: without statistics PostgreSQL would rather read the whole table than look a thousand keys up.
+    sql: `SELECT found.* FROM ${askedKeys(table)}, LATERAL (SELECT ${columns.join(", ")} FROM ${sqlName(table.name)} stored WHERE ${where} LIMIT 1) found`,
+    params: table.primaryKey.map((_, column) => `{${rows.map((row) => row[column]).join(",")}}`),
+  };
+};
+
+const askedKeys = (table: Table): string => {
+  const key = table.primaryKey.map((name) => columnName(table, name)).join(", ");
+  return `${unnest(table, table.primaryKey)} AS asked (${key})`;
+};
+
+const keyMatches = (table: Table): string[] =>
+  table.primaryKey.map((name) => `stored.${columnName(table, name)} = asked.${columnName(table, name)}`);
+
 const unnest = (table: Table, names: readonly string[]): string =>
-  `unnest(${names.map((name, index) => `$${index + 1}::${SQL_TYPES[columnOf(table, name).type]}[]`).join(", ")})`;
+  `unnest(${names.map((name) => `?::${ARRAY_TYPES[columnOf(table, name).type]}[]`).join(", ")})`;
+
+const ARRAY_TYPES = { text: "text", integer: "bigint" } as const;

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { VIEW_BUSY_MS_MAX, VIEW_STATEMENTS_CACHED_MAX } from "../../limits.ts";
 import { createTurns } from "../../runtime/turns.ts";
-import type { Done } from "./done.ts";
+import type { Done } from "./stored-views.ts";
 
 export type Statements = (sql: string) => StatementSync;
 

@@ -5,7 +5,6 @@ import {
   DEAD_LETTERS,
   type DeadLetter,
   VIEW_ENDS,
-  VIEW_GOALS,
   VIEW_REVISIONS,
   VIEWS,
   type ViewDefinition,
@@ -15,7 +14,9 @@ import {
 export const storedParameter = (value: string | number): string | number =>
   typeof value === "string" ? toStoredText(value) : value;
 
-export const fromStored = (stored: Readonly<Record<string, unknown>>): Row => {
+type StoredRow = Readonly<Record<string, unknown>>;
+
+export const fromStored = (stored: StoredRow): Row => {
   const row: Record<string, Value> = {};
   for (const name in stored) row[name] = valueFromStored(name, stored[name]);
   return row;
@@ -37,9 +38,9 @@ export const isSameRow = (one: Row | undefined, other: Row | undefined): boolean
   );
 };
 
-export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS, VIEW_ENDS, VIEW_GOALS];
+export const OWN_TABLES: readonly Table[] = [VIEWS, DEAD_LETTERS, VIEW_REVISIONS, VIEW_ENDS];
 
-/** All tables are in the order in which a search reads them (search-statements.ts). */
+/** All tables are in the order in which a search reads them (tenant-query.ts). */
 export const newViewRow = ({ name, version, tables, textIndexes = [] }: ViewDefinition): Row => ({
   name,
   version,

@@ -18,7 +18,7 @@ export const checkKey = (table: Table, key: Row): void => {
   checkCount(table, key, table.primaryKey.length);
 };
 
-/** The values in the order of the description. Throws like checkRow. */
+/** The values of the columns in their order. Throws like checkRow. */
 export const storedRow = (table: Table, row: Row): Value[] => {
   const values: Value[] = [];
   for (const name in table.columns) values.push(toStored(checkValue(table, name, row[name])));

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { POSTGRES } from "./postgres-writes.ts";
 import { INTEGER, keyText, NULLABLE_TEXT, type Table, TEXT, tableDdl } from "./tables.ts";
 
 const TABLE = {
@@ -23,13 +24,30 @@ test("a column after the order column of an index leaves no row out", () => {
   const [, ...indexes] = tableDdl({
     ...TABLE,
     indexes: [
-      ["tenant", "sequence", "key", "note"],
+      ["tenant", "key", "note"],
       ["tenant", "note", "key", "sequence"],
     ],
   });
   expect(indexes.map((sql) => sql.replace(/^.* ON "things" /, ""))).toEqual([
-    '("tenant", "sequence", "key", "note")',
+    '("tenant", "key", "note")',
     '("tenant", "note", "key", "sequence") WHERE "note" IS NOT NULL',
+  ]);
+});
+
+test("PostgreSQL indexes no more than an order needs", () => {
+  const table = {
+    ...TABLE,
+    primaryKey: ["tenant", "sequence", "key"],
+    indexes: [
+      ["tenant", "sequence", "key"],
+      ["tenant", "note", "sequence", "key", "colour"],
+    ],
+    columns: { ...TABLE.columns, colour: TEXT },
+  } as const;
+  const [, ...indexes] = tableDdl(table, POSTGRES).map((sql) => sql.replace(/^.* "things" /, ""));
+  expect(indexes).toEqual([
+    '("tenant", "sequence")',
+    '("tenant", "note", "sequence") WHERE "note" IS NOT NULL',
   ]);
 });
 

@@ -43,35 +43,42 @@ type ValueOf<Described extends Column | undefined> =
   | (Described extends { type: "text" } ? string : number)
   | (Described extends { nullable: true } ? null : never);
 
+/** How a database writes the description of a table. */
+export interface Dialect {
+  readonly types: Readonly<Record<Column["type"], string>>;
+  /** The columns of an index that it needs. */
+  readonly indexed: (table: Table, names: readonly string[]) => readonly string[];
+}
+
+/** Both databases accept `bigint`: 8 bytes in PostgreSQL, integer affinity in SQLite. */
+export const SQLITE: Dialect = {
+  types: { text: "text", integer: "bigint" },
+  indexed: (_, names) => names,
+};
+
 /** The statements that make a table and its indexes. */
-export const tableDdl = (table: Table, types: SqlTypes = SQL_TYPES): readonly string[] => {
-  const columns = Object.entries(table.columns).map(([name, column]) => columnDdl(name, column, types));
+export const tableDdl = (table: Table, dialect: Dialect = SQLITE): readonly string[] => {
+  const columns = Object.entries(table.columns).map(
+    ([name, { type, nullable }]) => `${sqlName(name)} ${dialect.types[type]}${nullable ? "" : " NOT NULL"}`,
+  );
   const primaryKey = `PRIMARY KEY (${columnList(table, table.primaryKey)})`;
   return [
     `CREATE TABLE ${sqlName(table.name)} (${[...columns, primaryKey].join(", ")})`,
-    ...table.indexes.map((names) => indexDdl(table, names)),
+    ...table.indexes.map((names) => indexDdl(table, dialect.indexed(table, names), names)),
   ];
 };
 
-type SqlTypes = Readonly<Record<Column["type"], string>>;
+/** Where the order of an index ends, with what is unique: the end of the key, or a sequence; -1 if it does not. */
+export const endOfOrder = ({ primaryKey }: Table, names: readonly string[]): number =>
+  names.findIndex((name) => name === primaryKey.at(-1) || name === "sequence");
 
-/** Both databases accept `bigint`: 8 bytes in PostgreSQL, integer affinity in SQLite. */
-export const SQL_TYPES = { text: "text", integer: "bigint" } as const satisfies SqlTypes;
-
-const columnDdl = (name: string, column: Column, types: SqlTypes): string =>
-  `${sqlName(name)} ${types[column.type]}${column.nullable ? "" : " NOT NULL"}`;
-
-/**
- * Nobody searches for rows without a value, so these rows need no place in the index. Columns after the order, which ends like the key, may have no
- * value.
- */
-const indexDdl = (table: Table, names: readonly string[]): string => {
+/** Nobody searches for rows without a value, so these need no place in the index. Columns after its order may have none. */
+const indexDdl = (table: Table, indexed: readonly string[], names: readonly string[]): string => {
   const indexName = sqlName(shortName(`${table.name}_by_${names.join("_")}`));
-  const orderEnd = names.indexOf(table.primaryKey.at(-1) ?? "");
-  const ordered = orderEnd < 0 ? names : names.slice(0, orderEnd);
-  const filled = ordered.filter((name) => columnOf(table, name).nullable);
+  const end = endOfOrder(table, names);
+  const filled = (end < 0 ? names : names.slice(0, end + 1)).filter((name) => columnOf(table, name).nullable);
   const condition = filled.map((name) => `${columnName(table, name)} IS NOT NULL`).join(" AND ");
-  const made = `CREATE INDEX ${indexName} ON ${sqlName(table.name)} (${columnList(table, names)})`;
+  const made = `CREATE INDEX ${indexName} ON ${sqlName(table.name)} (${columnList(table, indexed)})`;
   return condition === "" ? made : `${made} WHERE ${condition}`;
 };
 
@@ -79,10 +86,7 @@ const indexDdl = (table: Table, names: readonly string[]): string => {
 const NAME_CHARACTERS_MAX = 63;
 const DIGEST_CHARACTERS = 8;
 
-/**
- * Names of indexes are made of other names, and names of remade tables of even more. A name that is too long is shortened and made unique by a
- * digest.
- */
+/** A name that is too long is shortened and made unique by a digest. */
 const shortName = (name: string): string => {
   if (name.length <= NAME_CHARACTERS_MAX) return name;
   const digest = createHash("sha256").update(name).digest("hex").slice(0, DIGEST_CHARACTERS);
@@ -109,7 +113,6 @@ export const columnOf = (table: Table, name: string): Column => {
 export const columnList = (table: Table, names: readonly string[]): string =>
   names.map((name) => columnName(table, name)).join(", ");
 
-/** The quoted name of a column that the table has. */
 export const columnName = (table: Table, name: string): string => {
   columnOf(table, name);
   return sqlName(name);

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import type { SearchParts } from "./search-statements.ts";
 import { INTEGER, type Table, TEXT } from "./tables.ts";
-import { tenantCount, tenantQuery } from "./tenant-query.ts";
+import { type SearchParts, tenantCount, tenantQuery } from "./tenant-query.ts";
 import type { TextIndex } from "./text-index.ts";
 
 const THINGS = {

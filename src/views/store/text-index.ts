@@ -3,9 +3,8 @@
  * finds them. Every word is stored together with its tenant, as one term: a search meets only what its tenant wrote, however much others did.
  */
 import { strict as assert } from "node:assert";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { PAIR_JOINT } from "../../event/words.ts";
-import { periodsBetween, periodsOf, type TimeRange } from "./periods.ts";
 import { sqlName } from "./tables.ts";
 
 export interface TextIndex {
@@ -14,6 +13,13 @@ export interface TextIndex {
 
 /** A label by which a row is found as a whole, such as `["tag", "team", "credit"]`: names of ours, and what a customer wrote. */
 export type Label = readonly [name: string, ...values: string[]];
+
+/** `from` is inside the range, `to` is not. */
+export interface TimeRange {
+  readonly name: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
 
 /** What to find: all of the words and labels, a word for each prefix, times within all of the ranges, and none of the labels in `without`. */
 export interface TextMatch {
@@ -32,16 +38,8 @@ const checkedWord = (word: string): string => {
   return word;
 };
 
-/** A word as a term. */
-export const wordTerm = (tenant: string, word: string): string =>
-  termPrefix(tenant) + wordKind(word) + checkedWord(word);
-
-/**
- * Three kinds of words are kept apart, so that a prefix meets few words, or few rows. Words of letters are few, and mostly in many rows; ids and
- * numbers contain digits, and are as many as the rows, each in few of them. Together they would be too many to look up one by one, with too many rows
- * to gather: for example `de*`, with UUIDs beside `decision`. A pair is found by its first word.
- */
-const LETTERS_KIND = ".";
+/** Kept apart so that a prefix meets few words, or few rows: `de*` would meet all UUIDs beside `decision`. A pair is found by its first word. */
+const LETTERS_KIND = "";
 const DIGITS_KIND = ":";
 const PAIR_KIND = "_";
 
@@ -52,55 +50,41 @@ const wordKind = (word: string): string => {
 
 const DIGIT = /[0-9]/;
 
+const wordTerm = (word: string): string => wordKind(word) + checkedWord(word);
+
 /** The beginnings of all terms whose words have this prefix. */
-const beginningsOf = (tenant: string, prefix: string): readonly string[] => {
+const beginningsOf = (prefix: string): readonly string[] => {
   const kind = wordKind(prefix);
   // Digits may follow letters.
   const kinds = kind === LETTERS_KIND ? [kind, DIGITS_KIND] : [kind];
-  return kinds.map((each) => termPrefix(tenant) + each + checkedWord(prefix));
+  return kinds.map((each) => each + checkedWord(prefix));
 };
 
-/**
- * Characters outside ASCII have no meaning for a tokenizer or a parser; of ASCII only lower case letters, digits and `_` are allowed. A to Z are not:
- * SQLite's tokenizer would not distinguish them from a to z, and PostgreSQL would.
- */
+/** Nothing that means something to a tokenizer or a parser. Not A to Z, which SQLite's tokenizer takes for a to z, and PostgreSQL does not. */
 const WORD = /^[a-z0-9_\x80-\uffff]+$/;
-/** No tenant's prefix is the beginning of another's: the first `/` ends it, and a word contains none. */
-export const termPrefix = (tenant: string): string => {
+/** Before each term, so that a search meets hardly anything of other tenants: two may have the same, and queries also ask for the tenant of the row. */
+const tenantPrefix = (tenant: string): string => {
   assert(tenant !== "", "a row in a text index has a tenant");
-  return `${PLAIN_TENANT.test(tenant) ? tenant : escaped(tenant)}/`;
+  return digits(tenant, PREFIX_DIGITS);
 };
 
-const PLAIN_TENANT = /^[a-z0-9-]+$/;
+const PREFIX_DIGITS = 4;
 
-/** SQLite's tokenizer does not distinguish upper from lower case, and splits at other characters. */
-const escaped = (tenant: string): string =>
-  Array.from(tenant, (character) =>
-    PLAIN_TENANT.test(character) ? character : `.${character.codePointAt(0)?.toString(16)}.`,
-  ).join("");
+/** A label as a term: 46 bits of a hash, because labels are longer than words. No word contains `=`. */
+const labelTerm = (label: Label): string => `=${digits(JSON.stringify(label), LABEL_DIGITS)}`;
 
-/** A label as a term. No word contains `=`, so no word is a label, and no prefix finds one. */
-export const labelTerm = (tenant: string, label: Label): string => termPrefix(tenant) + labelText(label);
+const LABEL_DIGITS = 9;
 
-const labelText = (label: Label): string => {
-  let text = "";
-  for (const part of label) {
-    text = `${text}=${PLAIN_PART.test(part) ? part : escapedPart(part)}`;
-  }
-  return text.length <= LABEL_CHARACTERS_MAX ? text : shortened(text);
-};
+/** Digits to base 36, which SQLite's tokenizer takes as they are: it does not distinguish upper from lower case. */
+const digits = (text: string, count: number): string =>
+  BigInt(`0x${hash("sha256", text, "hex")}`)
+    .toString(36)
+    .slice(-count)
+    .padStart(count, "0");
 
-const PLAIN_PART = /^[a-z0-9_.:-]*$/;
-
-const escapedPart = (part: string): string =>
-  Array.from(part, (character) =>
-    PLAIN_PART.test(character) ? character : `~${character.codePointAt(0)?.toString(16)}~`,
-  ).join("");
-
-/** PostgreSQL accepts no keys above 2704 bytes, and long terms enlarge every index. No other label begins with `~~`. */
-const LABEL_CHARACTERS_MAX = 256;
-
-const shortened = (text: string): string => `=~~${createHash("sha256").update(text).digest("hex")}`;
+/** A period of a time as a term. No word and no label begins with `~`. Queries look at the times themselves, so one letter of the name will do. */
+const periodTerm = (name: string, period: string): string =>
+  `~${name.slice(0, 1)}${period.replaceAll(/[^0-9a-z]/g, "")}`;
 
 /**
  * Terms are separated by spaces only: every other character belongs to them. Neither texts nor positions of words are stored.
@@ -109,42 +93,48 @@ const shortened = (text: string): string => `=~~${createHash("sha256").update(te
  * combination of them is answered from here: a label costs 0.25 µs per event, an index of a table ten times that (measured).
  */
 export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
-  `CREATE VIRTUAL TABLE ${sqlName(name)} USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '/_-.=:~'")`,
+  `CREATE VIRTUAL TABLE ${sqlName(name)} USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_.=:~'")`,
   // Each commit makes a segment. Merging fewer of them (4 by default) costs writes, merging more costs searches.
   `INSERT INTO ${sqlName(name)} (${sqlName(name)}, rank) VALUES ('automerge', 12)`,
 ];
 
-interface TextSql {
-  /** Takes the sequence, and the terms. */
-  readonly index: string;
-  /** Takes the sequence. */
-  readonly unindex: string;
+export const sqliteTermsText = ({ prefix, terms }: RowTerms): string =>
+  terms.map((term) => prefix + term).join(" ");
+
+/** The terms of a row, and what stands before each of them. */
+export interface RowTerms {
+  readonly prefix: string;
+  readonly terms: readonly string[];
 }
 
-export const sqliteTextSql = (index: TextIndex): TextSql => {
-  const name = sqlName(index.name);
-  return {
-    // Without OR REPLACE, FTS5 accepts a rowid a second time and finds it by the words of both (measured with 3.54).
-    index: `INSERT OR REPLACE INTO ${name} (rowid, terms) VALUES (?, ?)`,
-    unindex: `DELETE FROM ${name} WHERE rowid = ?`,
+/** Makes the terms of rows. What many rows have in common it works out once. */
+export const createRowTerms = () => {
+  const prefixes = new Map<string, string>();
+  const labelTerms = new Map<string, string>();
+  const known = (label: Label): string => {
+    let text = "";
+    for (const part of label) text += ` ${part.length}:${part}`;
+    const term = labelTerms.get(text) ?? labelTerm(label);
+    labelTerms.set(text, term);
+    return term;
+  };
+  return ({ tenant, words, labels, times }: TermsOf): RowTerms => {
+    const prefix = prefixes.get(tenant) ?? tenantPrefix(tenant);
+    prefixes.set(tenant, prefix);
+    const terms = words.map(wordTerm);
+    for (const label of labels) terms.push(known(label));
+    for (const { name, time } of times)
+      for (const period of periodsOf(time)) terms.push(periodTerm(name, period));
+    return { prefix, terms };
   };
 };
 
-/** The words, labels and periods of a row, separated by spaces. */
-export const rowTerms = (row: {
+interface TermsOf {
   readonly tenant: string;
   readonly words: readonly string[];
   readonly labels: readonly Label[];
   readonly times: readonly NamedTime[];
-}): string => {
-  const { tenant, words, labels, times } = row;
-  const prefix = termPrefix(tenant);
-  const periods = times.flatMap(({ name, time }) => periodLabels(name, periodsOf(time)));
-  return [
-    ...words.map((word) => prefix + wordKind(word) + checkedWord(word)),
-    ...[...labels, ...periods].map((label) => prefix + labelText(label)),
-  ].join(" ");
-};
+}
 
 export interface NamedTime {
   readonly name: string;
@@ -152,77 +142,146 @@ export interface NamedTime {
   readonly time: string;
 }
 
-const periodLabels = (name: string, periods: readonly string[]): readonly Label[] =>
-  periods.map((period) => [name, period]);
+/** A query as one expression in the language of a database. */
+interface QueryLanguage {
+  readonly and: string;
+  readonly or: string;
+  readonly term: (term: string) => string;
+  readonly beginning: (beginning: string) => string;
+}
+
+const asked = (
+  { tenant, words, prefixes, labels, ranges, without = [] }: Omit<TextMatch, "index">,
+  { and, or, term, beginning }: QueryLanguage,
+) => {
+  const prefix = tenantPrefix(tenant);
+  const either = (questions: readonly string[]): string => `(${questions.join(or)})`;
+  const labelled = (label: Label): string => term(prefix + labelTerm(label));
+  return {
+    found: [
+      ...words.map((word) => term(prefix + wordTerm(word))),
+      ...labels.map(labelled),
+      ...prefixes.map((begun) => either(beginningsOf(begun).map((each) => beginning(prefix + each)))),
+      ...ranges.map((range) =>
+        either(periodsBetween(range).map((period) => term(prefix + periodTerm(range.name, period)))),
+      ),
+    ].join(and),
+    without: without.map(labelled),
+  };
+};
 
 /** `wordsWith`: the words with a prefix if they are few; FTS5 itself would first gather all rows of all of them. */
 export const sqliteMatchText = (
-  { tenant, words, prefixes, labels, ranges, without = [] }: TextMatch,
+  match: TextMatch,
   wordsWith: (beginning: string) => readonly string[] | undefined,
 ): string => {
-  const asked = [
-    ...words.map((word) => `"${wordTerm(tenant, word)}"`),
-    ...labels.map((label) => `"${labelTerm(tenant, label)}"`),
-    ...prefixes.map((prefix) =>
-      eitherOf(beginningsOf(tenant, prefix).map((beginning) => withBeginning(beginning, wordsWith))),
-    ),
-    ...ranges.map((range) =>
-      anyOf(periodLabels(range.name, periodsBetween(range)).map((label) => labelTerm(tenant, label))),
-    ),
-  ].join(" AND ");
-  if (without.length === 0) return asked;
-  return `(${asked}) NOT ${anyOf(without.map((label) => labelTerm(tenant, label)))}`;
-};
-
-const withBeginning = (
-  beginning: string,
-  wordsWith: (beginning: string) => readonly string[] | undefined,
-): string => {
-  const terms = wordsWith(beginning);
-  return terms === undefined || terms.length === 0 ? `"${beginning}" *` : anyOf(terms);
-};
-
-const anyOf = (terms: readonly string[]): string => eitherOf(terms.map((term) => `"${term}"`));
-
-const eitherOf = (questions: readonly string[]): string => `(${questions.join(" OR ")})`;
-
-/** The columns have the names that FTS5 uses, so that one query works for both. */
-export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
-  `CREATE TABLE ${sqlName(name)} (rowid bigint PRIMARY KEY, ${sqlName(name)} tsvector NOT NULL)`,
-  `CREATE INDEX ${sqlName(`${name}_by_term`)} ON ${sqlName(name)} USING gin (${sqlName(name)})`,
-];
-
-export const postgresTextIndexRename = (from: TextIndex, to: TextIndex): readonly string[] => [
-  `ALTER TABLE ${sqlName(from.name)} RENAME TO ${sqlName(to.name)}`,
-  `ALTER TABLE ${sqlName(to.name)} RENAME COLUMN ${sqlName(from.name)} TO ${sqlName(to.name)}`,
-];
-
-export const postgresMatchText = ({
-  tenant,
-  words,
-  prefixes,
-  labels,
-  ranges,
-  without = [],
-}: Omit<TextMatch, "index">): string => {
-  const either = (terms: readonly string[]): string => `(${terms.join(" | ")})`;
-  return [
-    ...words.map((word) => `'${wordTerm(tenant, word)}'`),
-    ...labels.map((label) => `'${labelTerm(tenant, label)}'`),
-    ...prefixes.map((prefix) => either(beginningsOf(tenant, prefix).map((beginning) => `'${beginning}':*`))),
-    ...ranges.map((range) =>
-      either(periodLabels(range.name, periodsBetween(range)).map((label) => `'${labelTerm(tenant, label)}'`)),
-    ),
-    ...without.map((label) => `!'${labelTerm(tenant, label)}'`),
-  ].join(" & ");
+  const term = (text: string): string => `"${text}"`;
+  const beginning = (text: string): string => {
+    const terms = wordsWith(text) ?? [];
+    return terms.length === 0 ? `${term(text)} *` : `(${terms.map(term).join(" OR ")})`;
+  };
+  const { found, without } = asked(match, { and: " AND ", or: " OR ", term, beginning });
+  return without.length === 0 ? found : `(${found}) NOT (${without.join(" OR ")})`;
 };
 
 /**
- * A stretch of the log, 2^13 sequences, is a term in PostgreSQL: with it a search reads only the rows of that stretch (search-statements.ts). No term
- * of a tenant begins with `:`.
+ * The terms are text, in which the prefix stands once, and the index holds an expression of it: a tsvector takes twice the space, and is needed only where
+ * PostgreSQL must look at a row again. The columns have the names that FTS5 uses, so that one query works for both.
  */
+export const postgresTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
+  `CREATE TABLE ${sqlName(name)} (rowid bigint PRIMARY KEY, terms text COLLATE "C" NOT NULL)`,
+  `CREATE INDEX ${sqlName(`${name}_by_term`)} ON ${sqlName(name)} USING gin ((${postgresVector()})) WITH (gin_pending_list_limit = ${PENDING_KIB})`,
+];
+
+/** What was written last is kept in no order, and searches read all of it. More of it saves no time (measured up to 4 MiB). */
+const PENDING_KIB = 1024;
+
+/** As it stands in the table, behind the prefix. */
+export const postgresTermsText = ({ prefix, terms }: RowTerms): string => [prefix, ...terms].join(" ");
+
+/** Every term with the prefix, and the stretch of the log (tenant-query.ts). */
+export const postgresVector = (alias = ""): string => {
+  const prefixed = `replace(substr(${alias}terms, ${PREFIX_DIGITS + 1}), ' ', ' ' || left(${alias}terms, ${PREFIX_DIGITS}))`;
+  const stretch = `'${STRETCH_TERM_START}' || (${alias}rowid >> ${STRETCH_BITS})::text`;
+  return `array_to_tsvector(string_to_array(ltrim(${prefixed} || ' ' || ${stretch}), ' '))`;
+};
+
+export const postgresMatchText = (match: Omit<TextMatch, "index">): string => {
+  const term = (text: string): string => `'${text}'`;
+  const beginning = (text: string): string => `${term(text)}:*`;
+  const { found, without } = asked(match, { and: " & ", or: " | ", term, beginning });
+  return [found, ...without.map((each) => `!${each}`)].filter((each) => each !== "").join(" & ");
+};
+
+/** A stretch of the log, 2^13 sequences, is a term in PostgreSQL, without a prefix (tenant-query.ts). */
 export const STRETCH_BITS = 13;
 export const STRETCH_TERM_START = ":";
 
-export const stretchTerm = (sequence: number): string =>
-  `${STRETCH_TERM_START}${Math.floor(sequence / 2 ** STRETCH_BITS)}`;
+/**
+ * The periods that contain a time, from its year to its hour. A range of times is a few periods, so that an index that can only find equal values
+ * finds it. Times are text that sorts by time (event/formats.ts). A range may begin or end within a period, so callers still check the times
+ * themselves. No period is longer than a year or shorter than an hour, because each length costs every event a term. A year without events costs a range
+ * that is open at one side 22 µs (measured), so there are fifty of them.
+ */
+export const periodsOf = (time: string): readonly string[] =>
+  time >= FIRST && time < END ? PERIOD_LENGTHS.map((length) => time.slice(0, length)) : [ELSEWHERE];
+
+/** The largest periods that together cover the range: at most 140, from the first to the last, and one for all other years. */
+export const periodsBetween = ({ from, to }: TimeRange): readonly string[] => {
+  const start = Math.max(FIRST_MS, from === undefined ? FIRST_MS : hourMs(from));
+  const end = Math.min(END_MS, to === undefined ? END_MS : hourMs(to) + (isWholeHour(to) ? 0 : HOUR_MS));
+  const shortest = end - start > HOURS_WITHIN_MS ? DAY : HOUR;
+  const found = [ELSEWHERE];
+  let at = textOf(start).slice(0, shortest);
+  while (msOf(at) < end) {
+    const length = PERIOD_LENGTHS.find(
+      (each) => each === shortest || (isBegin(at, each) && endOf(at, each) <= end),
+    );
+    const period = at.slice(0, length);
+    found.push(period);
+    at = textOf(endOf(at, period.length)).slice(0, shortest);
+  }
+  return found;
+};
+
+const FIRST = "2000-01-01T00";
+const END = "2050-01-01T00";
+/** All times outside these years together, because there are hardly any. */
+const ELSEWHERE = "elsewhere";
+
+/** The length of the text of a time that names the period. */
+const [YEAR, MONTH, DAY, HOUR] = [4, 7, 10, 13];
+const PERIOD_LENGTHS = [YEAR, MONTH, DAY, HOUR];
+
+const HOUR_MS = 3_600_000;
+/** At the ends of a longer range days serve as well as hours, and fewer of them must be looked up. */
+const HOURS_WITHIN_MS = 60 * 24 * HOUR_MS;
+
+const msOf = (text: string): number => Date.parse(`${text}${FIRST.slice(text.length)}:00Z`);
+
+const textOf = (ms: number): string => new Date(ms).toISOString().slice(0, HOUR);
+
+const FIRST_MS = msOf(FIRST);
+const END_MS = msOf(END);
+
+const hourMs = (time: string): number => msOf(time.slice(0, HOUR));
+
+const isWholeHour = (time: string): boolean => time.slice(HOUR) === ":00:00";
+
+const isBegin = (text: string, length: number): boolean =>
+  text.slice(length) === FIRST.slice(length, text.length);
+
+/** The end of the period of this length that contains the time. */
+const endOf = (text: string, length: number): number => {
+  const at = new Date(msOf(text));
+  switch (length) {
+    case YEAR:
+      return at.setUTCFullYear(at.getUTCFullYear() + 1);
+    case MONTH:
+      return at.setUTCMonth(at.getUTCMonth() + 1);
+    case DAY:
+      return at.setUTCDate(at.getUTCDate() + 1);
+    default:
+      return at.getTime() + HOUR_MS;
+  }
+};

@@ -27,27 +27,18 @@ export type RowWrite =
 
 export const isTextWrite = (write: Write): write is TextWrite => "index" in write;
 
-/**
- * By sequence alone, which is unique in the log and so belongs to one tenant. The words that a text index held for the sequence are removed; `index`
- * replaces them.
- */
+/** What the index held for the sequence, which belongs to one tenant, is removed; `index` replaces it. */
 export type TextWrite =
   | IndexWrite
-  | {
-      readonly kind: "unindex";
-      readonly index: TextIndex;
-      readonly sequence: number;
-    };
+  | { readonly kind: "unindex"; readonly index: TextIndex; readonly sequence: number };
 
 export interface IndexWrite {
   readonly kind: "index";
   readonly index: TextIndex;
   readonly tenant: string;
   readonly sequence: number;
-  /** Made by event/words.ts. */
   readonly words: readonly string[];
   readonly labels: readonly Label[];
-  /** Times of the row as text that sorts by time, by the name of their column. */
   readonly times: readonly NamedTime[];
 }
 
@@ -65,15 +56,14 @@ export interface DeadLetter {
 }
 
 export interface ViewCommit {
-  /** The views that advance; all of them are at `from`. */
+  /** The views that advance, all from `from`, at which the writes were computed. */
   readonly views: readonly ViewDefinition[];
-  /** The position at which the writes were computed. */
   readonly from: number;
   /** The sequence of the last record that they cover. */
   readonly to: number;
   readonly writes: readonly Write[];
   readonly deadLetters: readonly DeadLetter[];
-  /** Rows that a revision may have changed since the writes were computed, as they were read. */
+  /** Rows that a revision may have changed since, as they were read. */
   readonly expected?: readonly Expectation[];
   /** Names of views that do not advance but whose rows are among the writes: nobody else may commit to them meanwhile. */
   readonly beside?: readonly string[];
@@ -97,9 +87,7 @@ export type CommitResult =
 
 /** Changes of rows for another reason than a record. No position changes. */
 export interface ViewRevision {
-  /** The views whose rows change. */
   readonly views: readonly ViewDefinition[];
-  /** The rows on which the writes are based, as they were read. */
   readonly expected: readonly Expectation[];
   readonly writes: readonly Write[];
 }
@@ -129,11 +117,12 @@ export interface ViewStore extends AsyncDisposable {
   /**
    * Replaces the view's tables by those of `by`, with their position and dead letters, and makes the writes, in one transaction; `by` is gone then.
    * Nothing is done if `by` is more than `lagMax` records behind the view, or if a reader has a snapshot open at that moment: readers of the view
-   * must not wait for it.
+   * must not wait for it. Rejects if the view has another version than `liveVersion`, which is its own by default.
    */
   replace(replacement: {
     readonly view: ViewDefinition;
     readonly by: ViewDefinition;
+    readonly liveVersion?: number | undefined;
     readonly lagMax: number;
     readonly writes?: readonly Write[];
     /** As for a commit. */
@@ -178,10 +167,7 @@ export const VIEWS = {
   indexes: [],
 } as const satisfies Table;
 
-/**
- * Increases whenever rows of a view change without a change of its position, or are replaced: a dead letter that was replayed, a view that was made
- * again. A process that has computed with the old rows cannot see this from the position. Maintained by the store itself.
- */
+/** Increases whenever rows of a view change without its position, or are replaced: who has computed with the old rows sees it here. */
 export const VIEW_REVISIONS = {
   name: "view_revisions",
   columns: { name: TEXT, revisions: INTEGER },
@@ -195,10 +181,7 @@ export const revised = (name: string): RowWrite => ({
   row: { name, revisions: 1 },
 });
 
-/**
- * The record at the position of a view, as of its last commit: two logs may both have a record with that sequence. A row with another position means
- * nothing. Written by the process that advances the view; removed and renamed with the view.
- */
+/** The record at the position of a view, as of its last commit: two logs may both have that sequence. A row with another position means nothing. */
 export const VIEW_ENDS = {
   name: "view_ends",
   columns: {
@@ -211,15 +194,7 @@ export const VIEW_ENDS = {
   indexes: [],
 } as const satisfies Table;
 
-/** The position that a view which is being made must reach before it is read. Written by the processes that read it (projections/made-views.ts). */
-export const VIEW_GOALS = {
-  name: "view_goals",
-  columns: { name: TEXT, position: INTEGER },
-  primaryKey: ["name"],
-  indexes: [],
-} as const satisfies Table;
-
-/** Maintained by the store itself, so that a dead letter is written in the transaction that steps over its record. */
+/** Written in the transaction that steps over the record. */
 export const DEAD_LETTERS = {
   name: "dead_letters",
   columns: {

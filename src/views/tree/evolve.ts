@@ -30,20 +30,18 @@ const stateKeys = (entries: readonly LogEntry[]): readonly StateKey[] => {
   return keys;
 };
 
-/** The incomplete tiles at the right edge: the next leaf changes them. */
+/** The incomplete tiles at the right edge: the next leaf changes them. Named once per batch, because what the batch itself adds is known. */
 const furtherKeys = (states: States, { tenant }: LogEntry): readonly StateKey[] => {
-  const named = edgesNamed.get(states) ?? new Set();
-  if (named.has(tenant)) return NONE;
-  edgesNamed.set(states, named.add(tenant));
   const size = sizeOf(states.get(TREES, treeKey(tenant).key));
+  let [level, hashes] = [0, size];
+  for (; hashes > 0 && hashes % TILE_WIDTH === 0; level++) hashes /= TILE_WIDTH;
+  const first = tileKey(tenant, { level, index: Math.floor(hashes / TILE_WIDTH) });
+  if (size === 0 || states.isNamed(first.table, first.key)) return NONE;
   const edge = edgeOf(size).map((place) => tileKey(tenant, place));
   return size % TILE_WIDTH === 0 ? edge : [leavesKey(tenant, Math.floor(size / TILE_WIDTH)), ...edge];
 };
 
 const NONE: readonly StateKey[] = [];
-
-/** Tenants whose edge was named: once for all records of a group, because what the group itself adds to the edge is known. */
-const edgesNamed = new WeakMap<States, Set<string>>();
 
 const sizeOf = (row: Row | undefined): number => (row ? rowInteger(row, "size") : 0);
 

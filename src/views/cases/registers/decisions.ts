@@ -1,75 +1,87 @@
 import { Type } from "@sinclair/typebox";
 import { shortened } from "../../../event/facts.ts";
 import { RISK_TIERS } from "../../../event/risk-tiers.ts";
-import { type Decision, noticeBefore } from "../../../law/cases/case.ts";
+import { type Decision, noticeBefore, type Review } from "../../../law/cases/case.ts";
 import { DECISION_MADE, type Fact } from "../../../law/cases/fact.ts";
-import { LINKED_BY } from "../../../law/cases/links.ts";
+import { LINKED_BY, type Links } from "../../../law/cases/links.ts";
 import type { Objection } from "../../../law/cases/objection.ts";
-import type { Review } from "../../../law/cases/reviews.ts";
-import { explainedBy } from "../../../law/obligations/answers.ts";
-import { lacksExplanation } from "../../../law/obligations/clocks.ts";
+import { explainedBy, lacksExplanation } from "../../../law/obligations/clocks.ts";
 import { lawsWithNoticeClock } from "../../../law/obligations/duties.ts";
-import type { Obligation } from "../../../law/obligations/obligation.ts";
-import { stateAt } from "../../../law/obligations/state.ts";
-import { OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
+import type { Obligation, Rules } from "../../../law/obligations/obligation.ts";
+import { firstDueOf, isOverdue } from "../../../law/obligations/state.ts";
+import { KEPT_LEGAL_BASES_MAX, OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
+import { isRegistered } from "../../coverage/legal-bases.ts";
+import { columnsOf } from "../../kit/columns.ts";
 import { type List, YES_OR_NO } from "../../kit/list.ts";
-import {
-  INTEGER,
-  NULLABLE_TEXT,
-  type Row,
-  type RowOf,
-  rowInteger,
-  rowText,
-  type Table,
-  TEXT,
-} from "../../store/tables.ts";
-import type { CaseView } from "../case-view.ts";
+import { type Row, rowInteger, rowText } from "../../store/tables.ts";
 import { CASES_VIEW } from "../tables.ts";
-import { decisionLaws } from "./decision-laws.ts";
-import { LINKED_BY_RULE, type Register, rowsOfEach } from "./register.ts";
+import { LINKED_BY_RULE, registerOf } from "./register.ts";
 
-export const DECISIONS = {
+interface Entry extends Decision {
+  readonly first: Fact;
+  readonly correlation: string | undefined;
+  readonly notice: Fact | undefined;
+  readonly obligations: readonly Obligation[];
+  readonly rules: Rules;
+  readonly links: Links;
+}
+
+const { integer, optional, text, times } = columnsOf<Entry>();
+
+export const decisionsRegister = registerOf<Entry>({
   name: "decisions",
+  thingsIn: ({ is, obligations, rules }) => {
+    const byDecision = Map.groupBy(obligations, ({ decisionId }) => decisionId);
+    return is.decisions.flatMap((decision) => {
+      const first = decision.made ?? decision.facts[0];
+      if (!first) return [];
+      const correlation = decision.facts.find(({ links }) => links.correlation !== undefined);
+      return [
+        {
+          ...decision,
+          first,
+          correlation: correlation?.links.correlation,
+          notice: noticeBefore(decision),
+          obligations: byDecision.get(decision.id) ?? [],
+          rules,
+          links: is.links,
+        },
+      ];
+    });
+  },
   columns: {
-    tenant: TEXT,
-    decision_id: TEXT,
-    asset_id: TEXT,
-    asset_version: NULLABLE_TEXT,
-    correlation_id: NULLABLE_TEXT,
-    subject_hash: NULLABLE_TEXT,
-    risk_tier: NULLABLE_TEXT,
-    /** When it was made; if it was never seen, when it was first referred to. */
-    at: TEXT,
-    made_at: NULLABLE_TEXT,
-    made_recorded_at: NULLABLE_TEXT,
-    /** How many other events say that it was made. */
-    made_again: INTEGER,
-    outcome: NULLABLE_TEXT,
-    /** The first notice at or before the decision. */
-    notice_at: NULLABLE_TEXT,
-    notice_recorded_at: NULLABLE_TEXT,
-    /** The rule that links that notice (cases/links.ts). */
-    notice_linked_by: NULLABLE_TEXT,
-    /** The event_id of that notice; with the legal bases it is evidence of a duty (coverage/evidence.ts). */
-    notice_event_id: NULLABLE_TEXT,
-    /** JSON array (decision-laws.ts). */
-    legal_bases: TEXT,
-    explanation_at: NULLABLE_TEXT,
-    explanation_recorded_at: NULLABLE_TEXT,
-    review_triggered_at: NULLABLE_TEXT,
-    review_triggered_recorded_at: NULLABLE_TEXT,
-    review_completed_at: NULLABLE_TEXT,
-    review_completed_recorded_at: NULLABLE_TEXT,
-    reversed_at: NULLABLE_TEXT,
-    reversed_recorded_at: NULLABLE_TEXT,
-    objections: INTEGER,
-    obligations_open: INTEGER,
-    /** How many were met late or can never be met any more. */
-    obligations_late: INTEGER,
-    /** When the first of those that are open falls due. */
-    open_due_at: NULLABLE_TEXT,
-    /** JSON array of the steps that are not in the log, each with the time at which it falls due; null where it is missing at once. */
-    steps: TEXT,
+    decision_id: text(({ id }) => id),
+    asset_id: text(({ first }) => first.asset),
+    asset_version: optional(({ first }) => first.version),
+    correlation_id: optional(({ correlation }) => correlation),
+    subject_hash: optional(
+      ({ made, facts }) => made?.subject ?? facts.find(({ subject }) => subject !== undefined)?.subject,
+    ),
+    risk_tier: optional(({ made }) => made?.tier),
+    at: text(({ first }) => first.at),
+    ...times("made", ({ made }) => made),
+    made_again: integer(
+      ({ made, facts }) => facts.filter((fact) => fact.type === DECISION_MADE && fact !== made).length,
+    ),
+    outcome: optional(
+      ({ made }) => made?.says.outcome && shortened(made.says.outcome, OUTCOME_CHARACTERS_MAX),
+    ),
+    // The first notice at or before the decision; with the legal bases it is evidence of an obligation (coverage/evidence.ts).
+    ...times("notice", ({ notice }) => notice),
+    notice_linked_by: optional(({ notice, links }) => notice && links.decisionOf(notice)?.by),
+    notice_event_id: optional(({ notice }) => notice?.id),
+    legal_bases: text((decision) => JSON.stringify(decisionLaws(decision))),
+    ...times("explanation", ({ explanations }) => explanations[0]),
+    ...times("review_triggered", ({ reviews }) => reviews.find(isTriggered)?.triggered),
+    ...times("review_completed", ({ reviews }) => reviews.findLast(isCompleted)?.completed),
+    ...times("reversed", ({ reversals }) => reversals[0]),
+    objections: integer(({ objections }) => objections.length),
+    obligations_open: integer(({ obligations }) => obligations.filter(isOpen).length),
+    // How many were met late or can never be met any more.
+    obligations_late: integer(({ obligations }) => obligations.filter(isLate).length),
+    open_due_at: optional(({ obligations }) => firstDueOf(obligations.filter(isOpen))),
+    // The steps that are not in the log, each with the time at which it falls due; null where it is missing at once.
+    steps: text((decision) => JSON.stringify(stepsOf(decision))),
   },
   // Nobody looks up a decision by its id here: it is found by the names of its case. So the key is in the order of the list, in which nearly all of them arrive.
   primaryKey: ["tenant", "at", "decision_id"],
@@ -79,25 +91,29 @@ export const DECISIONS = {
     // Mostly a person has few decisions, but SDKs that hash an empty text give one person very many.
     ["tenant", "subject_hash", "at", "decision_id", "asset_id", "outcome"],
   ],
-} as const satisfies Table;
+});
 
-/** Grouped by their decision. Most cases have none. */
-const byDecision = (
-  obligations: readonly Obligation[],
-): ReadonlyMap<string | undefined, readonly Obligation[]> | undefined =>
-  obligations.length === 0 ? undefined : Map.groupBy(obligations, ({ decisionId }) => decisionId);
+export const DECISIONS = decisionsRegister.table;
+
+/**
+ * The legal bases with which a decision is shown and counted: its own, and those of the events that belong to it. Where there are too many, those that this
+ * program knows stay, and of the others the first by name: so the limit does not depend on the order of arrival.
+ */
+export const decisionLaws = ({ bases }: Decision): readonly string[] => {
+  if (bases.length <= KEPT_LEGAL_BASES_MAX) return bases;
+  const ordered = bases.toSorted();
+  const unknown = ordered.filter((law) => !isRegistered(law));
+  return [...ordered.filter(isRegistered), ...unknown].slice(0, KEPT_LEGAL_BASES_MAX);
+};
 
 const isOpen = ({ status }: Obligation): boolean => status === "open";
 const isWaived = ({ status }: Obligation): boolean => status === "waived";
 const isLate = ({ status }: Obligation): boolean => status === "met_late" || status === "breached";
+const isReceived = ({ received }: Objection): boolean => received !== undefined;
+const isResolved = ({ resolved }: Objection): boolean => resolved !== undefined;
+const isTriggered = ({ triggered }: Review): boolean => triggered !== undefined;
+const isCompleted = ({ completed }: Review): boolean => completed !== undefined;
 
-/** Whether nothing is left to be done for what these ask for. */
-const areWaived = (obligations: readonly Obligation[]): boolean =>
-  obligations.length > 0 && obligations.every(isWaived);
-
-const NONE: readonly Obligation[] = [];
-
-/** Steps of a decision that the log may not hold. */
 export const DECISION_STEPS = [
   "decision",
   "notice",
@@ -112,162 +128,65 @@ export type DecisionStep = (typeof DECISION_STEPS)[number];
 /** A step that the log does not hold, and the time at which it falls due: null where it had to come before what is there, "" where no law sets a limit. */
 type Step = readonly [name: DecisionStep, dueAt: string | null];
 
+const NO_LIMIT = "";
+
 /** Without those that were waived. */
-const stepsOf = (
-  decision: Decision,
-  unmet: readonly Obligation[],
-  deadlines: CaseView["deadlines"],
-): readonly Step[] => {
-  const { made, objections, reviews } = decision;
-  const open = unmet.filter(isOpen);
-  // There may be thousands of both.
-  const byObjection = Map.groupBy(unmet, ({ objectionId }) => objectionId);
-  const askedBy = (objection: Objection): readonly Obligation[] =>
-    (byObjection.get(objection.id) ?? NONE).filter((each) => isOf([objection], each));
+const stepsOf = (entry: Entry): readonly Step[] => {
+  const { made, notice, objections, reviews, obligations } = entry;
+  const open = obligations.filter(isOpen);
+  const firstDue = (those: readonly Obligation[]): string => firstDueOf(those) ?? NO_LIMIT;
   const steps: Step[] = [];
   if (made === undefined) steps.push(["decision", null]);
-  else if (!noticeBefore(decision) && !isNoticeWaived(decision, unmet, deadlines))
-    steps.push(["notice", null]);
-  const unexplained = lackingExplanation(decision).filter((objection) => {
-    const asked = askedBy(objection);
-    const explanations = asked.filter(isExplanationDue);
-    return !areWaived(explanations.length > 0 ? explanations : asked);
+  else if (!notice && !isNoticeWaived(entry)) steps.push(["notice", null]);
+  const asked = askedIn(obligations.filter((each) => isOpen(each) || isWaived(each)));
+  const explained = explainedBy(entry.explanations);
+  const unexplained = objections.filter((objection) => {
+    if (!lacksExplanation(objection, explained)) return false;
+    const limits = asked(objection);
+    const explanations = limits.filter(isExplanationDue);
+    return !areWaived(explanations.length > 0 ? explanations : limits);
   });
   const explanations = open.filter(isExplanationDue);
-  if (explanations.length > 0 || unexplained.length > 0)
-    steps.push(["explanation", explanationDue(explanations, unexplained, open)]);
+  // Where no law limits the explanation itself, with the answer to the objection; at once where that came without one.
+  if (explanations.length > 0) steps.push(["explanation", firstDue(explanations)]);
+  else if (unexplained.length > 0) {
+    const limits = unexplained.flatMap(asked).filter(isOpen);
+    steps.push(["explanation", unexplained.every(isResolved) ? null : firstDue(limits)]);
+  }
   if (!objections.every(isReceived)) steps.push(["objection", null]);
-  const unresolved = objections.filter(
-    (objection) => !isResolved(objection) && !areWaived(askedBy(objection)),
-  );
+  const unresolved = objections.filter((objection) => !isResolved(objection) && !areWaived(asked(objection)));
   if (unresolved.length > 0)
-    steps.push(["objection_resolution", firstDue(open.filter((each) => isOf(unresolved, each)))]);
-  const closings = unmet.filter(({ rule }) => rule === "HR-CLOSE");
+    steps.push(["objection_resolution", firstDue(unresolved.flatMap(asked).filter(isOpen))]);
+  const closings = obligations.filter(({ rule }) => rule === "HR-CLOSE");
   const waived = new Set<Fact | undefined>(closings.filter(isWaived).map(({ startedBy }) => startedBy));
-  const isLeft = ({ triggered, completed }: Review): boolean =>
-    completed === undefined && !waived.has(triggered);
-  if (reviews.some(isLeft)) steps.push(["human_review", firstDue(closings.filter(isOpen))]);
+  if (reviews.some((review) => !isCompleted(review) && !waived.has(review.triggered)))
+    steps.push(["human_review", firstDue(closings.filter(isOpen))]);
   if (!reviews.every(isTriggered)) steps.push(["human_review_trigger", null]);
   return steps;
 };
 
+const areWaived = (obligations: readonly Obligation[]): boolean =>
+  obligations.length > 0 && obligations.every(isWaived);
+
 /** Other laws that ask for a notice are not waived with the clock of one. */
-const isNoticeWaived = (
-  decision: Decision,
-  unmet: readonly Obligation[],
-  deadlines: CaseView["deadlines"],
-): boolean => {
-  if (!areWaived(unmet.filter(({ rule }) => rule === "LL144-NOTICE"))) return false;
-  const withClock = lawsWithNoticeClock(deadlines);
-  return decisionLaws(decision).every((law) => withClock.has(law));
+const isNoticeWaived = (entry: Entry): boolean => {
+  const clocks = entry.obligations.filter(({ rule }) => rule === "LL144-NOTICE");
+  const withClock = lawsWithNoticeClock(entry.rules.deadlines);
+  const unmet = clocks.filter((each) => isOpen(each) || isWaived(each));
+  return areWaived(unmet) && decisionLaws(entry).every((law) => withClock.has(law));
 };
 
-const NO_LIMIT = "";
-
-const firstDue = (obligations: readonly Obligation[]): string =>
-  obligations.map(({ dueAt }) => dueAt).sort()[0] ?? NO_LIMIT;
-
-/** Limits for the answer, since it was received last. The acknowledgement is no answer. */
-const isOf = (objections: readonly Objection[], { rule, objectionId, startedBy }: Obligation): boolean =>
-  rule !== "OBJ-ACK" &&
-  objections.some(({ id, received }) => id === objectionId && (!received || startedBy.at >= received.at));
-
-/** Where no law limits the explanation itself, with the answer to the objection; at once where that came without one. */
-const explanationDue = (
-  explanations: readonly Obligation[],
-  unexplained: readonly Objection[],
-  open: readonly Obligation[],
-): string | null => {
-  if (explanations.length > 0) return firstDue(explanations);
-  return unexplained.every(isResolved) ? null : firstDue(open.filter((each) => isOf(unexplained, each)));
+/** The limits for the answer to an objection since it was received last. There may be thousands of both. The acknowledgement is no answer. */
+const askedIn = (obligations: readonly Obligation[]) => {
+  const byObjection = Map.groupBy(obligations, ({ objectionId }) => objectionId);
+  return ({ id, received }: Objection): readonly Obligation[] =>
+    (byObjection.get(id) ?? []).filter(
+      ({ rule, startedBy }) => rule !== "OBJ-ACK" && (!received || startedBy.at >= received.at),
+    );
 };
-
-const isReceived = ({ received }: Objection): boolean => received !== undefined;
-const isResolved = ({ resolved }: Objection): boolean => resolved !== undefined;
-const isTriggered = ({ triggered }: Review): boolean => triggered !== undefined;
-const isCompleted = ({ completed }: Review): boolean => completed !== undefined;
 
 const EXPLANATION_DUE: readonly string[] = ["CIA-EXPL", "CO-ADVERSE", "PIPA-EXPL"];
 const isExplanationDue = ({ rule }: Obligation): boolean => EXPLANATION_DUE.includes(rule);
-
-const lackingExplanation = ({ objections, explanations }: Decision): readonly Objection[] => {
-  if (objections.length === 0) return objections;
-  const explained = explainedBy(explanations);
-  return objections.filter((objection) => lacksExplanation(objection, explained));
-};
-
-const rowOf = (
-  { tenant, is: { links }, deadlines }: Pick<CaseView, "tenant" | "is" | "deadlines">,
-  decision: Decision,
-  obligations: readonly Obligation[],
-): RowOf<typeof DECISIONS> | undefined => {
-  const { id, made, explanations, reviews, reversals, objections, facts } = decision;
-  const first = made ?? facts[0];
-  if (!first) return undefined;
-  let subject = made?.subject;
-  let correlation: string | undefined;
-  let madeAgain = 0;
-  for (const fact of facts) {
-    if (fact.type === DECISION_MADE && fact !== made) madeAgain++;
-    subject ??= fact.subject;
-    correlation ??= fact.links.correlation;
-  }
-  const open = obligations.filter(isOpen);
-  const steps = stepsOf(
-    decision,
-    obligations.filter((each) => isOpen(each) || isWaived(each)),
-    deadlines,
-  );
-  const laws = decisionLaws(decision);
-  const notice = noticeBefore(decision);
-  const [explanation] = explanations;
-  const [reversal] = reversals;
-  const triggered = reviews.find(isTriggered)?.triggered;
-  const completed = reviews.findLast(isCompleted)?.completed;
-  return {
-    tenant,
-    decision_id: id,
-    asset_id: first.asset,
-    asset_version: first.version ?? null,
-    correlation_id: correlation ?? null,
-    subject_hash: subject ?? null,
-    risk_tier: made?.tier ?? null,
-    at: first.at,
-    made_at: made?.at ?? null,
-    made_recorded_at: made?.recorded ?? null,
-    made_again: madeAgain,
-    outcome: made?.says.outcome === undefined ? null : shortened(made.says.outcome, OUTCOME_CHARACTERS_MAX),
-    notice_at: notice?.at ?? null,
-    notice_recorded_at: notice?.recorded ?? null,
-    notice_linked_by: (notice && links.decisionOf(notice)?.by) ?? null,
-    notice_event_id: notice?.id ?? null,
-    legal_bases: laws.length === 0 ? "[]" : JSON.stringify(laws),
-    explanation_at: explanation?.at ?? null,
-    explanation_recorded_at: explanation?.recorded ?? null,
-    review_triggered_at: triggered?.at ?? null,
-    review_triggered_recorded_at: triggered?.recorded ?? null,
-    review_completed_at: completed?.at ?? null,
-    review_completed_recorded_at: completed?.recorded ?? null,
-    reversed_at: reversal?.at ?? null,
-    reversed_recorded_at: reversal?.recorded ?? null,
-    objections: objections.length,
-    obligations_open: open.length,
-    obligations_late: obligations.length === 0 ? 0 : obligations.filter(isLate).length,
-    open_due_at: open.length === 0 ? null : firstDue(open),
-    steps: steps.length === 0 ? "[]" : JSON.stringify(steps),
-  };
-};
-
-export const decisionsRegister: Register = {
-  table: DECISIONS,
-  kind: "rows",
-  rowsOf: (view) => {
-    const obligations = byDecision(view.obligations);
-    return rowsOfEach(view, view.is.decisions, (_, decision) =>
-      rowOf(view, decision, obligations?.get(decision.id) ?? NONE),
-    );
-  },
-};
 
 export const decisionList: List = {
   view: CASES_VIEW,
@@ -313,14 +232,9 @@ export const decisionList: List = {
 };
 
 const isDue = (dueAt: string | null, now: string): boolean =>
-  dueAt === null ||
-  (dueAt !== NO_LIMIT && stateAt({ status: "open", dueAt, extensions: 0 }, now) === "overdue");
+  dueAt === null || (dueAt !== NO_LIMIT && isOverdue(dueAt, now));
 
 const stepsIn = (row: Row, isAsked: (dueAt: string | null) => boolean): readonly string[] => {
-  const text = rowText(row, "steps");
-  if (text === "[]") return NO_STEPS;
-  const steps: readonly Step[] = JSON.parse(text);
+  const steps: readonly Step[] = JSON.parse(rowText(row, "steps"));
   return steps.flatMap(([name, dueAt]) => (isAsked(dueAt) ? [name] : []));
 };
-
-const NO_STEPS: readonly string[] = [];

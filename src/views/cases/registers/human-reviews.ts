@@ -1,37 +1,56 @@
-import { type Decision, decisionsById } from "../../../law/cases/case.ts";
+import { type Decision, decisionsById, type Review } from "../../../law/cases/case.ts";
+import type { Fact } from "../../../law/cases/fact.ts";
 import { LINKED_BY } from "../../../law/cases/links.ts";
-import type { Review } from "../../../law/cases/reviews.ts";
+import { columnsOf } from "../../kit/columns.ts";
 import { elapsed } from "../../kit/elapsed.ts";
 import { type List, YES_OR_NO } from "../../kit/list.ts";
-import { NULLABLE_INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../store/tables.ts";
 import { CASES_VIEW } from "../tables.ts";
-import { LINKED_BY_RULE, type Register, rowsOfEach } from "./register.ts";
+import { LINKED_BY_RULE, registerOf } from "./register.ts";
 
-export const HUMAN_REVIEWS = {
+export const HUMAN_REVIEW_STATES = ["open", "completed", "orphan"] as const;
+export type HumanReviewState = (typeof HUMAN_REVIEW_STATES)[number];
+
+interface Entry extends Review {
+  readonly first: Fact;
+  readonly decision: Decision | undefined;
+}
+
+const { optional, optionalInteger, text, times } = columnsOf<Entry>();
+
+const decidedIn = ({ decision }: Entry): string | undefined => decision?.made?.says.outcome;
+const finalIn = ({ completed }: Entry): string | undefined =>
+  completed?.says.final_outcome ?? completed?.says.outcome;
+
+export const humanReviewsRegister = registerOf<Entry>({
   name: "human_reviews",
+  thingsIn: ({ is: { decisions, reviews } }) => {
+    const byId = decisionsById(decisions);
+    return reviews.flatMap((review) => {
+      const first = review.triggered ?? review.completed;
+      return first ? [{ ...review, first, decision: byId.get(review.decisionId) }] : [];
+    });
+  },
   columns: {
-    tenant: TEXT,
-    /** The event that triggered it; if nothing did, the event that completed it. */
-    review_id: TEXT,
-    decision_id: NULLABLE_TEXT,
-    /** The rule that links it to the decision (cases/links.ts). */
-    linked_by: NULLABLE_TEXT,
-    asset_id: TEXT,
-    subject_hash: NULLABLE_TEXT,
-    at: TEXT,
-    /** `open`, `completed`, or `orphan` if nothing triggered it. */
-    state: TEXT,
-    triggered_at: NULLABLE_TEXT,
-    triggered_recorded_at: NULLABLE_TEXT,
-    triggered_by: NULLABLE_TEXT,
-    reason: NULLABLE_TEXT,
-    completed_at: NULLABLE_TEXT,
-    completed_recorded_at: NULLABLE_TEXT,
-    reviewer_id: NULLABLE_TEXT,
-    decision_outcome: NULLABLE_TEXT,
-    final_outcome: NULLABLE_TEXT,
-    /** 1 if the person decided differently from the system, 0 if not; null if one of the outcomes is not known. */
-    changed: NULLABLE_INTEGER,
+    review_id: text(({ id }) => id),
+    decision_id: optional(({ decisionId }) => decisionId),
+    linked_by: optional(({ linkedBy }) => linkedBy),
+    asset_id: text(({ first }) => first.asset),
+    subject_hash: optional(({ triggered, completed }) => triggered?.subject ?? completed?.subject),
+    at: text(({ first }) => first.at),
+    state: text(
+      ({ triggered, completed }): HumanReviewState =>
+        !triggered ? "orphan" : completed ? "completed" : "open",
+    ),
+    ...times("triggered", ({ triggered }) => triggered),
+    triggered_by: optional(({ triggered }) => triggered?.says.triggered_by),
+    reason: optional(({ triggered }) => triggered?.says.reason),
+    ...times("completed", ({ completed }) => completed),
+    reviewer_id: optional(
+      ({ triggered, completed }) => completed?.says.reviewer_id ?? triggered?.says.reviewer_id,
+    ),
+    decision_outcome: optional(decidedIn),
+    final_outcome: optional(finalIn),
+    changed: optionalInteger((review) => changedBy(decidedIn(review), finalIn(review))),
   },
   primaryKey: ["tenant", "review_id"],
   indexes: [
@@ -40,67 +59,18 @@ export const HUMAN_REVIEWS = {
     ["tenant", "asset_id", "at", "review_id", "state"],
     ["tenant", "decision_id", "at", "review_id"],
   ],
-} as const satisfies Table;
+});
 
-export const HUMAN_REVIEW_STATES = ["open", "completed", "orphan"] as const;
-export type HumanReviewState = (typeof HUMAN_REVIEW_STATES)[number];
-
-const rowOf = (
-  tenant: string,
-  review: Review,
-  decision: Decision | undefined,
-): RowOf<typeof HUMAN_REVIEWS> | undefined => {
-  const { triggered, completed, decisionId } = review;
-  const first = triggered ?? completed;
-  if (!first) return undefined;
-  const decided = decision?.made?.says.outcome ?? null;
-  const final = completed?.says.final_outcome ?? completed?.says.outcome ?? null;
-  return {
-    tenant,
-    review_id: review.id,
-    decision_id: decisionId ?? null,
-    linked_by: review.linkedBy ?? null,
-    asset_id: first.asset,
-    subject_hash: triggered?.subject ?? completed?.subject ?? null,
-    at: first.at,
-    state: (!triggered ? "orphan" : completed ? "completed" : "open") satisfies HumanReviewState,
-    triggered_at: triggered?.at ?? null,
-    triggered_recorded_at: triggered?.recorded ?? null,
-    triggered_by: triggered?.says.triggered_by ?? null,
-    reason: triggered?.says.reason ?? null,
-    completed_at: completed?.at ?? null,
-    completed_recorded_at: completed?.recorded ?? null,
-    reviewer_id: completed?.says.reviewer_id ?? triggered?.says.reviewer_id ?? null,
-    decision_outcome: decided,
-    final_outcome: final,
-    changed: changedBy(decided, final),
-  };
-};
+export const HUMAN_REVIEWS = humanReviewsRegister.table;
 
 /** Words for an outcome that leaves the decision as it was (DOMAIN 2b). */
 const LEAVES_AS_IT_WAS: readonly string[] = ["upheld", "confirmed", "affirmed", "unchanged"];
 
-const changedBy = (decided: string | null, final: string | null): number | null => {
-  if (final !== null && LEAVES_AS_IT_WAS.includes(final.trim().toLowerCase())) return 0;
-  return decided === null || final === null ? null : Number(!isSameWord(decided, final));
-};
-
-/** As rules compare words: upper and lower case are the same. */
-const isSameWord = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-
-const NONE: readonly never[] = [];
-
-export const humanReviewsRegister: Register = {
-  table: HUMAN_REVIEWS,
-  kind: "rows",
-  rowsOf: (view) => {
-    const { decisions, reviews } = view.is;
-    if (reviews.length === 0) return NONE;
-    const byId = decisionsById(decisions);
-    return rowsOfEach(view, reviews, ({ tenant }, review) =>
-      rowOf(tenant, review, byId.get(review.decisionId)),
-    );
-  },
+/** 1 if the person decided differently from the system, 0 if not; upper and lower case are the same. */
+const changedBy = (decided: string | undefined, final: string | undefined): number | undefined => {
+  if (final !== undefined && LEAVES_AS_IT_WAS.includes(final.trim().toLowerCase())) return 0;
+  if (decided === undefined || final === undefined) return undefined;
+  return decided.toLowerCase() === final.toLowerCase() ? 0 : 1;
 };
 
 export const humanReviewList: List = {

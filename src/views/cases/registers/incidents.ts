@@ -1,54 +1,23 @@
 import { Type } from "@sinclair/typebox";
-import { awarenessesOf, type Incident } from "../../../law/cases/case.ts";
-import { INCIDENT_DETECTED, saysWord } from "../../../law/cases/fact.ts";
+import { type Awareness, awarenessesOf, type Incident } from "../../../law/cases/case.ts";
+import { type Fact, INCIDENT_DETECTED, saysWord } from "../../../law/cases/fact.ts";
 import { classOfIncident } from "../../../law/obligations/incident-class.ts";
 import type { Obligation } from "../../../law/obligations/obligation.ts";
+import { columnsOf } from "../../kit/columns.ts";
 import type { List } from "../../kit/list.ts";
-import { INTEGER, NULLABLE_TEXT, type RowOf, type Table, TEXT } from "../../store/tables.ts";
 import { CASES_VIEW } from "../tables.ts";
-import { type Register, rowsOfEach } from "./register.ts";
-
-const INCIDENTS = {
-  name: "incidents",
-  columns: {
-    tenant: TEXT,
-    incident_id: TEXT,
-    asset_id: TEXT,
-    incident_class: NULLABLE_TEXT,
-    /** JSON: a number or a text, as the event says it. */
-    severity: NULLABLE_TEXT,
-    at: TEXT,
-    /** `detected`, `reported`, `mitigated`, or `orphan` if it was never detected. */
-    state: TEXT,
-    detected_at: NULLABLE_TEXT,
-    detected_recorded_at: NULLABLE_TEXT,
-    /** How many other events say that it was detected. */
-    detected_again: INTEGER,
-    aware_at: NULLABLE_TEXT,
-    aware_recorded_at: NULLABLE_TEXT,
-    authority: NULLABLE_TEXT,
-    report_due_at: NULLABLE_TEXT,
-    initial_report_at: NULLABLE_TEXT,
-    initial_report_recorded_at: NULLABLE_TEXT,
-    /** A report that was not called initial is complete (EU AI Act art. 73(5)). */
-    complete_report_at: NULLABLE_TEXT,
-    complete_report_recorded_at: NULLABLE_TEXT,
-    mitigated_at: NULLABLE_TEXT,
-    mitigated_recorded_at: NULLABLE_TEXT,
-    root_cause: NULLABLE_TEXT,
-    /** JSON: a number or a text, as the event says it. */
-    affected_count: NULLABLE_TEXT,
-  },
-  primaryKey: ["tenant", "incident_id"],
-  indexes: [
-    ["tenant", "at", "incident_id"],
-    ["tenant", "state", "at", "incident_id"],
-    ["tenant", "asset_id", "at", "incident_id", "state"],
-  ],
-} as const satisfies Table;
+import { registerOf } from "./register.ts";
 
 export const INCIDENT_STATES = ["detected", "reported", "mitigated", "orphan"] as const;
 export type IncidentState = (typeof INCIDENT_STATES)[number];
+
+interface Entry extends Incident {
+  readonly first: Fact;
+  readonly aware: Awareness | undefined;
+  readonly obligations: readonly Obligation[];
+}
+
+const { integer, optional, text, times } = columnsOf<Entry>();
 
 const stateOf = ({ detected, reports, mitigated }: Incident): IncidentState => {
   if (!detected) return "orphan";
@@ -56,60 +25,52 @@ const stateOf = ({ detected, reports, mitigated }: Incident): IncidentState => {
   return reports.length > 0 ? "reported" : "detected";
 };
 
-const rowOf = (
-  tenant: string,
-  incident: Incident,
-  obligations: readonly Obligation[],
-): RowOf<typeof INCIDENTS> | undefined => {
-  const { id, detected, reports, mitigated, facts } = incident;
-  const first = detected ?? facts[0];
-  if (!first) return undefined;
-  /** The last statement counts, because knowledge of an incident grows. */
-  const said = (name: "severity" | "authority" | "root_cause" | "affected_count") =>
-    facts.findLast(({ says }) => says[name] !== undefined)?.says[name] ?? null;
-  const [initial] = reports;
-  const aware = awarenessesOf(incident).at(-1);
-  const complete = reports.find((report) => saysWord(report, "report_type") !== "initial");
-  return {
-    tenant,
-    incident_id: id,
-    asset_id: first.asset,
-    incident_class: classOfIncident(incident) ?? null,
+/** The last statement counts, because knowledge of an incident grows. */
+const said = (name: "severity" | "authority" | "root_cause" | "affected_count") =>
+  optional(({ facts }) => facts.findLast(({ says }) => says[name] !== undefined)?.says[name]);
+
+export const incidentsRegister = registerOf<Entry>({
+  name: "incidents",
+  thingsIn: ({ is: { incidents }, obligations }) => {
+    const byIncident = Map.groupBy(obligations, ({ incidentId }) => incidentId);
+    return incidents.flatMap((incident) => {
+      const first = incident.detected ?? incident.facts[0];
+      const aware = awarenessesOf(incident).at(-1);
+      return first ? [{ ...incident, first, aware, obligations: byIncident.get(incident.id) ?? [] }] : [];
+    });
+  },
+  columns: {
+    incident_id: text(({ id }) => id),
+    asset_id: text(({ first }) => first.asset),
+    incident_class: optional(classOfIncident),
     severity: said("severity"),
-    at: first.at,
-    state: stateOf(incident),
-    detected_at: detected?.at ?? null,
-    detected_recorded_at: detected?.recorded ?? null,
-    detected_again: facts.filter((fact) => fact.type === INCIDENT_DETECTED && fact !== detected).length,
-    aware_at: aware?.at ?? null,
-    aware_recorded_at: aware?.by.recorded ?? null,
+    at: text(({ first }) => first.at),
+    state: text(stateOf),
+    ...times("detected", ({ detected }) => detected),
+    detected_again: integer(
+      ({ facts, detected }) =>
+        facts.filter((fact) => fact.type === INCIDENT_DETECTED && fact !== detected).length,
+    ),
+    aware_at: optional(({ aware }) => aware?.at),
+    aware_recorded_at: optional(({ aware }) => aware?.by.recorded),
     authority: said("authority"),
-    report_due_at: obligations.find(({ rule }) => rule !== "EU26-5")?.dueAt ?? null,
-    initial_report_at: initial?.at ?? null,
-    initial_report_recorded_at: initial?.recorded ?? null,
-    complete_report_at: complete?.at ?? null,
-    complete_report_recorded_at: complete?.recorded ?? null,
-    mitigated_at: mitigated?.at ?? null,
-    mitigated_recorded_at: mitigated?.recorded ?? null,
+    report_due_at: optional(({ obligations }) => obligations.find(({ rule }) => rule !== "EU26-5")?.dueAt),
+    ...times("initial_report", ({ reports }) => reports[0]),
+    // A report that was not called initial is complete (EU AI Act art. 73(5)).
+    ...times("complete_report", ({ reports }) =>
+      reports.find((report) => saysWord(report, "report_type") !== "initial"),
+    ),
+    ...times("mitigated", ({ mitigated }) => mitigated),
     root_cause: said("root_cause"),
     affected_count: said("affected_count"),
-  };
-};
-
-const NONE: readonly never[] = [];
-
-export const incidentsRegister: Register = {
-  table: INCIDENTS,
-  kind: "rows",
-  rowsOf: (view) => {
-    const { incidents } = view.is;
-    if (incidents.length === 0) return NONE;
-    const byIncident = Map.groupBy(view.obligations, ({ incidentId }) => incidentId);
-    return rowsOfEach(view, incidents, ({ tenant }, incident) =>
-      rowOf(tenant, incident, byIncident.get(incident.id) ?? NONE),
-    );
   },
-};
+  primaryKey: ["tenant", "incident_id"],
+  indexes: [
+    ["tenant", "at", "incident_id"],
+    ["tenant", "state", "at", "incident_id"],
+    ["tenant", "asset_id", "at", "incident_id", "state"],
+  ],
+});
 
 const numberOrText = (name: string) =>
   Type.Union([Type.Number(), Type.String()], {
@@ -118,7 +79,7 @@ const numberOrText = (name: string) =>
 
 export const incidentList: List = {
   view: CASES_VIEW,
-  table: INCIDENTS,
+  table: incidentsRegister.table,
   orderBy: ["at", "incident_id"],
   time: "when it was detected; of one that was never detected, when it was first referred to",
   filters: ["asset_id", "state"],

@@ -1,70 +1,48 @@
 import { Type } from "@sinclair/typebox";
-import type { Notice } from "../../../law/cases/notices.ts";
+import type { Notice } from "../../../law/cases/case.ts";
+import type { Fact } from "../../../law/cases/fact.ts";
+import { columnsOf } from "../../kit/columns.ts";
 import type { List } from "../../kit/list.ts";
-import { NULLABLE_TEXT, type Row, type RowOf, type Table, TEXT } from "../../store/tables.ts";
-import type { CaseView } from "../case-view.ts";
+import type { Row } from "../../store/tables.ts";
 import { CASES_VIEW } from "../tables.ts";
-import { type Register, rowsOfEach } from "./register.ts";
+import { registerOf } from "./register.ts";
+
+interface Entry extends Notice {
+  readonly first: Fact;
+}
+
+const { optional, text, times } = columnsOf<Entry>();
 
 /**
  * The transparency register (DOMAIN 3.5). Nearly every decision has a notice, so a row contains only what its own events say: nothing that changes
  * when the decision arrives, and no state, which follows from the times.
  */
-export const NOTICES = {
+export const noticesRegister = registerOf<Entry>({
   name: "notices",
+  thingsIn: ({ is }) =>
+    is.notices.flatMap((notice) => {
+      const first = notice.shown ?? notice.dismissed ?? notice.acknowledged;
+      return first ? [{ ...notice, first }] : [];
+    }),
   columns: {
-    tenant: TEXT,
-    /** The event that showed it; if it was never shown, the event that dismissed or acknowledged it. */
-    notice_id: TEXT,
-    asset_id: TEXT,
-    subject_hash: NULLABLE_TEXT,
-    correlation_id: NULLABLE_TEXT,
-    decision_id: NULLABLE_TEXT,
-    channel: NULLABLE_TEXT,
-    locale: NULLABLE_TEXT,
-    policy_version: NULLABLE_TEXT,
-    at: TEXT,
-    shown_at: NULLABLE_TEXT,
-    shown_recorded_at: NULLABLE_TEXT,
-    dismissed_at: NULLABLE_TEXT,
-    dismissed_recorded_at: NULLABLE_TEXT,
-    acknowledged_at: NULLABLE_TEXT,
-    acknowledged_recorded_at: NULLABLE_TEXT,
+    notice_id: text(({ id }) => id),
+    asset_id: text(({ first }) => first.asset),
+    subject_hash: optional(({ first }) => first.subject),
+    correlation_id: optional(({ first }) => first.links.correlation),
+    decision_id: optional(({ first }) => first.links.decision),
+    channel: optional(({ first }) => first.says.channel),
+    locale: optional(({ first }) => first.says.locale),
+    policy_version: optional(({ first }) => first.says.policy_version),
+    at: text(({ first }) => first.at),
+    ...times("shown", ({ shown }) => shown),
+    ...times("dismissed", ({ dismissed }) => dismissed),
+    ...times("acknowledged", ({ acknowledged }) => acknowledged),
   },
   primaryKey: ["tenant", "at", "notice_id"],
   indexes: [["tenant", "asset_id", "at", "notice_id"]],
-} as const satisfies Table;
+});
 
-const rowOf = ({ tenant }: CaseView, notice: Notice): RowOf<typeof NOTICES> | undefined => {
-  const { id, shown, dismissed, acknowledged } = notice;
-  const first = shown ?? dismissed ?? acknowledged;
-  if (!first) return undefined;
-  const { links, says } = first;
-  return {
-    tenant,
-    notice_id: id,
-    asset_id: first.asset,
-    subject_hash: first.subject ?? null,
-    correlation_id: links.correlation ?? null,
-    decision_id: links.decision ?? null,
-    channel: says.channel ?? null,
-    locale: says.locale ?? null,
-    policy_version: says.policy_version ?? null,
-    at: first.at,
-    shown_at: shown?.at ?? null,
-    shown_recorded_at: shown?.recorded ?? null,
-    dismissed_at: dismissed?.at ?? null,
-    dismissed_recorded_at: dismissed?.recorded ?? null,
-    acknowledged_at: acknowledged?.at ?? null,
-    acknowledged_recorded_at: acknowledged?.recorded ?? null,
-  };
-};
-
-export const noticesRegister: Register = {
-  table: NOTICES,
-  kind: "rows",
-  rowsOf: (view) => rowsOfEach(view, view.is.notices, rowOf),
-};
+export const NOTICES = noticesRegister.table;
 
 export const NOTICE_STATES = ["shown", "dismissed", "acknowledged", "orphan"] as const;
 export type NoticeState = (typeof NOTICE_STATES)[number];

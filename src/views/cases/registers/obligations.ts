@@ -9,53 +9,50 @@ import {
 import { rulesetVersion } from "../../../law/obligations/overrides.ts";
 import { type ObligationState, stateAt } from "../../../law/obligations/state.ts";
 import { nextBoundary } from "../../../law/obligations/transitions.ts";
+import { columnsOf } from "../../kit/columns.ts";
 import { entryOf, type List } from "../../kit/list.ts";
-import {
-  INTEGER,
-  NULLABLE_INTEGER,
-  NULLABLE_TEXT,
-  type Row,
-  type RowOf,
-  rowInteger,
-  rowText,
-  type Table,
-  TEXT,
-} from "../../store/tables.ts";
-import type { CaseView } from "../case-view.ts";
+import { type Row, rowInteger, rowText } from "../../store/tables.ts";
 import { CASES_VIEW } from "../tables.ts";
-import { type Register, rowsOfEach } from "./register.ts";
+import { registerOf } from "./register.ts";
+
+interface Entry extends Obligation {
+  readonly law: string;
+}
+
+const { integer, optional, optionalInteger, text } = columnsOf<Entry>();
 
 /** Whether an obligation is overdue or due soon depends on the time of reading, so `status` says only what the events say (obligations/clocks.ts). */
-export const OBLIGATIONS = {
+export const obligationsRegister = registerOf<Entry>({
   name: "obligations",
+  thingsIn: ({ obligations, rules }) =>
+    obligations.map((each) => ({ ...each, law: dutyOf(rules.deadlines, each.rule).law })),
   columns: {
-    tenant: TEXT,
-    obligation_id: TEXT,
-    rule: TEXT,
-    law: TEXT,
-    asset_id: TEXT,
-    subject_hash: NULLABLE_TEXT,
-    decision_id: NULLABLE_TEXT,
-    objection_id: NULLABLE_TEXT,
-    incident_id: NULLABLE_TEXT,
-    started_at: TEXT,
-    started_recorded_at: TEXT,
-    started_by: TEXT,
-    started_sequence: INTEGER,
-    due_at: TEXT,
-    earliest_decision_at: NULLABLE_TEXT,
-    extensions: INTEGER,
-    extended_recorded_at: NULLABLE_TEXT,
-    stopped_at: NULLABLE_TEXT,
-    stopped_recorded_at: NULLABLE_TEXT,
-    stopped_by: NULLABLE_TEXT,
-    stopped_sequence: NULLABLE_INTEGER,
-    recorded_late: INTEGER,
-    waived_at: NULLABLE_TEXT,
-    waived_by: NULLABLE_TEXT,
-    waived_reason: NULLABLE_TEXT,
-    waived_sequence: NULLABLE_INTEGER,
-    status: TEXT,
+    obligation_id: text(({ id }) => id),
+    rule: text(({ rule }) => rule),
+    law: text(({ law }) => law),
+    asset_id: text(({ asset }) => asset),
+    subject_hash: optional(({ startedBy }) => startedBy.subject),
+    decision_id: optional(({ decisionId }) => decisionId),
+    objection_id: optional(({ objectionId }) => objectionId),
+    incident_id: optional(({ incidentId }) => incidentId),
+    started_at: text(({ startedAt }) => startedAt),
+    started_recorded_at: text(({ startedRecorded }) => startedRecorded),
+    started_by: text(({ startedBy }) => startedBy.id),
+    started_sequence: integer(({ startedBy }) => startedBy.sequence),
+    due_at: text(({ dueAt }) => dueAt),
+    earliest_decision_at: optional(({ earliestDecisionAt }) => earliestDecisionAt),
+    extensions: integer(({ extensions }) => extensions),
+    extended_recorded_at: optional(({ extendedRecorded }) => extendedRecorded),
+    stopped_at: optional(({ stoppedBy }) => stoppedBy?.at),
+    stopped_recorded_at: optional(({ stoppedBy }) => stoppedBy?.recorded),
+    stopped_by: optional(({ stoppedBy }) => stoppedBy?.id),
+    stopped_sequence: optionalInteger(({ stoppedBy }) => stoppedBy?.sequence),
+    recorded_late: integer(({ isRecordedLate }) => Number(isRecordedLate)),
+    waived_at: optional(({ waiver }) => waiver?.at),
+    waived_by: optional(({ waiver }) => waiver?.by),
+    waived_reason: optional(({ waiver }) => waiver?.reason),
+    waived_sequence: optionalInteger(({ waiver }) => waiver?.sequence),
+    status: text(({ status }) => status),
   },
   primaryKey: ["tenant", "obligation_id"],
   indexes: [
@@ -68,46 +65,9 @@ export const OBLIGATIONS = {
     ["tenant", "asset_id", "due_at", "obligation_id", "law", "status", "rule"],
     ["tenant", "decision_id", "due_at", "obligation_id"],
   ],
-} as const satisfies Table;
+});
 
-const rowOf = ({ tenant, deadlines }: CaseView, obligation: Obligation): RowOf<typeof OBLIGATIONS> => {
-  const { startedBy, stoppedBy, waiver } = obligation;
-  return {
-    tenant,
-    obligation_id: obligation.id,
-    rule: obligation.rule,
-    law: dutyOf(deadlines, obligation.rule).law,
-    asset_id: obligation.asset,
-    subject_hash: startedBy.subject ?? null,
-    decision_id: obligation.decisionId ?? null,
-    objection_id: obligation.objectionId ?? null,
-    incident_id: obligation.incidentId ?? null,
-    started_at: obligation.startedAt,
-    started_recorded_at: obligation.startedRecorded,
-    started_by: startedBy.id,
-    started_sequence: startedBy.sequence,
-    due_at: obligation.dueAt,
-    earliest_decision_at: obligation.earliestDecisionAt ?? null,
-    extensions: obligation.extensions,
-    extended_recorded_at: obligation.extendedRecorded ?? null,
-    stopped_at: stoppedBy?.at ?? null,
-    stopped_recorded_at: stoppedBy?.recorded ?? null,
-    stopped_by: stoppedBy?.id ?? null,
-    stopped_sequence: stoppedBy?.sequence ?? null,
-    recorded_late: obligation.isRecordedLate ? 1 : 0,
-    waived_at: waiver?.at ?? null,
-    waived_by: waiver?.by ?? null,
-    waived_reason: waiver?.reason ?? null,
-    waived_sequence: waiver?.sequence ?? null,
-    status: obligation.status,
-  };
-};
-
-export const obligationsRegister: Register = {
-  table: OBLIGATIONS,
-  kind: "rows",
-  rowsOf: (view) => rowsOfEach(view, view.obligations, rowOf),
-};
+export const OBLIGATIONS = obligationsRegister.table;
 
 export const obligationList: List = {
   view: CASES_VIEW,
@@ -140,7 +100,6 @@ export const obligationList: List = {
 const statusOf = (row: Row): ObligationStatus =>
   OBLIGATION_STATUSES.find((each) => each === row.status) ?? "open";
 
-/** The state of a row at a time, which is text that sorts by time, without the zone. */
 export const stateOfRow = (row: Row, now: string): ObligationState =>
   stateAt(
     { status: statusOf(row), dueAt: rowText(row, "due_at"), extensions: rowInteger(row, "extensions") },
@@ -153,7 +112,6 @@ export const nextChangeOf = (row: Row, now: string): string | undefined =>
     ? nextBoundary({ state: stateOfRow(row, now), dueAt: rowText(row, "due_at") })
     : undefined;
 
-/** With the entries of the table of deadlines. */
 export const obligationEntry = (row: Row, rules: Rules, now: string) => {
   const deadline = deadlineOf(rules.deadlines, rowText(row, "rule"));
   return {

@@ -1,6 +1,23 @@
 /** A register: rows that follow from a case alone. One file each; a new one is one line in registers.ts. */
+import { type Case, caseOf } from "../../../law/cases/case.ts";
+import type { Fact } from "../../../law/cases/fact.ts";
+import { obligationsOf } from "../../../law/obligations/clocks.ts";
+import type { Obligation, Rules } from "../../../law/obligations/obligation.ts";
+import { isWaiver } from "../../../law/obligations/waivers.ts";
+import { tableOf } from "../../kit/columns.ts";
 import type { Row, Table } from "../../store/tables.ts";
-import type { CaseView } from "../case-view.ts";
+
+export interface CaseView {
+  readonly tenant: string;
+  readonly is: Case;
+  readonly obligations: readonly Obligation[];
+  readonly rules: Rules;
+}
+
+export const caseView = (tenant: string, all: readonly Fact[], rules: Rules): CaseView => {
+  const is = caseOf(all.filter((fact) => !isWaiver(fact)));
+  return { tenant, is, obligations: obligationsOf(is, rules, all.filter(isWaiver)), rules };
+};
 
 export interface Register {
   readonly table: Table;
@@ -9,23 +26,17 @@ export interface Register {
   rowsOf(view: CaseView): readonly Row[];
 }
 
-const NONE: readonly Row[] = [];
-
-/** Most cases have none of most things. */
-export const rowsOfEach = <Thing>(
-  view: CaseView,
-  things: readonly Thing[],
-  rowOf: (view: CaseView, thing: Thing) => Row | undefined,
-): readonly Row[] => {
-  if (things.length === 0) return NONE;
-  const rows: Row[] = [];
-  for (const thing of things) {
-    const row = rowOf(view, thing);
-    if (row) rows.push(row);
-  }
-  return rows;
+export const registerOf = <Thing>({
+  thingsIn,
+  ...described
+}: Parameters<typeof tableOf<Thing>>[0] & { thingsIn(view: CaseView): readonly Thing[] }): Register => {
+  const { table, rowOf } = tableOf<Thing>(described);
+  return {
+    table,
+    kind: "rows",
+    rowsOf: (view) => thingsIn(view).map((thing) => rowOf(view.tenant, thing)),
+  };
 };
 
-/** What a member that names the rule of a link says. */
 export const LINKED_BY_RULE =
   "The rule that links it: the member by which an event names the other thing, `correlation_id` where exactly one stands under it, or `subject` for a notice without either, shown before the decision about the same person by the same asset. Null where no rule does.";

@@ -1,8 +1,7 @@
-import { coverageOpenRegister, coverageRegister } from "./coverage.ts";
+import { coverageOpenRegister, coverageRegister, ll144UsesRegister } from "./coverage.ts";
 import { decisionsRegister } from "./decisions.ts";
 import { humanReviewsRegister } from "./human-reviews.ts";
 import { incidentsRegister } from "./incidents.ts";
-import { ll144UsesRegister } from "./ll144-uses.ts";
 import { noticesRegister } from "./notices.ts";
 import { objectionsRegister } from "./objections.ts";
 import { obligationsRegister } from "./obligations.ts";

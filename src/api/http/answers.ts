@@ -1,0 +1,130 @@
+/** What a route answers, as data, and the one place that makes a response of it. */
+import { ANSWER_CHARACTERS_UNCOUNTED_MAX } from "../../limits.ts";
+import {
+  WATERMARK,
+  WATERMARK_HEADER,
+  WATERMARK_HEADER_VALUE,
+  WATERMARK_MEMBER,
+} from "../sandbox/watermark.ts";
+import { type ProblemCode, type ProblemDetails, problem } from "./problem.ts";
+import type { RequestContext } from "./request-context.ts";
+
+export interface Refusal {
+  readonly kind: "refused";
+  readonly code: ProblemCode;
+  readonly details: ProblemDetails;
+}
+
+/** `{ "data": …, "request_id": … }`. A list has `next_cursor` as well. */
+interface Given {
+  readonly kind: "given";
+  /** JSON text. It is inserted unchanged: a stored event reads back byte for byte. */
+  readonly dataText: string;
+  readonly beside: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Sent {
+  readonly kind: "sent";
+  readonly mediaType: string;
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type Answer = Refusal | Given | Sent;
+
+export const refuse = (code: ProblemCode, details: ProblemDetails | string = {}): Refusal => ({
+  kind: "refused",
+  code,
+  details: typeof details === "string" ? { detail: details } : details,
+});
+
+export const invalid = (errors: NonNullable<ProblemDetails["errors"]>): Refusal =>
+  refuse("invalid_request", { errors });
+
+export const give = (data: unknown, headers?: Given["headers"]): Given => ({
+  ...giveText(JSON.stringify(data)),
+  ...(headers && { headers }),
+});
+
+export const giveText = (dataText: string): Given => ({ kind: "given", dataText, beside: {} });
+
+export const givePage = (
+  rowTexts: readonly string[],
+  nextCursor: string | null,
+  beside: Given["beside"] = {},
+): Given => ({
+  kind: "given",
+  dataText: `[${rowTexts.join(",")}]`,
+  beside: { next_cursor: nextCursor, ...beside },
+});
+
+export const send = (
+  mediaType: string,
+  body: Sent["body"],
+  headers: Readonly<Record<string, string>> = {},
+): Sent => ({ kind: "sent", mediaType, body, headers });
+
+export const sendText = (body: string): Sent => send("text/plain; charset=utf-8", body);
+
+export const isRefusal = (value: unknown): value is Refusal =>
+  typeof value === "object" && value !== null && "kind" in value && value.kind === "refused";
+
+export const respond = (context: RequestContext, answer: Answer, status = 200): Response => {
+  switch (answer.kind) {
+    case "refused":
+      return problem(context, answer.code, answer.details);
+    case "sent":
+      return sent(context, answer);
+    case "given":
+      return given(context, answer, status);
+  }
+};
+
+const given = (context: RequestContext, answer: Given, status: number): Response => {
+  const { requestId, isSandbox } = context;
+  const beside = Object.entries({ ...answer.beside, ...(isSandbox && { [WATERMARK_MEMBER]: WATERMARK }) })
+    .map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
+    .join("");
+  const text = `{"data":${answer.dataText}${beside},"request_id":"${requestId}"}`;
+  const headers = {
+    "content-type": "application/json",
+    // Caches keep no answer to POST (RFC 9110 §9.3.3), and that of an accepted event is frequent enough to save a header.
+    ...(status !== 202 && { "cache-control": "no-store" }),
+    ...headersOf(context),
+    ...answer.headers,
+  };
+  if (text.length <= ANSWER_CHARACTERS_UNCOUNTED_MAX) return new Response(text, { status, headers });
+  // A long answer counts until its reader has taken it, and is refused if too much counts already.
+  const pieces = context.backpressure.body(context, text);
+  return pieces
+    ? new Response(pieces, { status, headers: { ...headers, ...UNBUFFERED } })
+    : problem(context, "overloaded", { detail: TOO_MUCH_UNTAKEN });
+};
+
+const TOO_MUCH_UNTAKEN =
+  "Too many long answers are waiting for their readers. Read those that you asked for, or ask for fewer rows where you can.";
+
+const sent = (context: RequestContext, { mediaType, body, headers }: Sent): Response =>
+  new Response(body, {
+    headers: {
+      "content-type": mediaType,
+      "cache-control": "no-store",
+      ...headersOf(context),
+      ...((body === null || body instanceof ReadableStream) && UNBUFFERED),
+      // For HEAD, as in the answer to GET. Without it Bun sends a content-length of 0 (measured on 1.4.5).
+      ...(body === null && { "transfer-encoding": "chunked" }),
+      ...headers,
+    },
+  });
+
+export const headersOf = ({ requestId, isSandbox }: RequestContext): Readonly<Record<string, string>> =>
+  isSandbox
+    ? { "x-request-id": requestId, [WATERMARK_HEADER]: WATERMARK_HEADER_VALUE }
+    : { "x-request-id": requestId };
+
+/** Keeps nginx from buffering. */
+const UNBUFFERED = { "x-accel-buffering": "no" };
+
+export const notFound = (what: string): Refusal =>
+  refuse("not_found", `There is no such ${what} in the tenant of this key.`);

@@ -1,0 +1,208 @@
+/**
+ * The one way to write a route: what it asks for, what it answers, and what the documentation says of both. Around `answer` stand, in this
+ * order: the key, the query, the body, the wait for `min_sequence`, and whether the views are there.
+ */
+import type { Static, TSchema } from "@sinclair/typebox";
+import { type CheckedRequest, createRequestCheck } from "../../event/request/check.ts";
+import { EVENT_DEPTH_MAX, OBJECT_BODY_BYTES_MAX } from "../../limits.ts";
+import type { ViewStore } from "../../views/store/view-store.ts";
+import { type JsonSlice, sliceBody } from "../intake/json/slice.ts";
+import { decodeUtf8 } from "../intake/utf8.ts";
+import type { Access } from "./access.ts";
+import { type Answer, invalid, type Refusal, refuse, respond } from "./answers.ts";
+import type { BodyReader } from "./body.ts";
+import type { Call } from "./call.ts";
+import type { Guard } from "./guard.ts";
+import { holderOfRequest } from "./holder.ts";
+import { type Described, describe } from "./openapi.ts";
+import { type Asked, MIN_SEQUENCE, type Questions } from "./parameters.ts";
+import type { RequestError } from "./problem.ts";
+import { readQuery } from "./query.ts";
+import { onceSeen, type SequenceWait, sequenceWait } from "./reading.ts";
+import { contextOf } from "./request-context.ts";
+
+export type OpenCall = Pick<Call, "request" | "context" | "params">;
+
+type Answered = Answer | Response | Afterwards;
+interface Afterwards {
+  readonly kind: "afterwards";
+  readonly make: () => Promise<Answer>;
+}
+
+/** What has an effect, so that it is done once: an answer is computed anew if a view is replaced meanwhile. */
+export const afterwards = (make: () => Promise<Answer>): Afterwards => ({ kind: "afterwards", make });
+
+interface BodyOf<Body> {
+  readonly schema: TSchema;
+  readonly example: unknown;
+  /** Left out, it is an empty object. */
+  readonly isOptional?: boolean;
+  readonly bytesMax?: number;
+  /** Absent where the route reads the bytes. */
+  readonly check?: (value: unknown) => CheckedRequest<Body>;
+}
+
+export const bodyOf = <Schema extends TSchema>(
+  schema: Schema,
+  example: Static<Schema>,
+): BodyOf<Static<Schema>> => ({ schema, example, check: createRequestCheck(schema) });
+
+/** A body whose rules know more than its schema: whoever carries the request out checks it. */
+export const bodyFor = (schema: TSchema, example: unknown): BodyOf<unknown> => ({
+  schema,
+  example,
+  check: (request) => ({ kind: "ok", request }),
+});
+
+interface Declared<Of, Q extends Questions, Body> extends Described {
+  readonly query?: Q;
+  readonly body?: BodyOf<Body>;
+  /** The answer itself says how far the views are, so it is given even while one of them is being made. */
+  readonly tellsPosition?: true;
+  readonly isHidden?: true;
+  /** Nothing in the query matters, so nothing in it is refused. */
+  readonly takesAnyQuery?: true;
+  /** For clients that cannot send the header: what they send in its place. */
+  readonly authorizationOf?: (request: Request) => string | null;
+  readonly answer: (
+    call: Of & { readonly asked: Asked<Q>; readonly body: Body; readonly awaited: SequenceWait | undefined },
+  ) => Promise<Answered> | Answered;
+}
+
+/** As the framework gives it. */
+interface Routed {
+  readonly request: Request;
+  readonly params?: Record<string, string | null>;
+}
+
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly handle: (routed: Routed) => Promise<Response> | Response;
+  readonly detail: object;
+}
+
+const placeOf = ({ on }: Pick<Described, "on">) => {
+  const [method = "", path = ""] = on.split(" ");
+  return { method, path };
+};
+
+export const hidden = (path: string, handle: Route["handle"], method = "GET"): Route => ({
+  method,
+  path,
+  handle,
+  detail: { hide: true },
+});
+
+export type KeyedRoute = <Q extends Questions = Record<never, never>, Body = undefined>(
+  declared: Declared<Call, Q, Body> & { readonly access: Access },
+) => Route;
+
+interface Sources {
+  readonly views: ViewStore;
+  readonly bodies: BodyReader;
+}
+
+export const createKeyedRoute =
+  ({ guard, ...sources }: Sources & { readonly guard: Guard }): KeyedRoute =>
+  (declared) => ({
+    ...placeOf(declared),
+    handle: guard(declared.access, (call) => answerTo(declared, sources, call), declared),
+    detail: declared.isHidden ? { hide: true } : describe(declared),
+  });
+
+/** Routes that need none. `door` lets a request in. */
+export const createOpenRoute =
+  (
+    sources: Partial<Sources> = {},
+    door: (call: OpenCall, handle: () => Promise<Response>) => Promise<Response> = (_call, handle) =>
+      handle(),
+  ) =>
+  <Q extends Questions = Record<never, never>, Body = undefined>(
+    declared: Declared<OpenCall, Q, Body>,
+  ): Route => ({
+    ...placeOf(declared),
+    handle: ({ request, params = {} }) => {
+      const call = { request, params, context: contextOf(request) };
+      return door(call, () => answerTo(declared, sources, call));
+    },
+    detail: describe(declared),
+  });
+
+const answerTo = async <
+  Of extends OpenCall & Partial<Pick<Call, "viewReadiness">>,
+  Q extends Questions,
+  Body,
+>(
+  declared: Declared<Of, Q, Body>,
+  { views, bodies }: Partial<Sources>,
+  call: Of,
+): Promise<Response> => {
+  const { context } = call;
+  const { views: projections, body: asksFor, status, tellsPosition } = declared;
+  const query = readQuery(call.request.url);
+  const asked: Record<string, unknown> = {};
+  for (const [name, { read }] of Object.entries(declared.query ?? {})) asked[name] = read(query);
+  const sequence = projections && MIN_SEQUENCE.read(query);
+  const errors = declared.takesAnyQuery ? [] : query.errors();
+  if (errors.length > 0) return respond(context, invalid(errors));
+  const body = asksFor?.check && bodies ? await readBody(bodies, call, asksFor) : { value: undefined };
+  if ("kind" in body) return respond(context, body);
+  const awaited = sequenceWait(sequence);
+  const answer = async (): Promise<Answered> => {
+    // After the wait, during which a view may become complete.
+    if (projections && !tellsPosition) await call.viewReadiness?.check(projections);
+    // Each was read as the declaration says.
+    return declared.answer({ ...call, asked: asked as Asked<Q>, body: body.value as Body, awaited });
+  };
+  const answered =
+    views && projections ? await onceSeen({ views, projections, awaited }, answer) : await answer();
+  if (answered === undefined) return respond(context, refuse("view_behind"));
+  if (answered instanceof Response) return answered;
+  return respond(context, answered.kind === "afterwards" ? await answered.make() : answered, status);
+};
+
+const readBody = async <Body>(
+  bodies: BodyReader,
+  call: OpenCall,
+  { check, isOptional = false }: BodyOf<Body>,
+): Promise<{ readonly value: Body | undefined } | Refusal> => {
+  const read = await readJson(bodies, call, isOptional);
+  if ("kind" in read) return read;
+  const checked = check?.(read.value);
+  return checked?.kind === "invalid" ? invalid(checked.problems) : { value: checked?.request };
+};
+
+/** Reads JSON strictly: duplicate members are refused rather than guessed, and so is a value that is nested too deep to be checked. */
+const readJson = async (
+  bodies: BodyReader,
+  { request, context }: OpenCall,
+  isOptional: boolean,
+): Promise<{ readonly value: unknown } | Refusal> => {
+  const body = await bodies.read(request, {
+    bytesMax: OBJECT_BODY_BYTES_MAX,
+    holder: holderOfRequest(context),
+    isOptional,
+  });
+  if (body.kind === "refused") return refuse(body.code, body);
+  const isLeftOut = isOptional && body.bytes.byteLength === 0;
+  const text = isLeftOut ? "{}" : decodeUtf8(body.bytes);
+  body.release();
+  if (text === undefined) return refuse("invalid_utf8");
+  const sliced = sliceBody(text);
+  if (sliced.kind === "invalid_json") return refuse("invalid_json", sliced.detail);
+  const errors = structuralErrors(sliced.slice);
+  return errors.length > 0 ? invalid(errors) : { value: sliced.slice.value };
+};
+
+const structuralErrors = ({ depth, duplicateMembers }: JsonSlice): readonly RequestError[] => {
+  if (depth > EVENT_DEPTH_MAX) {
+    const message = `The body is nested ${depth} levels deep: send at most ${EVENT_DEPTH_MAX}.`;
+    return [{ path: "", code: "too_deep", message }];
+  }
+  return duplicateMembers.map((path) => ({
+    path,
+    code: "duplicate_member",
+    message: "The member stands twice: send it once.",
+  }));
+};

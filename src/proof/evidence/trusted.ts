@@ -1,0 +1,98 @@
+/** What an auditor trusts: keys, and a checkpoint that was kept. */
+import { decodeBase64, encodeBase64 } from "../base64.ts";
+import { type Hash, isHash, sameHash, verifyConsistency } from "../rfc6962.ts";
+import { parseVerifierKey, type Verifier } from "../signed-note.ts";
+import { type Checkpoint, type CheckpointFailure, openCheckpoint } from "../tlog-checkpoint.ts";
+import { membersIn } from "./manifest.ts";
+import { type EvidenceFacts, type FindingCode, fail, undecided } from "./verdict.ts";
+
+/** One key per line, as `GET /v1/log/key` returns them; of any log. */
+export const readTrustedKeys = (text: string): readonly Verifier[] => {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  const verifiers = lines.flatMap((line) => parseVerifierKey(line.trim()) ?? []);
+  if (verifiers.length < lines.length)
+    return undecided("A line of the trusted keys is not an Ed25519 verifier key.");
+  return lines.length === 0 ? undecided("There is no key in the file of trusted keys.") : verifiers;
+};
+
+const FAILURES: Readonly<Record<CheckpointFailure, readonly [FindingCode, string]>> = {
+  malformed: ["checkpoint_malformed", "it is not a signed tree head"],
+  wrong_origin: ["checkpoint_malformed", "it is the tree head of another log than the manifest names"],
+  unknown_key: ["unknown_key", "it is signed by none of the trusted keys"],
+  bad_signature: ["bad_signature", "its signature is wrong: it was altered"],
+};
+
+export const failCheckpoint = (reason: CheckpointFailure): never =>
+  fail(...FAILURES[reason], { file: "checkpoint" });
+
+/** Of a record whose leaf does not lead to the root. */
+export const NOT_IN_LOG =
+  "the log that the checkpoint covers does not hold it at this place: the record, its place or its proof was altered";
+
+interface Held {
+  /** A checkpoint of the same log that the auditor has kept: a signed note. */
+  readonly checkpoint?: string | undefined;
+  /** The body of `GET /v1/log/consistency` between that one and the bundle's. */
+  readonly consistency?: string | undefined;
+}
+
+/** Compares the checkpoint in a bundle with one that the auditor has kept: nothing that the older one covers may differ in the newer. */
+export const compareWithHeld = (
+  { checkpoint: note, consistency }: Held,
+  bundle: Checkpoint,
+  verifiers: readonly Verifier[],
+): EvidenceFacts["heldCheckpoint"] => {
+  if (note === undefined) {
+    if (consistency === undefined) return "none";
+    return undecided("A consistency proof is for a checkpoint: give that as well.");
+  }
+  const opened = openCheckpoint(note, { origin: bundle.origin, verifiers });
+  if (opened.kind === "failed")
+    return undecided(
+      `The checkpoint that was given is none of ${bundle.origin} by a trusted key (${opened.reason}).`,
+    );
+  const held = opened.checkpoint;
+  if (held.size === bundle.size)
+    return sameHash(held.root, bundle.root)
+      ? "same"
+      : contradict(`Both have ${held.size} leaves, and other roots: the log was split or rewritten`);
+  const [older, newer] = held.size < bundle.size ? [held, bundle] : [bundle, held];
+  const { size: from, root: fromRoot } = older;
+  const { size: to, root: toRoot } = newer;
+  const ask = `GET /v1/log/consistency?from=${from}&to=${to}`;
+  if (consistency === undefined)
+    return undecided(
+      `The checkpoint that was given has ${held.size} leaves, the bundle's ${bundle.size}: to compare them give the answer of ${ask} as well, with --consistency.`,
+    );
+  const proof =
+    readConsistency(consistency, from, to) ??
+    undecided(`What was given for --consistency is not the answer of ${ask}.`);
+  if (verifyConsistency({ from, to, fromRoot, toRoot, proof })) return "consistent";
+  return contradict(
+    `By this proof the tree of ${to} leaves (root ${encodeBase64(toRoot)}) does not extend the one of ${from} (root ${encodeBase64(fromRoot)})`,
+  );
+};
+
+const contradict = (detail: string): never => fail("contradicts_checkpoint", detail, { file: "checkpoint" });
+
+/** The roots in this body are ignored: those of the checkpoints count. */
+const readConsistency = (text: string, from: number, to: number): readonly Hash[] | undefined => {
+  const value = dataIn(text);
+  return value.from === from && value.to === to ? hashesIn(value.proof) : undefined;
+};
+
+/** The `data` of an answer, or the object itself. */
+export const dataIn = (text: string): Readonly<Record<string, unknown>> => {
+  const body = membersIn(text);
+  return Object(body.data ?? body);
+};
+
+/** Undefined unless all of it are hashes in base64. */
+export const hashesIn = (value: unknown): readonly Hash[] | undefined => {
+  if (!Array.isArray(value)) return undefined;
+  const hashes = value.map(bytesIn).filter(isHash);
+  return hashes.length === value.length ? hashes : undefined;
+};
+
+export const bytesIn = (value: unknown): Uint8Array | undefined =>
+  typeof value === "string" ? decodeBase64(value) : undefined;
