@@ -131,26 +131,6 @@ test("a front end asks ten times a second and once for the window before, and no
   expect(counter.questions).toBe(13);
 });
 
-test("a lease whose answer comes after its second is not spent in the next second", async () => {
-  let now = 5_000_999;
-  const inMemory = memoryCounter();
-  const late = Promise.withResolvers<void>();
-  const counter: RateCounter = {
-    add: async (asked, count) => {
-      if (asked.window === 5000) await late.promise;
-      return inMemory.add(asked, count);
-    },
-  };
-  const [limiter] = fleet(1, counter, () => now);
-  const early = limiter?.take(requests(1000), 1);
-  now = 5_001_000;
-  late.resolve();
-  expect((await early)?.kind).toBe("allowed");
-  const before = inMemory.questions;
-  await limiter?.take(requests(1000), 1);
-  expect(inMemory.questions).toBe(before + 2);
-});
-
 test("while the counter does not answer, each front end keeps the rate on its own, and waits once a second", async () => {
   let now = 5_000_000;
   let questions = 0;

@@ -5,16 +5,6 @@ import { createRecentIds } from "./recent-ids.ts";
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-test("the sequence of each id of a commit is known, whether asked before or after other commits", () => {
-  const recent = createRecentIds(() => 0);
-  recent.remember(ids("a", 1000), 501);
-  expect(recent.sequenceOf("a0")).toBe(501);
-  recent.remember(["b"], 7);
-  expect(recent.sequenceOf("a999")).toBe(1500);
-  expect(recent.sequenceOf("b")).toBe(7);
-  expect(recent.sequenceOf("a1000")).toBeUndefined();
-});
-
 test("an id is forgotten no later than by the broker, whether or not anybody asks meanwhile", () => {
   for (const age of [0, 0.2, 0.49, 0.51, 3]) {
     for (const pause of [0.01, 0.5, 0.9, 0.99]) {

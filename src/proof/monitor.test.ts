@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { silentLogger } from "../../test/support/broker.ts";
 import {
   CHECKPOINTS_PER_READ,
-  MONITOR_HEADS_PER_TURN,
   MONITOR_LEAVES_UNSIGNED_MAX,
   MONITOR_MESSAGES_MAX,
   VIEW_LAG_RECORDS_MAX,
@@ -176,19 +175,7 @@ test("heads behind a restoration that was accepted are no alarm, and the lost on
   expect((await watching(heads, isAllRead)).alarms).toEqual([]);
 });
 
-test("a service that stops does not wait until all tree heads are read", async () => {
-  const { heads } = await watching(headsOf(HEADS), (seen) => seen.heads === 10);
-  expect(heads).toBe(10);
-});
-
 const isAllRead = ({ rests }: { readonly rests: number }): boolean => rests > 0;
-
-test("the monitor rests once everything is read, and is then level with the log and the tree heads", async () => {
-  const { heads, records, pauses } = await watching(headsOf(MONITOR_HEADS_PER_TURN), isAllRead);
-  expect({ heads, records }).toEqual({ heads: MONITOR_HEADS_PER_TURN, records: MONITOR_HEADS_PER_TURN });
-  // Signatures take as long as records, so the monitor also rests between them.
-  expect(pauses).toBe(2);
-});
 
 test("a log shorter than its tree heads is reported once, after all of it is read", async () => {
   const { alarms } = await watching(headsOf(5), isAllRead, { records: 3 });

@@ -72,65 +72,6 @@ describe("paths of tiles", () => {
       { numRuns: 5000 },
     );
   });
-
-  test.each([
-    "",
-    "0",
-    "0/",
-    "/000",
-    "tile/0/000",
-    "00/000",
-    "01/000",
-    "64/000",
-    "-1/000",
-    "+1/000",
-    "0/0",
-    "0/00",
-    "0/0000",
-    "0/x000/000",
-    "0/x000/001",
-    "0/000/001",
-    "0/x001",
-    "0/x001/x000",
-    "0/X001/000",
-    "0/1/000",
-    "0/x001//000",
-    "0/000/",
-    "0/000.p",
-    "0/000.p/",
-    "0/000.p/0",
-    "0/000.p/00",
-    "0/000.p/01",
-    "0/000.p/256",
-    "0/000.p/1000",
-    "0/000.p/-1",
-    "0/000.p/1/",
-    "0/000.P/1",
-    "0/000p/1",
-    "0/000.p/1.p/1",
-    " 0/000",
-    "0/000 ",
-    "0/000\n",
-    "0/٠٠٠",
-    "0/x009/x007/x199/x254/x740/992",
-    "0/x999/x999/x999/x999/x999/x999/x999/999",
-    "entries/000",
-  ])("%p is not a path of a tile", (path) => {
-    expect(parseTilePath(path)).toBeUndefined();
-  });
-
-  test("a value that cannot be a tile is not written", () => {
-    for (const wrong of [
-      { level: 64 },
-      { level: -1 },
-      { level: 0.5 },
-      { index: -1 },
-      { index: 2 ** 53 },
-      { width: 0 },
-      { width: 257 },
-    ])
-      expect(() => formatTilePath({ level: 0, index: 0, width: 1, ...wrong })).toThrow(RangeError);
-  });
 });
 
 describe("the tiles of a tree", () => {

@@ -4,7 +4,6 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, type NatsConnection } from "nats";
 import { setUpAdminKey } from "../../src/access/admin-key.ts";
 import { createAdminKeyFile } from "../../src/access/admin-key-file.ts";
 import { authenticate, type Principal } from "../../src/access/authenticate.ts";
@@ -15,9 +14,9 @@ import { type BrokerConnection, connectToBroker } from "../../src/nats/connectio
 import { createKeyBucket, type KeyBucket } from "../../src/nats/key-bucket.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
 import { KEYS_BUCKET, keysStream } from "../../streams/keys.ts";
-import type { BrokerUser } from "../../streams/permissions.ts";
 import { silentLogger, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { startConfiguredBroker } from "../support/configured-broker.ts";
+import { connectAs, provision } from "../support/log.ts";
 import { actor, createMemoryRecorder } from "../support/recorder.ts";
 import { until } from "../support/until.ts";
 import { someRecord, testKeyStore } from "./key-store-suite.ts";
@@ -33,33 +32,10 @@ interface FrontEnd extends AsyncDisposable {
   accepts(apiKey: string): boolean;
 }
 
-const connectAs = (broker: Pick<TestBroker, "url">, user: BrokerUser): Promise<NatsConnection> => {
-  const { host, username, password } = new URL(broker.url(user));
-  return connect({
-    servers: host,
-    user: decodeURIComponent(username),
-    pass: decodeURIComponent(password),
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 50,
-  });
-};
-
 const startBrokerWithBucket = async (): Promise<TestBroker> => {
   const broker = await startTestBroker();
-  await makeBucket(broker);
+  await provision(broker);
   return broker;
-};
-
-const makeBucket = async (broker: Pick<TestBroker, "url">): Promise<void> => {
-  const connection = await connectAs(broker, "provisioner");
-  const { name, settings } = keysStream({ replicas: 1 });
-  // A plain request: the client's types know neither allow_atomic nor the read-only lists of the definition.
-  const answer = await connection.request(
-    `$JS.API.STREAM.CREATE.${name}`,
-    JSON.stringify({ name, ...settings }),
-  );
-  expect(answer.json()).not.toHaveProperty("error");
-  await connection.close();
 };
 
 const startFrontEnd = async (
@@ -225,7 +201,7 @@ test("a front end that starts before the bucket can be read keeps trying, and th
   const logger: Logger = { ...silentLogger, warn: () => warned++ };
   const starting = startFrontEnd(broker, logger);
   await until("it has tried", () => warned > 0);
-  await makeBucket(broker);
+  await provision(broker);
   await using frontEnd = await starting;
   const bucket = await frontEnd.connection.nats.jetstream().views.kv(KEYS_BUCKET, { bindOnly: true });
   const ids = Array.from({ length: 500 }, (_, index) => String(index).padStart(12, "0"));
@@ -269,8 +245,10 @@ test("a bucket that was removed and made anew is noticed, even if it has reached
   const operator = await connectAs(broker, "provisioner");
   const removed = await operator.request("$JS.API.STREAM.DELETE.KV_KEYS");
   expect(removed.json()).toMatchObject({ success: true });
+  const { name, settings } = keysStream({ replicas: 1 });
+  const made = await operator.request(`$JS.API.STREAM.CREATE.${name}`, JSON.stringify({ name, ...settings }));
+  expect(made.json()).not.toHaveProperty("error");
   await operator.close();
-  await makeBucket(broker);
   const written = await frontEnd.connection.nats.request("$KV.KEYS.admin", JSON.stringify(after));
   expect(written.json()).toMatchObject({ seq: 1 });
   await until("the new admin key is known", () => frontEnd.bucket.admin()?.secret_hash === after.secret_hash);

@@ -38,7 +38,7 @@ interface Reads {
 }
 
 /** The count of missing messages comes first, because only some violations of a broken round are shown. */
-export const violationsOf = (
+const violationsOf = (
   expected: ReadonlySet<string>,
   told: ReadonlyMap<string, number>,
   { whole, failed, lastFailure }: Reads,

@@ -6,6 +6,7 @@ import { table } from "../support/documents.ts";
 import { asTheyArrive } from "../support/histories/chance.ts";
 import { HEARTBEAT } from "../support/histories/source-life.ts";
 import { makeHistory } from "../support/histories.ts";
+import { allPages } from "../support/pages.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -88,16 +89,8 @@ test("a consumer that keeps the newest message about each duty knows what the se
     last = sent.json.data.sequence;
     await until("the first part is told of", () => known.size > 0);
   }
-  const answered = async (): Promise<readonly Message[]> => {
-    const duties: Message[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const path: string = `/v1/obligations?limit=200&min_sequence=${last}${cursor && `&cursor=${cursor}`}`;
-      const page = await service.call(path);
-      duties.push(...page.json.data);
-      cursor = page.json.next_cursor;
-    }
-    return duties;
-  };
+  const answered = (): Promise<readonly Message[]> =>
+    allPages((cursor) => service.call(`/v1/obligations?limit=200&min_sequence=${last}${cursor}`));
   const saidOf = (duty: Message | undefined) => [
     duty?.obligation_id,
     duty?.state,

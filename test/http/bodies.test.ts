@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { createBodyReader } from "../../src/api/http/body.ts";
+import { openRaw, rawPost } from "../support/raw-connection.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -213,16 +214,25 @@ describe("bodies that do not arrive", () => {
     expect((await read(new Request("http://x", ONE_BYTE))).kind).toBe("bytes");
   });
 
-  test.each(["Content-Length: 500", "Content-Length: 50000", "Transfer-Encoding: chunked"])(
-    "that are cut off store nothing, not even a complete event, and are not logged as our error: %s",
+  /** The head of a request with a body, from the administrator. */
+  const headOf = (headers: Readonly<Record<string, string>>, path = "/v1/events"): string =>
+    rawPost(path, {
+      Host: "localhost",
+      Authorization: `Bearer ${service.adminKey}`,
+      "Content-Type": "application/json",
+      ...headers,
+    });
+  const CHUNKED = { "Transfer-Encoding": "chunked" };
+  const chunkOf = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+  test.each([{ "Content-Length": "500" }, { "Content-Length": "50000" }, CHUNKED])(
+    "that are cut off store nothing, not even a complete event, and are not logged as our error: %o",
     async (length) => {
-      const { hostname, port } = new URL(service.url);
       const text = JSON.stringify(event({ event_id: "evt_cut" }));
-      const sent = length.startsWith("Transfer") ? `${text.length.toString(16)}\r\n${text}\r\n` : text;
-      const head = `POST /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.adminKey}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`;
+      const sent = length === CHUNKED ? chunkOf(text) : text;
       const before = service.lines.length;
-      const socket = connect({ host: hostname, port: Number(port) });
-      await new Promise<void>((resolve) => socket.write(head + sent, () => resolve()));
+      const { socket } = openRaw(service.url);
+      await new Promise<void>((resolve) => socket.write(headOf(length) + sent, () => resolve()));
       socket.destroy();
       await until("it is refused", () =>
         service.lines.slice(before).some(({ code }) => code === "invalid_request"),
@@ -233,23 +243,16 @@ describe("bodies that do not arrive", () => {
   );
 
   test("that announce trailer fields are refused with the reason before they are read, and store nothing", async () => {
-    const { hostname, port } = new URL(service.url);
     const text = JSON.stringify(event({ event_id: "evt_trailer" }));
-    const head = `POST /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.adminKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: Expires\r\n\r\n`;
-    const rest = `${text.length.toString(16)}\r\n${text}\r\n0\r\nExpires: never\r\n\r\n`;
+    const head = headOf({ ...CHUNKED, Trailer: "Expires" });
+    const rest = `${chunkOf(text)}0\r\nExpires: never\r\n\r\n`;
     const send = async (...parts: string[]): Promise<string> => {
-      const socket = connect({ host: hostname, port: Number(port) });
-      let answer = "";
-      socket.on("data", (data) => {
-        answer += data;
-      });
-      socket.on("error", () => {});
+      const raw = openRaw(service.url);
       for (const part of parts) {
-        socket.write(part);
-        await until("it is answered", () => answer.includes("\r\n\r\n"));
+        raw.send(part);
+        await until("it is answered", () => raw.soFar().includes("\r\n\r\n"));
       }
-      await until("the connection is closed", () => socket.closed);
-      return answer;
+      return raw.answer();
     };
     const answer = await send(head, rest);
     expect(answer).toStartWith("HTTP/1.1 400 ");
@@ -264,27 +267,17 @@ describe("bodies that do not arrive", () => {
   test.each(["localhost", "api"])(
     "that are longer than allowed are refused at once, whatever Host they are sent to: %s",
     async (host) => {
-      const { hostname, port } = new URL(service.url);
-      const size = 2 * 1024 * 1024;
-      const socket = connect({ host: hostname, port: Number(port) });
-      let answer = "";
-      socket.on("data", (data) => {
-        answer += data;
-      });
-      socket.on("error", () => {});
-      socket.write(
-        `POST /v1/events HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.adminKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
-      );
-      socket.write(`${size.toString(16)}\r\n${" ".repeat(size)}\r\n0\r\n\r\n`);
-      await until("it is answered", () => answer.includes("\r\n\r\n"));
-      expect(answer).toStartWith("HTTP/1.1 413 ");
-      socket.destroy();
+      const raw = openRaw(service.url, headOf({ ...CHUNKED, Host: host }));
+      raw.send(`${chunkOf(" ".repeat(2 * 1024 * 1024))}0\r\n\r\n`);
+      await until("it is answered", () => raw.soFar().includes("\r\n\r\n"));
+      expect(raw.soFar()).toStartWith("HTTP/1.1 413 ");
+      raw.socket.destroy();
     },
   );
 
   test.each([
     ["too large", "/v1/events", {}, 413],
-    ["too large, in pieces", "/v1/events", { "Transfer-Encoding": "chunked" }, 413],
+    ["too large, in pieces", "/v1/events", CHUNKED, 413],
     ["of another type", "/v1/events/batch", { "Content-Type": "text/plain" }, 415],
     ["sent with a wrong key", "/v1/events/batch", { Authorization: "Bearer hunter2" }, 401],
     ["sent to a path that does not exist", "/v1/event", {}, 404],
@@ -292,57 +285,35 @@ describe("bodies that do not arrive", () => {
   ] as const)(
     "that are %s are refused with the reason, also where the client reads nothing before it has sent all and asks for the connection to be closed",
     async (_what, path, headers, status) => {
-      const { hostname, port } = new URL(service.url);
       const body = " ".repeat(17 * 1024 * 1024);
-      const isInPieces = "Transfer-Encoding" in headers;
-      const sent = {
-        Host: "localhost",
-        Connection: "close",
-        Authorization: `Bearer ${service.adminKey}`,
-        "Content-Type": "application/json",
-        ...(!isInPieces && { "Content-Length": String(body.length) }),
-        ...headers,
-      };
-      const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
-      const socket = connect({ host: hostname, port: Number(port) });
+      const framing = headers === CHUNKED ? {} : { "Content-Length": String(body.length) };
+      const head = headOf({ Connection: "close", ...framing, ...headers }, path);
+      const { socket, answer } = openRaw(service.url);
       socket.pause();
       let failed: Error | undefined;
       socket.on("error", (error) => {
         failed = error;
       });
-      const framed = isInPieces ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
-      const written = Promise.withResolvers<void>();
-      socket.write(`POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n${framed}`, () => written.resolve());
-      await written.promise;
+      const sent = headers === CHUNKED ? `${chunkOf(body)}0\r\n\r\n` : body;
+      await new Promise<void>((resolve) => socket.write(head + sent, () => resolve()));
       expect(failed).toBeUndefined();
-      let answer = "";
-      socket.on("data", (data) => {
-        answer += data;
-      });
       socket.resume();
-      await until("the connection is closed", () => socket.closed);
-      expect(answer).toStartWith(`HTTP/1.1 ${status} `);
-      expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))).status).toBe(status);
+      const said = await answer();
+      expect(said).toStartWith(`HTTP/1.1 ${status} `);
+      expect(JSON.parse(said.slice(said.indexOf("\r\n\r\n"))).status).toBe(status);
     },
   );
 
   test("do not make others wait: 300 connections that send nothing, 300 that stop halfway, and 64 batches that send only their head", async () => {
-    const { hostname, port } = new URL(service.url);
     const sockets: Socket[] = [];
-    const open = (head: string): void => {
-      const socket = connect({ host: hostname, port: Number(port) });
-      socket.on("error", () => {});
-      socket.write(head);
-      sockets.push(socket);
-    };
+    const open = (head: string): void => void sockets.push(openRaw(service.url, head).socket);
     for (let index = 0; index < 300; index++) {
       open("");
       open("POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Le");
     }
-    const head = `POST /v1/events/batch HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.adminKey}\r\nContent-Type: application/json\r\n`;
     for (let index = 0; index < 32; index++) {
-      open(`${head}Transfer-Encoding: chunked\r\n\r\n`);
-      open(`${head}Content-Length: ${16 * 1024 * 1024}\r\n\r\n`);
+      open(headOf(CHUNKED, "/v1/events/batch"));
+      open(headOf({ "Content-Length": String(16 * 1024 * 1024) }, "/v1/events/batch"));
     }
     await until("all are connected", () => sockets.every(({ readyState }) => readyState === "open"));
     const answer = await service.call("/v1/events", { body: event({ event_id: "evt_through" }) });

@@ -3,8 +3,9 @@
  * server has learnt it: take the sentence out of the description and of docs/how-to/proxy.md.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { connect } from "node:net";
+import { openRaw, rawPost } from "../support/raw-connection.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -13,17 +14,12 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 /** All that the service answers to these bytes until it closes the connection, or until an answer to the last request is there. */
-const answersTo = (text: string, { endsAtOnce = false } = {}): Promise<string> => {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const { hostname, port } = new URL(service.url);
-  const socket = connect(Number(port), hostname, () => (endsAtOnce ? socket.end(text) : socket.write(text)));
-  let said = "";
-  socket.setEncoding("utf8").on("data", (more) => {
-    said += more;
-    if (said.includes('"leaf_hash"')) socket.destroy();
-  });
-  socket.on("close", () => resolve(said)).on("error", reject);
-  return promise;
+const answersTo = async (text: string, { endsAtOnce = false } = {}): Promise<string> => {
+  const { socket, soFar } = openRaw(service.url, text);
+  if (endsAtOnce) socket.end();
+  await until("it is answered", () => socket.destroyed || soFar().includes('"leaf_hash"'));
+  socket.destroy();
+  return soFar();
 };
 
 const post = (
@@ -33,15 +29,14 @@ const post = (
 ): string => {
   const body = JSON.stringify(event({ event_id: id }));
   const framing = chunked ? { "Transfer-Encoding": "chunked" } : { "Content-Length": String(body.length) };
-  const head = Object.entries({
+  const head = rawPost("/v1/events", {
     Host: "localhost",
     Authorization: `Bearer ${service.adminKey}`,
     "Content-Type": "application/json",
     ...framing,
     ...headers,
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const sent = chunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n` : body;
-  return `POST /v1/events HTTP/1.1\r\n${head.join("")}\r\n${sent}`;
+  });
+  return `${head}${chunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n` : body}`;
 };
 
 const described = async (): Promise<string> =>

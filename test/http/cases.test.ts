@@ -93,15 +93,6 @@ const notice = (event_id: string, members: object) =>
     ...members,
   });
 
-test("a notice about another decision does not count for the person of this decision", async () => {
-  const about = { asset_id: "shop", subject_hash: hashOf("b") };
-  const { json } = await readAfter("/v1/decisions/second", [
-    notice("evt_notice", { ...about, metadata: { decision_id: "first" } }),
-    event({ ...about, event_id: "evt_second", metadata: { decision_id: "second" } }),
-  ]);
-  expect(json.data).toMatchObject({ notice_at: null, missing: ["notice"], unlinked: [] });
-});
-
 interface TimelineEntry {
   readonly linked_by: string | null;
   readonly received_at: string;

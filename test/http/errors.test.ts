@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { connect as connectSocket } from "node:net";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { PROBLEM_CODES, PROBLEMS } from "../../src/api/http/problem.ts";
 import { ProblemBody } from "../../src/api/http/schemas.ts";
-import { CASE_NEIGHBOURS_MAX } from "../../src/limits.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import { brokerPid, standStill } from "../support/process.ts";
+import { openRaw } from "../support/raw-connection.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 let service: TestService;
-/** Answered after 5 s: the other tests need not wait for this. */
-let askedTooFar: Promise<Answer>;
 beforeAll(async () => {
-  // Nothing is sealed after the start, so that a test can ask for an event that is not sealed.
-  service = await startTestService({ CHECKPOINT_INTERVAL: "9999m" });
-  askedTooFar = service.call("/v1/events?min_sequence=999999999", { isOnce: true });
+  service = await startTestService();
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -136,8 +131,6 @@ describe("400", () => {
   });
 
   test.each([
-    ["limit=0", "query:limit"],
-    ["limit=1001", "query:limit"],
     ["limit=1e2", "query:limit"],
     ["limit=0x10", "query:limit"],
     ["limit=01", "query:limit"],
@@ -145,12 +138,9 @@ describe("400", () => {
     ["limit=%2010", "query:limit"],
     ["min_sequence=00", "query:min_sequence"],
     ["limit=1&limit=2", "query:limit"],
-    ["risk_tier=High", "query:risk_tier"],
     ["from=2026-11-20", "query:from"],
     ["order=newest", "query:order"],
-    ["subject_hash=abc", "query:subject_hash"],
     ["cursor=hunter2", "query:cursor"],
-    ["asset=a", "query:asset"],
   ])("a query with %s", async (query, path) => {
     const answer = await service.call(`/v1/events?${query}`);
     expectProblem(answer, "invalid_request");
@@ -206,14 +196,6 @@ describe("401 and 403", () => {
         "There is more than one Authorization header: send one, `Authorization: Bearer <key>`.",
       );
     }
-  });
-
-  test("a revoked key", async () => {
-    const key = await service.makeKey("revoked");
-    const [, id] = key.split("_");
-    expect((await service.call("/v1/events", { key })).status).toBe(200);
-    expect((await service.call(`/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);
-    expectProblem(await service.call("/v1/events", { key }), "invalid_api_key");
   });
 
   test("a session: one that has ended, and a write without its token", async () => {
@@ -288,34 +270,6 @@ describe("413", () => {
     const answer = await post(large(256 * 1024));
     expectProblem(answer, "payload_too_large");
     expect(answer.json.detail).toBe("The event is larger than 262144 bytes.");
-  });
-  test("a body above 1 MiB", async () => expectProblem(await post(large(1024 * 1024)), "payload_too_large"));
-  test("a batch above 16 MiB", async () =>
-    expectProblem(
-      await service.call("/v1/events/batch", { body: large(16 * 1024 * 1024) }),
-      "payload_too_large",
-    ));
-  test("a body above 40 MiB", async () =>
-    expectProblem(
-      await service.call("/v1/events/batch", { body: large(40 * 1024 * 1024) }),
-      "payload_too_large",
-    ));
-
-  test("a body of unknown length, as soon as it is too long", async () => {
-    const chunk = new Uint8Array(64 * 1024).fill(0x20);
-    let sent = 0;
-    const body = new ReadableStream<Uint8Array>({
-      pull: (controller) => {
-        sent += chunk.byteLength;
-        if (sent > 64 * 1024 * 1024) controller.close();
-        else controller.enqueue(chunk);
-      },
-    });
-    const headers = { authorization: `Bearer ${service.adminKey}`, "content-type": "application/json" };
-    const response = await fetch(`${service.url}/v1/events`, { method: "POST", headers, body });
-    expect(response.status).toBe(413);
-    await response.body?.cancel();
-    expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 });
 
@@ -394,15 +348,6 @@ test("so is a head of more headers than the document says", async () => {
   ]);
 });
 
-test("429: a client that sends too many requests to the sandbox", async () => {
-  const ping = () => service.call("/v1/sandbox/ping", { key: null });
-  const answers = await Promise.all(Array.from({ length: 101 }, ping));
-  const [limited, ...more] = answers.filter(({ status }) => status === 429);
-  expect(more).toEqual([]);
-  if (!limited) throw new Error("one of them is too many");
-  expectProblem(limited, "rate_limited");
-});
-
 describe("503", () => {
   test("load above the limit is refused at once, nothing is stored, and the client can retry safely", async () => {
     const batch = (name: string) => ({
@@ -435,21 +380,6 @@ describe("503", () => {
     expect(retried.json.data).toMatchObject({ accepted: 1000, duplicates: 0 });
     // The next test asks for a sequence behind all these.
     await callUntilSeen(service.call, `/v1/events?limit=1&min_sequence=${retried.json.data.sequence}`);
-  });
-
-  test("a view that has not seen the sequence", async () => {
-    const answer = await askedTooFar;
-    expectProblem(answer, "view_behind");
-    expect(answer.headers.get("retry-after")).toBe("1");
-  });
-
-  test("the proof of an event that is in no tree head yet", async () => {
-    const { sequence } = (await post(event({ event_id: "evt_unsealed" }))).json.data;
-    const answer = await service.call(`/v1/events/evt_unsealed/proof?min_sequence=${sequence}`, {
-      isOnce: true,
-    });
-    expectProblem(answer, "not_sealed");
-    expect(answer.headers.get("retry-after")).toBe("1");
   });
 
   test("without the broker no event is acknowledged; when it is back, the retry is stored once", async () => {
@@ -510,27 +440,6 @@ test("a path that the router does not know gets 404, and 405 only for a method t
   }
 });
 
-test("case_shared: a correlation_id with more decisions than a case may have", async () => {
-  const events = Array.from({ length: CASE_NEIGHBOURS_MAX + 1 }, (_, index) =>
-    event({ event_id: `evt_shared_${index}`, correlation_id: "shared" }),
-  );
-  const sent = await service.call("/v1/events/batch", { body: { events } });
-  const answer = await service.call(`/v1/cases/shared?min_sequence=${sent.json.data.sequence}`);
-  expectProblem(answer, "case_shared");
-});
-
-test("obligation_state_conflict: what is not waived cannot be unwaived", async () => {
-  const body = event({
-    event_id: "evt_to_waive",
-    event_type: "decision.human_review_triggered",
-    metadata: { decision_id: "d_to_waive" },
-  });
-  const sent = await service.call("/v1/events", { body });
-  await service.call(`/v1/obligations?min_sequence=${sent.json.data.sequence}`);
-  const path = "/v1/obligations/HR-CLOSE:evt_to_waive/unwaive";
-  expectProblem(await service.call(path, { body: { reason: "r" } }), "obligation_state_conflict");
-});
-
 test("no_api: any request to a process without the role api", async () => {
   await using projector = await startTestService({ ROLES: "projector" });
   for (const path of ["/v1/events", "/v1/sandbox/ping", "/docs", "/v1/nothing"])
@@ -560,17 +469,21 @@ test("an optional body may be empty, however its length is given; a body that is
     expect([headers, body, (await rotate(headers, body)).slice(9, 12)]).toEqual([headers, body, `${status}`]);
 });
 
-test("every code of the catalogue was seen, except those that need an internal error, half a minute of waiting, 100,000 records, ten crossing changes, an embed token, expiry or a restored log (see the tests of bodies, evidence, keys, embed, expiry and test/slow/restore.slow.ts)", () => {
-  expect(PROBLEM_CODES.filter((code) => !seen.has(code))).toEqual([
-    "embed_token_exceeded",
-    "request_timeout",
-    "changed_meanwhile",
-    "log_not_behind",
-    "event_expired",
+test("every code of the catalogue was seen, except those that have tests of their own (of bodies, cases, embed, evidence, expiry, keys, min-sequence and obligations, and test/slow/restore.slow.ts)", () => {
+  expect(PROBLEM_CODES.filter((code) => !seen.has(code)).toSorted()).toEqual([
     "case_expired",
+    "case_shared",
+    "changed_meanwhile",
+    "embed_token_exceeded",
+    "event_expired",
     "evidence_too_large",
     "internal_error",
     "log_behind",
+    "log_not_behind",
+    "not_sealed",
+    "obligation_state_conflict",
+    "request_timeout",
+    "view_behind",
   ]);
 });
 
@@ -612,17 +525,4 @@ const rawRequest = (path: string, header: string, body: string): Promise<string>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${service.adminKey}\r\n${header}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 
-const rawExchange = (request: string): Promise<string> => {
-  const { hostname, port } = new URL(service.url);
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const socket = connectSocket({ host: hostname, port: Number(port) });
-  let answer = "";
-  socket.setEncoding("utf8");
-  socket.on("data", (chunk) => {
-    answer += chunk;
-  });
-  socket.on("end", () => resolve(answer));
-  socket.on("error", reject);
-  socket.write(request);
-  return promise;
-};
+const rawExchange = (request: string): Promise<string> => openRaw(service.url, request).answer();

@@ -154,9 +154,7 @@ test("events expire by policy, a hold keeps them until its release, and the log 
 
 test("a conversation that goes on after its kept events have expired is a case with evidence", async () => {
   await using broker = await startTestBroker();
-  await using service = await startTestService({
-    ...settingsFor(broker),
-  });
+  await using service = await startTestService({ ...settingsFor(broker), CHECKPOINT_INTERVAL: "300ms" });
   const say = async (name: string, count: number): Promise<number> => {
     const events = Array.from({ length: count }, (_, index) =>
       event({

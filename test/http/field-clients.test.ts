@@ -194,20 +194,6 @@ test("its question to the classification is answered in the form that it reads",
   expect(sandbox.json.data).toEqual(data);
 });
 
-test("any valid key may ask for a classification, and no other", async () => {
-  const body = { domain: "other" };
-  for (const scope of ["events:write", "events:read", "keys:manage"]) {
-    const only = await service.makeKey("field", [scope]);
-    expect([scope, (await service.call("/v1/classify", { body, key: only })).status]).toEqual([scope, 200]);
-  }
-  expect((await service.call("/v1/classify", { body, key: null })).status).toBe(401);
-  expect((await service.call("/v1/classify", { body, key: `${key}x` })).status).toBe(401);
-  expect((await service.call("/v1/classify?a=b", { body, key })).json.code).toBe("invalid_request");
-  expect((await service.call("/v1/classify", { body: {}, key })).json.errors).toMatchObject([
-    { path: "/domain", code: "required" },
-  ]);
-});
-
 test("without the settings the specification applies, and only the events that break it are refused", async () => {
   await using plain = await startTestService();
   const answer = await plain.call("/v1/events/batch", { body: { events: sent } });

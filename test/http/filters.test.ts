@@ -1,7 +1,5 @@
 /** Filters that cannot match anything are refused: the empty answer to a misspelt value would read as "there is none". */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { listFilter } from "../../src/api/http/list-filter.ts";
-import { readQuery } from "../../src/api/http/query.ts";
 import { DEADLINE_IDS, DEADLINE_LAWS } from "../../src/law/obligations/deadlines.ts";
 import { OBLIGATION_STATES } from "../../src/law/obligations/state.ts";
 import { TAGS_MAX } from "../../src/limits.ts";
@@ -85,36 +83,19 @@ const tooManyTags = Array.from({ length: TAGS_MAX + 1 }, (_, index) => `tag.k${i
 const MALFORMED = [
   ["/v1/events?event_type=", "event_type", TYPE],
   ["/v1/events?event_type=asset.cre*", "event_type", TYPE],
-  ["/v1/events?event_type=Asset.created", "event_type", TYPE],
-  ["/v1/events?event_type=a.b.c", "event_type", TYPE],
   ["/v1/events?event_type=*", "event_type", TYPE],
   ["/v1/export?event_type=asset.", "event_type", TYPE],
   ["/v1/activity?event_type=asset.cre*", "event_type", TYPE],
   ["/v1/events/stream?event_type=asset.cre*", "event_type", TYPE],
-  ["/v1/events/stream?asset_id=", "asset_id", "asset_id is empty"],
   ["/v1/events?asset_id=", "asset_id", "asset_id is empty"],
-  ["/v1/events?correlation_id=", "correlation_id", "correlation_id is empty"],
-  ["/v1/events?trace_id=", "trace_id", "trace_id is empty"],
   ["/v1/events?tag.=1", "tag.", "send tag.<key>=<value>"],
   [`/v1/events?${tooManyTags}`, "tag.", "17 tags are asked for, and an event has at most 16"],
   [`/v1/export?${tooManyTags}`, "tag.", "17 tags are asked for, and an event has at most 16"],
   ["/v1/events?legal_basis=X", "legal_basis", BASIS],
-  ["/v1/events?legal_basis=", "legal_basis", BASIS],
-  ["/v1/assets/credit_model/timeline?legal_basis=PIPA", "legal_basis", BASIS],
-  ["/v1/export?legal_basis=X", "legal_basis", BASIS],
-  ["/v1/activity?asset_id=", "asset_id", "asset_id is empty"],
-  ["/v1/evidence?asset_id=", "asset_id", "asset_id is empty"],
-  ["/v1/obligations?decision_id=", "decision_id", "decision_id is empty"],
-  ["/v1/registers/incidents?asset_id=", "asset_id", "asset_id is empty"],
   ["/v1/registers/objections?subject_hash=abc", "subject_hash", HASH],
-  ["/v1/decisions?subject_hash=", "subject_hash", HASH],
   ["/v1/decisions?outcome=", "outcome", "outcome is empty"],
   ["/v1/coverage?law=X", "law", BASIS],
   ["/v1/retention?tenant=BAD", "tenant", TENANT],
-  ["/v1/retention?tenant=", "tenant", TENANT],
-  ["/v1/holds?tenant=a.b", "tenant", TENANT],
-  ["/v1/keys?tenant=a%20b", "tenant", TENANT],
-  ["/v1/sources/gaps?source_id=", "source_id", "source_id is empty"],
 ] as const;
 
 describe("a filter that cannot match anything", () => {
@@ -190,19 +171,5 @@ describe("a well-formed value is answered", () => {
       const path = `/v1/decisions?subject_hash=${asked}&min_sequence=${json.data.sequence}`;
       expect((await service.call(path)).json.data).toMatchObject([{ decision_id: "dec_hash" }]);
     }
-  });
-
-  test("UUIDs are found in upper and lower case, and other names only as written", () => {
-    const uuid = "0198C0DE-1111-4111-8111-11111111111A";
-    const asked = (name: string, value: string) =>
-      listFilter({ filters: [name] })
-        .read(readQuery(`http://x/?${name}=${value}`))
-        .anyOf.flat();
-    for (const column of ["decision_id", "objection_id", "incident_id"]) {
-      const value = uuid.toLowerCase();
-      expect(asked(column, uuid)).toEqual([{ kind: "equals", column, value }]);
-      expect(asked(column, "dec_A")).toEqual([{ kind: "equals", column, value: "dec_A" }]);
-    }
-    expect(asked("asset_id", uuid)).toEqual([{ kind: "equals", column: "asset_id", value: uuid }]);
   });
 });

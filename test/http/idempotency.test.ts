@@ -1,8 +1,10 @@
 /** The rows of DESIGN 3 that need more than a second request; the others are in ingestion.test.ts. */
 import { expect, test } from "bun:test";
 import { nanos } from "nats";
-import { settingsFor, startTestBroker } from "../support/broker.ts";
-import { connectAs } from "../support/log.ts";
+import { messageIdOfEvent } from "../../src/log/message-id.ts";
+import { connectToBroker } from "../../src/nats/connection.ts";
+import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
+import { appenderOn, connectAs, smallRecord } from "../support/log.ts";
 import { dataFolder, spawnService } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { ADMIN_KEY, event, startTestService } from "../support/service.ts";
@@ -72,4 +74,20 @@ test.concurrent("if a front end is killed between the append and its answer, the
   const retry = await second.call("/v1/events", { body });
   expect([retry.status, retry.headers.get("idempotency-replayed")]).toEqual([202, "true"]);
   expect(retry.json.data).toMatchObject({ sequence: 1, duplicate: true });
+});
+
+/** The log has a record that no version of the program wrote, under the identity of an event that is sent again. */
+test.concurrent("only the event whose stored record cannot be read is refused: the other events of its batch are answered", async () => {
+  await using broker = await startTestBroker();
+  const [NATS_URL, NATS_PROVISION_URL] = [broker.url("service"), broker.url("provisioner")];
+  await using service = await startTestService({ NATS_URL, NATS_PROVISION_URL });
+  await using connection = await connectToBroker({ url: NATS_URL, name: "stranger", logger: silentLogger });
+  await appenderOn(connection).append([smallRecord(messageIdOfEvent("default", "evt_0"))]);
+  const events = Array.from({ length: 40 }, (_, index) => event({ event_id: `evt_${index}` }));
+  const send = () => service.call("/v1/events/batch", { body: { events } });
+  for (const duplicates of [0, 39]) {
+    const { json } = await send();
+    expect(json.data).toMatchObject({ accepted: 39, rejected: 1, duplicates });
+    expect(json.data.errors).toMatchObject([{ index: 0, code: "log_unavailable" }]);
+  }
 });

@@ -42,12 +42,6 @@ describe("a single event", () => {
     expect(again.json.data).toEqual({ ...first.json.data, duplicate: true });
   });
 
-  test("is refused with 409 if another event has its event_id", async () => {
-    await send(event({ event_id: "evt_taken" }));
-    const answer = await send(event({ event_id: "evt_taken", asset_id: "other" }));
-    expect([answer.status, answer.json.code]).toEqual([409, "event_id_conflict"]);
-  });
-
   test("has the same event_id if a UUID is written in upper or lower case", async () => {
     const id = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
     const timestamp = new Date().toISOString();
@@ -107,19 +101,6 @@ describe("a single event", () => {
     expect(new Set(answers.map(({ json }) => json.data.sequence)).size).toBe(1);
     expect(answers.filter(({ json }) => !json.data.duplicate)).toHaveLength(1);
   });
-
-  test("keeps unknown members and names them in a warning", async () => {
-    const answer = await send(
-      event({ event_id: "evt_misspelt", timestamp: new Date().toISOString(), risk_teir: "high" }),
-    );
-    expect(answer.json.data.warnings).toEqual([
-      {
-        path: "/risk_teir",
-        code: "unknown_field",
-        message: 'Kept as sent, but it has no meaning here: did you mean "risk_tier"?',
-      },
-    ]);
-  });
 });
 
 describe("what was probably not intended is answered with a warning, and kept", () => {
@@ -158,30 +139,6 @@ describe("what was probably not intended is answered with a warning, and kept", 
       const read = await service.call(path);
       expect([members, read.json.data.warnings]).toEqual([members, warnings]);
     }
-  });
-
-  test("in the answer to a batch, once for each place and kind", async () => {
-    const events = Array.from({ length: 60 }, (_, index) =>
-      event({
-        timestamp,
-        event_id: `evt_warned_${index}`,
-        legal_bases: ["gdpr_art22"],
-        sdk_version: "1",
-        ...(index === 59 && { risk_teir: "high" }),
-      }),
-    );
-    const answer = await sendBatch(events);
-    expect(answer.json.data.warnings).toMatchObject([
-      {
-        index: 0,
-        path: "/legal_bases/0",
-        code: "unknown_legal_basis",
-        count: 60,
-        indexes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
-      },
-      { index: 59, path: "/risk_teir", count: 1, indexes: [59] },
-      { index: 0, path: "/sdk_version", count: 60 },
-    ]);
   });
 });
 

@@ -17,7 +17,7 @@ const beginEvent = async (service: TestService, key: string): Promise<() => Prom
   return async () => (await end()).status;
 };
 
-test("after the broker lost its keys, a formerly valid key gets 503 and a wrong key 401, in a running request and in every request after another process made an admin key there", async () => {
+test.concurrent("after the broker lost its keys, a formerly valid key gets 503 and a wrong key 401, in a running request and in every request after another process made an admin key there", async () => {
   await using broker = await startTestBroker();
   await using service = await startTestService({
     ...settingsFor(broker),
@@ -54,7 +54,7 @@ test("after the broker lost its keys, a formerly valid key gets 503 and a wrong 
   ]);
 });
 
-test("a start that finds no admin key beside a log with records says that the keys are lost; a first start does not", async () => {
+test.concurrent("a start that finds no admin key beside a log with records says that the keys are lost; a first start does not", async () => {
   await using broker = await startTestBroker();
   const isTold = async (): Promise<boolean> => {
     await using service = await startTestService({ ...settingsFor(broker), ROLES: "api" });

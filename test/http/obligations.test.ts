@@ -1,9 +1,9 @@
 /** What an auditor reads of obligations whose events came late, too late, or not at all; and waivers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { unzipSync } from "fflate";
+import { dataFolder } from "../support/process.ts";
 import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -11,7 +11,7 @@ const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).t
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ CHECKPOINT_INTERVAL: "300ms" });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -179,33 +179,6 @@ describe("a notice that had to come before the decision", () => {
   });
 });
 
-describe("coverage", () => {
-  test("never counts what is not due yet", async () => {
-    const { send, read } = await tenantOf("coverage");
-    const ask = (id: string, days: number) =>
-      send(`evt_${id}`, "objection.received", daysAgo(days), {
-        legal_bases: ["gdpr_art_22"],
-        metadata: { objection_id: id },
-      });
-    await ask("running", 2);
-    await ask("overdue", 50);
-    await ask("answered", 40);
-    await send("evt_answer", "objection.resolved", daysAgo(39), { metadata: { objection_id: "answered" } });
-    const [found] = await read("/v1/coverage?law=gdpr_art_22&duty=objection");
-    expect(found).toMatchObject({
-      due: 2,
-      in_time: 1,
-      late: 0,
-      unmet: 1,
-      pending: 1,
-      waived: 0,
-      ratio: 0.5,
-      state: "partial",
-    });
-    expect(found).not.toHaveProperty("required");
-  });
-});
-
 describe("a waiver", () => {
   const reviewed = async (name: string, at?: () => TestService) => {
     const tenant = await tenantOf(name, at);
@@ -336,22 +309,19 @@ describe("a waiver", () => {
   });
 
   test("stands after the views were rebuilt from the log", async () => {
-    const DATA_DIR = await mkdtemp(join(tmpdir(), "prooftrail-waivers-"));
+    await using folder = await dataFolder();
+    const DATA_DIR = folder.path;
     let running = await startTestService({ DATA_DIR });
-    try {
-      const { call, read } = await reviewed("waiving", () => running);
-      await call(`${PATH}/waive`, { reason });
-      const before = await read("/v1/obligations?state=waived");
-      expect(before).toHaveLength(1);
-      await running[Symbol.asyncDispose]();
-      for (const file of ["views.sqlite", "views.sqlite-wal", "views.sqlite-shm"])
-        await rm(join(DATA_DIR, file), { force: true });
-      running = await startTestService({ DATA_DIR });
-      const { log_last_sequence: end } = (await running.call("/v1/reconciliation")).json.data;
-      expect(await read("/v1/obligations?state=waived", end)).toEqual(before);
-    } finally {
-      await running[Symbol.asyncDispose]();
-      await rm(DATA_DIR, { recursive: true, force: true });
-    }
+    const { call, read } = await reviewed("waiving", () => running);
+    await call(`${PATH}/waive`, { reason });
+    const before = await read("/v1/obligations?state=waived");
+    expect(before).toHaveLength(1);
+    await running[Symbol.asyncDispose]();
+    for (const file of ["views.sqlite", "views.sqlite-wal", "views.sqlite-shm"])
+      await rm(join(DATA_DIR, file), { force: true });
+    running = await startTestService({ DATA_DIR });
+    await using _started = running;
+    const { log_last_sequence: end } = (await running.call("/v1/reconciliation")).json.data;
+    expect(await read("/v1/obligations?state=waived", end)).toEqual(before);
   });
 });

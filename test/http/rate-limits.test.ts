@@ -30,7 +30,7 @@ const throughWith = async (service: TestService, keys: readonly string[]) => {
   return { through, atMost: PER_SECOND * seconds, refused };
 };
 
-test("a key of 2 requests per second gets no more through with the keys that it makes and its successors", async () => {
+test.concurrent("a key of 2 requests per second gets no more through with the keys that it makes and its successors", async () => {
   await using service = await startTestService();
   const scopes = ["events:read", "keys:manage"];
   const limited = { tenant: "acme", scopes, rate_limit: { requests_per_second: PER_SECOND } };
@@ -51,7 +51,7 @@ test("a key of 2 requests per second gets no more through with the keys that it 
   expect(refused?.headers.get("ratelimit-policy")).toBe('"requests";q=2;w=1');
 });
 
-test("the keys of a tenant share TENANT_RATE_LIMIT, whoever made them, and other tenants have their own", async () => {
+test.concurrent("the keys of a tenant share TENANT_RATE_LIMIT, whoever made them, and other tenants have their own", async () => {
   await using service = await startTestService({ TENANT_RATE_LIMIT: String(PER_SECOND) });
   const keys = await Promise.all(Array.from({ length: 6 }, () => service.makeKey("acme")));
   const other = await service.makeKey("other");

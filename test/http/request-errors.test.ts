@@ -122,7 +122,13 @@ describe.each([
         { maximum_days: 400.5 },
         `/maximum_days invalid_type maximum_days is not valid: send ${DAYS_EXPECTED}.`,
       ],
-      [{ maximum_days: 0 }, `/maximum_days invalid_value maximum_days is not valid: send ${DAYS_EXPECTED}.`],
+      ...[0, 36_526].map(
+        (maximum_days) =>
+          [
+            { maximum_days },
+            `/maximum_days invalid_value maximum_days is not valid: send ${DAYS_EXPECTED}.`,
+          ] as const,
+      ),
       [
         { maximum_day: 400 },
         "/maximum_day unknown_field There is no such member: did you mean maximum_days?",
@@ -139,6 +145,10 @@ describe.each([
         { maximum_days: 400, minimum_days: 500 },
         "/maximum_days invalid_value maximum_days is below minimum_days: send at least 500, or a lower minimum_days.",
       ],
+      [
+        { maximum_days: 300, tiers: { high: { minimum_days: 301 } } },
+        /^\/tiers\/high\/maximum_days invalid_value /,
+      ],
     ],
   ],
   [
@@ -150,6 +160,11 @@ describe.each([
         "/reason required reason is required: send a text of 1 to 1000 characters, at least one of them visible, with no control characters but line breaks, and none that change the direction of writing.",
       ],
       [{ reason }, " invalid_value Send either asset_id or correlation_id."],
+      [{ reason, asset_id, correlation_id: "c" }, " invalid_value Send either asset_id or correlation_id."],
+      // No event has it: a URL is UTF-8, which cannot contain half of a surrogate pair.
+      [{ reason, asset_id: "a\ud800" }, /^\/asset_id invalid_value /],
+      [{ reason, correlation_id: "x".repeat(257) }, /^\/correlation_id invalid_value /],
+      [{ asset_id, reason: "" }, /^\/reason invalid_value /],
       [
         { reason, asset_id: "" },
         "/asset_id invalid_value asset_id is not valid: send a text of 1 to 256 Unicode characters.",
@@ -196,8 +211,13 @@ describe.each([
 test("characters are counted as people count them: 128 outside the basic plane are a valid name, and 1000 a valid reason", async () => {
   const named = await service.call("/v1/keys", { body: { scopes, name: "😀".repeat(128) } });
   expect([named.status, named.json.data?.name]).toEqual([201, "😀".repeat(128)]);
-  const held = await service.call("/v1/holds", { body: { asset_id, reason: "😀".repeat(1000) } });
-  expect(held.status).toBe(201);
+  // An event may have half of a surrogate pair in its correlation_id.
+  for (const body of [
+    { asset_id, reason: "😀".repeat(1000) },
+    { asset_id: "😀".repeat(256), reason },
+    { correlation_id: "c\ud800", reason },
+  ])
+    expect((await service.call("/v1/holds", { body })).status).toBe(201);
 });
 
 test.each([

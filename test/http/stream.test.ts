@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { REQUEST_DRAIN_MS_MAX, STREAMS_PER_KEY_MAX } from "../../src/limits.ts";
 import { type EventSource, openEventSource } from "../support/event-source.ts";
+import { dataFolder } from "../support/process.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
@@ -180,14 +178,14 @@ describe("resuming", () => {
   });
 
   test("continues after a restart of the service", async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), "prooftrail-stream-"));
+    await using folder = await dataFolder();
     const found: string[] = [];
     let lastEventId = "0";
     for (const [from, to] of [
       [0, 30],
       [30, 60],
     ] as const) {
-      await using at = await startTestService({ DATA_DIR: dataDir });
+      await using at = await startTestService({ DATA_DIR: folder.path });
       await send(at.adminKey, numbers(from, to), {}, at);
       const source = await follow(at.adminKey, "", { "last-event-id": lastEventId }, at);
       await source.take(30);
@@ -197,7 +195,6 @@ describe("resuming", () => {
       lastEventId = source.lastEventId;
     }
     expect(found).toEqual(numbers(0, 60));
-    await rm(dataDir, { recursive: true });
   });
 });
 

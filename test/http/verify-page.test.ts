@@ -6,7 +6,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { factRows, findingText } from "../../src/proof/verifier/report.ts";
-import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
+import {
+  noBrowserReason,
+  openPage,
+  screenshotPath,
+  startBrowser,
+  type TestBrowser,
+} from "../support/browser.ts";
 import {
   evidence,
   linesIn,
@@ -136,6 +142,12 @@ describe.skipIf(noBrowserReason !== undefined)(
       },
     );
 
+    let browser: TestBrowser;
+    beforeAll(async () => {
+      browser = await startBrowser({ origin: service.url, width: 1280 });
+    });
+    afterAll(() => browser[Symbol.asyncDispose]());
+
     test("at /verify without a key, decides about proofs and receipts, and sends nothing", async () => {
       const { data: receipt, request_id } = (
         await service.call("/v1/events", { key: acme, body: event({ event_id: "evt_later" }) })
@@ -152,7 +164,6 @@ describe.skipIf(noBrowserReason !== undefined)(
         altered: await save("altered.json", proof.replace('"leaf_index":3', '"leaf_index":2')),
         nothing: await save("nothing.txt", "nothing"),
       };
-      await using browser = await startBrowser({ origin: service.url, width: 1280 });
       const requests: string[] = [];
       browser.context.on("request", (request) => requests.push(request.url()));
       const { page, complaints } = await openPage(browser, `${service.url}/verify`);
@@ -188,8 +199,8 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     test("is used with the keyboard alone, and says its verdict in a live region", async () => {
-      await using browser = await startBrowser({ origin: service.url, width: 390 });
       const { page } = await openPage(browser, `${service.url}/verify`);
+      await page.setViewportSize({ width: 390, height: 900 });
       const focused = (): Promise<string> => page.evaluate("document.activeElement.id");
       const order: string[] = [];
       for (let presses = 0; presses < 5; presses++) {
@@ -214,7 +225,6 @@ describe.skipIf(noBrowserReason !== undefined)(
 
     test("does not decide about a file that changed after it was picked", async () => {
       const path = await save("changing.zip", await Bun.file(bundle).bytes());
-      await using browser = await startBrowser({ origin: service.url, width: 1280 });
       const { page } = await openPage(browser, `${service.url}/verify`);
       await page.getByLabel("Files to verify").setInputFiles(path);
       await page.getByRole("status").getByText("VALID  changing.zip").waitFor();
@@ -225,7 +235,6 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     test("takes files that are dropped anywhere on it", async () => {
-      await using browser = await startBrowser({ origin: service.url, width: 1280 });
       const { page } = await openPage(browser, `${service.url}/verify`);
       const base64 = Buffer.from(await Bun.file(tampered).bytes()).toString("base64");
       const dataTransfer = await page.evaluateHandle(`(() => {
@@ -240,8 +249,8 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     test("in Korean, and what the verifier says in English", async () => {
-      await using browser = await startBrowser({ origin: service.url, width: 320 });
       const { page } = await openPage(browser, `${service.url}/verify?lang=ko`);
+      await page.setViewportSize({ width: 320, height: 900 });
       expect(await page.evaluate("document.documentElement.lang")).toBe("ko");
       await page.getByLabel("확인할 파일").setInputFiles(tampered);
       const verdict = page.getByRole("status");

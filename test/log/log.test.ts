@@ -102,34 +102,6 @@ test("no hold is missed if the answer to a question from before a lost connectio
 });
 
 describe("appending", () => {
-  test("each record gets its own sequence, and a repeated record gets the sequence of the first", async () => {
-    await using log = await startTestLog();
-    const appender = appenderOn(log.connection);
-    const records = Array.from({ length: 1000 }, (_, index) => smallRecord(`id${index}`));
-    const first = await appender.append(records);
-    expect(first).toEqual(records.map((_, index) => ({ kind: "appended", sequence: index + 1 })));
-    const [again, fresh] = await appender.append([smallRecord("id7"), smallRecord("new")]);
-    expect([again, fresh]).toEqual([
-      { kind: "duplicate", sequence: 8 },
-      { kind: "appended", sequence: 1001 },
-    ]);
-  });
-
-  test("while the broker is away, appending says at once that nothing is promised, and it works again when the broker is back", async () => {
-    await using log = await startTestLog();
-    const appender = appenderOn(log.connection);
-    await appender.append([smallRecord("before")]);
-    process.kill(log.broker.pid ?? 0, "SIGKILL");
-    await until("the connection is known to be lost", () => !log.connection.isConnected());
-    const [refused] = await appender.append([smallRecord("during")]);
-    expect(refused).toMatchObject({ kind: "refused", reason: "unavailable" });
-    const outcome = await until("an append succeeds again", async () => {
-      const [retried] = await appender.append([smallRecord("during")]);
-      return retried?.kind === "refused" || retried?.kind === "unknown" ? undefined : retried;
-    });
-    expect(outcome).toEqual({ kind: "appended", sequence: 2 });
-  });
-
   test("records that a replacement log does not hold are appended, and are not treated as repeats", async () => {
     await using log = await startTestLog();
     const appender = appenderOn(log.connection);
@@ -157,18 +129,6 @@ describe("appending", () => {
     const outcomes = appender.append(copies("other", 7));
     process.kill(log.broker.pid, "SIGKILL");
     expect(new Set((await outcomes).map(({ kind }) => kind))).toEqual(new Set(["unknown"]));
-  });
-
-  test("a request beyond the limit in flight is refused as a whole, without waiting", async () => {
-    await using log = await startTestLog();
-    const appender = appenderOn(log.connection);
-    const thousand = (prefix: string) =>
-      Array.from({ length: 1000 }, (_, index) => smallRecord(`${prefix}${index}`));
-    const batches = await Promise.all(
-      ["a", "b", "c", "d", "e"].map((prefix) => appender.append(thousand(prefix))),
-    );
-    const kinds = batches.map((outcomes) => [...new Set(outcomes.map(({ kind }) => kind))]);
-    expect(kinds).toEqual([["appended"], ["appended"], ["appended"], ["appended"], ["refused"]]);
   });
 
   test("one tenant's records in flight leave room for other tenants, and each has a share", async () => {
@@ -241,21 +201,6 @@ describe("appending", () => {
     }
   });
 
-  test("in a batch with some known events each event gets its own answer, and the new ones are stored once", async () => {
-    await using log = await startTestLog();
-    const [front, other] = [appenderOn(log.connection), appenderOn(log.connection)];
-    await front.append(Array.from({ length: 50 }, (_, index) => smallRecord(`id${index * 2}`)));
-    const mixed = Array.from({ length: 100 }, (_, index) => smallRecord(`id${index}`));
-    // The other front end does not remember what this one has sent, so the broker tells it of the duplicates.
-    for (const appender of [other, front]) {
-      const outcomes = await appender.append(mixed);
-      const known = outcomes.filter(({ kind }) => kind === "duplicate");
-      expect(known).toHaveLength(appender === other ? 50 : 100);
-      expect(outcomes[4]).toEqual({ kind: "duplicate", sequence: 3 });
-    }
-    expect(await (await createLogReader(log.connection)).lastSequence()).toBe(100);
-  });
-
   test("when two front ends send the same event at once, it is stored once, and both get the same sequence", async () => {
     await using log = await startTestLog();
     const appenders = [appenderOn(log.connection), appenderOn(log.connection), appenderOn(log.connection)];
@@ -323,27 +268,6 @@ describe("reading", () => {
     return taken;
   };
 
-  test("a reader follows the log from any sequence, in order and without a hole, and receives what comes later", async () => {
-    await using log = await startTestLog();
-    const appender = appenderOn(log.connection);
-    const reader = await createLogReader(log.connection);
-    await appender.append(Array.from({ length: 250 }, (_, index) => smallRecord(`id${index}`)));
-    expect(await reader.lastSequence()).toBe(250);
-    const taking = take(reader, 101, 151);
-    await appender.append([smallRecord("late")]);
-    const taken = await taking;
-    expect(taken.map(({ sequence }) => sequence)).toEqual(
-      Array.from({ length: 151 }, (_, index) => 101 + index),
-    );
-    expect(new TextDecoder().decode(taken.at(-1)?.payload)).toBe('{"id":"late","event":{}}');
-    expect(await reader.read(7)).toEqual({
-      sequence: 7,
-      subject: "audit.acme.a.incident.detected",
-      payload: new TextEncoder().encode('{"id":"id6","event":{}}'),
-    });
-    expect(await reader.read(99_999)).toBeUndefined();
-  });
-
   /** A subject that the service may publish to, and that nobody answers. */
   const UNHEARD = "$JS.API.CONSUMER.MSG.NEXT.KV_KEYS.nobody";
 
@@ -363,26 +287,6 @@ describe("reading", () => {
     unheard = Number.POSITIVE_INFINITY;
     const never = take(await createLogReader(log.connection), 1, 2);
     expect(await never.catch(String)).toContain("could not be followed: no answer");
-  });
-
-  test("if the connection closes before the reader asks again, following ends with an error that says so", async () => {
-    await using log = await startTestLog();
-    const { nats } = log.connection;
-    const publish = nats.publish.bind(nats);
-    nats.publish = (subject, ...rest) =>
-      publish(subject === "$JS.API.DIRECT.GET.AUDIT" ? UNHEARD : subject, ...rest);
-    const subscribe = nats.subscribe.bind(nats);
-    nats.subscribe = (subject, options) =>
-      subscribe(subject, {
-        ...options,
-        callback: (...answer) => {
-          options?.callback?.(...answer);
-          // When the reader has its answer and waits before it asks again.
-          setImmediate(() => void nats.close());
-        },
-      });
-    const following = take(await createLogReader(log.connection), 1, 1);
-    expect(await following.catch((error: unknown) => error)).toBeInstanceOf(LogUnavailableError);
   });
 
   test("a reader receives stored records in whole groups, and a lone record at once", async () => {
@@ -423,19 +327,6 @@ describe("reading", () => {
       const bytes = group.reduce((sum, { payload }) => sum + payload.length, 0);
       expect(bytes).toBeLessThanOrEqual(LOG_FOLLOWED_BYTES_MAX);
     }
-  });
-
-  test("a bound that is below one record gives one at a time, and misses nothing", async () => {
-    await using log = await startTestLog();
-    await appenderOn(log.connection).append(["a", "b", "c"].map((id) => smallRecord(id)));
-    const reader = await createLogReader(log.connection);
-    const stop = new AbortController();
-    const groups: number[][] = [];
-    for await (const group of reader.follow({ from: 1, messagesMax: 9, bytesMax: 1, signal: stop.signal })) {
-      groups.push(group.map(({ sequence }) => sequence));
-      if (groups.length === 3) stop.abort();
-    }
-    expect(groups).toEqual([[1], [2], [3]]);
   });
 
   test("the end of a batch that arrives after its last message is not taken for the end of the next batch", async () => {
@@ -565,13 +456,6 @@ describe("reading", () => {
     ]);
   });
 
-  test("a record that is stored without a payload is returned unchanged", async () => {
-    await using log = await startTestLog();
-    await log.connection.nats.request("audit.acme.a.incident.detected");
-    const [empty] = await take(await createLogReader(log.connection), 1, 1);
-    expect(empty).toMatchObject({ sequence: 1, payload: new Uint8Array() });
-  });
-
   test("when the broker is lost, following ends with an error that says so", async () => {
     await using log = await startTestLog();
     const reader = await createLogReader(log.connection);
@@ -664,24 +548,6 @@ describe("streams", () => {
       expect(await readdir(files)).toEqual(expect.arrayContaining(["meta.inf", "msgs"]));
     },
   );
-
-  test("the running service can neither change nor empty the log", async () => {
-    await using log = await startTestLog();
-    await appenderOn(log.connection).append([smallRecord("kept")]);
-    const manager = await log.connection.nats.jetstreamManager({ checkAPI: false, timeout: 500 });
-    const attempts = [
-      manager.streams.update("AUDIT", { max_age: 1_000_000_000 }),
-      manager.streams.delete("AUDIT"),
-      manager.streams.purge("AUDIT"),
-      manager.streams.deleteMessage("AUDIT", 1),
-    ];
-    for (const attempt of await Promise.allSettled(attempts)) expect(attempt.status).toBe("rejected");
-    expect((await manager.streams.info("AUDIT")).state).toMatchObject({
-      messages: 1,
-      first_seq: 1,
-      last_seq: 1,
-    });
-  });
 });
 
 test("a subject has five tokens, whatever the asset's name is", () => {

@@ -30,6 +30,7 @@ import type { Logger } from "../../src/telemetry/logger.ts";
 import type { BrokerUser } from "../../streams/permissions.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker, testBrokerBinary } from "../support/broker.ts";
+import { provision } from "../support/log.ts";
 import { removeStaged } from "../support/process.ts";
 import { until } from "../support/until.ts";
 
@@ -71,14 +72,6 @@ const ask = async (
   }
 };
 
-const createStreams = async (broker: Broker): Promise<void> => {
-  await using provisioner = await connectAs(broker, "provisioner");
-  for (const { name, settings } of STREAMS) {
-    const answer = await ask(provisioner, `$JS.API.STREAM.CREATE.${name}`, { name, ...settings });
-    expect(answer).not.toContain('"error"');
-  }
-};
-
 /** Command lines of living processes that contain this directory. A zombie has none. */
 const processesOf = (directory: string): readonly string[] =>
   execFileSync("ps", ["-ww", "-A", "-o", "stat=,args="], { encoding: "utf8" })
@@ -110,7 +103,7 @@ describe("the embedded broker", () => {
 
   test("the running service can append and read, but cannot change or empty a stream", async () => {
     await using broker = await startTestBroker();
-    await createStreams(broker);
+    await provision(broker);
     await using service = await connectAs(broker, "service");
     const appended = await ask(service, "audit.acme.asset.decision.made", { some: "event" });
     expect(JSON.parse(appended)).toEqual({ stream: "AUDIT", seq: 1 });
@@ -132,7 +125,7 @@ describe("the embedded broker", () => {
 
   test("a consumer can follow the log but not write to it, whatever it asks the server to send there", async () => {
     await using broker = await startTestBroker();
-    await createStreams(broker);
+    await provision(broker);
     const { host, username, password } = new URL(
       (await readFile(join(broker.directory, "consumer.url"), "utf8")).trim(),
     );
@@ -188,7 +181,7 @@ describe("the embedded broker", () => {
 
   test("a consumer cannot read the answers to the service's requests", async () => {
     await using broker = await startTestBroker();
-    await createStreams(broker);
+    await provision(broker);
     await using service = await connectAs(broker, "service");
     await using consumer = await connectAs(broker, "consumer");
     const heard: string[] = [];
@@ -207,25 +200,6 @@ describe("the embedded broker", () => {
       const { mode } = await stat(join(broker.directory, name));
       expect(`${name} ${(mode & 0o777).toString(8)}`).toBe(`${name} 600`);
     }
-  });
-
-  test("after kill -9 of the server it comes back on the same port with every acknowledged record", async () => {
-    await using broker = await startTestBroker();
-    await createStreams(broker);
-    await using service = await connectAs(broker, "service");
-    const { pid, port } = broker;
-    for (let sequence = 1; sequence <= 50; sequence++) {
-      await ask(service, "audit.acme.asset.decision.made", { sequence });
-    }
-    process.kill(pid, "SIGKILL");
-    await until("another server runs", () => broker.pid !== pid);
-    expect(broker.port).toBe(port);
-    const information = await until("the client is answered again", async () => {
-      // Messages that the client sends while it is not connected are lost, so the test asks again soon.
-      const answer = await ask(service, "$JS.API.STREAM.INFO.AUDIT", {}, 100);
-      return answer.startsWith("{") && JSON.parse(answer);
-    });
-    expect(information.state.messages).toBe(50);
   });
 
   test("after kill -9 of the shell around the server one server runs again, not two", async () => {
@@ -330,22 +304,6 @@ const startParent = async (command: readonly string[], directory: string) => {
 };
 
 describe.each(RUNTIMES)("a broker owned by a process on %s", (_name, command) => {
-  test("the broker ends when its owner is killed with kill -9, and the next owner can start at once", async () => {
-    await using directory = await temporaryDirectory();
-    await using parent = await startParent(command, directory.path);
-    expect(processesOf(directory.path)).toHaveLength(3);
-    await parent.kill("SIGKILL");
-    const next = await startBroker({
-      binary: await testBrokerBinary(),
-      directory: directory.path,
-      logger: silentLogger,
-    });
-    await until("only the next owner's processes are left", () => processesOf(directory.path).length === 3);
-    await next.stop();
-    // The process that watches the shell ends a moment after the shell.
-    await until("no process is left", () => processesOf(directory.path).length === 0);
-  });
-
   // 1. The server is stopped (SIGSTOP), so that it outlives its owner. 2. The owner is killed, and the next one starts.
   // 3. While the next one waits, there is one server. 4. The first server resumes, and ends because its owner is gone.
   test("the next owner waits for a broker that still runs, so two servers never share one store", async () => {
@@ -362,29 +320,6 @@ describe.each(RUNTIMES)("a broker owned by a process on %s", (_name, command) =>
     process.kill(pid, "SIGCONT");
     await using broker = await next;
     expect(broker.pid).not.toBe(pid);
-  });
-
-  test("the broker leaves no process when its owner stops", async () => {
-    await using directory = await temporaryDirectory();
-    await using parent = await startParent(command, directory.path);
-    await parent.kill("SIGTERM");
-    await until("no process is left", () => processesOf(directory.path).length === 0);
-  });
-
-  test("a second owner of the same directory is refused, and the error names the first", async () => {
-    await using directory = await temporaryDirectory();
-    await using parent = await startParent(command, directory.path);
-    const second = startBroker({
-      binary: await testBrokerBinary(),
-      directory: directory.path,
-      logger: silentLogger,
-    });
-    expect(second).rejects.toMatchObject({
-      code: "directory_in_use",
-      message: expect.stringContaining(`in use by process ${parent.pid}.`),
-    });
-    await second.catch(() => undefined);
-    expect(processesOf(directory.path)).toHaveLength(3);
   });
 });
 

@@ -9,7 +9,6 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -361,30 +360,6 @@ test("if the service's own broker stands still, doctor says to start the running
     advice: "Start the service, or start it again where it runs: it runs the broker.",
   });
   process.kill(pid, "SIGCONT");
-});
-
-test("if the broker comes back empty, keys get 503 and not 401, and readiness says what is gone", async () => {
-  await using folder = await dataFolder();
-  await using service = await spawnService({ dataDir: folder.path });
-  await service.untilReady();
-  await sendUntilAccepted(service, "evt_1");
-  rmSync(join(folder.path, "broker/store"), { recursive: true });
-  process.kill(brokerPid(folder.path), "SIGKILL");
-  await until("the loss is told", () => service.output.includes("the broker no longer has the admin key"));
-  const ready = await service.call("/health/ready");
-  expect([ready.status, ready.json.reasons]).toEqual([
-    503,
-    expect.arrayContaining([expect.stringContaining("no longer has the admin key")]),
-  ]);
-  for (const answer of [
-    await service.call("/v1/events"),
-    await service.call("/v1/events", { body: event({ event_id: "evt_2" }) }),
-  ])
-    expect([answer.status, answer.json.code, answer.headers.get("retry-after")]).toEqual([
-      503,
-      "not_ready",
-      "1",
-    ]);
 });
 
 describe("a start that fails says why, and leaves nothing running", () => {

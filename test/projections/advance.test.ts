@@ -1,39 +1,16 @@
 /** What a lane does with the batches of records that it reads. */
 import { expect, test } from "bun:test";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
-import { EVENTS } from "../../src/views/events/tables.ts";
 import { type Advancing, advance, type Progress } from "../../src/views/kit/advance.ts";
 import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "../../src/views/kit/limits.ts";
 import type { RecordProjection } from "../../src/views/kit/projection.ts";
-import type { ViewCommit, ViewStore, Write } from "../../src/views/store/view-store.ts";
+import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { openView } from "../suites/opened-view.ts";
 import { type ArrayLog, createArrayLog } from "./array-log.ts";
 import { messageOf, simpleEvent } from "./records.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
 
 const setUp = () => openView(createSqliteDatabase, eventsProjection);
-
-const rowOf = (sequence: number) => ({
-  tenant: "acme",
-  event_id: `evt_${sequence}`,
-  sequence,
-  received_at: "2026-11-20T10:00:00.000Z",
-  request_id: "0",
-  received: "2026",
-  occurred: "2026",
-  retention_class: "",
-  counted_from: "2026",
-  expired_at: null,
-  event: "{}",
-});
-
-const commitOf = (from: number, ...sequences: readonly number[]): ViewCommit => ({
-  views: [eventsProjection],
-  from,
-  to: from + sequences.length,
-  writes: sequences.map((sequence): Write => ({ kind: "insert", table: EVENTS, row: rowOf(sequence) })),
-  deadLetters: [],
-});
 
 /** A full batch and a few more. */
 const BATCH = PROJECTION_RECORDS_PER_COMMIT_MAX;
@@ -84,21 +61,4 @@ test("a projector whose time is over begins no further batch, so that others get
   const log: ArrayLog = { ...whole, follow: (asked) => whole.follow({ ...asked, messagesMax: 3 }) };
   const { stopped, progress } = await read({ log, views: at.store }, eventsProjection, { msMax: 0 });
   expect([stopped, progress]).toEqual([{ kind: "reached" }, [{ position: 3, records: 3 }]]);
-});
-
-test("a projector that is superseded does not compute its records again", async () => {
-  await using at = await setUp();
-  await at.store.commit(commitOf(0, LAST));
-  let workedOut = 0;
-  const counting: RecordProjection = {
-    ...eventsProjection,
-    evolve: (states, records) => {
-      workedOut += records.length;
-      return eventsProjection.evolve(states, records);
-    },
-  };
-  const { stopped, progress } = await read({ views: at.store }, counting);
-  expect(stopped).toEqual({ kind: "superseded", projection: "events" });
-  expect(progress).toEqual([]);
-  expect(workedOut).toBe(BATCH);
 });

@@ -140,20 +140,6 @@ test("a decision and its first notice are kept beside any number of answers", as
   expect(await viewOf(events, 1)).toEqual(view);
 });
 
-test("a name is written only when something about it changed, not whenever an event has it", async () => {
-  const view = createInMemoryView(...PROJECTIONS);
-  const members = { correlation_id: "visit", metadata: { decision_id: "dec_1" } };
-  const take = async (index: number) => {
-    expect(await view.take([messageOf(index, { event: decision(index, members) })])).toEqual([]);
-    return new Map(view.rows(CASE_NODES).map((row) => [row.node, row]));
-  };
-  const before = await take(1);
-  const after = await take(2);
-  expect([...after.keys()].sort()).toEqual(["correlation:visit", "decision:dec_1"]);
-  expect(after.get("correlation:visit")).toBe(before.get("correlation:visit"));
-  expect(after.get("decision:dec_1")).not.toBe(before.get("decision:dec_1"));
-});
-
 test("a decision counts under a limited number of legal bases, known ones first, however many its notices name", async () => {
   const known = ["gdpr_art_22", "pipa_37_2_kr"];
   const others = Array.from({ length: 2 * KEPT_LEGAL_BASES_MAX }, (_, index) => `a_law_${100 + index}`);

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
 import { DatabaseSync } from "node:sqlite";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
-import { type EventConditions, searchQuery } from "../../src/views/events/queries.ts";
+import type { EventConditions } from "../../src/views/events/queries.ts";
 import { EVENT_WORDS, EVENTS } from "../../src/views/events/tables.ts";
 import { createQuietStretches, ViewRemadeError, walkEvents } from "../../src/views/events/walk.ts";
-import { WALK_PAGE_CHARACTERS, WALK_SEQUENCES_MAX } from "../../src/views/kit/limits.ts";
-import { sqliteParameter } from "../../src/views/store/sqlite.ts";
+import { WALK_PAGE_CHARACTERS } from "../../src/views/kit/limits.ts";
 import type { RowOf } from "../../src/views/store/tables.ts";
 import type { ViewStore, Write } from "../../src/views/store/view-store.ts";
 import { createSqliteDatabase } from "./sqlite-database.ts";
@@ -96,17 +95,6 @@ test("every match up to the end is returned once, in order, and none beyond it",
   );
 });
 
-test("pages become smaller for large events, and larger again afterwards", async () => {
-  const large = "x".repeat(200_000);
-  const rows = Array.from({ length: 1000 }, (_, index) =>
-    given(index + 1, index < 100 ? { text: large } : {}),
-  );
-  await using at = await viewAt(1000, rows);
-  const sizes = (await walkTo(at.views, 1000)).map((page) => page.length);
-  expect(sizes.slice(0, 4)).toEqual([4, 5, 5, 5]);
-  expect(Math.max(...sizes)).toBeGreaterThan(250);
-});
-
 test("a page is bounded even if large events follow many small ones, so an unread stream keeps only one page in memory", async () => {
   const rows = Array.from({ length: 2500 }, (_, index) =>
     given(index + 1, index < 2000 ? {} : { text: "x".repeat(20_000) }),
@@ -121,24 +109,6 @@ test("a page is bounded even if large events follow many small ones, so an unrea
     expect(characters).toBeLessThanOrEqual(WALK_PAGE_CHARACTERS);
   }
   expect(sequences).toEqual(rows.map(({ sequence }) => sequence));
-});
-
-test("a page of many small events is read with two queries", async () => {
-  const rows = Array.from({ length: 3000 }, (_, index) => given(index + 1));
-  await using at = await viewAt(3000, rows);
-  let queries = 0;
-  const select: ViewStore["select"] = (query) => {
-    queries++;
-    return at.views.select(query);
-  };
-  const pages = await walkTo({ ...at.views, select }, 3000);
-  expect(queries).toBeLessThanOrEqual(2 * pages.length);
-});
-
-test("a page searches a bounded stretch of the log", async () => {
-  const last = 3 * WALK_SEQUENCES_MAX + 10;
-  await using at = await viewAt(last, [given(7), given(last)]);
-  expect(await walkTo(at.views, last)).toEqual([[7], [], [], [last]]);
 });
 
 test("a view that was rebuilt meanwhile is noticed: its missing rows do not count as the end", async () => {
@@ -173,22 +143,4 @@ test("events that a just remade view does not have yet are neither skipped nor t
   expect(walk.position()).toBe(10);
   expect(await createQuietStretches(behindOnce()).isQuiet("acme", { after: 0, upTo: 10 })).toBe(false);
   expect(await createQuietStretches(at.views).isQuiet("acme", { after: 0, upTo: 8 })).toBe(true);
-});
-
-test("a page reads the index of its filter between two bounds", async () => {
-  await using at = await viewAt(0, []);
-  const planOf = (conditions: Partial<EventConditions>) => {
-    const filter = { ...all, ...conditions, order: "asc" } as const;
-    const { sql, params } = searchQuery("acme", filter, { after: 5, upTo: 9, rowsMax: 10 });
-    const plan = at.direct.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params.map(sqliteParameter));
-    return plan.map(({ detail }) => String(detail));
-  };
-  expect(planOf({})).toEqual([expect.stringMatching(/\(tenant=\? AND sequence>\? AND sequence<\?\)$/)]);
-  const tags = [{ key: "k", value: "v" }];
-  for (const conditions of [{ assetId: "a" }, { tags }, { from: "2026-01-01T00:00:00Z" }]) {
-    expect(planOf(conditions)).toEqual([
-      expect.stringMatching(/^SCAN text0 VIRTUAL TABLE INDEX \d+:M\d><$/),
-      expect.stringMatching(/^SEARCH main .*\(tenant=\? AND sequence=\?/),
-    ]);
-  }
 });

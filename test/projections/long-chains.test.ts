@@ -2,30 +2,8 @@
 import { expect, test } from "bun:test";
 import { CASE_NODES } from "../../src/views/cases/tables.ts";
 import { PROJECTIONS } from "../../src/views/registry.ts";
-import type { Row } from "../../src/views/store/tables.ts";
 import { createInMemoryView } from "./in-memory-view.ts";
 import { messageOf } from "./records.ts";
-
-test("taking the events of one large case together gives the same rows as taking them one by one", async () => {
-  const events = Array.from({ length: 120 }, (_, index) => ({
-    event_id: `evt_${index}`,
-    timestamp: "2026-11-20T10:00:00Z",
-    asset_id: "a",
-    event_type: "decision.explanation_provided",
-    correlation_id: `c${(index * 7) % 50}`,
-    metadata: { decision_id: `d${(index * 11) % 53}` },
-  }));
-  const messages = events.map((event, index) => messageOf(index + 1, { event }));
-  const rowsWith = async (size: number): Promise<readonly Row[]> => {
-    const view = createInMemoryView(...PROJECTIONS);
-    for (let start = 0; start < messages.length; start += size)
-      expect(await view.take(messages.slice(start, start + size))).toEqual([]);
-    return PROJECTIONS.flatMap(({ tables }) => tables).flatMap((table) => view.rows(table));
-  };
-  const atOnce = await rowsWith(messages.length);
-  expect(atOnce.length).toBeGreaterThan(100);
-  for (const size of [1, 7, 40]) expect(await rowsWith(size)).toEqual(atOnce);
-});
 
 test("a case of ten thousand names is walked once for all events of a step", async () => {
   const names = 10_000;

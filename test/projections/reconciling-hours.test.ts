@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Hour } from "../../src/log/accepted-counts.ts";
 import { balanceMetrics } from "../../src/service/projector.ts";
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
-import { isBalanced, reconcile } from "../../src/views/ledger/reconcile.ts";
+import { reconcile } from "../../src/views/ledger/reconcile.ts";
 import { createReconciler } from "../../src/views/ledger/reconciler.ts";
 import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { silentLogger } from "../support/broker.ts";
@@ -18,59 +18,6 @@ const project = async (log: ArrayLog, views: ViewStore, end: number): Promise<vo
   await using _runner = run(log, views);
   await allStandAt(views, end);
 };
-
-test("every hour is reconciled once, even if it ended while the views were behind or no reconciler ran", async () => {
-  await using database = createSqliteDatabase();
-  await using views = database.connect();
-  // Of the hours that ended before the first reconciler, the last 24 count.
-  const hours: readonly Hour[] = [
-    "2026-11-19T10",
-    "2026-11-19T11",
-    ...[10, 11, 12, 13, 14, 15].map((hour) => `2026-11-20T${hour}`),
-  ];
-  const log = createArrayLog(
-    hours.map((hour, index) =>
-      messageOf(index + 1, { receivedAt: `${hour}:30:00.000Z`, event: simpleEvent(`evt_${index}`) }),
-    ),
-  );
-  await project(log, views, hours.length);
-  let isBehind = false;
-  const found: Hour[] = [];
-  const start = () =>
-    createReconciler({
-      views: { ...views, position: (name) => (isBehind ? Promise.resolve(0) : views.position(name)) },
-      log,
-      accepted: {
-        tenants: async () => ["acme"],
-        read: async (_tenant, asked) =>
-          new Map(asked.filter((hour) => hours.includes(hour)).map((hour) => [hour, 1])),
-      },
-      clock: () => new Date(now),
-      onHour: (balances) => void found.push(...balances.map(({ hour }) => hour)),
-      logger: silentLogger,
-    });
-  let now = "";
-  let reconciler = start();
-  const foundAt = async (time: string, stop = signal): Promise<readonly unknown[]> => {
-    now = `2026-11-${time}:00Z`;
-    return [await reconciler.look(stop), ...found.splice(0)];
-  };
-  const [, first, ...others] = hours;
-  expect(await foundAt("20T11:03")).toEqual(["reconciled", first, others[0]]);
-  isBehind = true;
-  expect(await foundAt("20T12:03")).toEqual(["behind"]);
-  expect(await foundAt("20T13:03")).toEqual(["behind"]);
-  isBehind = false;
-  expect(await foundAt("20T13:04")).toEqual(["reconciled", ...others.slice(1, 3)]);
-  reconciler = start();
-  expect(await foundAt("20T15:03", AbortSignal.abort())).toEqual(["reconciled"]);
-  expect(await foundAt("20T13:05")).toEqual(["nothing_new"]);
-  expect(await foundAt("20T15:03")).toEqual(["reconciled", ...others.slice(3, 5)]);
-  // First a clock that is a little behind the one before, then one that is days ahead.
-  expect(await foundAt("20T14:59")).toEqual(["nothing_new"]);
-  expect(await foundAt("25T00:00")).toEqual(["reconciled", ...others.slice(5)]);
-  expect(await foundAt("20T16:03")).toEqual(["reconciled", ...others]);
-});
 
 test("metrics show only the tenants of the last hour, even if it had none, and one state for each tenant that had events", async () => {
   await using database = createSqliteDatabase();
@@ -175,27 +122,6 @@ test("an event that a view has lost is named even if another record's event is n
   expect(balance?.differing.map(({ sequence }) => sequence)).toContain(3);
 });
 
-test("a refused record without a row is named once, with the code of its dead letter", async () => {
-  await using database = createSqliteDatabase();
-  await using views = database.connect();
-  const log = createArrayLog([
-    messageOf(1, { event: simpleEvent("evt_1") }),
-    messageOf(2, { event: simpleEvent("evt_1", { asset_id: "other" }) }),
-    messageOf(3, { event: simpleEvent("evt_3") }),
-  ]);
-  await project(log, views, 3);
-  const file = new DatabaseSync(database.path);
-  file.exec("DELETE FROM events");
-  file.close();
-  const accepted = { tenants: async () => [], read: async () => new Map() };
-  const [balance] = await reconcile({ views, log, accepted }, "acme", ["2026-11-20T10"]);
-  expect(balance?.differing.map(({ sequence, code }) => [sequence, code])).toEqual([
-    [1, "not_projected"],
-    [2, "event_id_conflict"],
-    [3, "not_projected"],
-  ]);
-});
-
 test("if the view has processed more of the hour than the log holds, missing events are named as far as the log goes", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
@@ -258,27 +184,4 @@ test("hours that overlap in the log each show their own refused records, however
     // One more: the record of the other hour that lies behind those that are named.
     { deadLetters: refusedAtEleven + 1, state: "refused", isComplete: false, codes: codes(100) },
   ]);
-});
-
-test("an hour without a count is not balanced but not counted, and no alarm; alone it leaves the balance open", async () => {
-  await using database = createSqliteDatabase();
-  await using views = database.connect();
-  const hours = ["2026-11-20T09", "2026-11-20T10"];
-  const log = createArrayLog(
-    hours.map((hour, index) =>
-      messageOf(index + 1, { receivedAt: `${hour}:00:00.000Z`, event: simpleEvent(`evt_${index}`) }),
-    ),
-  );
-  await project(log, views, hours.length);
-  const balances = (counts: Iterable<readonly [Hour, number]>) =>
-    reconcile({ views, log, accepted: { read: async () => new Map(counts) } }, "acme", hours);
-  const states = async (counts: Iterable<readonly [Hour, number]>) => {
-    const found = await balances(counts);
-    return [isBalanced(found), ...found.map(({ state, accepted }) => `${state} ${accepted}`)];
-  };
-  expect(await states([])).toEqual([null, "not_counted null", "not_counted null"]);
-  expect(await states([["2026-11-20T10", 1]])).toEqual([null, "not_counted null", "balanced 1"]);
-  expect(await states(hours.map((hour) => [hour, 1]))).toEqual([true, "balanced 1", "balanced 1"]);
-  expect(await states([["2026-11-20T10", 2]])).toEqual([false, "not_counted null", "missing_in_log 2"]);
-  expect(isBalanced([])).toBeNull();
 });

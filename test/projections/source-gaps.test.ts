@@ -1,6 +1,5 @@
 /** Which numbers of a source are missing, as the views say it: the result depends only on the set of numbers, however they arrived. */
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import { verifyView } from "../../src/views/kit/verify.ts";
@@ -85,36 +84,6 @@ const withViews = async (test: (views: ViewStore) => Promise<void>): Promise<voi
   for (const view of VIEWS) await views.open(view);
   await test(views);
 };
-
-test("gaps depend only on the set of numbers, for any order and for groups of any size", async () => {
-  const anyNumbers = fc.array(
-    fc.record<Numbered>({
-      source: fc.constantFrom("one", "two"),
-      number: fc.oneof(
-        fc.integer({ min: 1, max: 15 }),
-        fc.integer({ min: 1, max: 15 }).map((times) => times * 1_000_000_007),
-      ),
-      second: fc.integer({ min: 0, max: 9 }),
-    }),
-    { maxLength: 40 },
-  );
-  await fc.assert(
-    fc.asyncProperty(anyNumbers, fc.integer({ min: 1, max: 12 }), (all, size) =>
-      withViews(async (views) => {
-        await takeAll(views, all, size);
-        expect(inOrder(await gapsIn(views))).toEqual(inOrder(gapsOf(all)));
-        for (const source of new Set(all.map((each) => each.source))) {
-          const [row] = await views.load(SOURCES, [{ tenant: "acme", source_id: source }]);
-          const numbers = new Set(all.filter((each) => each.source === source).map(({ number }) => number));
-          const last = Math.max(...numbers);
-          const missing = last - numbers.size;
-          expect(row).toMatchObject({ last_number: last, received: numbers.size, missing });
-        }
-      }),
-    ),
-    { numRuns: 60 },
-  );
-});
 
 test("a view that took a number long after its gap began is verified without differences", async () => {
   const others = Array.from({ length: 8000 }, (_, index) => ({

@@ -2,21 +2,14 @@ import { describe, expect, test } from "bun:test";
 import postgres from "postgres";
 import { VIEW_WRITER_SILENT_MS_MAX } from "../../src/limits.ts";
 import { viewsRefused } from "../../src/service/view-place.ts";
-import { PROJECTIONS } from "../../src/views/registry.ts";
 import { createPostgresViews } from "../../src/views/store/postgres.ts";
 import { createConnection } from "../../src/views/store/postgres-connection.ts";
 import { type Row, type Table, TEXT } from "../../src/views/store/tables.ts";
 import { ViewsUnavailableError } from "../../src/views/store/unavailable.ts";
-import type {
-  DeadLetter,
-  ViewCommit,
-  ViewDefinition,
-  ViewStore,
-  Write,
-} from "../../src/views/store/view-store.ts";
+import type { ViewCommit, ViewDefinition, Write } from "../../src/views/store/view-store.ts";
 import { textIndexSuite } from "../suites/text-index.ts";
 import { viewStoreSuite } from "../suites/view-store.ts";
-import { noPostgresReason, startPostgres, testPostgres } from "../support/postgres.ts";
+import { noPostgresReason, testPostgres } from "../support/postgres.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 import { createPostgresDatabase } from "./postgres-database.ts";
@@ -40,16 +33,6 @@ const commitOf = (from: number, to: number, writes: readonly Write[]): ViewCommi
   deadLetters: [],
 });
 
-const LETTER: DeadLetter = {
-  projection: "notes",
-  sequence: 1,
-  tenant: "acme",
-  eventId: "evt_1",
-  code: "some_code",
-  detail: "some reason",
-  recordedAt: "2026-11-20T10:00:00.000Z",
-};
-
 const rejection = async (call: Promise<unknown>): Promise<string> => {
   const error = await call.then(
     () => undefined,
@@ -71,35 +54,6 @@ const setUp = async () => {
       await database[Symbol.asyncDispose]();
     },
   };
-};
-
-/** A store behind a proxy, and the messages of its writer to the server. */
-const throughProxy = async (url: string) => {
-  const said: string[] = [];
-  const proxy = await startProxy(Number(new URL(url).port), (bytes) => void said.push(...messagesIn(bytes)));
-  const far = new URL(url);
-  far.port = String(proxy.port);
-  const store = createPostgresViews({ url: far.href });
-  return {
-    store,
-    said,
-    [Symbol.asyncDispose]: async () => {
-      proxy[Symbol.dispose]();
-      await store.close();
-    },
-  };
-};
-
-/** Messages of a client, each with its kind in front: S ends a statement with values. The first message has no kind and is left out. */
-const messagesIn = (bytes: Buffer): readonly string[] => {
-  const messages: string[] = [];
-  let start = bytes[0] === 0 ? bytes.readUInt32BE(0) : 0;
-  while (start + 5 <= bytes.length) {
-    const end = start + 1 + bytes.readUInt32BE(start + 1);
-    messages.push(bytes.toString("latin1", start, start + 1) + bytes.toString("latin1", start + 5, end));
-    start = end;
-  }
-  return messages;
 };
 
 const ownTests = (): void => {
@@ -132,29 +86,6 @@ const ownTests = (): void => {
     expect(await store.load(NOTES, [{ tenant: "acme", key: "a" }])).toEqual([note("a")]);
   });
 
-  test("while the server is away calls reject, and they work when it is back", async () => {
-    await using server = await startPostgres();
-    await using database = await server.createDatabase();
-    await using store = createPostgresViews({ url: database.url });
-    await store.open(VIEW);
-    await store.commit(commitOf(0, 1, [insert(note("a"))]));
-    const calls: ((store: ViewStore) => Promise<unknown>)[] = [
-      ({ position }) => position("notes"),
-      ({ load }) => load(NOTES, [{ tenant: "acme", key: "a" }]),
-      ({ commit }) => commit(commitOf(1, 2, [insert(note("b"))])),
-      ({ open }) => open(VIEW),
-    ];
-    await server.crash();
-    await using late = createPostgresViews({ url: database.url });
-    for (const call of calls) {
-      for (const each of [store, late]) await rejection(call(each));
-    }
-    await server.start();
-    for (const call of calls) await call(store);
-    expect(await store.position("notes")).toBe(2);
-    expect(await late.open(VIEW)).toBe("kept");
-  });
-
   test("a row that is too large for an index is refused for good, and not tried again forever", async () => {
     await using at = await setUp();
     // Random, because PostgreSQL compresses repetitions.
@@ -185,14 +116,6 @@ const ownTests = (): void => {
     for (const text of texts) expect(text).not.toContain(SECRET);
   });
 
-  test("the tables of every projection can be made, dropped and rebuilt", async () => {
-    await using at = await setUp();
-    for (const view of PROJECTIONS) {
-      expect(await at.store.open(view)).toBe("made");
-      expect(await at.store.open({ ...view, version: view.version + 1 })).toBe("made_again");
-    }
-  });
-
   test("a database whose encoding cannot hold every text is refused", async () => {
     await using database = await (await testPostgres()).createDatabase({ encoding: "LATIN1" });
     await using store = createPostgresViews({ url: database.url });
@@ -210,54 +133,6 @@ const ownTests = (): void => {
       .open(VIEW)
       .catch((error: unknown) => viewsRefused(error, { databaseUrl: url.href, dataDir: "./data" }));
     expect(String(refused)).toMatch(/permission denied for schema public\. .*own the database.*REASSIGN/);
-  });
-
-  test("a transaction in which a statement failed does not count as committed, and leaves nothing to the next one", async () => {
-    await using at = await setUp();
-    const connection = createConnection(at.url);
-    const write = (key: string) => `INSERT INTO notes VALUES ('acme', '${key}', '')`;
-    const lost = connection.transaction(async (run) => {
-      await run(write("a"));
-      await rejection(run("SELECT 1 / 0"));
-      return { result: undefined, keep: true };
-    });
-    expect(await rejection(lost)).toContain("not committed");
-    await connection.transaction(async (run) => ({ result: await run(write("b")), keep: true }));
-    expect((await connection.run("SELECT key FROM notes")).rows.map(({ key }) => key)).toEqual(["b"]);
-    expect(connection.waiting).toBe(0);
-    await connection.close();
-  });
-
-  test("a statement that fails in the middle of its rows does not affect the rows of the next one", async () => {
-    await using at = await setUp();
-    const connection = createConnection(at.url);
-    const numbers = "SELECT n FROM generate_series(1, 3) n";
-    expect(await rejection(connection.run("SELECT 1 / (3 - n) FROM generate_series(1, 9) n"))).toContain(
-      "22012",
-    );
-    const { rows } = await connection.run(numbers);
-    expect([rows.length, Object.keys(rows)]).toEqual([3, ["0", "1", "2"]]);
-    expect(rows.map(({ n }) => n)).toEqual([1, 2, 3]);
-    await connection.close();
-  });
-
-  test("a start asks once for each existing view, and a server that takes no writes still refuses it", async () => {
-    await using at = await setUp();
-    {
-      await using far = await throughProxy(at.url);
-      const { store, said } = far;
-      await store.open(VIEW);
-      said.length = 0;
-      expect(await store.open(VIEW)).toBe("kept");
-      expect(said.filter((message) => message.startsWith("Q"))).toEqual([]);
-    }
-    const { run } = await testPostgres();
-    const name = new URL(at.url).pathname.slice(1);
-    await run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    await using late = createPostgresViews({ url: at.url });
-    expect(await rejection(late.open(VIEW))).toContain("read-only transaction");
-    await run(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
-    expect(await late.open(VIEW)).toBe("kept");
   });
 
   test("reads continue on existing connections if the server accepts no further one", async () => {
@@ -290,50 +165,6 @@ const ownTests = (): void => {
       expect([await reads(), await reads(), await reads()]).toEqual([true, true, true]);
     }
     await run(`DROP ROLE ${role}`);
-  });
-
-  test("closing ends every connection, even if the server accepted some and refused others", async () => {
-    await using database = await (await testPostgres()).createDatabase();
-    const { run } = await testPostgres();
-    const role = `few_${Math.random().toString(36).slice(2)}`;
-    await run(`CREATE ROLE ${role} LOGIN PASSWORD 'p' CONNECTION LIMIT 2`);
-    const url = new URL(database.url);
-    [url.username, url.password] = [role, "p"];
-    const connections = async () => {
-      const [row] = await run(`SELECT count(*) FROM pg_stat_activity WHERE usename = '${role}'`);
-      return Number(row?.count);
-    };
-    for (let round = 0; round < 5; round++) {
-      const store = createPostgresViews({ url: url.href });
-      const refused = rejection(Promise.all(["a", "b", "c", "d", "e", "f", "g"].map(store.position)));
-      expect(await refused).toContain("too many connections");
-      await store.close();
-      await until("nobody is connected", async () => (await connections()) === 0);
-    }
-    await run(`DROP ROLE ${role}`);
-  });
-
-  test("snapshots one after another use one connection, which stays; closing ends it, and those of other snapshots", async () => {
-    await using at = await setUp();
-    const { run } = await testPostgres();
-    const name = new URL(at.url).pathname.slice(1);
-    const connections = async () => {
-      const ours = `datname = '${name}' AND application_name = 'prooftrail'`;
-      const sql = `SELECT pid FROM pg_stat_activity WHERE ${ours} ORDER BY backend_start`;
-      return (await run(sql)).map(({ pid }) => Number(pid));
-    };
-    const looking = () => at.store.snapshot(VIEW, connections);
-    const first = await looking();
-    expect(await connections()).toEqual(first);
-    expect(await looking()).toEqual(first);
-    const another = await at.store.snapshot(VIEW, looking);
-    expect(another.slice(0, -1)).toEqual(first);
-    await until("the other one has gone", async () => (await connections()).length === first.length);
-    await at.store.snapshot(VIEW, async () => {
-      await at.store.close();
-      await until("only who looks is left", async () => (await connections()).length === 1);
-    });
-    await until("nobody is connected", async () => (await connections()).length === 0);
   });
 
   test("a rebuilt view replaces one that is searched all the time, and neither waits for the other's lock", async () => {
@@ -393,30 +224,6 @@ const ownTests = (): void => {
     expect(await rejection(store.snapshot(VIEW, async () => 1))).toContain("lost");
   });
 
-  test("a view of an earlier version is rebuilt while it is searched, and neither waits for the other's lock", async () => {
-    const { createDatabase, run: runAs } = await testPostgres();
-    await using database = await createDatabase();
-    await using store = createPostgresViews({ url: database.url });
-    const view: ViewDefinition = { ...VIEW, textIndexes: [{ name: "note_words" }] };
-    await store.open(view);
-    // The order in which earlier versions locked them.
-    const tables = JSON.stringify(["notes", "note_words"]);
-    await runAs(`UPDATE views SET tables = '${tables}'`, new URL(database.url).pathname.slice(1));
-    const [searcher, looker] = [createConnection(database.url), createConnection(database.url)];
-    const isWaitedFor = async (): Promise<boolean> =>
-      (await looker.run("SELECT pid FROM pg_locks WHERE NOT granted")).rows.length > 0;
-    const { opening } = await searcher.transaction(async (run) => {
-      await run("SELECT 1 FROM note_words");
-      const opening = store.open({ ...view, version: 2 });
-      opening.catch(() => undefined);
-      await until("it waits for the search", isWaitedFor);
-      await run("SELECT 1 FROM notes");
-      return { result: { opening }, keep: true };
-    });
-    expect(await opening).toBe("made_again");
-    for (const connection of [searcher, looker]) await connection.close();
-  });
-
   test("reading makes nothing in a database in which nobody has opened views", async () => {
     const { createDatabase, run } = await testPostgres();
     await using database = await createDatabase();
@@ -468,63 +275,6 @@ const ownTests = (): void => {
     ends.resolve();
     await rejection(held);
     await gone.close();
-  });
-
-  test("a commit to many tables takes few messages", async () => {
-    await using at = await setUp();
-    const tables = Array.from({ length: 20 }, (_, index) => ({ ...NOTES, name: `notes${index}` }));
-    const view = { name: "many", version: 1, tables };
-    await at.store.open(view);
-    await using far = await throughProxy(at.url);
-    const commit = (from: number) =>
-      far.store.commit({
-        views: [view],
-        from,
-        to: from + 1,
-        writes: tables.map((table) => ({ kind: "insert", table, row: note(`k${from}`) }) as const),
-        deadLetters: [LETTER],
-      });
-    expect(await commit(0)).toEqual({ kind: "committed" });
-    const seen = far.said.length;
-    expect(await commit(1)).toEqual({ kind: "committed" });
-    // The lock, the position, and all rows together, between BEGIN and COMMIT.
-    expect(far.said.slice(seen).filter((message) => message.startsWith("S"))).toHaveLength(3);
-  });
-
-  test("a writer whose table has gone with another version gets that as its result", async () => {
-    await using at = await setUp();
-    await using late = createPostgresViews({ url: at.url });
-    await at.store.open({ ...VIEW, version: 2, tables: [{ ...NOTES, name: "other_notes" }] });
-    const superseded = { kind: "superseded", view: "notes", position: 0 };
-    expect(await late.commit(commitOf(0, 1, [insert(note("a"))]))).toMatchObject(superseded);
-    const revision = { views: [VIEW], expected: [], writes: [insert(note("a"))] };
-    expect(await late.revise(revision)).toEqual({ kind: "outdated" });
-    const connection = createConnection(at.url);
-    for (const sql of ["SELECT note FROM notes", "SELECT note FROM views"])
-      await expect(connection.run(sql)).rejects.toBeInstanceOf(ViewsUnavailableError);
-    await connection.close();
-  });
-
-  test("a connection that was opened while the database took no writes is not kept: the writer connects again", async () => {
-    await using at = await setUp();
-    const { run } = await testPostgres();
-    const database = new URL(at.url).pathname.slice(1);
-    await run(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
-    await using late = createPostgresViews({ url: at.url });
-    try {
-      expect(await late.open(VIEW).catch(String)).toContain("read-only transaction");
-    } finally {
-      await run(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
-    }
-    expect(await late.open(VIEW)).toBe("kept");
-    expect(await late.commit(commitOf(0, 1, [insert(note("a"))]))).toEqual({ kind: "committed" });
-  });
-
-  test("after closing, calls reject", async () => {
-    await using at = await setUp();
-    await at.store.close();
-    expect(await rejection(at.store.position("notes"))).toContain("closed");
-    await at.store.close();
   });
 };
 

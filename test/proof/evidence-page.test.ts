@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDuties } from "../../src/api/evidence/duties.ts";
-import { type SummaryParts, summaryPage, timelineRow } from "../../src/api/evidence/summary-page.ts";
+import { type SummaryParts, summaryPage } from "../../src/api/evidence/summary-page.ts";
 import { caseOf } from "../../src/law/cases/case.ts";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX } from "../../src/limits.ts";
@@ -119,21 +119,6 @@ test("a name that reverses text direction or closes a tag is shown as text, and 
   const page = summaryPage({ ...PARTS, filter: { assetIds: ["a\u202e</style><script>b\u0000"] } });
   expect(page).toContain("a\\u{202e}&lt;/style&gt;&lt;script&gt;b\\u{0}");
   expect(page).not.toContain("<script");
-});
-
-test("the page keeps only what it shows of an event, however large the event is", () => {
-  const record = { sequence: 100, leafIndex: 40 };
-  const text = JSON.stringify({
-    ...event(0),
-    metadata: { note: "n".repeat(1000) },
-    tags: { team: "credit" },
-  });
-  const receivedAt = "2026-11-20T10:00:01.512Z";
-  expect(timelineRow(record, { receivedAt, eventText: text })).toEqual({
-    ...record,
-    receivedAt,
-    event: event(0),
-  });
 });
 
 test("the page does not say that a record without an event has expired, because somebody else may have written it into the log", () => {

@@ -389,17 +389,6 @@ describe("a bundle", () => {
     expect(idsIn(ofCase.files)).toEqual(["evt_decided"]);
   });
 
-  test("the page tells people what the bundle is, and no name can inject anything into it", async () => {
-    const { files } = await bundle(acme);
-    const page = textOf(files, "summary.html");
-    expect(page).toContain("=chat &lt;script&gt;");
-    expect(page).toContain("Credit &lt;b&gt;risk&lt;/b&gt; team");
-    expect(page).toContain("none is recorded");
-    expect(page).toContain("overdue");
-    expect(page).toContain("Notice before the decision, Explanation, Answer to the objection");
-    expect(page).not.toMatch(/<script|<link|<img|https?:|@import|url\(/);
-  });
-
   test("the page is in the language that was asked for, and a language that it has not is refused", async () => {
     const korean = textOf((await bundle(acme, "lang=ko")).files, "summary.html");
     expect(korean).toContain('<html lang="ko">');
@@ -437,36 +426,6 @@ describe("a bundle", () => {
     }
     const { json } = await service.call("/v1/decisions/dec_told", { key });
     expect(json.data).toMatchObject({ missing: [], notice_linked_by: "subject" });
-  });
-
-  test("the timeline of a case names the rule that links each event, and says of one that no rule links it", async () => {
-    const key = await service.makeKey("linking");
-    const about = (id: string, event_type: string, metadata: object) =>
-      event({ event_id: `evt_${id}`, event_type, correlation_id: "call", metadata });
-    await send(key, [
-      about("one", "decision.automated_decision_made", { decision_id: "dec_one" }),
-      about("two", "decision.automated_decision_made", { decision_id: "dec_two" }),
-      about("objection", "objection.received", { decision_id: "dec_one", objection_id: "obj_one" }),
-      about("heard", "objection.acknowledged", {}),
-      about("answer", "objection.resolved", { objection_id: "obj_one", resolution: "upheld" }),
-      about("loose", "decision.explanation_provided", {}),
-    ]);
-    const page = textOf((await bundle(key, "correlation_id=call")).files, "summary.html");
-    const rows = page
-      .slice(page.indexOf('<h2 id="timeline">'), page.indexOf('<h2 id="people">'))
-      .split("<tr>");
-    const linkOf = (id: string) =>
-      /data-label="Linked">(.*?)<\/td>/.exec(
-        rows.find((row) => row.replaceAll("<wbr>", "").includes(`evt_${id}<`)) ?? "",
-      )?.[1];
-    expect(["one", "two", "objection", "heard", "answer", "loose"].map(linkOf)).toEqual([
-      "by the decision it names",
-      "by the decision it names",
-      "by the decision it names",
-      "by its case",
-      "by the objection it names",
-      "<strong>not linked</strong>",
-    ]);
   });
 
   test("a bundle names only paths that exist, even if it shows the first rows only", async () => {
@@ -535,20 +494,6 @@ describe("a bundle", () => {
     // The system's log is a log like every other.
     expect(factsOf(await verify((await bundle(reader)).bytes))).toMatchObject({
       tenant: "prooftrail-system",
-    });
-  });
-
-  test("a bundle says how many leaves it has, and names the first and the last", async () => {
-    const { files } = await bundle(acme, "asset_id=credit_model");
-    expect(manifestOf(files)).toMatchObject({
-      tenant: "acme",
-      asset_id: "credit_model",
-      records: 4,
-      withheld: 0,
-      complete_range: false,
-      first: { leaf_index: 0 },
-      last: { leaf_index: 3 },
-      made_by: acme.split("_")[1],
     });
   });
 });

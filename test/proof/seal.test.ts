@@ -1,6 +1,5 @@
 /** Sealing on a real stream of checkpoints: what is signed, and above all what is not signed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { SEAL_TREES_PER_LOOK } from "../../src/limits.ts";
 import { createCheckpointStream } from "../../src/nats/checkpoint-stream.ts";
 import type { CheckpointStore } from "../../src/proof/checkpoint-store.ts";
 import { verifierKeys } from "../../src/proof/key-lines.ts";
@@ -296,16 +295,6 @@ test("the sealer seals each tree that grew, and retries a tree that it could not
   expect(await opened("two", ringOf(OLD))).toMatchObject({ kind: "opened", checkpoint: { size: 2 } });
 });
 
-test("public keys are kept for verifiers, each once", async () => {
-  const ring = ringOf(`${NEW} ${OLD}`);
-  const { publicKeys } = ring;
-  for (const keys of [ring, ring]) await publishKeys(checkpoints, keys);
-  const kept = await checkpoints.publicKeys();
-  expect(kept.map((key) => Buffer.from(key).toString("hex")).sort()).toEqual(
-    publicKeys.map(({ bytes }) => Buffer.from(bytes).toString("hex")).sort(),
-  );
-});
-
 test("when several installations publish their first keys at once, one succeeds, and the others publish none", async () => {
   await using fresh = await startTestLog();
   const store = await createCheckpointStream(fresh.connection);
@@ -370,15 +359,6 @@ const sealerOf = (state: {
 };
 
 const grownTree = (tenant: string, lastSequence: number): GrownTree => ({ tenant, size: 1, lastSequence });
-
-test("one look seals more trees than one question returns", async () => {
-  const grown = Array.from({ length: SEAL_TREES_PER_LOOK + 1 }, (_, index) =>
-    grownTree(`t${index}`, index + 1),
-  );
-  const { sealer, sealed } = sealerOf({ grown });
-  await sealer.look();
-  expect(sealed).toHaveLength(SEAL_TREES_PER_LOOK + 1);
-});
 
 test("if another sealer signed first, the tree is looked at again, because the other may have signed less", async () => {
   const state = { grown: [grownTree("acme", 1)], isOvertaken: true };

@@ -380,33 +380,6 @@ export const coverageSuite = (name: "SQLite" | "PostgreSQL", create: CreateDatab
       for (const limit of [1, 2, 3, 7]) expect(await covered(events, NOW, limit)).toEqual(whole);
     });
 
-    test("the pages from the last to the first make the same list", async () => {
-      await using database = await create(COVERAGE_VIEWS);
-      await using views = database.connect();
-      const events = ["a", "b"].flatMap((asset_id) => [
-        event(`m${asset_id}`, MADE, "2026-11-17T10:00:00Z", { asset_id }),
-        event(`o${asset_id}`, "ai_inference", NOW, { asset_id, outcome_hash: hash("1") }),
-      ]);
-      await project(
-        views,
-        events.map((each, index) => messageOf(index + 1, { event: each })),
-        4,
-      );
-      const all = async (order: "asc" | "desc", limit: number) => {
-        const found: string[] = [];
-        for (let cursor: string | null | undefined; cursor !== null; ) {
-          const page = await readCoverage(views, "acme", { anyOf: [[]], order, limit, cursor });
-          if (page.kind !== "page") throw new Error(page.kind);
-          found.push(...page.rows.map(({ asset_id, law, duty }) => `${asset_id} ${law} ${duty}`));
-          cursor = page.nextCursor;
-        }
-        return found;
-      };
-      const inOrder = await all("asc", 100);
-      expect(inOrder.length).toBeGreaterThan(4);
-      for (const limit of [1, 2, 100]) expect(await all("desc", limit)).toEqual(inOrder.toReversed());
-    });
-
     test("a forged cursor is refused, unless it has the three texts of a place", async () => {
       await using database = await create(COVERAGE_VIEWS);
       await using views = database.connect();

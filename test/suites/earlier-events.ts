@@ -4,7 +4,6 @@ import { findEarlier } from "../../src/views/events/earlier.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
 import { tombstoneWrites } from "../../src/views/events/expiry.ts";
 import { EVENTS } from "../../src/views/events/tables.ts";
-import { EVENT_IDS_PER_QUERY } from "../../src/views/kit/limits.ts";
 import type { ViewStore } from "../../src/views/store/view-store.ts";
 import { base, eventsView } from "./events-search.ts";
 import type { ViewDatabase } from "./view-store.ts";
@@ -46,29 +45,6 @@ export const earlierEventsSuite = (
       expect(await find("acme", [...IDS, "evt_theirs", "evt_new", "evt_plain"])).toEqual(new Map(sequences));
       expect(await find("globex", ["evt_theirs", "evt_plain"])).toEqual(new Map([["evt_theirs", 6]]));
       expect(await find("acme", [])).toEqual(new Map());
-    });
-
-    test("a batch is looked up with few questions", async () => {
-      const ids = Array.from({ length: 2 * EVENT_IDS_PER_QUERY + 1 }, (_, index) => `evt_${index}`);
-      const sent = ids.filter((_, index) => index % 2 === 0);
-      await using at = await eventsView(create, recordsOf(sent));
-      let questions = 0;
-      const views: Pick<ViewStore, "select" | "position"> = {
-        position: at.views.position,
-        select: (query) => {
-          questions++;
-          return at.views.select(query);
-        },
-      };
-      const found = await findEarlier({
-        views,
-        tenant: "acme",
-        eventIds: ids,
-        upTo: sent.length,
-        timeoutMs: 0,
-      });
-      expect(found).toEqual(new Map(sent.map((id, index) => [id, index + 1])));
-      expect(questions).toBe(3);
     });
 
     test("a view that is behind, or that replaced another one meanwhile, gives no answer", async () => {

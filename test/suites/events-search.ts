@@ -85,51 +85,22 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
 
   describe(`searching events in ${name}`, () => {
     test("each filter finds the events that have the value, and no others", async () => {
+      const of = (number: number, members: object, tenant = "acme") => ({
+        tenant,
+        event: { ...base, event_id: `evt_${number}`, ...members },
+      });
+      const metadata = { user_id_hash: hash("a"), legal_bases: ["y"] };
       await using at = await viewOf([
-        {
-          event: {
-            ...base,
-            event_id: "evt_1",
-            asset_id: "a.b c",
-            risk_tier: "high",
-            correlation_id: "case-1",
-          },
-        },
-        {
-          event: {
-            ...base,
-            event_id: "evt_2",
-            event_type: "decision.decision_reversed",
-            correlation_id: "case-2",
-          },
-        },
-        {
-          event: {
-            ...base,
-            event_id: "evt_3",
-            event_type: "objection",
-            trace_id: "T1",
-            legal_bases: ["x", "y"],
-          },
-        },
-        {
-          event: {
-            ...base,
-            event_id: "evt_4",
-            subject_hash: hash("A"),
-            tags: { team: "credit", n: 1, on: true },
-          },
-        },
-        {
-          event: {
-            ...base,
-            event_id: "evt_5",
-            metadata: { user_id_hash: hash("a"), legal_bases: ["y"] },
-            tags: { team: "risk" },
-          },
-        },
-        { tenant: "globex", event: { ...base, event_id: "evt_1", asset_id: "a.b c", risk_tier: "high" } },
+        of(1, { asset_id: "a.b c", risk_tier: "high", correlation_id: "case-1" }),
+        of(2, { event_type: "decision.decision_reversed", correlation_id: "case-2" }),
+        of(3, { event_type: "objection", trace_id: "T1", legal_bases: ["x", "y"] }),
+        of(4, { subject_hash: hash("A"), tags: { team: "credit", n: 1, on: true } }),
+        of(5, { metadata, tags: { team: "risk" } }),
+        of(1, { asset_id: "a.b c", risk_tier: "high" }, "globex"),
       ]);
+      const tagged = (...tags: readonly (readonly [key: string, value: string])[]): Partial<EventFilter> => ({
+        tags: tags.map(([key, value]) => ({ key, value })),
+      });
       const cases: readonly (readonly [Partial<EventFilter>, number[]])[] = [
         [{}, [1, 2, 3, 4, 5]],
         [{ assetId: "a.b c" }, [1]],
@@ -144,35 +115,11 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
         [{ legalBasis: "y" }, [3, 5]],
         [{ subjectHash: hash("a") }, [4, 5]],
         [{ subjectHash: hash("A") }, [4, 5]],
-        [{ tags: [{ key: "team", value: "credit" }] }, [4]],
-        [{ tags: [{ key: "n", value: "1" }] }, [4]],
-        [
-          {
-            tags: [
-              { key: "on", value: "true" },
-              { key: "team", value: "credit" },
-            ],
-          },
-          [4],
-        ],
-        [
-          {
-            tags: [
-              { key: "on", value: "true" },
-              { key: "on", value: "true" },
-            ],
-          },
-          [4],
-        ],
-        [
-          {
-            tags: [
-              { key: "team", value: "credit" },
-              { key: "team", value: "risk" },
-            ],
-          },
-          [],
-        ],
+        [tagged(["team", "credit"]), [4]],
+        [tagged(["n", "1"]), [4]],
+        [tagged(["on", "true"], ["team", "credit"]), [4]],
+        [tagged(["on", "true"], ["on", "true"]), [4]],
+        [tagged(["team", "credit"], ["team", "risk"]), []],
         [{ legalBasis: "y", tags: [{ key: "team", value: "risk" }], subjectHash: hash("a") }, [5]],
         [{ eventGroup: "decision", riskTier: "high", correlationId: "case-1" }, [1]],
         [{ eventGroup: "decision", riskTier: "high", correlationId: "case-2" }, []],
@@ -245,16 +192,13 @@ export const eventsSearchSuite = (name: string, create: CreateDatabase): void =>
       const expected = {
         sequence: 1,
         tenant: "acme",
-        receivedAt: "2026-11-20T10:00:00.120Z",
         eventId: "evt_1",
+        receivedAt: "2026-11-20T10:00:00.120Z",
         requestId: "0198c0de-0000-7000-8000-000000000000",
         eventText: sent,
       };
       expect((await search(at.views, {})).rows).toEqual([expected]);
-      expect(await findEvent(at.views, "acme", "evt_1")).toEqual({
-        kind: "stored",
-        ...expected,
-      });
+      expect(await findEvent(at.views, "acme", "evt_1")).toEqual({ kind: "stored", ...expected });
     });
 
     test("an event is found by its id in the tenant that sent it, and a UUID in any letter case", async () => {

@@ -3,10 +3,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eventFacts } from "../../src/event/facts.ts";
 import { readSearchText, type SearchWords } from "../../src/event/search-text.ts";
-import type { EventFilter } from "../../src/views/events/queries.ts";
 import { eventWords } from "../../src/views/events/words.ts";
 import type { RecordParts } from "../projections/records.ts";
-import { base, eventsView, hash, sequences, textOf } from "./events-search.ts";
+import { base, eventsView, sequences, textOf } from "./events-search.ts";
 import type { CreateDatabase } from "./view-store.ts";
 
 const TEXT_PARTS = [
@@ -102,51 +101,6 @@ export const eventsWordsSuite = (name: string, create: CreateDatabase): void => 
         });
       expect(await sequences(at.views, { text: textOf("dec_42") }, "globex")).toEqual([4]);
       expect(await sequences(at.views, { text: textOf("cred*") }, "globe")).toEqual([]);
-    });
-
-    test("words together with every other filter find the events that all of them find", async () => {
-      const metadata = { note: "rare", legal_bases: ["y"], user_id_hash: hash("a") };
-      const same = {
-        event_type: "objection",
-        risk_tier: "high",
-        correlation_id: "c-1 x",
-        trace_id: "t",
-        metadata,
-      };
-      const many = Object.fromEntries(
-        Array.from({ length: 16 }, (_, index) => [`k${index}`, `v ${index}.a-b-c-d-e`]),
-      );
-      await using at = await viewOf([
-        { event: { ...base, ...same, event_id: "evt_1", tags: many } },
-        // More words than an event is indexed by: those of the filters are kept first.
-        {
-          event: {
-            ...base,
-            ...same,
-            event_id: "evt_2",
-            tags: many,
-            metadata: {
-              ...metadata,
-              more: Array.from({ length: 5000 }, (_, index) => `w${index}`).join(" "),
-            },
-          },
-        },
-        { event: { ...base, event_id: "evt_3", metadata: { note: "rare" } } },
-      ]);
-      const filters: Partial<EventFilter>[] = [
-        { assetId: base.asset_id, eventType: "objection", correlationId: "c-1 x" },
-        { eventGroup: "legacy" },
-        { riskTier: "high", legalBasis: "y", subjectHash: hash("A"), traceId: "t" },
-        { tags: Object.entries(many).map(([key, value]) => ({ key, value })) },
-        { from: base.timestamp, eventGroup: "legacy", tags: [{ key: "k3", value: "v 3.a-b-c-d-e" }] },
-      ];
-      for (const filter of filters) {
-        expect(await sequences(at.views, { ...filter, text: textOf("rare") })).toEqual([1, 2]);
-        expect(await sequences(at.views, { ...filter, text: textOf("none") })).toEqual([]);
-      }
-      expect(await sequences(at.views, { text: textOf("w1") })).toEqual([2]);
-      expect(await sequences(at.views, { text: textOf("rare w4999") })).toEqual([]);
-      expect(await sequences(at.views, { eventGroup: "decision", text: textOf("rare") })).toEqual([3]);
     });
 
     /**

@@ -13,7 +13,6 @@ import { casesProjection } from "../../src/views/cases/evolve.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
 import { findEvent, searchEvents } from "../../src/views/events/queries.ts";
 import { EVENTS } from "../../src/views/events/tables.ts";
-import { walkEvents } from "../../src/views/events/walk.ts";
 import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import { createExpiryWorker } from "../../src/views/kit/expiry.ts";
 import { EXPIRY_INTERVAL_MS, EXPIRY_ROWS_PER_COMMIT_MAX } from "../../src/views/kit/limits.ts";
@@ -194,6 +193,13 @@ const signal = new AbortController().signal;
 
 export const expirySuite = (name: string, create: CreateDatabase): void => {
   const sceneOf = async (records: readonly RecordParts[]) => createScene(await create(VIEWS), records);
+  /** All events of it are due, unless a hold or a law keeps them. */
+  const dueScene = async (records: readonly RecordParts[]) => {
+    const scene = await sceneOf(records);
+    scene.setPolicy(SHORT);
+    scene.setNow(YEAR_MS);
+    return scene;
+  };
 
   describe(`expiry in ${name}`, () => {
     /** The tombstone shows nothing anyway. So another row is put at the sequence of the event; a search would find it if the words were still there. */
@@ -252,15 +258,6 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect(await scene.views.position("events")).toBe(10);
     });
 
-    test("without a policy, or with a policy without a maximum, nothing expires", async () => {
-      await using scene = await sceneOf(many(3));
-      scene.setNow(100 * YEAR_MS);
-      expect(await scene.expire()).toEqual({ kind: "finished", expired: 0 });
-      scene.setPolicy({ minimum_days: 184 });
-      expect(await scene.expire()).toEqual({ kind: "finished", expired: 0 });
-      expect(await scene.shown()).toHaveLength(3);
-    });
-
     test("only the identity of an expired event is left: no filter finds it, and a read by id gives its place in the log", async () => {
       const members = {
         risk_tier: "low",
@@ -270,12 +267,10 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
         legal_bases: ["x"],
         tags: { team: "credit" },
       };
-      await using scene = await sceneOf([
+      await using scene = await dueScene([
         event("gone", members),
         { ...event("stays", members), tenant: "globex" },
       ]);
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
       expect(await scene.expire()).toEqual({ kind: "finished", expired: 1 });
       const [row] = await scene.views.load(EVENTS, [{ tenant: "acme", event_id: "evt_gone" }]);
       expect(row).toEqual({
@@ -321,14 +316,12 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
     });
 
     test("a hold on an asset keeps all its events until the hold is released", async () => {
-      await using scene = await sceneOf([
+      await using scene = await dueScene([
         event("a", { asset_id: "held" }),
         event("b"),
         event("c", { asset_id: "held2" }),
       ]);
-      scene.setPolicy(SHORT);
       scene.hold({ asset_id: "held" });
-      scene.setNow(YEAR_MS);
       await scene.expire();
       expect(await scene.shown()).toEqual(["a"]);
       scene.hold({ asset_id: "held" }, "second");
@@ -342,7 +335,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
 
     test("a hold on a case keeps everything that belongs to it, including indirect members and more events than a case keeps", async () => {
       const beyond = CASE_FACTS_MAX + 20;
-      await using scene = await sceneOf([
+      await using scene = await dueScene([
         event("made", { correlation_id: "c1", metadata: { decision_id: "d1" } }),
         event("objection", {
           event_type: "objection.received",
@@ -353,9 +346,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
         event("stranger", { correlation_id: "c2", metadata: { decision_id: "d2" } }),
         event("alone"),
       ]);
-      scene.setPolicy(SHORT);
       scene.hold({ correlation_id: "c1" });
-      scene.setNow(YEAR_MS);
       expect(await scene.expire()).toEqual({ kind: "finished", expired: 2 });
       expect(await scene.shown()).toHaveLength(3 + beyond);
       scene.release();
@@ -365,9 +356,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
     test.each(["hold", "policy"])(
       "a %s that is set while events expire counts from the next transaction on",
       async (what) => {
-        await using scene = await sceneOf(many(3 * EXPIRY_ROWS_PER_COMMIT_MAX));
-        scene.setPolicy(SHORT);
-        scene.setNow(YEAR_MS);
+        await using scene = await dueScene(many(3 * EXPIRY_ROWS_PER_COMMIT_MAX));
         const onExpired = (): void =>
           what === "hold"
             ? scene.hold({ asset_id: "credit_model" })
@@ -380,9 +369,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
     );
 
     test("while the holds cannot be read, nothing expires", async () => {
-      await using scene = await sceneOf(many(3));
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
+      await using scene = await dueScene(many(3));
       scene.setReachable(false);
       await expect(scene.expire()).rejects.toThrow("away");
       expect(await scene.shown()).toHaveLength(3);
@@ -395,9 +382,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
         begin: async () => "2026-01-01T00:00:00.000Z",
         read: async () => new Map([["2026-11-20T10", 4]]),
       };
-      await using scene = await sceneOf(many(2));
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
+      await using scene = await dueScene(many(2));
       await scene.expire();
       const asset = { tenant: "acme", asset_id: "credit_model" };
       const [before] = await scene.views.load(ASSETS, [asset]);
@@ -418,13 +403,11 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
 
     test("a view that is rebuilt beside expired events counts them as before", async () => {
       const members = { correlation_id: "c1", outcome_hash: `sha256:${"a".repeat(64)}` };
-      await using scene = await sceneOf([
+      await using scene = await dueScene([
         ...many(3, members),
         event("audit", { ...members, event_type: "assessment.impact_assessment_completed" }),
         event("0", members),
       ]);
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
       const rowsOf = (projection: Projection) =>
         scene.views.snapshot(projection, async (snapshot) => {
           const rows: Row[] = [];
@@ -462,25 +445,8 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       expect((await worker.look(signal)).kind).toBe("finished");
     });
 
-    test("if a pass is stopped in the middle, another process continues at once", async () => {
-      await using scene = await sceneOf(many(3 * EXPIRY_ROWS_PER_COMMIT_MAX + 7));
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
-      const stopping = new AbortController();
-      const stopped = scene.worker({ onExpired: () => stopping.abort() });
-      expect((await stopped.look(stopping.signal)).kind).toBe("interrupted");
-      expect(await scene.shown()).toHaveLength(2 * EXPIRY_ROWS_PER_COMMIT_MAX + 7);
-      const other = scene.worker();
-      expect(await other.look(signal)).toEqual({
-        kind: "finished",
-        expired: 2 * EXPIRY_ROWS_PER_COMMIT_MAX + 7,
-      });
-    });
-
     test("if a process is killed in the middle of a pass, another one continues at once", async () => {
-      await using scene = await sceneOf(many(3 * EXPIRY_ROWS_PER_COMMIT_MAX));
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
+      await using scene = await dueScene(many(3 * EXPIRY_ROWS_PER_COMMIT_MAX));
       let revisions = 0;
       const dying: ViewStore = {
         ...scene.views,
@@ -496,9 +462,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
     });
 
     test("of several projectors that begin at once each event expires once", async () => {
-      await using scene = await sceneOf(many(2 * EXPIRY_ROWS_PER_COMMIT_MAX));
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
+      await using scene = await dueScene(many(2 * EXPIRY_ROWS_PER_COMMIT_MAX));
       const stores = [scene.connect(), scene.connect(), scene.connect()];
       let expired = 0;
       const onExpired = (events: number): void => {
@@ -512,9 +476,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
     });
 
     test("a remade view shows expired events until it has caught up, and no longer", async () => {
-      await using scene = await sceneOf(many(5));
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
+      await using scene = await dueScene(many(5));
       const worker = scene.worker();
       await worker.look(signal);
       expect((await worker.look(signal)).kind).toBe("not_due");
@@ -531,12 +493,10 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
     });
 
     test("expired events stay expired in a rebuilt view, whatever holds and policies have come since", async () => {
-      await using scene = await sceneOf([
+      await using scene = await dueScene([
         ...many(5, { tags: { a: "red" } }),
         event("kept", { timestamp: "2027-11-20T10:00:00Z" }),
       ]);
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
       const worker = scene.worker();
       expect(await worker.look(signal)).toEqual({ kind: "finished", expired: 5 });
       const gone = { tenant: "acme", event_id: "evt_0" };
@@ -555,13 +515,11 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
     });
 
     test("when a view is verified against the log, expired events are no difference, and everything else is", async () => {
-      await using scene = await sceneOf([
+      await using scene = await dueScene([
         ...many(3, { legal_bases: ["x"], tags: { a: 1 } }),
         event("kept", { asset_id: "held", tags: { a: 1 } }),
       ]);
-      scene.setPolicy(SHORT);
       scene.hold({ asset_id: "held" });
-      scene.setNow(YEAR_MS);
       expect(await scene.expire()).toMatchObject({ expired: 3 });
       const { differences } = scene;
       expect(await differences()).toEqual([]);
@@ -607,9 +565,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
     /** 250 due events of a decision; after the first page of them a record connects them to a case on hold. */
     const tiedLate = async () => {
       const count = 2.5 * EXPIRY_ROWS_PER_COMMIT_MAX;
-      const scene = await sceneOf(many(count, { metadata: { decision_id: "d1" } }));
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
+      const scene = await dueScene(many(count, { metadata: { decision_id: "d1" } }));
       const tie = event("tie", { correlation_id: "c1", metadata: { decision_id: "d1" } });
       let pauses = 0;
       const worker = (whileBehind: () => Promise<unknown>) =>
@@ -650,9 +606,7 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
       "a hold that is placed while a step waits because of another hold counts for that step: %p",
       async (placed) => {
         const count = 2.5 * EXPIRY_ROWS_PER_COMMIT_MAX;
-        await using scene = await sceneOf(many(count, { metadata: { decision_id: "d1" } }));
-        scene.setPolicy(SHORT);
-        scene.setNow(YEAR_MS);
+        await using scene = await dueScene(many(count, { metadata: { decision_id: "d1" } }));
         scene.hold({ correlation_id: "c1" }, "another");
         const later = { timestamp: at(YEAR_MS).toISOString() };
         const unseen = messageOf(count + 1, event("unseen", later));
@@ -673,55 +627,5 @@ export const expirySuite = (name: string, create: CreateDatabase): void => {
         expect(await scene.shown()).toHaveLength(count + 2 - EXPIRY_ROWS_PER_COMMIT_MAX);
       },
     );
-
-    test("reads and projecting continue during expiry, and see only whole events", async () => {
-      const count = 6 * EXPIRY_ROWS_PER_COMMIT_MAX;
-      await using scene = await sceneOf(many(count, { tags: { a: 1 } }));
-      scene.setPolicy(SHORT);
-      scene.setNow(YEAR_MS);
-      let isDone = false;
-      // A step waits until every read has run once more: otherwise all steps may be over while a first connection is opened.
-      let round = Promise.withResolvers<void>();
-      const worker = scene.worker({ pause: () => round.promise });
-      const done = worker.look(signal).finally(() => {
-        isDone = true;
-      });
-      const tags = [{ key: "a", value: "1" }];
-      let rounds = 0;
-      for (let sequence = count + 1; !isDone; sequence++) {
-        for (const filter of [{}, { tags }]) {
-          const found = await searchEvents(scene.views, "acme", {
-            ...filter,
-            timeField: "timestamp",
-            order: "desc",
-            limit: 50,
-          });
-          const rows = found.kind === "page" ? found.rows : [];
-          for (const { eventText } of rows) expect(JSON.parse(eventText).tags).toEqual({ a: 1 });
-        }
-        const walk = walkEvents({
-          views: scene.views,
-          tenant: "acme",
-          conditions: { timeField: "timestamp", tags },
-          after: 0,
-        });
-        await walk.next(count);
-        scene.log.append(
-          messageOf(sequence, {
-            ...event(`new_${sequence}`, { tags: { a: 1 } }),
-            receivedAt: at(YEAR_MS).toISOString(),
-          }),
-        );
-        expect(await scene.project()).toEqual([]);
-        rounds++;
-        round.resolve();
-        round = Promise.withResolvers();
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      expect(await done).toEqual({ kind: "finished", expired: count });
-      expect(rounds).toBeGreaterThan(1);
-      expect(await scene.shown()).toHaveLength(rounds);
-      expect(await scene.views.position("events")).toBe(count + rounds);
-    });
   });
 };

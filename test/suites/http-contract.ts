@@ -1,34 +1,14 @@
 /** What a client may rely on, on every runtime. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { openEventSource } from "../support/event-source.ts";
 import { dataFolder, processesNaming, type Runtime, spawnService } from "../support/process.ts";
+import { openRaw } from "../support/raw-connection.ts";
 import { type Answer, event } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
-
-/** A request as it is on the wire; more may follow. */
-const openRaw = (url: string, text: string) => {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  let answer = "";
-  socket.setEncoding("latin1").on("data", (some) => {
-    answer += some;
-  });
-  socket.write(text);
-  return {
-    send: (more: string) => void socket.write(more),
-    soFar: (): string => answer,
-    /** The whole answer, once the connection has ended. */
-    answer: async (): Promise<string> => {
-      await until("the connection has ended", () => socket.destroyed);
-      return answer;
-    },
-  };
-};
 
 export const testHttpContract = (runtime: Runtime): void => {
   test(`on ${runtime}: events are taken, stored once, and returned as they were sent`, async () => {

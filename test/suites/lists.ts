@@ -6,6 +6,7 @@ import { callUntilSeen } from "../support/call-until-seen.ts";
 import { asTheyArrive } from "../support/histories/chance.ts";
 import { HEARTBEAT } from "../support/histories/source-life.ts";
 import { makeHistory } from "../support/histories.ts";
+import { allPages } from "../support/pages.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -87,45 +88,35 @@ export const listsSuite = (
       key === undefined ? {} : { key },
     );
 
-  const all = async (path: string, query = "", limit = PAGE_ROWS_MAX): Promise<readonly Entry[]> => {
-    const rows: Entry[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const { json } = await get(
-        path,
-        `${query}${query && "&"}limit=${limit}${cursor && `&cursor=${cursor}`}`,
-      );
-      expect(json.data.length).toBeLessThanOrEqual(limit);
-      rows.push(...json.data);
-      cursor = json.next_cursor;
-    }
-    return rows;
-  };
-
-  describe.each(LISTS)("%s", (path, filters, key) => {
-    test.each(filters)("%s finds exactly the rows that show the value", async (name) => {
-      const rows = await all(path);
-      const known = [...new Set(rows.flatMap((row) => valuesOf(row, name)))].slice(0, 12);
-      expect([name, known.length > 0]).toEqual([name, true]);
-      for (const value of known) {
-        const found = await all(path, parameters({ [name]: escaped(value) }), 7);
-        expect([name, value, found]).toEqual([
-          name,
-          value,
-          rows.filter((row) => valuesOf(row, name).includes(value)),
-        ]);
-      }
+  const all = (path: string, query = "", limit = PAGE_ROWS_MAX): Promise<readonly Entry[]> =>
+    allPages(async (cursor) => {
+      const page = await get(path, `${query}${query && "&"}limit=${limit}${cursor}`);
+      expect(page.json.data.length).toBeLessThanOrEqual(limit);
+      return page;
     });
 
-    test.each(filters.filter((name) => !SINGLE.includes(name)))(
-      "%s of several values finds the rows of each, in one order and page by page",
+  describe.each(LISTS)("%s", (path, filters, key) => {
+    test.each(filters)(
+      "%s of one value or several finds exactly the rows that show one of them, in both orders and page by page",
       async (name) => {
-        for (const order of ["asc", "desc"]) {
-          const rows = await all(path, `order=${order}`);
-          const known = [...new Set(rows.flatMap((row) => valuesOf(row, name)))].slice(0, 3);
-          const asked = parameters({ order, [name]: known.map(escaped).join(",") });
-          const expected = rows.filter((row) => valuesOf(row, name).some((value) => known.includes(value)));
-          expect(await all(path, asked, 5)).toEqual(expected);
-          const { json } = await get(path, `${asked}&count=true&limit=1`);
+        const rows = await all(path, "order=asc");
+        const known = [...new Set(rows.flatMap((row) => valuesOf(row, name)))];
+        expect([name, known.length > 0]).toEqual([name, true]);
+        const [first = ""] = known;
+        for (const values of SINGLE.includes(name)
+          ? known.map((value) => [value])
+          : [[first], known.slice(0, 3)]) {
+          const expected = rows.filter((row) => valuesOf(row, name).some((value) => values.includes(value)));
+          for (const order of ["asc", "desc"]) {
+            const asked = parameters({ order, [name]: values.map(escaped).join(",") });
+            expect([name, values, await all(path, asked, Math.ceil(expected.length / 3))]).toEqual([
+              name,
+              values,
+              order === "asc" ? expected : expected.toReversed(),
+            ]);
+          }
+          const counting = parameters({ count: "true", limit: "1", [name]: values.map(escaped).join(",") });
+          const { json } = await get(path, counting);
           expect(json.count).toEqual({ value: expected.length, exact: true });
         }
       },
@@ -201,7 +192,7 @@ export const listsSuite = (
 
   test("decisions of a person within a time", async () => {
     const rows = await all("/v1/decisions", "order=asc");
-    const subjects = [...new Set(rows.flatMap((row) => valuesOf(row, "subject_hash")))].slice(0, 5);
+    const subjects = [...new Set(rows.flatMap((row) => valuesOf(row, "subject_hash")))].slice(0, 2);
     for (const subject_hash of [...subjects, subjects.join(",")]) {
       const own = rows.filter((row) => subject_hash.includes(String(row.subject_hash)));
       for (const { made_at } of own) {
@@ -280,19 +271,8 @@ export const listsSuite = (
       events.filter(test).map(({ event_id }) => event_id);
     const idsOf = (rows: readonly Entry[]) =>
       rows.map(({ event: stored }) => JSON.parse(JSON.stringify(stored)).event_id);
-    const pages = async (query: string) => {
-      const rows: Entry[] = [];
-      for (let cursor: string | null = ""; cursor !== null; ) {
-        const { json } = await get(
-          "/v1/events",
-          `${query}&order=asc&limit=70${cursor && `&cursor=${cursor}`}`,
-          key,
-        );
-        rows.push(...json.data);
-        cursor = json.next_cursor;
-      }
-      return idsOf(rows);
-    };
+    const pages = async (query: string) =>
+      idsOf(await allPages((cursor) => get("/v1/events", `${query}&order=asc&limit=70${cursor}`, key)));
     const laws = wanted(({ legal_bases }) => String(legal_bases).includes("gdpr_art_22"));
     expect(await pages("legal_basis=gdpr_art_22,pipa_37_2_kr")).toEqual(laws);
     const both = wanted(

@@ -178,29 +178,5 @@ export const viewRacesSuite = (database: string, create: CreateDatabase): void =
       at.log.append(messageOf(4, { event: simpleEvent("evt_4") }));
       await allStandAt(at.views, 4, projections);
     });
-
-    test("a record that one view's table refuses is in all other views, and a leaf of the tree", async () => {
-      await using made = await create(PROJECTIONS);
-      await using stored = made.connect();
-      const log = threeRecords();
-      // As a database answers that limits the length of keys.
-      const views: ViewStore = {
-        ...stored,
-        commit: async (commit) =>
-          commit.from < 2 &&
-          commit.to >= 2 &&
-          commit.writes.some((write) => "table" in write && write.table.name === "assets")
-            ? { kind: "unwritable", detail: "a row is too large" }
-            : stored.commit(commit),
-      };
-      await using runner = run(log, views);
-      await allStandAt(stored, 3);
-      await runner.end();
-      const letters = await Promise.all(
-        PROJECTIONS.map(async ({ name }) => [name, (await stored.deadLetters(name, 0, 10)).length]),
-      );
-      expect(letters.filter(([, count]) => count !== 0)).toEqual([["assets", 1]]);
-      expect((await stored.load(TREES, [{ tenant: "*", owner: "acme" }]))[0]?.size).toBe(3);
-    });
   });
 };

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SNAPSHOT_ROWS } from "../../src/limits.ts";
-import { INTEGER, NULLABLE_TEXT, type Row, rowText, type Table, TEXT } from "../../src/views/store/tables.ts";
-import { type ListParts, tenantList, tenantQuery } from "../../src/views/store/tenant-query.ts";
+import { INTEGER, NULLABLE_TEXT, type Row, type Table, TEXT } from "../../src/views/store/tables.ts";
+import { tenantQuery } from "../../src/views/store/tenant-query.ts";
 import {
   DEAD_LETTERS,
   type DeadLetter,
@@ -16,7 +16,6 @@ import {
   type ViewStore,
   type Write,
 } from "../../src/views/store/view-store.ts";
-import { createChance } from "../support/histories/chance.ts";
 import { openView } from "./opened-view.ts";
 
 /** One database, empty at first. */
@@ -42,16 +41,6 @@ const MARKS = {
   columns: { tenant: TEXT, mark: TEXT, sequence: INTEGER },
   primaryKey: ["tenant", "mark", "sequence"],
   indexes: [],
-} as const satisfies Table;
-const COUNTS = { ...MARKS, name: "counts", primaryKey: ["tenant", "mark"] } as const satisfies Table;
-const VISITS = {
-  name: "visits",
-  columns: { tenant: TEXT, at: TEXT, visit: TEXT, person: NULLABLE_TEXT, colour: TEXT },
-  primaryKey: ["tenant", "at", "visit"],
-  indexes: [
-    ["tenant", "colour", "at", "visit"],
-    ["tenant", "person", "at", "visit", "colour"],
-  ],
 } as const satisfies Table;
 const OTHERS = { ...MARKS, name: "others" } as const satisfies Table;
 const VIEW = { name: "things", version: 1, tables: [THINGS, MARKS] };
@@ -175,19 +164,6 @@ export const viewStoreSuite = (
       await Promise.all(stores.map((store) => store.close()));
     });
 
-    test("rows, position and dead letters are there after closing and connecting again", async () => {
-      await using made = await create();
-      const first = made.connect();
-      await first.open(VIEW);
-      await first.commit(commitOf(0, 3, { writes: [insert(thing(2))], deadLetters: [letter(3)] }));
-      await first.close();
-      await using second = made.connect();
-      expect(await second.open(VIEW)).toBe("kept");
-      expect(await second.position("things")).toBe(3);
-      expect(await keysOf(second)).toEqual(["k2"]);
-      expect(await lettersOf(second)).toHaveLength(1);
-    });
-
     test("another version starts again from nothing, with its own tables, and leaves other views alone", async () => {
       await using at = await setUp();
       const { store } = at;
@@ -216,31 +192,6 @@ export const viewStoreSuite = (
   });
 
   describe(`writing to ${database}`, () => {
-    test("rows and position change together", async () => {
-      await using at = await setUp();
-      const { store } = at;
-      const first = commitOf(0, 2, { writes: [insert(thing(1)), insert(thing(2)), mark(1, "x")] });
-      expect(await store.commit(first)).toEqual({ kind: "committed" });
-      expect(await store.position("things")).toBe(2);
-      const second = commitOf(2, 4, {
-        writes: [
-          { kind: "upsert", table: THINGS, row: thing(3, { key: "k1", colour: "blue" }) },
-          { kind: "upsert", table: THINGS, row: thing(4) },
-          { kind: "upsert", table: MARKS, row: { tenant: "acme", mark: "x", sequence: 1 } },
-          { kind: "delete", table: THINGS, key: { tenant: "acme", key: "k2" } },
-          { kind: "delete", table: THINGS, key: { tenant: "acme", key: "never there" } },
-        ],
-      });
-      expect(await store.commit(second)).toEqual({ kind: "committed" });
-      expect(await store.position("things")).toBe(4);
-      const keys = ["k1", "k2", "k4"].map((key) => ({ tenant: "acme", key }));
-      const rows = await store.load(THINGS, keys);
-      expect(rows.toSorted((a, b) => Number(a.sequence) - Number(b.sequence))).toEqual([
-        thing(3, { key: "k1", colour: "blue" }),
-        thing(4),
-      ]);
-    });
-
     test("loading many keys of several tenants returns every existing row once", async () => {
       await using at = await setUp();
       const { store } = at;
@@ -292,43 +243,6 @@ export const viewStoreSuite = (
       expect(row).toMatchObject({ key: "a" });
     });
 
-    test("every text and every integer reads back as it was written, as value and as key", async () => {
-      await using at = await setUp();
-      const { store } = at;
-      const texts = [
-        "",
-        "\0",
-        "a\0b",
-        "\ud800",
-        "\udc00",
-        "\ud801",
-        "😀",
-        "\u001b",
-        "\u001b000",
-        "'\"%_\\",
-        "é",
-        "e\u0301",
-      ];
-      const rows = texts.map((text, index) => thing(index + 1, { key: text, note: text }));
-      rows.push(thing(Number.MAX_SAFE_INTEGER, { note: null }));
-      await store.commit(commitOf(0, 1, { writes: rows.map((row) => insert(row)) }));
-      for (const row of rows) {
-        expect(await store.load(THINGS, [{ tenant: "acme", key: row.key ?? "" }])).toEqual([row]);
-      }
-      for (const text of texts) {
-        const where = [{ kind: "equals", column: "note", value: text }] as const;
-        const query = tenantQuery({
-          tenant: "acme",
-          table: THINGS,
-          columns: ["note"],
-          where,
-          order: "asc",
-          rowsMax: 9,
-        });
-        expect(await store.select(query)).toEqual([{ note: text }]);
-      }
-    });
-
     test("a writer that has not seen the last commit writes nothing", async () => {
       await using at = await setUp();
       const { store } = at;
@@ -340,39 +254,6 @@ export const viewStoreSuite = (
       expect(await keysOf(store)).toEqual(["k5"]);
       expect(await lettersOf(store)).toEqual([]);
       expect(await store.position("things")).toBe(5);
-    });
-
-    test("a writer of another version writes nothing, even if its position is right", async () => {
-      await using at = await setUp();
-      await using newer = at.another();
-      await newer.open({ ...VIEW, version: 2 });
-      expect(await at.store.commit(commitOf(0, 1, { writes: [insert(thing(1))] }))).toEqual({
-        kind: "superseded",
-        view: "things",
-        position: 0,
-      });
-      expect(await keysOf(newer)).toEqual([]);
-    });
-
-    test("sums are added to the stored values, in one commit and over several", async () => {
-      await using at = await setUp();
-      const { store } = at;
-      const count = (mark: string, sequence: number): Write => ({
-        kind: "add",
-        table: COUNTS,
-        row: { tenant: "acme", mark, sequence },
-      });
-      const view = { name: "counts", version: 1, tables: [COUNTS] };
-      await store.open(view);
-      await store.commit(commitOf(0, 1, { views: [view], writes: [count("a", 2), count("b", 5)] }));
-      await store.commit(
-        commitOf(1, 2, { views: [view], writes: [count("a", 10), count("b", -5), count("a", 30)] }),
-      );
-      const rows = await store.load(COUNTS, [
-        { tenant: "acme", mark: "a" },
-        { tenant: "acme", mark: "b" },
-      ]);
-      expect(rows.map(({ sequence }) => sequence).sort()).toEqual([0, 42]);
     });
 
     test("views that move together all move or none does", async () => {
@@ -411,23 +292,6 @@ export const viewStoreSuite = (
       }
       expect(await keysOf(at.store)).toHaveLength(10);
       for (const store of stores) await store.close();
-    });
-
-    test("a row that its table refuses undoes the whole commit, and the result says so", async () => {
-      await using at = await setUp();
-      const { store } = at;
-      await store.commit(commitOf(0, 1, { writes: [insert(thing(1))] }));
-      const twice = commitOf(1, 3, {
-        writes: [insert(thing(2)), insert(thing(1))],
-        deadLetters: [letter(3)],
-      });
-      expect(await store.commit(twice)).toMatchObject({ kind: "unwritable" });
-      expect(await keysOf(store)).toEqual(["k1"]);
-      expect(await lettersOf(store)).toEqual([]);
-      expect(await store.position("things")).toBe(1);
-      expect(await store.commit(commitOf(1, 2, { writes: [insert(thing(2))] }))).toEqual({
-        kind: "committed",
-      });
     });
 
     test("many new rows read back as they were written; one that exists already, at any place, undoes all", async () => {
@@ -504,24 +368,6 @@ export const viewStoreSuite = (
       expect(await store.names()).toEqual(["others"]);
     });
 
-    test("a row that the table's description does not allow is refused before the database sees it", async () => {
-      await using at = await setUp();
-      const { store } = at;
-      const { colour: _, ...incomplete } = thing(2);
-      for (const row of [
-        incomplete,
-        thing(2, { colour: null }),
-        thing(2, { sequence: 1.5 }),
-        thing(2, { more: "x" }),
-      ]) {
-        await expect(
-          store.commit(commitOf(0, 2, { writes: [insert(thing(1)), insert(row)] })),
-        ).rejects.toThrow();
-      }
-      expect(await store.position("things")).toBe(0);
-      expect(await keysOf(store)).toEqual([]);
-    });
-
     test("commits of several views at the same time do not mix", async () => {
       await using at = await setUp();
       const { store } = at;
@@ -593,11 +439,6 @@ export const viewStoreSuite = (
   });
 
   describe(`reading from ${database}`, () => {
-    /**
-     * 1. A commit of many rows is started; it lets other work run while it writes.
-     * 2. Meanwhile the view is read again and again, by its own store and by another one.
-     * 3. Every read saw none of the rows or all of them, and at least one read fell into the commit.
-     */
     test("a revision is made only if all rows it builds on are as they were read, and it moves no position", async () => {
       await using at = await setUp();
       const { store } = at;
@@ -697,6 +538,11 @@ export const viewStoreSuite = (
       for (const store of stores) await store.close();
     });
 
+    /**
+     * 1. A commit of many rows is started; it lets other work run while it writes.
+     * 2. Meanwhile the view is read again and again, by its own store and by another one.
+     * 3. Every read saw none of the rows or all of them, and at least one read fell into the commit.
+     */
     test("a read never sees half a commit", async () => {
       await using at = await setUp();
       await using another = at.another();
@@ -746,181 +592,6 @@ export const viewStoreSuite = (
       isRead = true;
       await committing;
       expect(await another.position("things")).toBe(ended);
-    });
-
-    test("a tenant reads its own rows, whatever the conditions", async () => {
-      await using at = await setUp();
-      const { store } = at;
-      const writes = ["acme", "globex"].flatMap((tenant, offset) =>
-        [1, 2, 3].map((number) => {
-          const sequence = number * 2 + offset;
-          return insert(thing(sequence, { tenant, note: "n" }));
-        }),
-      );
-      await store.commit(commitOf(0, 9, { writes }));
-      const conditions = [
-        { kind: "equals", column: "note", value: "n" },
-        { kind: "range", column: "sequence", from: 0, to: 100 },
-      ] as const;
-      for (const where of [
-        [],
-        ...conditions.map((condition) => [condition]),
-        conditions,
-        conditions.toReversed(),
-      ]) {
-        const query = tenantQuery({
-          tenant: "globex",
-          table: THINGS,
-          columns: ["tenant", "sequence"],
-          where,
-          order: "asc",
-          rowsMax: 10,
-        });
-        expect(await store.select(query)).toEqual(
-          [3, 5, 7].map((sequence) => ({ tenant: "globex", sequence })),
-        );
-      }
-      expect(await keysOf(store, "nobody")).toEqual([]);
-    });
-
-    test("texts sort in the order of their bytes", async () => {
-      await using at = await setUp();
-      const { store } = at;
-      const colours = ["", "-1", "2", "10", "B", "Z", "a", "b", "é", "\uffff", "😀"];
-      const inOrder = colours.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-      const writes = inOrder.map((colour, index) => insert(thing(index + 1, { colour })));
-      await store.commit(commitOf(0, 1, { writes }));
-      for (const [index, from] of inOrder.entries()) {
-        const where = [{ kind: "range", column: "colour", from }] as const;
-        const parts = {
-          tenant: "acme",
-          table: THINGS,
-          columns: ["colour"],
-          order: "asc",
-          rowsMax: 99,
-        } as const;
-        const found = await store.select(tenantQuery({ ...parts, where }));
-        expect(found.map(({ colour }) => colour)).toEqual(inOrder.slice(index));
-      }
-    });
-
-    test("conditions, order, cursor and page size together match a filter over an array", async () => {
-      await using at = await setUp();
-      const { store } = at;
-      const colours = ["red", "green", "blue"];
-      const things = Array.from({ length: 60 }, (_, index) => ({
-        sequence: index + 1,
-        colour: colours[index % 3] ?? "",
-      }));
-      const writes = things.map(({ sequence, colour }) => insert(thing(sequence, { colour })));
-      await store.commit(commitOf(0, 60, { writes }));
-      const cases = [
-        { where: [], fits: () => true },
-        {
-          where: [{ kind: "equals", column: "colour", value: "red" }],
-          fits: (each) => each.colour === "red",
-        },
-        {
-          where: [{ kind: "range", column: "colour", from: "green" }],
-          fits: (each) => each.colour >= "green",
-        },
-        { where: [{ kind: "range", column: "colour", to: "green" }], fits: (each) => each.colour < "green" },
-        {
-          where: [
-            { kind: "equals", column: "colour", value: "red" },
-            { kind: "range", column: "sequence", from: 20 },
-          ],
-          fits: (each) => each.colour === "red" && each.sequence >= 20,
-        },
-      ] satisfies {
-        where: Parameters<typeof tenantQuery<typeof THINGS>>[0]["where"];
-        fits: (each: (typeof things)[number]) => boolean;
-      }[];
-      for (const { where, fits } of cases) {
-        for (const order of ["asc", "desc"] as const) {
-          for (const after of [undefined, 0, 30, 61]) {
-            const query = tenantQuery({
-              tenant: "acme",
-              table: THINGS,
-              columns: ["sequence"],
-              where,
-              order,
-              after,
-              rowsMax: 7,
-            });
-            const expected = (order === "asc" ? things : things.toReversed())
-              .filter(fits)
-              .filter(
-                ({ sequence }) =>
-                  after === undefined || (order === "asc" ? sequence > after : sequence < after),
-              );
-            expect(await store.select(query)).toEqual(
-              expected.slice(0, 7).map(({ sequence }) => ({ sequence })),
-            );
-          }
-        }
-      }
-    });
-
-    test("a list by an id, a further filter and times matches a filter over an array, page by page", async () => {
-      await using at = await openView(create, { name: "visits", version: 1, tables: [VISITS] });
-      const { store } = at;
-      const chance = createChance(7);
-      const day = () =>
-        chance.one(["0000-01-01", "1999-12-31", "2026-01-01", "2026-01-31", "2026-02-01", "9999-12-31"]);
-      const visits = Array.from({ length: 150 }, (_, index) => {
-        const at = `${day()}T${chance.one(["00:00:00", "23:59:59.9"])}`;
-        return {
-          tenant: chance.one(["acme", "acme", "globex"]),
-          at,
-          visit: `v${index}`,
-          person: chance.one(["p", "q", null]),
-          colour: chance.one(["red", "green"]),
-        };
-      });
-      const writes = visits.map((row) => insert(row, VISITS));
-      const views = [{ name: "visits", version: 1, tables: [VISITS] }];
-      await store.commit(commitOf(0, 150, { views, writes }));
-      const placeOf = (row: Row): readonly string[] => [rowText(row, "at"), rowText(row, "visit")];
-      const walked = async (where: ListParts<typeof VISITS>["where"], order: "asc" | "desc") => {
-        const found: Row[] = [];
-        for (;;) {
-          const last = found.at(-1);
-          const page = await store.select(
-            tenantList({
-              tenant: "acme",
-              table: VISITS,
-              columns: ["at", "visit"],
-              where,
-              orderBy: ["at", "visit"],
-              order,
-              after: last && placeOf(last),
-              rowsMax: 7,
-            }),
-          );
-          found.push(...page);
-          if (page.length < 7) return found.map((row) => placeOf(row).join(" "));
-        }
-      };
-      for (const person of ["p", "nobody"]) {
-        for (const colour of [undefined, "red", "blue"]) {
-          for (const from of [undefined, "2026-01-31T00:00:00"]) {
-            const where: ListParts<typeof VISITS>["where"] = [
-              { kind: "equals", column: "person", value: person },
-              ...(colour === undefined ? [] : [{ kind: "equals", column: "colour", value: colour } as const]),
-              ...(from === undefined ? [] : [{ kind: "range", column: "at", from } as const]),
-            ];
-            const expected = visits
-              .filter((each) => each.tenant === "acme" && each.person === person)
-              .filter((each) => colour === undefined || each.colour === colour)
-              .filter((each) => from === undefined || each.at >= from)
-              .map((each) => placeOf(each).join(" "))
-              .sort();
-            expect(await walked(where, "asc")).toEqual(expected);
-            expect(await walked(where, "desc")).toEqual(expected.toReversed());
-          }
-        }
-      }
     });
   });
 };

@@ -21,7 +21,7 @@ export const builtProgram = sharedByFiles(
 );
 
 /** Id of the building process while it runs: that process would make the folder again in which it puts the program. */
-export const PID_FILE = "building.pid";
+const PID_FILE = "building.pid";
 const END_BUILD = `[ ! -f "$1/${PID_FILE}" ] || kill -9 "$(cat "$1/${PID_FILE}")"`;
 
 export const buildProgram = async (): Promise<LastingFolder> => {

@@ -5,7 +5,7 @@ import { createEventValidator } from "../../event/validate.ts";
 import { FAILURE_MARKS_WAITING_MAX } from "../../limits.ts";
 import type { OutgoingRecord } from "../../log/event-log.ts";
 import type { Outcome } from "../../log/outcome.ts";
-import { type ActionResult, KeyEndedError } from "../action.ts";
+import type { ActionResult } from "../action.ts";
 import { SCOPES } from "../scopes.ts";
 import { createRecorder } from "./recorder.ts";
 import { type Action, SYSTEM_EVENTS } from "./system-events.ts";
@@ -118,15 +118,6 @@ test("the event is stored before the action is done, and every reader understand
   });
 });
 
-test("an action is not done and not counted if the log does not accept its event", async () => {
-  const { carryOut, answers, done, counted, acceptedCount, types } = setUp();
-  answers.push(REFUSED);
-  expect((await carryOut()).kind).toBe("unavailable");
-  await turn();
-  expect([done, acceptedCount(), types()]).toEqual([[], 0, ["system.key_revoked"]]);
-  expect(counted).toEqual(["system.key_revoked refused"]);
-});
-
 test("an action is not done, and is marked as failed, if it is unknown whether its event was stored", async () => {
   const { carryOut, answers, done, tried, types, acceptedCount } = setUp();
   answers.push(UNKNOWN);
@@ -142,24 +133,6 @@ test("an action is not done, and is marked as failed, if it is unknown whether i
     effect: "none",
   });
   expect(acceptedCount()).toBe(1);
-});
-
-test("an action that fails after its event is marked: without effect after a conflict, else with an unknown effect", async () => {
-  for (const [result, effect] of [
-    [{ kind: "conflict" }, "none"],
-    [{ kind: "unavailable", detail: "no answer" }, "unknown"],
-  ] as const) {
-    const { carryOut, tried, counted, acceptedCount } = setUp();
-    expect(await carryOut(result)).toEqual(result);
-    await turn();
-    const [event, mark] = tried.map(eventIn);
-    expect(mark).toMatchObject({
-      event_type: "system.action_failed",
-      correlation_id: event.correlation_id,
-      metadata: { failed_event_id: event.event_id, effect },
-    });
-    expect([counted, acceptedCount()]).toEqual([["system.key_revoked failed"], 2]);
-  }
 });
 
 test("an action that throws is marked as failed, and its error is passed on", async () => {
@@ -209,12 +182,4 @@ test("failure marks that were never stored are reported when the service stops, 
     tenant: "acme",
     key_id: "admin",
   });
-});
-
-test("nothing is recorded or done for a key that has ended", async () => {
-  const { recorder, tried } = setUp();
-  const ended = { ...by, principal: { ...by.principal, keyId: "ended" } };
-  const work = () => Promise.reject(new Error("it was done"));
-  await expect(recorder.carryOut({ by: ended, action, work })).rejects.toThrow(KeyEndedError);
-  expect(tried).toEqual([]);
 });

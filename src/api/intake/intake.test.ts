@@ -126,25 +126,6 @@ test("the answer to a batch has its highest sequence, even if a repeat of an old
   expect(told.accepted).toEqual([1, 1]);
 });
 
-test("rejections are in the order of the events, whoever rejected them", async () => {
-  const { batch, told } = setUp();
-  await batch([event(1)]);
-  const answer = await batch([
-    event(1, { asset_id: "another" }),
-    event(2, { event_type: "nonsense" }),
-    event(3, { x_unknown: 1 }),
-  ]);
-  expect(answer).toMatchObject({
-    accepted: 1,
-    rejected: [
-      { index: 0, code: "event_id_conflict", retryable: false },
-      { index: 1, code: "invalid_event", retryable: false },
-    ],
-    warnings: [{ index: 2, path: "/x_unknown" }],
-  });
-  expect(told.unknownFields).toBe(1);
-});
-
 test("a batch has one warning for each place and kind, with how many events it is about and the first of them", async () => {
   const { batch, told } = setUp();
   const extra = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`sdk_${index}`, 1]));
@@ -232,15 +213,6 @@ test("the rest may be sent again if something was stored, and the whole request 
   }
 });
 
-test("repeats are not read back one by one while the log does not answer", async () => {
-  const { batch, state, told } = setUp();
-  const events = Array.from({ length: 200 }, (_, index) => event(index));
-  await batch(events);
-  state.isAway = true;
-  expect(await batch(events)).toMatchObject({ kind: "unavailable" });
-  expect(told.reads).toBeLessThanOrEqual(16);
-});
-
 test("a repeat may be sent again, and is no conflict, if the log has another event there, as after it was replaced", async () => {
   const { batch, one, scripted } = setUp();
   await one(event(1));
@@ -262,30 +234,6 @@ test("a repeat may be sent again, and is no conflict, if the log has another eve
   scripted.push(ofAnother, ofAnother);
   expect(await one(event(1))).toMatchObject({ kind: "accepted", sequence: 1, duplicate: true });
   expect(await one(event(1, { asset_id: "b" }))).toEqual({ kind: "conflict", identity: "event_id" });
-});
-
-test("a possible repeat is not stored while the view is behind, and an event that the log has is answered as a repeat", async () => {
-  const { batch, one, state, told } = setUp();
-  state.earlier = { kind: "view_behind" };
-  expect(await batch([event(1)], { isResent: true })).toEqual({ kind: "view_behind" });
-  expect(await one(event(1), { isResent: true, idempotencyKey: "k" })).toEqual({ kind: "view_behind" });
-  expect(told.accepted).toEqual([]);
-  state.earlier = { kind: "found", sequences: new Map() };
-  expect(await one(event(1), { idempotencyKey: "k" })).toMatchObject({ sequence: 1, duplicate: false });
-  state.earlier = { kind: "found", sequences: new Map([["evt_1", 1]]) };
-  expect(await one(event(1), { isResent: true, idempotencyKey: "another" })).toMatchObject({
-    sequence: 1,
-    duplicate: true,
-  });
-  // Its event_id identifies it, whatever the idempotency key is.
-  expect(await one(event(1, { asset_id: "b" }), { isResent: true, idempotencyKey: "another" })).toEqual({
-    kind: "conflict",
-    identity: "event_id",
-  });
-  expect(await one(event(2), { idempotencyKey: "k" })).toEqual({
-    kind: "conflict",
-    identity: "idempotency_key",
-  });
 });
 
 /** An event of exactly this many bytes, filled with this character. */

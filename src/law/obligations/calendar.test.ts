@@ -7,35 +7,10 @@ const days = (count: number): Limit => ({ count, unit: "days" });
 const months = (count: number): Limit => ({ count, unit: "months" });
 const businessDays = (count: number): Limit => ({ count, unit: "business_days" });
 
+/** The limits of the law, each in its zone: clocks.test.ts. */
 test.each([
-  ["30 days from a morning in Seoul", "2026-04-18T09:00:00Z", days(30), "Asia/Seoul", "2026-05-18T14:59:59Z"],
-  [
-    "30 days from half past midnight in Seoul",
-    "2026-04-18T15:30:00Z",
-    days(30),
-    "Asia/Seoul",
-    "2026-05-19T14:59:59Z",
-  ],
-  ["15 days", "2026-09-01T10:00:00Z", days(15), "UTC", "2026-09-16T23:59:59Z"],
-  [
-    "10 days in Brussels, summer time",
-    "2026-09-01T10:00:00Z",
-    days(10),
-    "Europe/Brussels",
-    "2026-09-11T21:59:59Z",
-  ],
-  ["2 days", "2026-09-01T10:00:00Z", days(2), "Europe/Brussels", "2026-09-03T21:59:59Z"],
-  ["30 days in Denver", "2027-02-01T12:00:00Z", days(30), "America/Denver", "2027-03-04T06:59:59Z"],
-  [
-    "a month that has no such day",
-    "2026-01-31T12:00:00Z",
-    months(1),
-    "Europe/Brussels",
-    "2026-02-28T22:59:59Z",
-  ],
   ["a month of a leap year", "2028-01-31T12:00:00Z", months(1), "UTC", "2028-02-29T23:59:59Z"],
   ["a month over the new year", "2026-12-15T12:00:00Z", months(1), "UTC", "2027-01-15T23:59:59Z"],
-  ["3 business days from a Thursday", "2026-11-19T12:00:00Z", businessDays(3), "UTC", "2026-11-24T23:59:59Z"],
   [
     "10 business days from a Saturday in New York",
     "2026-11-21T12:00:00Z",

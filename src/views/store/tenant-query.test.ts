@@ -71,33 +71,6 @@ test("another table named by a condition is restricted to the tenant too", () =>
   }
 });
 
-test("a query above a sequence has one bound at each end, so that an index starts there", () => {
-  const bounds = (order: "asc" | "desc", after: number | undefined): string => {
-    const { sql, params } = tenantQuery({ ...parts, order, after, above: 0 });
-    const found = [...sql.matchAll(/"sequence" ([<>]) \?/g)].map(([, sign]) => sign);
-    return `${found.join("")} ${params.slice(1, -1).join(" ")}`;
-  };
-  expect([bounds("asc", undefined), bounds("asc", 5), bounds("asc", -5)]).toEqual(["> 0", "> 5", "> 0"]);
-  expect([bounds("desc", undefined), bounds("desc", 5)]).toEqual(["> 0", ">< 0 5"]);
-});
-
-test("a text index is read before the table", () => {
-  const match = { kind: "matches", index: WORDS, words: ["a"], prefixes: ["b"] } as const;
-  const colour = { kind: "equals", column: "colour", value: "red" } as const;
-  const mark = { kind: "labelled", index: WORDS, label: ["mark", "x"] } as const;
-  const { sql, params, inPostgres } = tenantQuery({ ...parts, where: [colour, match, mark], after: 5 });
-  expect(sql).toContain('FROM "words" text0 CROSS JOIN "things" main WHERE text0."words" MATCH ?');
-  const asked = { index: WORDS, tenant: "acme", words: ["a"], prefixes: ["b"] };
-  expect(params).toContainEqual({ ...asked, labels: [["mark", "x"]], ranges: [] });
-  expect(inPostgres.params).toContainEqual({ ...asked, labels: [["mark", "x"]], ranges: [] });
-  const nothing = { ...match, words: [], prefixes: [] };
-  expect(() => tenantQuery({ ...parts, where: [nothing] })).toThrow("at least one word");
-  const elsewhere = { ...mark, index: { name: "others" } };
-  expect(() => tenantQuery({ ...parts, where: [match, elsewhere] })).toThrow("one text index");
-  for (const where of [[match], [mark]])
-    expect(() => tenantCount({ tenant: "acme", table: THINGS, where })).toThrow("searches by sequence");
-});
-
 test("a client's value is a parameter and never part of the SQL text", () => {
   const hostile = `x' OR "tenant" = 'globex'; --`;
   const { sql, params, inPostgres } = tenantQuery({
@@ -110,17 +83,4 @@ test("a client's value is a parameter and never part of the SQL text", () => {
   });
   for (const each of [sql, inPostgres.sql]) expect(each).not.toContain("globex");
   expect(params.filter((param) => param === hostile)).toHaveLength(2);
-});
-
-test("a column that the table does not have is refused", () => {
-  // @ts-expect-error no such column
-  expect(() => tenantQuery({ ...parts, columns: ["size"] })).toThrow("no such column");
-  // @ts-expect-error no such column
-  const where: SearchParts<typeof THINGS>["where"] = [{ kind: "equals", column: "constructor", value: 1 }];
-  expect(() => tenantQuery({ ...parts, where })).toThrow("no such column");
-});
-
-test("a page without rows is refused, and so is a cursor that is not a sequence", () => {
-  for (const rowsMax of [0, -1, 1.5, Number.NaN]) expect(() => tenantQuery({ ...parts, rowsMax })).toThrow();
-  for (const after of [1.5, Number.NaN]) expect(() => tenantQuery({ ...parts, after })).toThrow();
 });
