@@ -30,7 +30,7 @@ const commandBlocks = (spec: CommandSpec, path: readonly string[]): readonly str
     `${prose(spec.summary)}.`,
     ...(spec.description ?? []).map(prose),
     ...optionTable(spec),
-    `\`\`\`sh\n${spec.examples.map(({ says, command }) => `# ${says}\n${command}`).join("\n\n")}\n\`\`\``,
+    `\`\`\`sh\n${spec.examples.map(([says, command]) => `# ${says}\n${command}`).join("\n\n")}\n\`\`\``,
     ...(spec.exitMeanings ? [exitTable(spec.exitMeanings)] : []),
   ];
 };

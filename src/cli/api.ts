@@ -18,39 +18,28 @@ export interface Question {
   /** The path from `/v1` on, with names percent-encoded. */
   readonly path: string;
   readonly query?: URLSearchParams;
-  /** JSON text. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   /** Timeout until the answer begins; its body may take longer. */
   readonly timeoutMs?: number;
-  /**
-   * Timeout from the beginning of the answer to its end; default: none, as for a stream. The body of a refusal is short, and never gets longer than
-   * the answer had to begin.
-   */
+  /** From the beginning of the answer to its end; default: none, as for a stream. The body of a refusal never gets longer than its head had. */
   readonly bodyMs?: number;
   /** Media type of a successful answer; default JSON. */
   readonly mediaType?: string;
 }
 
-export type Attempt =
-  | { readonly kind: "answered"; readonly response: Response }
-  /** The outcome of the request is unknown, except if the connection was refused. */
-  | { readonly kind: "unreachable"; readonly failure: Failure };
-
 export interface Answer {
-  /** The body as it was received. */
   readonly text: string;
   readonly value: unknown;
 }
 
 export interface Api {
   readonly address: ServiceAddress;
-  /** One attempt, whatever the answer. Throws Interrupted. */
-  attempt(question: Question): Promise<Attempt>;
+  /** A Failure if no answer came; the outcome is unknown then, except if the connection was refused. Throws Interrupted. */
+  attempt(question: Question): Promise<Response | Failure>;
   /** A successful answer whose body was not read yet. Throws Failure or Interrupted. */
   open(question: Question): Promise<Response>;
-  /** The same, parsed as JSON. */
   ask(question: Question): Promise<Answer>;
 }
 
@@ -70,30 +59,26 @@ export const answering =
     const api = await openApi(input, context);
     const answer = await api.ask(question(input));
     const data = asRecord(asRecord(answer.value)?.data) ?? {};
-    await printAnswer(context, input, { json: answer.text, text: () => text(data, context, answer) });
+    await printAnswer(context, input, { received: answer.text }, () => text(data, context, answer));
     return EXIT.ok;
   };
 
 export const createApi = (address: ServiceAddress, key: ServiceKey | undefined): Api => {
-  const attempt = async (question: Question): Promise<Attempt> => {
-    const { signal } = question;
-    try {
-      return { kind: "answered", response: await request(address, key, question) };
-    } catch (error) {
-      if (signal?.aborted) throw new Interrupted();
-      return { kind: "unreachable", failure: unreachable(address, error) };
-    }
-  };
+  const attempt: Api["attempt"] = (question) =>
+    request(address, key, question).catch((error: unknown) => {
+      if (question.signal?.aborted) throw new Interrupted();
+      return unreachable(address, error);
+    });
   const open = async (question: Question): Promise<Response> => {
-    const tried = await attempt(question);
-    if (tried.kind === "unreachable") throw tried.failure;
-    if (!tried.response.ok) {
-      const refusal = await refusalOf(tried.response, address, key);
+    const response = await attempt(question);
+    if (response instanceof Failure) throw response;
+    if (!response.ok) {
+      const refusal = await refusalOf(response, address, key);
       throw question.signal?.aborted ? new Interrupted() : refusal;
     }
-    const foreign = foreignAnswer(tried.response, address, question.mediaType);
+    const foreign = foreignAnswer(response, address, question.mediaType);
     if (foreign) throw foreign;
-    return tried.response;
+    return response;
   };
   return {
     address,
@@ -163,7 +148,6 @@ const CANNOT: Readonly<Record<string, string>> = {
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "";
 
-/** Describes a network failure in words. */
 export const describeNetworkError = (error: unknown): string => {
   return CANNOT[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
 };
@@ -181,7 +165,6 @@ const unreachable = (address: ServiceAddress, error: unknown): Failure =>
       : "Check the address, and that the service runs there.",
   );
 
-/** The failure that a refusal of the service stands for. */
 export const refusalOf = async (
   response: Response,
   address: ServiceAddress,
@@ -230,10 +213,7 @@ export const exitCodeOf = (status: number): ExitCode => {
 
 const JSON_TYPE = "application/json";
 
-/**
- * What is wrong with a successful answer that does not come from Prooftrail, such as a proxy's login page: it must not end up in a file, nor count as
- * "nothing found" or "done".
- */
+/** What is wrong with a successful answer that does not come from Prooftrail, such as a proxy's login page: it must not pass for one. */
 export const foreignAnswer = (
   response: Response,
   address: ServiceAddress,

@@ -10,15 +10,28 @@ export interface OptionSpec {
   readonly description: string;
   readonly choices?: readonly string[];
   readonly isRequired?: true;
-  /** The option may be repeated. */
   readonly isRepeatable?: true;
   /** The value is a path: completion offers files. */
   readonly isFile?: true;
-  /** What is wrong with a value; undefined if it is valid. */
   readonly complaint?: (text: string) => string | undefined;
   /** Heading in the help; default "Options:". */
   readonly group?: string;
 }
+
+type More = Omit<OptionSpec, "flag" | "value" | "description">;
+
+export const option = (flag: string, value: string, description: string, more?: More): OptionSpec => ({
+  flag,
+  value,
+  description,
+  ...more,
+});
+
+export const toggle = (flag: string, description: string, more?: More): OptionSpec => ({
+  flag,
+  description,
+  ...more,
+});
 
 export interface ArgumentSpec {
   readonly name: string;
@@ -31,9 +44,7 @@ export interface ArgumentSpec {
 
 export interface CommandSpec {
   readonly name: string;
-  /** One line, for the list of commands. */
   readonly summary: string;
-  /** Paragraphs of its own help, after the summary. */
   readonly description?: readonly string[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options: readonly OptionSpec[];
@@ -45,10 +56,8 @@ export interface CommandSpec {
   readonly run: (input: Input, context: Context) => Promise<ExitCode>;
 }
 
-export interface Example {
-  readonly command: string;
-  readonly says: string;
-}
+/** What it is for, and the command. */
+export type Example = readonly [says: string, command: string];
 
 export interface CommandGroup {
   readonly name: string;

@@ -3,7 +3,7 @@ import type { Scope } from "../access/scopes.ts";
 import { SESSION_MS_MAX } from "../limits.ts";
 import type { Api } from "./api.ts";
 import { failure } from "./failure.ts";
-import { asRecord, asText } from "./json.ts";
+import { asRecord, asText, type JsonRecord } from "./json.ts";
 
 export const consoleLink = async (
   api: Pick<Api, "ask">,
@@ -17,10 +17,19 @@ export const consoleLink = async (
 ): Promise<{ readonly link: string; readonly tenant: string; readonly expiresAt: string }> => {
   const { url, tenant, scopes, now, signal } = options;
   const expiresAt = new Date(now.getTime() + SESSION_MS_MAX).toISOString();
-  const body = JSON.stringify({ tenant, name: "console", scopes, expires_at: expiresAt });
+  const made = await makeKey(api, { tenant, name: "console", scopes, expires_at: expiresAt }, signal);
+  return { link: `${url}/sign-in#once=${made.key}`, tenant: made.tenant, expiresAt };
+};
+
+export const makeKey = async (
+  api: Pick<Api, "ask">,
+  request: JsonRecord,
+  signal?: AbortSignal,
+): Promise<{ readonly key: string; readonly tenant: string }> => {
+  const body = JSON.stringify(request);
   const { value } = await api.ask({ path: "/v1/keys", body, ...(signal && { signal }) });
   const made = asRecord(asRecord(value)?.data);
   const key = asText(made?.api_key);
   if (key === undefined) throw failure("unexpected_answer", "The answer to POST /v1/keys has no api_key.");
-  return { link: `${url}/sign-in#once=${key}`, tenant: asText(made?.tenant) ?? "", expiresAt };
+  return { key, tenant: asText(made?.tenant) ?? "" };
 };

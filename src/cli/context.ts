@@ -1,6 +1,4 @@
-/**
- * The environment of a command: its output and input, environment variables, the clock and Ctrl-C. main.ts creates the real one, tests create others.
- */
+/** The environment of a command: output, input, environment variables, the clock and Ctrl-C. */
 import process from "node:process";
 import type { Readable } from "node:stream";
 import { printableDocuments, printableJson } from "../runtime/printable.ts";
@@ -10,7 +8,6 @@ export interface Writer {
   /** Width of the terminal; 80 if it is unknown. */
   readonly columns: number;
   readonly hasColour: boolean;
-  /** Resolves when there is room for more. Never rejects. */
   write(text: string | Uint8Array): Promise<void>;
   /** False after its reader has gone away, as `head` does, or after a write has failed. */
   isHeard(): boolean;
@@ -26,7 +23,6 @@ export interface Context {
   /** Aborted by Ctrl-C or a terminating signal, from the first call on; before that they end the program at once. */
   interruption(): AbortSignal;
   readonly now: () => Date;
-  /** A random number from 0 to below 1. */
   readonly random: () => number;
 }
 

@@ -5,12 +5,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { SCOPES } from "../access/scopes.ts";
 import { missingAs, writeDurably } from "../runtime/durable-file.ts";
 import { type Api, createApi } from "./api.ts";
+import { makeKey } from "./console-link.ts";
+import { WAIVER_REASON } from "./demo/told-cases.ts";
 import { Failure, failure, reasonOf } from "./failure.ts";
 import { asRecord, asText, parseJson } from "./json.ts";
 import { CLI_ANSWER_MS_MAX } from "./limits.ts";
 
 export interface DemoFolder {
-  /** The day for which its history is made, such as 2026-11-29. */
   readonly day: string;
   /** How many events the log got; 0 until it has them all. */
   readonly events: number;
@@ -19,29 +20,21 @@ export interface DemoFolder {
 const MARK = "demo.json";
 
 /** Makes the folder if it is missing. Throws a Failure if it is not the demo's own. */
-export const openDemoFolder = (path: string, today: string): Promise<DemoFolder> =>
-  openFolder(path, today).catch((error: unknown) => {
+export const openDemoFolder = async (path: string, today: string): Promise<DemoFolder> => {
+  const advice = "Name a folder that does not exist yet: prooftrail demo --data-dir nordbank";
+  try {
+    const text = await readFile(join(path, MARK), "utf8").catch(missingAs(undefined));
+    if (text !== undefined) return readMark(path, text);
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    if ((await readdir(path)).length > 0)
+      throw failure("wrong_use", `${path} holds something else than a demo.`, advice);
+    const made = { day: today, events: 0 };
+    await markDemoFolder(path, made);
+    return made;
+  } catch (error) {
     if (error instanceof Failure) throw error;
-    throw failure(
-      "unreadable_file",
-      `${path} cannot be used: ${reasonOf(error)}.`,
-      "Name a folder that you may write: prooftrail demo --data-dir nordbank",
-    );
-  });
-
-const openFolder = async (path: string, today: string): Promise<DemoFolder> => {
-  const text = await readFile(join(path, MARK), "utf8").catch(missingAs(undefined));
-  if (text !== undefined) return readMark(path, text);
-  await mkdir(path, { recursive: true, mode: 0o700 });
-  if ((await readdir(path)).length > 0)
-    throw failure(
-      "wrong_use",
-      `${path} holds something else than a demo.`,
-      "Name a folder that does not exist yet: prooftrail demo --data-dir nordbank",
-    );
-  const made = { day: today, events: 0 };
-  await markDemoFolder(path, made);
-  return made;
+    throw failure("unreadable_file", `${path} cannot be used: ${reasonOf(error)}.`, advice);
+  }
 };
 
 export const markDemoFolder = (path: string, mark: DemoFolder): Promise<void> =>
@@ -57,43 +50,37 @@ const readMark = (path: string, text: string): DemoFolder => {
 
 export const DEMO_TENANT = "demo";
 
-/** Made by the first start, kept in the folder. */
+/** Made by the first start, which also waives the obligation, and kept in the folder. */
 export const demoKey = async (options: {
   readonly url: string;
   readonly dataDir: string;
-  readonly waive: { readonly obligation: string; readonly reason: string };
-  /** How many events the log holds. */
+  readonly waivedObligation: string;
   readonly events: number;
 }): Promise<{ readonly api: Api; readonly path: string }> => {
-  const { url, dataDir, waive, events } = options;
+  const { url, dataDir, waivedObligation, events } = options;
   const path = join(dataDir, "demo.key");
   const address = { url, isLoopback: true, source: "the demo" };
-  const apiFor = (text: string, source: string): Api => createApi(address, { text, source });
+  const apiFor = (text: string, source: string): Api => createApi(address, { text: text.trim(), source });
   const kept = await readFile(path, "utf8").catch(missingAs(undefined));
-  if (kept !== undefined) {
-    const api = apiFor(kept.trim(), path);
-    await untilRead(api, events);
-    return { api, path };
-  }
   const adminPath = join(dataDir, "admin.key");
-  const admin = apiFor((await readFile(adminPath, "utf8")).trim(), adminPath);
-  const body = JSON.stringify({ tenant: DEMO_TENANT, name: "demo", scopes: SCOPES });
-  const { value } = await admin.ask({ path: "/v1/keys", body });
-  const key = asText(asRecord(asRecord(value)?.data)?.api_key);
-  if (key === undefined) throw failure("unexpected_answer", "The answer to POST /v1/keys has no api_key.");
-  const api = apiFor(key, "the demo");
+  const makeOne = async (): Promise<string> => {
+    const admin = apiFor(await readFile(adminPath, "utf8"), adminPath);
+    return (await makeKey(admin, { tenant: DEMO_TENANT, name: "demo", scopes: SCOPES })).key;
+  };
+  const key = kept ?? (await makeOne());
+  const api = apiFor(key, path);
   await untilRead(api, events);
-  const { obligation, reason } = waive;
+  if (kept !== undefined) return { api, path };
   const tried = await api.attempt({
-    path: `/v1/obligations/${encodeURIComponent(obligation)}/waive`,
-    body: JSON.stringify({ reason }),
+    path: `/v1/obligations/${encodeURIComponent(waivedObligation)}/waive`,
+    body: JSON.stringify({ reason: WAIVER_REASON }),
   });
-  if (tried.kind === "unreachable") throw tried.failure;
+  if (tried instanceof Failure) throw tried;
   // An earlier start may have ended behind the waiver.
-  if (!tried.response.ok && tried.response.status !== 409)
+  if (!tried.ok && tried.status !== 409)
     throw failure(
       "unexpected_answer",
-      `The obligation ${obligation} was not waived: ${await tried.response.text()}`,
+      `The obligation ${waivedObligation} was not waived: ${await tried.text()}`,
     );
   await writeDurably(path, `${key}\n`);
   return { api, path };
@@ -105,7 +92,7 @@ const untilRead = async (api: Api, events: number): Promise<void> => {
   for (const path of [`/v1/obligations?min_sequence=${events}`, "/v1/log/checkpoint"])
     for (;;) {
       const tried = await api.attempt({ path });
-      if (tried.kind === "answered" && tried.response.ok) break;
+      if (tried instanceof Response && tried.ok) break;
       if (performance.now() > giveUpAt)
         throw failure(
           "unreachable",

@@ -1,6 +1,6 @@
 /** Events as the command line asks for them and shows them: filters of the API as options, which a test compares with the API's, and columns. */
 import { integerComplaint, tagComplaint } from "./argument-values.ts";
-import type { OptionSpec } from "./command.ts";
+import { type OptionSpec, option } from "./command.ts";
 import { asRecord, type JsonRecord, shown } from "./json.ts";
 import { filterUnder } from "./query.ts";
 import type { Column } from "./table.ts";
@@ -55,12 +55,12 @@ export const EVENT_FILTER_OPTIONS: readonly OptionSpec[] = [
 ];
 
 /** Waits until the service shows an event that was just sent. */
-export const MIN_SEQUENCE_OPTION: OptionSpec = {
-  flag: "--min-sequence",
-  value: "number",
-  description: "wait until this event can be read; the number is in the answer to sending it",
-  complaint: integerComplaint({ min: 0 }),
-};
+export const MIN_SEQUENCE_OPTION: OptionSpec = option(
+  "--min-sequence",
+  "number",
+  "wait until this event can be read; the number is in the answer to sending it",
+  { complaint: integerComplaint({ min: 0 }) },
+);
 
 const member =
   (name: string) =>

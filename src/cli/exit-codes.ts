@@ -3,7 +3,6 @@
 export const EXIT = { ok: 0, failed: 1, usage: 2, unavailable: 3, forbidden: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** In the order of the codes. */
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.ok, "done, and the answer is yes"],
   [EXIT.failed, "the answer is no, or something failed"],

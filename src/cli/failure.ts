@@ -10,7 +10,6 @@ export interface FailureDocument {
   readonly status?: number;
   readonly request_id?: string;
   readonly errors?: readonly FieldError[];
-  /** What the user can do. */
   readonly advice?: string;
 }
 
@@ -34,12 +33,10 @@ export class Failure extends Error {
   }
 }
 
-/** Ctrl-C, or another signal that ends the program. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
-/** Failures that the command line itself finds, with their exit codes. */
 const OWN = {
   wrong_use: { exitCode: EXIT.usage, title: "Wrong use" },
   unreadable_file: { exitCode: EXIT.usage, title: "A file cannot be used" },

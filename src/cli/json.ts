@@ -1,6 +1,5 @@
 /** Reads JSON whose structure is not guaranteed. Pure. */
 
-/** Undefined if the text is not JSON. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);

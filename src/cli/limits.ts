@@ -6,16 +6,12 @@ const SECOND_MS = 1000;
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/**
- * Characters of the events that `prooftrail send` puts into one batch: a quarter of what the service accepts, so that sending a batch again costs
- * little.
- */
+/** A quarter of what the service accepts, so that sending a batch again costs little. */
 export const SEND_BATCH_CHARACTERS_MAX = 4 * MIB;
 /** If input comes slowly, a batch is sent after this time although it is not full. */
 export const SEND_LINGER_MS = 250;
 /** A longer line of NDJSON is refused without being held. */
 export const SEND_LINE_BYTES_MAX = 1 * MIB;
-/** How long `prooftrail send` retries by default. */
 export const SEND_RETRY_MS_DEFAULT = 10 * 60 * SECOND_MS;
 /** Longest wait between two attempts, unless the service asks for more: a person is watching. */
 export const CLI_RETRY_MS_MAX = 30 * SECOND_MS;
@@ -26,7 +22,6 @@ export const CLI_LONG_ANSWER_MS_MAX = 2 * 60 * SECOND_MS;
 export const CLI_STREAM_QUIET_MS_MAX = 3 * STREAM_KEEP_ALIVE_MS;
 /** How often progress is reported without a terminal. */
 export const PROGRESS_LINE_MS = 5 * SECOND_MS;
-/** A key that expires within this time is mentioned. */
 export const KEY_ENDS_SOON_MS = 14 * 24 * 60 * 60 * SECOND_MS;
 
 assert(SEND_LINE_BYTES_MAX >= EVENT_BYTES_MAX, "every event that is taken can be sent");

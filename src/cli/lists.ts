@@ -3,7 +3,7 @@ import { memberTexts } from "../api/intake/json/slice.ts";
 import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import { type Api, openApi } from "./api.ts";
 import { integerComplaint } from "./argument-values.ts";
-import type { CommandSpec, OptionSpec } from "./command.ts";
+import { type CommandSpec, type OptionSpec, option, toggle } from "./command.ts";
 import type { Writer } from "./context.ts";
 import { EXIT } from "./exit-codes.ts";
 import { failure } from "./failure.ts";
@@ -14,25 +14,19 @@ import { jsonOption, SERVICE_OPTIONS } from "./shared-options.ts";
 import { type Column, createTable } from "./table.ts";
 
 export interface ListSpec {
-  /** The path of the API. */
   readonly path: string;
   readonly summary: string;
-  /** What a row is. */
   readonly row: string;
-  /** Options that become parameters. */
   readonly parameters: readonly OptionSpec[];
   readonly columns: readonly Column<JsonRecord>[];
   readonly examples: CommandSpec["examples"];
 }
 
 const PAGE_OPTIONS: readonly OptionSpec[] = [
-  {
-    flag: "--limit",
-    value: "number",
-    description: `at most so many rows; ${PAGE_ROWS_DEFAULT} by default`,
+  option("--limit", "number", `at most so many rows; ${PAGE_ROWS_DEFAULT} by default`, {
     complaint: integerComplaint({ min: 1 }),
-  },
-  { flag: "--all", description: "all that match" },
+  }),
+  toggle("--all", "all that match"),
 ];
 
 /** `list`: the rows that match as a table, or as one answer of the API. */
@@ -58,9 +52,10 @@ export const listCommand = ({
       throw failure("wrong_use", "Give --limit or --all, not both.");
     const api = await openApi(input, context);
     const { out, err } = context;
-    const rowsMax = input.isSet("--all") ? undefined : (input.integer("--limit") ?? PAGE_ROWS_DEFAULT);
+    const limit = input.integer("--limit") ?? PAGE_ROWS_DEFAULT;
+    const rowsMax = input.isSet("--all") ? Number.POSITIVE_INFINITY : limit;
     const query = queryFrom(input, parameters);
-    const read = pages({ api, out }, { path, query, ...(rowsMax !== undefined && { rowsMax }) });
+    const read = pages(api, { path, query, rowsMax, isHeard: out.isHeard });
     if (input.isSet("--json")) {
       await printPagesAsJson(out, read);
       return EXIT.ok;
@@ -80,25 +75,30 @@ export const listCommand = ({
 });
 
 export interface Page {
-  /** The rows as they were received. */
   readonly rowsText: string;
   readonly rows: readonly JsonRecord[];
   readonly nextCursor: string | undefined;
   readonly requestId: string;
 }
 
-/** Ends with the list, after `limit` rows, or when nobody reads the output any more. */
+/** Ends with the list, after `rowsMax` rows, or when nobody reads the output any more. */
 export async function* pages(
-  { api, out }: { readonly api: Api; readonly out: Writer },
+  api: Api,
   {
     path,
-    query,
+    query = new URLSearchParams(),
     rowsMax = Number.POSITIVE_INFINITY,
-  }: { readonly path: string; readonly query: URLSearchParams; readonly rowsMax?: number },
+    isHeard = () => true,
+  }: {
+    readonly path: string;
+    readonly query?: URLSearchParams;
+    readonly rowsMax?: number;
+    readonly isHeard?: () => boolean;
+  },
 ): AsyncGenerator<Page> {
   const asked = new URLSearchParams(query);
   let left = rowsMax;
-  while (left > 0 && out.isHeard()) {
+  while (left > 0 && isHeard()) {
     asked.set("limit", String(Math.min(left, PAGE_ROWS_MAX)));
     const { text, value } = await api.ask({ path, query: asked });
     const body = asRecord(value) ?? {};
@@ -113,7 +113,6 @@ export async function* pages(
   }
 }
 
-/** All rows as one answer of the API. */
 export const printPagesAsJson = async (out: Writer, read: AsyncIterable<Page>): Promise<void> => {
   let end = "";
   for await (const { rowsText, nextCursor, requestId } of read) {
@@ -121,4 +120,13 @@ export const printPagesAsJson = async (out: Writer, read: AsyncIterable<Page>): 
     end = `],"next_cursor":${JSON.stringify(nextCursor ?? null)},"request_id":${JSON.stringify(requestId)}}\n`;
   }
   await out.write(end);
+};
+
+/** The record of a key, on whatever page of the list it is; undefined if it is not in the list, as the admin key. */
+export const findKeyRecord = async (api: Api, id: string): Promise<JsonRecord | undefined> => {
+  for await (const { rows } of pages(api, { path: "/v1/keys" })) {
+    const found = rows.find((each) => each.id === id);
+    if (found) return found;
+  }
+  return undefined;
 };

@@ -9,8 +9,6 @@ import { ROOT } from "./tree.ts";
 process.env.no_proxy = withoutLoopback(process.env);
 const context = processContext();
 const exitCode = await runProgram(ROOT, process.argv.slice(2), context);
-// Pending output is written first.
 await Promise.all([context.out.write(""), context.err.write("")]);
-// By force: nats.js 2.29.3 leaves the socket of an attempt to connect open when it gives it up, so `doctor` would not end while a broker
-// stands still (measured).
+// By force: nats.js 2.29.3 leaves a socket open, so `doctor` would not end while a broker stands still (measured).
 process.exit(exitCode);

@@ -23,10 +23,7 @@ interface Saved extends AsyncDisposable {
   write(text: string): Promise<void>;
 }
 
-/**
- * Creates the file before the key: a key that cannot be stored would be lost. From here on Ctrl-C must arrive as Interrupted, or it would leave the
- * file.
- */
+/** Before the key: one that cannot be stored would be lost. From here on Ctrl-C must arrive as Interrupted, or it would leave the file. */
 export const openSave = async (input: Input): Promise<Saved> => {
   const path = input.text("--save");
   if (path === undefined) return { path, write: async () => {}, [Symbol.asyncDispose]: async () => {} };
@@ -78,23 +75,21 @@ export const printNewKey = async (
       );
     });
   const old = asRecord(previous);
-  const json =
+  const shownAnswer =
     path === undefined
-      ? answer.text
-      : JSON.stringify({ data: { ...visible, ...(old && { previous }), saved_to: path } });
-  await printAnswer(context, input, {
-    json,
-    text: () =>
-      [
-        `${title}\n\n${detailLines(keyDetails(visible), tableColumns(context.out))}`,
-        ...(old
-          ? [`\nThe old key ${printable(shown(old.id))} works until ${printable(shown(old.grace_until))}.\n`]
-          : []),
-        path === undefined
-          ? `\nThis is the key. It is shown only now; keep it like a password:\n\n  ${printable(shown(secret))}\n`
-          : `\nIt is in ${printable(path)}, which only you can read: --key-file ${printable(path)}\n`,
-      ].join(""),
-  });
+      ? { received: answer.text }
+      : { data: { ...visible, ...(old && { previous }), saved_to: path } };
+  await printAnswer(context, input, shownAnswer, () =>
+    [
+      `${title}\n\n${detailLines(keyDetails(visible), tableColumns(context.out))}`,
+      ...(old
+        ? [`\nThe old key ${printable(shown(old.id))} works until ${printable(shown(old.grace_until))}.\n`]
+        : []),
+      path === undefined
+        ? `\nThis is the key. It is shown only now; keep it like a password:\n\n  ${printable(shown(secret))}\n`
+        : `\nIt is in ${printable(path)}, which only you can read: --key-file ${printable(path)}\n`,
+    ].join(""),
+  );
 };
 
 const keyDetails = (key: JsonRecord): readonly (readonly [string, string | undefined])[] => {

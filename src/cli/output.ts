@@ -6,13 +6,15 @@ import type { Context, Writer } from "./context.ts";
 import type { FailureDocument } from "./failure.ts";
 import { type Column, createTable } from "./table.ts";
 
-/** With --json the API's own text, as it was received; otherwise what `text` returns. */
-export const printAnswer = async (
+/** With --json the data as one document, or an answer of the API as it was received; otherwise what `text` returns. */
+export const printAnswer = (
   { out }: Context,
   input: Input,
-  answer: { readonly json: string; readonly text: () => string },
+  answer: { readonly data: unknown } | { readonly received: string },
+  text: () => string,
 ): Promise<void> => {
-  await out.write(input.isSet("--json") ? `${answer.json}\n` : answer.text());
+  if (!input.isSet("--json")) return out.write(text());
+  return out.write(`${"received" in answer ? answer.received : JSON.stringify(answer)}\n`);
 };
 
 /** Reports a problem that does not stop the command: on standard error, with --json as a line of JSON like everything there. */

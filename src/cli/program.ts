@@ -8,6 +8,7 @@ import {
   type CommandGroup,
   type CommandNode,
   type CommandSpec,
+  type Example,
   type Input,
   isGroup,
   type OptionSpec,
@@ -19,7 +20,6 @@ import { failureText } from "./output.ts";
 
 export type Invocation =
   | { readonly kind: "run"; readonly spec: CommandSpec; readonly input: Input }
-  /** The help or the version was printed. */
   | { readonly kind: "told"; readonly text: string }
   | { readonly kind: "wrong_use"; readonly text: string };
 
@@ -78,7 +78,6 @@ const tellUnwritten = async (context: Context, wantsJson: boolean): Promise<bool
 const faultOf = (error: unknown): FailureDocument =>
   failure("failed", error instanceof Error ? (error.stack ?? error.message) : String(error)).document;
 
-/** Only parses; runs nothing and prints nothing. */
 export const readInvocation = (root: CommandGroup, args: readonly string[]): Invocation => {
   let told = "";
   let complained = "";
@@ -113,7 +112,6 @@ export const readInvocation = (root: CommandGroup, args: readonly string[]): Inv
   return run ?? { kind: "wrong_use", text: complained };
 };
 
-/** Empty if only the help was shown. */
 const seeHelp = ({ code }: CommanderError, root: CommandGroup, args: readonly string[]): string => {
   if (code === "commander.help") return "";
   const path = [root.name];
@@ -234,7 +232,7 @@ const afterHelp = (spec: CommandSpec): string =>
 const groupHelp = ({ examples }: CommandGroup): string =>
   `${examples ? `\nExamples:\n${examples.map(exampleText).join("")}` : ""}\n${exitCodesText()}`;
 
-const exampleText = ({ command, says }: CommandSpec["examples"][number]): string =>
+const exampleText = ([says, command]: Example): string =>
   `${wrapped(says, "  # ")}${command
     .split("\n")
     .map((line) => `  ${line}\n`)

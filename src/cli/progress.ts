@@ -1,14 +1,10 @@
-/**
- * Progress of a long command, on standard error: a bar on a terminal, a line every few seconds in a file, nothing with --quiet or if standard error
- * carries JSON.
- */
+/** Progress of a long command, on standard error: a bar on a terminal, a line every few seconds in a file. */
 import { sizeText } from "../runtime/size-text.ts";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { PROGRESS_LINE_MS } from "./limits.ts";
 
 export interface Report {
-  /** How much is done, and of how many if that is known. */
   readonly count: number;
   readonly of?: number;
   /** Bytes, if the progress follows from them rather than from the count. */
@@ -23,13 +19,9 @@ export interface Progress {
 }
 
 export interface ProgressOptions {
-  /** What is being done, such as `sending` or `rebuilding cases`. */
   readonly what: string;
-  /** The unit that is counted; absent if `what` already says it. */
   readonly unit?: string;
   readonly isQuiet?: boolean;
-  /** How much was done before this run: it does not count for the rate. */
-  readonly before?: number;
 }
 
 /** A terminal is redrawn a few times a second, and not at all for work that ends at once. */
@@ -39,29 +31,28 @@ const TERMINAL_MS = 250;
 export const progressFor = (
   input: Pick<Input, "isSet">,
   { err }: Pick<Context, "err">,
-  { what, unit = "", isQuiet = false, before = 0 }: ProgressOptions,
+  { what, unit = "", isQuiet = false }: ProgressOptions,
   elapsedMs = () => performance.now(),
 ): Progress => {
   // Programs that read standard error with --json expect only JSON there.
   const isSilent = isQuiet || input.isSet("--quiet") || (input.isSet("--json") && !err.isTerminal);
-  const startedMs = elapsedMs();
-  let saidMs = startedMs;
+  let saidMs = elapsedMs();
   let shown = "";
   let last: Report | undefined;
-  /** What was there at the first report, such as what an earlier run sent, says nothing about the time that is left. */
-  let first: { readonly share: number; readonly ms: number } | undefined;
-  const leftText = (share: number | undefined): string => {
-    if (share === undefined || !first || share <= first.share) return "";
-    const leftMs = ((1 - share) * (elapsedMs() - first.ms)) / (share - first.share);
-    return `, ${durationText(Math.ceil(leftMs / 1000))} left`;
-  };
+  /** What was there at the first report, such as what an earlier run sent, says nothing about the rate and the time that is left. */
+  let first = { count: 0, share: 0, ms: 0 };
+  const leftText = (share: number | undefined, seconds: number): string =>
+    share === undefined || share <= first.share
+      ? ""
+      : `, ${durationText(Math.ceil(((1 - share) * seconds) / (share - first.share)))} left`;
   const say = (report: Report): void => {
     const { count, of, bytes, bytesOf } = report;
     const share = shareOf(report);
-    const rate = (count - before) / Math.max((elapsedMs() - startedMs) / 1000, 0.001);
+    const seconds = Math.max((elapsedMs() - first.ms) / 1000, 0.001);
+    const rate = (count - first.count) / seconds;
     const text = `${what} ${counted(count)}${of === undefined ? "" : ` of ${counted(of)}`} ${unit}`.trimEnd();
     const size = bytes === undefined ? "" : `, ${sizeText(bytes, bytesOf)}`;
-    const line = `${text}, ${counted(Math.round(rate))}/s${size}${leftText(share)}`;
+    const line = `${text}, ${counted(Math.round(rate))}/s${size}${leftText(share, seconds)}`;
     if (line === shown) return;
     shown = line;
     // One column less: some terminals wrap after the last column.
@@ -71,8 +62,8 @@ export const progressFor = (
   };
   return {
     report: (report) => {
+      if (!last) first = { count: report.count, share: shareOf(report) ?? 0, ms: elapsedMs() };
       last = report;
-      first ??= { share: shareOf(report) ?? 0, ms: elapsedMs() };
       if (isSilent || elapsedMs() - saidMs < (err.isTerminal ? TERMINAL_MS : PROGRESS_LINE_MS)) return;
       saidMs = elapsedMs();
       say(report);

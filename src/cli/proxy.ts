@@ -1,6 +1,6 @@
 /**
- * Proxies between the command line and the service. Bun's `fetch` follows http_proxy, https_proxy, all_proxy and no_proxy, and the same names in
- * capitals; where both are set, those in small letters (measured with 1.4.5). It asks a proxy for this machine too, which no proxy can reach.
+ * Bun's `fetch` follows http_proxy, https_proxy, all_proxy and no_proxy; where both cases are set, small letters (measured with 1.4.5). It asks a
+ * proxy for this machine too, which no proxy can reach.
  */
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,7 +28,6 @@ const setting = (environment: Environment, name: string): string | undefined => 
   return value === "" ? undefined : value;
 };
 
-/** `name` is a host with or without a port, or the end of its name. */
 const isHostOf = ({ hostname, host }: URL, name: string): boolean => {
   const wanted = name.toLowerCase().replace(/^\*?\./, "");
   return wanted !== "" && (wanted === host || wanted === hostname || hostname.endsWith(`.${wanted}`));

@@ -4,7 +4,6 @@ import type { Input, OptionSpec } from "./command.ts";
 /** `--asset-id` becomes `asset_id`. */
 export const parameterOf = (flag: string): string => flag.slice(2).replaceAll("-", "_");
 
-/** The parameters for these options. */
 export const queryFrom = (
   input: Input,
   options: readonly Pick<OptionSpec, "flag" | "isRepeatable">[],

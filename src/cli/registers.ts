@@ -1,19 +1,25 @@
-/** What auditors ask for, as data: the lists of the API that have a command, with their filters and columns. */
-import type { OptionSpec } from "./command.ts";
-import { type JsonRecord, shown } from "./json.ts";
-import { filterUnder } from "./query.ts";
-import type { Column } from "./table.ts";
+/** What auditors ask for: the lists of the API that have a command, as data with their filters and columns, and the commands. */
+import { answering } from "./api.ts";
+import { idComplaint } from "./argument-values.ts";
+import { type CommandGroup, type CommandSpec, type Example, type OptionSpec, option } from "./command.ts";
+import type { Context } from "./context.ts";
+import { MIN_SEQUENCE_OPTION } from "./event-filters.ts";
+import { asRecord, asRecords, type JsonRecord, shown } from "./json.ts";
+import { listCommand } from "./lists.ts";
+import { tableColumns, tableText } from "./output.ts";
+import { filterUnder, queryFrom } from "./query.ts";
+import { jsonOption, SERVICE_OPTIONS } from "./shared-options.ts";
+import { type Column, detailLines } from "./table.ts";
 
 export interface RegisterSpec {
   /** The command, and the path of the API under /v1. */
   readonly name: string;
   readonly path: string;
   readonly summary: string;
-  /** What a row is. */
   readonly row: string;
   readonly filters: readonly OptionSpec[];
   readonly columns: readonly Column<JsonRecord>[];
-  readonly example: { readonly says: string; readonly command: string };
+  readonly example: Example;
 }
 
 const filter = filterUnder("Filters (all must hold; several values are separated by commas):");
@@ -29,34 +35,22 @@ const times = (counted: string): readonly OptionSpec[] => [
   filter("to", "time", "before this time"),
 ];
 
-const column = (title: string, member: string): Column<JsonRecord> => ({
+const column = (title: string, member: string, value = shown): Column<JsonRecord> => ({
   title,
-  value: (row) => shown(row[member]),
+  value: (row) => value(row[member]),
 });
-const id = (title: string, member: string): Column<JsonRecord> => ({
-  ...column(title, member),
-  isId: true,
-});
-/** To the second, and with a space at which it wraps; --json has it as it is. */
-const time = (title: string, member: string): Column<JsonRecord> => ({
-  title,
-  value: (row) => shown(row[member]).replace(/T([0-9:]{8})(?:\.[0-9]+)?Z$/, " $1Z"),
-});
+const id = (title: string, member: string): Column<JsonRecord> => ({ ...column(title, member), isId: true });
 const number = (title: string, member: string): Column<JsonRecord> => ({
   ...column(title, member),
   isRight: true,
 });
-const list = (title: string, member: string): Column<JsonRecord> => ({
-  title,
-  value: (row) => {
-    const { [member]: value } = row;
-    return Array.isArray(value) ? value.join(", ") : shown(value);
-  },
-});
-const flag = (title: string, member: string): Column<JsonRecord> => ({
-  title,
-  value: (row) => (row[member] === true ? "yes" : row[member] === false ? "no" : ""),
-});
+/** To the second, and with a space at which it wraps; --json has it as it is. */
+const time = (title: string, member: string): Column<JsonRecord> =>
+  column(title, member, (value) => shown(value).replace(/T([0-9:]{8})(?:\.[0-9]+)?Z$/, " $1Z"));
+const list = (title: string, member: string): Column<JsonRecord> => column(title, member, listText);
+const listText = (value: unknown): string => (Array.isArray(value) ? value.join(", ") : shown(value));
+const flag = (title: string, member: string): Column<JsonRecord> =>
+  column(title, member, (value) => (value === true ? "yes" : value === false ? "no" : ""));
 
 export const REGISTERS = {
   decisions: {
@@ -85,10 +79,10 @@ export const REGISTERS = {
       list("MISSING", "missing"),
       flag("LATE", "late"),
     ],
-    example: {
-      says: "decisions that were not announced, or not explained",
-      command: "prooftrail decisions list --missing notice,explanation",
-    },
+    example: [
+      "decisions that were not announced, or not explained",
+      "prooftrail decisions list --missing notice,explanation",
+    ],
   },
   objections: {
     name: "objections",
@@ -114,10 +108,7 @@ export const REGISTERS = {
       time("DUE", "due_at"),
       flag("LATE", "late"),
     ],
-    example: {
-      says: "objections that were answered late, or not yet",
-      command: "prooftrail objections list --late true",
-    },
+    example: ["objections that were answered late, or not yet", "prooftrail objections list --late true"],
   },
   obligations: {
     name: "obligations",
@@ -144,10 +135,10 @@ export const REGISTERS = {
       column("WHERE THE LAW SAYS SO", "clause"),
       id("SYSTEM", "asset_id"),
     ],
-    example: {
-      says: "what is overdue or due within a week, the most urgent first",
-      command: "prooftrail obligations list --state overdue,due_soon --order asc",
-    },
+    example: [
+      "what is overdue or due within a week, the most urgent first",
+      "prooftrail obligations list --state overdue,due_soon --order asc",
+    ],
   },
   assets: {
     name: "assets",
@@ -169,10 +160,10 @@ export const REGISTERS = {
       number("EVENTS", "events"),
       time("LAST EVENT", "last_at"),
     ],
-    example: {
-      says: "systems of high risk that are in use",
-      command: "prooftrail assets list --risk-tier high --status active",
-    },
+    example: [
+      "systems of high risk that are in use",
+      "prooftrail assets list --risk-tier high --status active",
+    ],
   },
   incidents: {
     name: "incidents",
@@ -195,7 +186,7 @@ export const REGISTERS = {
       time("REPORT DUE", "report_due_at"),
       time("FIRST REPORT", "initial_report_at"),
     ],
-    example: { says: "incidents without a report", command: "prooftrail incidents list --state detected" },
+    example: ["incidents without a report", "prooftrail incidents list --state detected"],
   },
   coverage: {
     name: "coverage",
@@ -218,7 +209,7 @@ export const REGISTERS = {
       number("UNMET", "unmet"),
       number("PENDING", "pending"),
     ],
-    example: { says: "of one system", command: "prooftrail coverage list --asset-id credit_model" },
+    example: ["of one system", "prooftrail coverage list --asset-id credit_model"],
   },
   holds: {
     name: "holds",
@@ -234,14 +225,129 @@ export const REGISTERS = {
       time("PLACED", "created_at"),
       time("RELEASED", "released_at"),
     ],
-    example: { says: "of one tenant", command: "prooftrail holds list --tenant acme" },
+    example: ["of one tenant", "prooftrail holds list --tenant acme"],
   },
 } as const satisfies Readonly<Record<string, RegisterSpec>>;
 
-export const TIMELINE_COLUMNS: readonly Column<JsonRecord>[] = [
+const TIMELINE_COLUMNS: readonly Column<JsonRecord>[] = [
   time("AT", "at"),
   time("RECEIVED", "received_at"),
   column("EVENT", "event_type"),
   id("EVENT_ID", "event_id"),
   column("LINKED BY", "linked_by"),
 ];
+
+const ORDER = option("--order", "order", "from the newest, which is the default, or from the oldest", {
+  choices: ["desc", "asc"],
+});
+
+/** A list, and with `more` other commands about its rows. Holds are no view of the log, and have one order. */
+const group = (register: RegisterSpec, ...more: readonly CommandSpec[]): CommandGroup => {
+  const { name, summary, filters, example, ...spec } = register;
+  const ofViews = name === "holds" ? [] : [ORDER, MIN_SEQUENCE_OPTION];
+  const parameters = [...filters, ...ofViews];
+  return {
+    name,
+    summary,
+    commands: [listCommand({ ...spec, summary, parameters, examples: [example] }), ...more],
+  };
+};
+
+interface Part {
+  readonly member: string;
+  readonly title: string;
+  readonly columns: readonly Column<JsonRecord>[];
+}
+
+const getOf = (
+  { name, path, row }: RegisterSpec,
+  argument: string,
+  summary: string,
+  parts: readonly Part[],
+): CommandSpec => ({
+  name: "get",
+  summary,
+  arguments: [{ name: argument, description: `of the ${row}`, complaint: idComplaint }],
+  options: [MIN_SEQUENCE_OPTION, ...SERVICE_OPTIONS, jsonOption()],
+  examples: [
+    ["for people", `prooftrail ${name} get an_id`],
+    ["for programs", `prooftrail ${name} get an_id --json | jq .data`],
+  ],
+  run: answering(
+    (input) => ({
+      path: `${path}/${encodeURIComponent(input.argument(argument) ?? "")}`,
+      query: queryFrom(input, [MIN_SEQUENCE_OPTION]),
+    }),
+    (data, context) => thingText(context, data, parts),
+  ),
+});
+
+const thingText = (context: Context, data: JsonRecord, parts: readonly Part[]): string => {
+  const details = Object.entries(data).flatMap(([name, value]) => {
+    const text = asRecords(value).length > 0 ? "" : listText(value);
+    return text === "" ? [] : [[name, text] as const];
+  });
+  const tables = parts.flatMap(({ member, title, columns }) => {
+    const rows = asRecords(data[member]).map((row) => ({ ...asRecord(row.event), ...row }));
+    return rows.length === 0 ? [] : [`\n${title}\n${tableText(context, columns, rows)}`];
+  });
+  return [detailLines(details, tableColumns(context.out)), ...tables].join("");
+};
+
+const { decisions, objections, obligations, assets, incidents, coverage, holds } = REGISTERS;
+
+export const REGISTER_COMMANDS: readonly CommandGroup[] = [
+  group(
+    decisions,
+    getOf(decisions, "decision_id", "Show one decision: its timeline, its obligations, what is missing", [
+      { member: "timeline", title: "Timeline", columns: TIMELINE_COLUMNS },
+      { member: "obligations", title: "Obligations", columns: obligations.columns },
+      { member: "objections", title: "Objections", columns: objections.columns },
+    ]),
+  ),
+  group(objections),
+  group(obligations),
+  group(
+    assets,
+    getOf(assets, "asset_id", "Show one AI system, and which of its obligations have evidence", [
+      { member: "coverage", title: "Coverage", columns: coverage.columns },
+    ]),
+  ),
+  group(incidents),
+  group(coverage),
+  group(holds),
+];
+
+const OF_TENANT = option("--tenant", "name", "of this tenant");
+
+const AGE_COLUMNS: readonly Column<JsonRecord>[] = [
+  { title: "TIER", value: (row) => shown(row.risk_tier) },
+  { title: "LAW", value: (row) => shown(row.legal_basis) || "any" },
+  { title: "DAYS", value: (row) => shown(row.days) || "kept", isRight: true },
+  { title: "WHY", value: (row) => reasonText(row.reason) },
+];
+
+const reasonText = (reason: unknown): string => {
+  const { text, clause } = asRecord(reason) ?? {};
+  return clause === null || clause === undefined ? shown(text) : `${shown(text)} (${shown(clause)})`;
+};
+
+export const RETENTION: CommandSpec = {
+  name: "retention",
+  summary: "How long events are shown, by tier and law, and why",
+  options: [OF_TENANT, ...SERVICE_OPTIONS, jsonOption()],
+  examples: [["of one tenant", "prooftrail retention --tenant acme"]],
+  run: answering(
+    (input) => ({ path: "/v1/retention", query: queryFrom(input, [OF_TENANT]) }),
+    (data, context) => {
+      const details = [
+        ["tenant", shown(data.tenant)],
+        ["policy", shown(data.policy)],
+        ["set at", shown(data.updated_at) || undefined],
+        ["set by", shown(data.updated_by) || undefined],
+      ] as const;
+      const table = tableText(context, AGE_COLUMNS, asRecords(data.ages));
+      return `${detailLines(details, tableColumns(context.out))}\n${table}`;
+    },
+  ),
+};

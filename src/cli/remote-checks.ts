@@ -1,11 +1,12 @@
 /** What `prooftrail doctor` checks of a service over HTTP. */
-import { CLOCK_OFF_MS_MAX, PAGE_ROWS_MAX } from "../limits.ts";
+import { CLOCK_OFF_MS_MAX } from "../limits.ts";
 import { type Check, failed, ok, unchecked, warned } from "../service/check.ts";
 import { type Api, createApi, foreignAnswer, refusalOf } from "./api.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Failure } from "./failure.ts";
 import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.ts";
 import { KEY_ENDS_SOON_MS } from "./limits.ts";
+import { findKeyRecord } from "./lists.ts";
 import type { ServiceAddress, ServiceKey } from "./service-address.ts";
 
 export async function* remoteChecks(parts: {
@@ -15,14 +16,13 @@ export async function* remoteChecks(parts: {
 }): AsyncGenerator<Check> {
   const { address, key, now } = parts;
   const before = now().getTime();
-  const tried = await createApi(address, undefined).attempt({ path: "/health/ready" });
-  if (tried.kind === "unreachable") {
-    const { detail, advice } = tried.failure.document;
+  const response = await createApi(address, undefined).attempt({ path: "/health/ready" });
+  if (response instanceof Failure) {
+    const { detail, advice } = response.document;
     yield failed("http", detail, advice);
     yield unchecked("key", "the service does not answer");
     return;
   }
-  const { response } = tried;
   // HTTP's Date is truncated to whole seconds, so on average it is half a second late.
   const offMs = Date.parse(response.headers.get("date") ?? "") + 500 - (before + now().getTime()) / 2;
   const ready = await readyCheck(address, response);
@@ -65,13 +65,11 @@ const clockCheck = (offMs: number): Check => {
   return warned(name, `${off} this machine's`, "Set both by NTP: due times and retention follow the clock.");
 };
 
-const KEYS_PATH = `/v1/keys?limit=${PAGE_ROWS_MAX}`;
-
 /** Each scope is tested with a request that changes nothing: an empty batch, one event, the list of keys. */
 const SCOPE_QUESTIONS = [
   ["events:write", { path: "/v1/events/batch", body: '{"events":[]}' }],
   ["events:read", { path: "/v1/events?limit=1" }],
-  ["keys:manage", { path: KEYS_PATH }],
+  ["keys:manage", { path: "/v1/keys?limit=1" }],
 ] as const;
 
 async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<Check> {
@@ -80,10 +78,9 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
   let own: JsonRecord | undefined;
   try {
     for (const [scope, question] of SCOPE_QUESTIONS) {
-      const answer = await askFor(api, question);
-      if (answer === undefined) continue;
+      if (!(await mayAsk(api, question))) continue;
       scopes.push(scope);
-      if (scope === "keys:manage") own = await findOwn(api, key, answer);
+      if (scope === "keys:manage") own = await findKeyRecord(api, key.text.split("_")[1] ?? "");
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -106,23 +103,12 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
     yield warned(name, `it ends at ${new Date(end).toISOString()}`, "Replace it: prooftrail keys rotate");
 }
 
-/** The key's own record, on whatever page of the list it is; undefined for the admin key, which is not in the list. */
-const findOwn = async (api: Api, key: ServiceKey, firstPage: unknown): Promise<JsonRecord | undefined> => {
-  const id = key.text.split("_")[1];
-  for (let page = asRecord(firstPage); ; ) {
-    const own = asRecords(page?.data).find((each) => each.id === id);
-    const cursor = asText(page?.next_cursor);
-    if (own !== undefined || cursor === undefined) return own;
-    page = asRecord(await askFor(api, { path: `${KEYS_PATH}&cursor=${encodeURIComponent(cursor)}` }));
-  }
-};
-
-/** Undefined if the key lacks the scope. */
-const askFor = async (api: Api, question: { path: string }): Promise<unknown> => {
+const mayAsk = async (api: Api, question: { path: string }): Promise<boolean> => {
   try {
-    return (await api.ask(question)).value;
+    await api.ask(question);
+    return true;
   } catch (error) {
-    if (error instanceof Failure && error.exitCode === EXIT.forbidden) return undefined;
+    if (error instanceof Failure && error.exitCode === EXIT.forbidden) return false;
     throw error;
   }
 };

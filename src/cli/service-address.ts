@@ -8,10 +8,8 @@ import { failure, reasonOf } from "./failure.ts";
 import { proxyFor } from "./proxy.ts";
 
 export interface ServiceAddress {
-  /** Without a trailing slash. */
   readonly url: string;
   readonly isLoopback: boolean;
-  /** Where the address was given. */
   readonly source: string;
   /** The proxy on the way there, for messages. */
   readonly proxy?: string | undefined;

@@ -1,9 +1,8 @@
 /** Options that many commands have, with one meaning. */
-import type { OptionSpec } from "./command.ts";
+import { type OptionSpec, option, toggle } from "./command.ts";
 
 const SERVICE = "Service:";
 
-/** For commands that talk to a service. */
 export const SERVICE_OPTIONS: readonly OptionSpec[] = [
   {
     flag: "--url",
@@ -12,14 +11,12 @@ export const SERVICE_OPTIONS: readonly OptionSpec[] = [
       "address of the service; else PROOFTRAIL_URL, else http://127.0.0.1:8080 (with the port in PORT, where that is set)",
     group: SERVICE,
   },
-  {
-    flag: "--key-file",
-    value: "file",
-    description:
-      "file with the API key; else PROOFTRAIL_API_KEY, else, for a service on this machine, DATA_DIR/admin.key (no option takes the key itself: everybody on the machine could read it)",
-    isFile: true,
-    group: SERVICE,
-  },
+  option(
+    "--key-file",
+    "file",
+    "file with the API key; else PROOFTRAIL_API_KEY, else, for a service on this machine, DATA_DIR/admin.key (no option takes the key itself: everybody on the machine could read it)",
+    { isFile: true, group: SERVICE },
+  ),
 ];
 
 export const URL_OPTION: readonly OptionSpec[] = SERVICE_OPTIONS.slice(0, 1);
@@ -32,4 +29,4 @@ export const jsonOption = (description = "one JSON document instead of text; err
   group: OUTPUT,
 });
 
-export const QUIET_OPTION: OptionSpec = { flag: "--quiet", description: "no progress", group: OUTPUT };
+export const QUIET_OPTION: OptionSpec = toggle("--quiet", "no progress", { group: OUTPUT });

@@ -7,7 +7,6 @@ export interface Column<Row> {
   readonly value: (row: Row) => string;
   readonly isRight?: true;
   readonly isId?: true;
-  /** Width reserved for rows that are not known yet. */
   readonly widthExpected?: number;
 }
 

@@ -22,7 +22,7 @@ const following = (...answers: readonly Response[]) => {
       seen.push(headers["last-event-id"]);
       const response = left.shift();
       if (response === undefined) throw new Error("it was told that the key has ended");
-      return { kind: "answered", response } as const;
+      return response;
     },
   };
   const writer = {

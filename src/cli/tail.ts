@@ -1,28 +1,24 @@
 /** Follows the live stream, and resumes it where it was cut off. */
 import { setTimeout as delay } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import { nextAttemptMs, retryAfterMs } from "../sdk/retry.ts";
+import { nextAttemptMs } from "../sdk/retry.ts";
 import { type Api, exitCodeOf, foreignAnswer, refusalOf } from "./api.ts";
 import { integerComplaint } from "./argument-values.ts";
-import type { Input, OptionSpec } from "./command.ts";
+import { type Input, type OptionSpec, option } from "./command.ts";
 import type { Context } from "./context.ts";
 import { EVENT_COLUMNS, STREAM_FILTER_OPTIONS } from "./event-filters.ts";
 import { EXIT } from "./exit-codes.ts";
-import { Interrupted } from "./failure.ts";
+import { Failure, Interrupted } from "./failure.ts";
 import { asRecord, parseJson } from "./json.ts";
 import { CLI_RETRY_MS_MAX, CLI_STREAM_QUIET_MS_MAX } from "./limits.ts";
 import { tableColumns, tellNotice } from "./output.ts";
 import { queryFrom } from "./query.ts";
 import { createTable } from "./table.ts";
 
-/** Options that become parameters of the stream. */
 export const TAIL_PARAMETERS: readonly OptionSpec[] = [
-  {
-    flag: "--after",
-    value: "sequence",
-    description: "begin after this one, 0 with the first; else with what comes from now on",
+  option("--after", "sequence", "begin after this one, 0 with the first; else with what comes from now on", {
     complaint: integerComplaint({ min: 0 }),
-  },
+  }),
   ...STREAM_FILTER_OPTIONS,
 ];
 
@@ -33,49 +29,44 @@ export const tailEvents = async (parts: {
   readonly context: Context;
 }): Promise<void> => {
   const { api, input, context } = parts;
+  const { out, err, random } = context;
   const signal = context.interruption();
   const print = printerFor(input, context);
   const query = queryFrom(input, TAIL_PARAMETERS);
   // Sent as Last-Event-ID, which takes precedence over `after`.
   let seen: string | undefined;
-  let failed = 0;
+  let failures = 0;
   let wasOpen = false;
+  const isOver = (): boolean => signal.aborted || !out.isHeard();
   try {
-    while (!signal.aborted && context.out.isHeard()) {
-      const opened = await connect(api, { query, seen, signal });
-      if (opened.kind === "open") {
+    while (!isOver()) {
+      const quiet = new AbortController();
+      const opened = await connect(api, { query, seen, signal: AbortSignal.any([signal, quiet.signal]) });
+      if (opened instanceof Response) {
         // Shows a person with an empty screen that it works.
-        if (!wasOpen && context.err.isTerminal && !input.isSet("--quiet"))
-          await context.err.write(`Following ${api.address.url}; Ctrl-C ends.\n`);
+        if (!wasOpen && err.isTerminal && !input.isSet("--quiet"))
+          await err.write(`Following ${api.address.url}; Ctrl-C ends.\n`);
         wasOpen = true;
-        failed = 0;
-        await readStream(opened.response, {
-          signal,
-          print,
-          isHeard: context.out.isHeard,
-          onSeen: (id) => {
-            seen = id;
-          },
-        });
-      } else if (!wasOpen || opened.isFinal) throw opened.failure;
-      if (signal.aborted || !context.out.isHeard()) return;
-      failed++;
-      const waitMs = nextAttemptMs({
-        failures: failed,
-        capMs: CLI_RETRY_MS_MAX,
-        askedMs: opened.retryAfterMs,
-        random: context.random,
-      });
+        failures = 0;
+        for await (const { id, data } of messagesOf(opened, quiet)) {
+          if (data !== undefined) await print(data);
+          seen = id ?? seen;
+          if (isOver()) return;
+        }
+      } else if (!wasOpen) throw opened;
+      if (isOver()) return;
+      failures++;
+      const askedMs = opened instanceof Failure ? opened.retryAfterMs : undefined;
       // Reported once per interruption, however often reconnecting fails.
-      if (failed === 1 && !input.isSet("--quiet"))
+      if (failures === 1 && !input.isSet("--quiet"))
         await tellNotice(context, input, {
           code: "connecting_again",
           message: "the stream broke off; connecting again",
         });
+      const waitMs = nextAttemptMs({ failures, capMs: CLI_RETRY_MS_MAX, askedMs, random });
       await delay(waitMs, undefined, { signal });
     }
   } catch (error) {
-    // Ctrl-C is the normal end.
     if (!signal.aborted && !(error instanceof Interrupted)) throw error;
   }
 };
@@ -89,89 +80,42 @@ const printerFor = (input: Input, { out }: Context): ((data: string) => Promise<
 
 const STREAM_TYPE = "text/event-stream";
 
+/** The open stream, or a failure after which a retry can help. Throws any other. */
 const connect = async (
   api: Api,
   asked: { readonly query: URLSearchParams; readonly seen: string | undefined; readonly signal: AbortSignal },
-) => {
+): Promise<Response | Failure> => {
   const { query, seen, signal } = asked;
-  const tried = await api.attempt({
-    path: "/v1/events/stream",
-    query,
-    headers: { accept: STREAM_TYPE, ...(seen !== undefined && { "last-event-id": seen }) },
-    signal,
-  });
-  if (tried.kind === "unreachable")
-    return { kind: "closed", failure: tried.failure, isFinal: false, retryAfterMs: undefined } as const;
-  const { response } = tried;
-  if (response.ok) {
-    const foreign = foreignAnswer(response, api.address, STREAM_TYPE);
-    return foreign
-      ? ({ kind: "closed", failure: foreign, isFinal: true, retryAfterMs: undefined } as const)
-      : ({ kind: "open", response, retryAfterMs: undefined } as const);
-  }
-  return {
-    kind: "closed",
-    failure: await refusalOf(response, api.address, undefined),
-    isFinal: exitCodeOf(response.status) !== EXIT.unavailable,
-    retryAfterMs: retryAfterMs(response.headers.get("retry-after"), Date.now()),
-  } as const;
+  const headers = { accept: STREAM_TYPE, ...(seen !== undefined && { "last-event-id": seen }) };
+  const response = await api.attempt({ path: "/v1/events/stream", query, headers, signal });
+  if (response instanceof Failure) return response;
+  const failed = response.ok
+    ? foreignAnswer(response, api.address, STREAM_TYPE)
+    : await refusalOf(response, api.address, undefined);
+  if (!failed) return response;
+  if (response.ok || exitCodeOf(response.status) !== EXIT.unavailable) throw failed;
+  return failed;
 };
 
-/** Returns when the stream has ended, was interrupted, or was quiet for too long. */
-const readStream = async (
-  response: Response,
-  parts: {
-    readonly signal: AbortSignal;
-    readonly print: (data: string) => Promise<void>;
-    readonly isHeard: () => boolean;
-    readonly onSeen: (id: string) => void;
-  },
-): Promise<void> => {
-  const { signal, print, isHeard, onSeen } = parts;
-  const reader = response.body?.getReader();
-  if (!reader) return;
+/** Ids and events of the stream, until it ends, breaks or is quiet for too long. An id comes right before the next event is read. */
+async function* messagesOf(response: Response, quiet: AbortController) {
   const decoder = new TextDecoder();
-  const found: { readonly id: string | undefined; readonly data: string | undefined }[] = [];
+  const found: { readonly id?: string; readonly data?: string }[] = [];
   const parser = createParser({
     // Blocks without an event count as well: they say where the stream begins and how far it has looked.
-    onId: (id) => void found.push({ id, data: undefined }),
-    onEvent: ({ data }) => void found.push({ id: undefined, data }),
+    onId: (id) => void found.push({ id }),
+    onEvent: ({ data }) => void found.push({ data }),
   });
+  const timer = setTimeout(() => quiet.abort(), CLI_STREAM_QUIET_MS_MAX);
   try {
-    for (;;) {
-      const chunk = await nextChunk(reader, signal);
-      if (chunk === undefined) return;
+    for await (const chunk of response.body ?? []) {
+      timer.refresh();
       parser.feed(decoder.decode(chunk, { stream: true }));
-      // The id of an event comes right before it; both are handled before anything else is awaited.
-      for (const { id, data } of found.splice(0)) {
-        if (data !== undefined) await print(data);
-        if (id !== undefined) onSeen(id);
-        if (!isHeard()) return;
-      }
+      yield* found.splice(0);
     }
+  } catch {
+    // Whatever the cause, the caller connects again.
   } finally {
-    await reader.cancel().catch(() => {});
+    clearTimeout(timer);
   }
-};
-
-/** Undefined at the end, whatever its cause. */
-const nextChunk = async (
-  reader: { read(): Promise<{ readonly value?: Uint8Array | undefined }> },
-  signal: AbortSignal,
-): Promise<Uint8Array | undefined> => {
-  if (signal.aborted) return undefined;
-  const quiet = new AbortController();
-  const tooQuiet = delay(CLI_STREAM_QUIET_MS_MAX, undefined, { signal: quiet.signal }).catch(() => undefined);
-  const stopped = new Promise<undefined>((resolve) => {
-    signal.addEventListener("abort", () => resolve(undefined), { signal: quiet.signal, once: true });
-  });
-  const read = reader.read().then(
-    ({ value }) => value,
-    () => undefined,
-  );
-  try {
-    return await Promise.race([read, tooQuiet, stopped]);
-  } finally {
-    quiet.abort();
-  }
-};
+}

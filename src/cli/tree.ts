@@ -9,24 +9,20 @@ import { EVENTS } from "./commands/events.ts";
 import { EVIDENCE } from "./commands/evidence.ts";
 import { EXPORT } from "./commands/export.ts";
 import { KEYS } from "./commands/keys.ts";
-import { REGISTER_COMMANDS } from "./commands/registers.ts";
 import { RESTORE } from "./commands/restore.ts";
-import { RETENTION } from "./commands/retention.ts";
 import { SEND } from "./commands/send.ts";
 import { SERVE } from "./commands/serve.ts";
 import { VERIFY } from "./commands/verify.ts";
 import { VIEWS } from "./commands/views.ts";
+import { REGISTER_COMMANDS, RETENTION } from "./registers.ts";
 
 export const ROOT: CommandGroup = {
   name: "prooftrail",
   summary: "The audit log for AI systems that can prove itself",
   examples: [
-    { says: "a service, its data in ./data", command: "prooftrail serve" },
-    {
-      says: "in a second terminal, in the same folder",
-      command: "prooftrail send event.json\nprooftrail events list",
-    },
-    { says: "what a command takes", command: "prooftrail keys create --help" },
+    ["a service, its data in ./data", "prooftrail serve"],
+    ["in a second terminal, in the same folder", "prooftrail send event.json\nprooftrail events list"],
+    ["what a command takes", "prooftrail keys create --help"],
   ],
   commands: [
     SERVE,

@@ -50,7 +50,6 @@ export const createAcceptedCounter = ({
   const store = async (message: Message): Promise<boolean> => {
     if (!connection.isConnected()) return false;
     const payload = JSON.stringify(Object.fromEntries(message.tenants));
-    // What is counted from here on has to be stored again.
     message.isStored = true;
     try {
       const answer = await connection.untilLost(() =>

@@ -1,7 +1,6 @@
 /** The broker's error codes that we act on. Codes are compared, never message texts: those change between versions. */
 import { ErrorCode, NatsError } from "nats";
 
-/** nats-server `errors.json`, the `error_code` of each. */
 export const API_ERROR = {
   streamNotFound: 10059,
   /** "JetStream system temporarily unavailable": fewer than half of the servers run, or a leader is being elected. */
@@ -11,9 +10,7 @@ export const API_ERROR = {
   noCluster: 10074,
   /** A stream reserves more than JetStream has left in memory. */
   noMemory: 10028,
-  /** The same, on disk. */
   noDisk: 10047,
-  /** Somebody wrote since the revision that was named. */
   wrongLastSequence: 10071,
   /** The same without the actual revision, which is still being replicated. */
   wrongLastSequenceUnnamed: 10164,
@@ -23,7 +20,6 @@ export const API_ERROR = {
   duplicateInBatch: 10201,
 } as const;
 
-/** The batch was refused because of one id in it, which the broker does not name. */
 export const isDuplicateInBatch = (code: number): boolean =>
   code === API_ERROR.duplicateInBatch || code === API_ERROR.duplicateInProcess;
 
@@ -51,7 +47,6 @@ const IN_WORDS: Readonly<Record<string, string>> = {
     "JetStream has no leader (10008): an election takes seconds; if it stays so, start the brokers that are away, because more than half have to run",
 };
 
-/** The error in an answer of JetStream. */
 export interface ApiError {
   readonly err_code?: number;
   readonly description?: string;

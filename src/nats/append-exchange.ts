@@ -1,4 +1,3 @@
-/** Sends records, receives acknowledgements, and says what they mean for one record. */
 import type { Buffer } from "node:buffer";
 import { createInbox, type NatsConnection, type Subscription } from "nats";
 import { APPEND_ACK_MS_MAX } from "../limits.ts";
@@ -20,12 +19,10 @@ export type Acknowledgement =
 
 /** Every call is answered within APPEND_ACK_MS_MAX, or with `none` as soon as the connection is lost. Never rejects. */
 export interface AppendExchange extends StallReport {
-  /** Sent at the end of the turn, or with `flush`. */
   single(record: OutgoingRecord): Promise<Acknowledgement>;
   flush(): void;
   /** An atomic batch: `stored` with the sequence of its last record. */
   batch(entries: readonly { readonly record: OutgoingRecord }[]): Promise<Acknowledgement>;
-  /** Whether something that was sent has no answer yet. */
   isAwaited(): boolean;
 }
 
@@ -71,7 +68,6 @@ export const openAppendExchange = (connection: BrokerConnection, elapsedMs: () =
   };
 };
 
-/** Pause before the question is repeated. */
 const IN_PROCESS_WAIT_MS = 20;
 
 export const appendSingle = async (
@@ -93,10 +89,7 @@ const STILL_IN_PROCESS: Outcome = {
   detail: "The same event is still being stored by another request.",
 };
 
-/**
- * With three replicas: another message with this id is being replicated, and may still fail. 2.15 answers with an error, older servers with
- * sequence 0.
- */
+/** With three replicas: another message with this id is being replicated. 2.15 answers with an error, older servers with sequence 0. */
 const isInProcess = (answer: Acknowledgement): boolean =>
   (answer.kind === "error" && answer.code === API_ERROR.duplicateInProcess) ||
   (answer.kind === "duplicate" && answer.sequence === 0);
@@ -127,7 +120,6 @@ export const NOT_CONNECTED: Outcome = {
 
 /** One subscription for all acknowledgements, instead of one promise chain per request as in nats.js. */
 interface AckInbox {
-  /** A subject for one answer, and the answer. Never rejects. */
   expect(timeoutMs: number): { readonly reply: string; readonly answer: Promise<Acknowledgement> };
   /** Answers everything that waits with `none`: after a reconnect nothing will come. */
   abandon(detail: string): void;
@@ -157,8 +149,7 @@ const openAckInbox = (nats: NatsConnection): AckInbox => {
   let subscription = subscribe();
   return {
     expect: (timeoutMs) => {
-      // Once the broker has refused a subscription, nats.js stays silent, even if the user gets the right later: records would be stored
-      // and never acknowledged.
+      // nats.js stays silent about a subscription that was refused once: records would be stored and never acknowledged.
       if (subscription.isClosed() && !nats.isClosed()) subscription = subscribe();
       const reply = `${prefix}.${(next++).toString(36)}`;
       const { promise, resolve } = Promise.withResolvers<Acknowledgement>();

@@ -1,8 +1,7 @@
 /**
- * The group-committing appender. Records that arrive during a commit form the next one, so that one fsync acknowledges them all; an idle
- * system commits at once. A commit is an atomic batch (NATS ADR-50) or, below ATOMIC_RECORDS_MIN records, single messages, which are
- * cheaper then. The amount held is bounded, per tenant and in all; beyond the bound `append` refuses at once. No call waits longer than
- * APPEND_ACK_MS_MAX, whatever is on its way before it.
+ * The group-committing appender. Records that arrive during a commit form the next one, so that one fsync acknowledges them all. A commit is an
+ * atomic batch (NATS ADR-50) or, below ATOMIC_RECORDS_MIN records, single messages. What is held is bounded, and no call waits longer than
+ * APPEND_ACK_MS_MAX.
  */
 import { clearTimeout, setTimeout } from "node:timers";
 import { createMemoryQuota, quotaBounds } from "../access/memory-quota.ts";
@@ -41,7 +40,6 @@ interface AppenderDependencies {
   readonly onCommit: (records: number) => void;
 }
 
-/** The amount that one call to `append` has on its way. */
 interface Held {
   readonly tenant: string;
   readonly records: number;
@@ -59,7 +57,6 @@ interface Parcel extends Held {
   readonly resolve: (outcomes: readonly Outcome[]) => void;
 }
 
-/** A record on its way, and where its outcome goes. */
 interface Entry {
   readonly record: OutgoingRecord;
   readonly parcel: Parcel;
@@ -121,7 +118,6 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
   const append = (records: readonly OutgoingRecord[]): Promise<readonly Outcome[]> => {
     const [first] = records;
     if (!first) return Promise.resolve([]);
-    // All records of one call are of one request, so of one tenant.
     const { tenant } = first;
     let bytes = 0;
     for (const record of records) bytes += record.bytes;
@@ -152,7 +148,6 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
   return { append, stall: committer.stall, isAwaited: committer.isAwaited };
 };
 
-/** The amount on its way, bounded so that one tenant leaves room for others. */
 const createHeld = () => {
   const records = createMemoryQuota(quotaBounds(APPEND_RECORDS_HELD_MAX));
   const bytes = createMemoryQuota(quotaBounds(APPEND_BYTES_HELD_MAX));
@@ -171,13 +166,11 @@ const createHeld = () => {
   };
 };
 
-/** First in, first out. */
 const createQueue = () => {
   const entries: Entry[] = [];
   return {
     size: () => entries.length,
     add: (entry: Entry) => void entries.push(entry),
-    /** What one commit holds: bounded records and bytes, at least one. */
     take: (): readonly Entry[] => {
       let count = 0;
       let bytes = 0;
@@ -257,8 +250,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
     // If only the broker knows the id, it does not say which one. Sent one by one, each record gets its own answer.
     const isBatch = fresh.length >= ATOMIC_RECORDS_MIN && fresh.length < entries.length;
     if (!isBatch || (await commitBatch(fresh, () => {})) === "has duplicates") await commitEach(fresh);
-    // The first record of each id has its outcome now, and its repeats get the same. Tried one after another, each could wait for a whole
-    // timeout.
+    // Its repeats get the outcome of the first. Tried one after another, each could wait for a whole timeout.
     for (const { entry, first } of repeated) settle(entry, repeatOf(first.parcel.outcomes[first.index]));
   };
 
@@ -266,8 +258,7 @@ const createCommitter = ({ connection, logger, elapsedMs }: AppenderDependencies
   const commitSafely = async (entries: readonly Entry[], done: () => void): Promise<void> => {
     const doneOnce = once(done);
     try {
-      // The next commit is sent before this one's answers are written: writing them takes as long as a commit, and the broker would idle
-      // (measured).
+      // The next commit is sent before this one's answers are written: the broker would idle that long (measured).
       await commit(entries, doneOnce);
     } catch (error) {
       logger.error("a commit broke", {

@@ -7,7 +7,6 @@ import { readServerInfo } from "./broker/server-info.ts";
 
 export interface BrokerState {
   readonly streams: readonly StreamSeen[];
-  /** Undefined if JetStream is off, or has no leader. */
   readonly usage: AccountUsage | undefined;
   /** The servers of a cluster, asked only while the log has no leader. */
   readonly brokers: readonly BrokerSeen[];
@@ -20,10 +19,7 @@ type Standing =
       readonly kind: "led";
       readonly config: StreamConfig;
       readonly lastSequence: Sequence;
-      /**
-       * Servers that have the whole stream. One whose disk was full stays behind, even when there is space again, and says nothing about it until
-       * it is restarted (measured on nats-server 2.15.1).
-       */
+      /** Servers that have the whole stream. One whose disk was full stays behind until it is restarted (measured on nats-server 2.15.1). */
       readonly copies: number;
       /** Servers that are away, or lack messages that the leader has. */
       readonly behind: readonly string[];
@@ -46,7 +42,6 @@ export interface Usage {
   readonly bytesMax: number | undefined;
 }
 
-/** One server of the cluster: its name where it has told it. */
 export interface BrokerSeen {
   readonly address: string;
   readonly name: string | undefined;
@@ -120,10 +115,7 @@ const accountUsage = async (nats: NatsConnection, timeoutMs: number): Promise<Ac
 /** The port of a server whose address names none. */
 const CLIENT_PORT = 4222;
 
-/**
- * Each server that this client has heard of is asked for the line that a server sends to every connection: one that stands still takes a connection
- * and sends nothing. Only the server connected to, where the servers do not advertise their addresses.
- */
+/** Each server is asked for the line that a server sends to every connection: one that stands still takes a connection and sends nothing. */
 const lookAtServers = (nats: NatsConnection, heardOf: readonly string[]): Promise<readonly BrokerSeen[]> => {
   const addresses = new Set([nats.getServer(), ...(nats.info?.connect_urls ?? []), ...heardOf]);
   return Promise.all(

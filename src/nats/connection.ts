@@ -1,6 +1,6 @@
 /**
- * One connection to the broker. It reconnects forever, and always knows whether it is connected. nats.js drops what is published while it
- * is not (measured), so a publisher must ask first.
+ * One connection to the broker, which reconnects forever. nats.js drops what is published while it is not connected (measured), so a publisher must
+ * ask first.
  */
 import { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,27 +15,20 @@ import { BROKER_VERSION_FLOOR, brokerVersionIn, isSupportedBrokerVersion } from 
 export interface BrokerConnection extends AsyncDisposable {
   readonly nats: NatsConnection;
   isConnected(): boolean;
-  /** Version and address of the server now connected to. */
   describe(): string;
   /** Calls the listener after the connection was lost, and after it came back. */
   onChange(listener: (state: "lost" | "restored") => void): Disposable;
-  /**
-   * The result of `ask`. Rejects with ConnectionLostError as soon as the connection is lost: nats.js drops such requests and lets the
-   * caller wait for the timeout.
-   */
+  /** Rejects as soon as the connection is lost: nats.js drops such requests and lets the caller wait for the timeout. */
   untilLost<Result>(ask: () => Promise<Result>): Promise<Result>;
   /** For a stop: if the broker does not answer, closes at once, so that waiting requests fail instead of waiting on. */
   closeIfSilent(): Promise<void>;
-  /** Sends what is buffered, then closes. */
   close(): Promise<void>;
 }
 
 /** The broker cannot be used. The message is for the operator. */
 export class BrokerRefusedError extends Error {
   override readonly name = "BrokerRefusedError";
-  /** A retry cannot help. */
   readonly isFinal: boolean;
-  /** No server answered at all. */
   readonly isUnreachable: boolean;
   constructor(
     message: string,
@@ -47,14 +40,11 @@ export class BrokerRefusedError extends Error {
   }
 }
 
-/** The connection was lost before an answer came. */
 class ConnectionLostError extends Error {
   override readonly name = "ConnectionLostError";
 }
 
-/**
- * The result of `ask`. Whatever prevents an answer becomes LogUnavailableError, which callers know. `failure` says what could not be done.
- */
+/** The result of `ask`; whatever prevents an answer becomes LogUnavailableError. */
 export const answered = async <Result>(
   connection: Pick<BrokerConnection, "untilLost">,
   failure: string,
@@ -93,8 +83,7 @@ export const connectToBroker = async (options: ConnectOptions): Promise<BrokerCo
     name: options.name,
     timeout: CONNECT_MS_MAX,
     maxReconnectAttempts: -1,
-    // Otherwise the second refused password closes the connection forever, and half a second of a wrong configuration is enough for that
-    // (measured).
+    // Otherwise the second refused password closes the connection forever (measured).
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_WAIT_MS,
     pingInterval: PING_INTERVAL_MS,
@@ -219,7 +208,6 @@ const watchConnection = (
 
 /** Members of nats.js 2.29.3 that are not in its types. */
 interface Protocol {
-  /** Begins an attempt with a transport of its own. */
   prepare(): unknown;
   readonly transport: { done: boolean };
   /** Keeps the order with what nats.js sends itself. */
@@ -248,10 +236,9 @@ interface SocketCare {
 }
 
 /**
- * Closes sockets that nats.js 2.29.3 leaves open too long. After `timeout` it gives up an attempt to connect but leaves its socket open; if the
- * server only stood still, that attempt comes alive beside the next one, and the bytes of two connections go into one parser (measured). So each
- * attempt ends the one before. And to a machine that is gone nats.js waits to send its buffer, for a quarter of an hour (tcp_retries2). So `cut`
- * closes the socket at once.
+ * nats.js 2.29.3 leaves the socket of an attempt that it gives up open; if the server only stood still, the bytes of two connections go into one
+ * parser (measured). So each attempt ends the one before. And to a machine that is gone it waits a quarter of an hour to send its buffer
+ * (tcp_retries2), so `cut` closes at once.
  */
 const careForSockets = (nats: NatsConnection): SocketCare => {
   const protocol = protocolOf(nats);
@@ -263,7 +250,6 @@ const careForSockets = (nats: NatsConnection): SocketCare => {
   return { cut: () => closeSocket(protocol.transport) };
 };
 
-/** Ends an attempt without telling the connection, even if its socket opens later. */
 const end = (transport: Protocol["transport"]): void => {
   transport.done = true;
   closeSocket(transport);

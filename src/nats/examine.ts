@@ -26,10 +26,7 @@ const rightTo = (nats: NatsConnection, operation: string): Promise<Right> =>
 /** Acknowledgement subjects are left out: the server chooses their form (`js_ack_fc_v2`), and nobody misses the right to an unused form. */
 const ACKNOWLEDGEMENT = /^\$JS\.(?:ACK|FC)\./;
 
-/**
- * Not asked: consumers hear these subjects live and would hear the question. Without such a right events are answered 503, or duties are
- * not announced, and the log says so.
- */
+/** Not asked: consumers hear these subjects live and would hear the question. */
 export const UNASKED_RIGHTS: readonly string[] = PERMISSIONS.service.publish.filter((subject) =>
   PERMISSIONS.consumer.subscribe.includes(subject),
 );
@@ -40,7 +37,6 @@ export const missingRights = async (nats: NatsConnection): Promise<readonly stri
     (subject) => !(ACKNOWLEDGEMENT.test(subject) || UNASKED_RIGHTS.includes(subject)),
   );
   const rights = await Promise.all(
-    // Each wildcard is replaced by a name that nothing has.
     needed.map((subject) => rightToPublish(nats, subject.replaceAll(/[*>]/g, NO_STREAM))),
   );
   return needed.filter((_, index) => rights[index] === "denied");

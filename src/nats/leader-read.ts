@@ -1,6 +1,6 @@
 /**
- * Reads single messages of a stream from its leader, as plain requests. nats.js knows `next_by_subj` only for direct gets, which replicas
- * that are behind answer too (NATS ADR-31).
+ * Reads single messages from the leader of a stream. nats.js knows `next_by_subj` only for direct gets, which replicas that are behind answer too
+ * (NATS ADR-31).
  */
 import { API_ERROR, type ApiError, describeApiError } from "./api-errors.ts";
 import type { BrokerConnection } from "./connection.ts";
@@ -18,7 +18,6 @@ export type LeaderQuery =
   | { readonly last_by_subj: string }
   | { readonly seq: number; readonly next_by_subj: string };
 
-/** Undefined if there is no such message. */
 export const readFromLeader = async (
   { nats }: Pick<BrokerConnection, "nats">,
   stream: string,

@@ -1,4 +1,3 @@
-/** Reads the log: single messages by sequence, and all messages in order from any sequence on. */
 import { createInbox, type JetStreamManager, type Msg, type MsgHdrs } from "nats";
 import pLimit from "p-limit";
 import {
@@ -55,7 +54,6 @@ const createRests = () => {
   const resting = new Set<() => void>();
   let ended = 0;
   return {
-    /** Changes with every end. */
     count: (): number => ended,
     /** Does not begin if there was an end since `count`, as while a question was on its way. */
     rest: (milliseconds: number, count = ended): Promise<void> => {
@@ -102,9 +100,8 @@ interface FollowOptions {
 }
 
 /**
- * Follows by batched direct gets (NATS ADR-31), which need no consumer: whoever may make consumers on a stream, as your own services may, could use
- * up their number, delete ours or change them. One batch is asked for at a time, which is the back pressure, and the next one while the first is
- * processed. At the end of the stream the reader asks again and again, for a client cannot wait for a message without a consumer.
+ * Follows by batched direct gets (NATS ADR-31), which need no consumer: others could use up their number, delete ours or change them. One batch is
+ * asked for at a time, the next while the first is processed. At the end of the stream the reader asks again and again.
  */
 async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMessage[]> {
   const { connection, from, signal, rests } = options;
@@ -161,8 +158,8 @@ async function* follow(options: FollowOptions): AsyncGenerator<readonly StoredMe
 }
 
 /**
- * A replica answers with what it has, and one that has lost a message steps over it. So for the log, where none is ever removed, the leader is asked
- * about a message that is missing: if the leader has it, the answer counts only up to there, and the next one may come from another replica.
+ * A replica that has lost a message steps over it. In the log none is ever removed, so the leader is asked about a missing one: if it has it, the
+ * answer counts only up to there.
  */
 const asFarAsTheLeaderAgrees = async (
   { connection, manager, stream }: FollowOptions,
@@ -177,8 +174,8 @@ const asFarAsTheLeaderAgrees = async (
 };
 
 /**
- * A server answers for its own replica first, and under load and restarts the catching up of one can stall in nats-server 2.15.1 (`bun run chaos
- * --scenario cluster`). So at the end of what replicas tell, the leader is asked now and then, and read where it has more.
+ * In nats-server 2.15.1 the catching up of a replica can stall (`bun run chaos --scenario cluster`). So at the end of what replicas tell, the leader
+ * is asked now and then, and read where it has more.
  */
 const createLeaderCheck = ({ connection, manager, stream, messagesMax }: FollowOptions) => {
   let checkedAt = performance.now();
@@ -192,7 +189,6 @@ const createLeaderCheck = ({ connection, manager, stream, messagesMax }: FollowO
     const isStalled = isMissed && missed === next;
     missed = isMissed ? next : undefined;
     if (!isStalled) return [];
-    // At once again, as long as the replica is behind.
     checkedAt = Number.NEGATIVE_INFINITY;
     const count = Math.min(state.last_seq - next + 1, messagesMax, LOG_READS_AT_ONCE);
     missed = next + count;
@@ -222,7 +218,6 @@ interface Asking {
 
 const openAsking = ({ connection: { nats }, stream, messagesMax, bytesMax }: FollowOptions): Asking => {
   const prefix = createInbox();
-  /** The number of the question. What comes for an earlier one is of no more use. */
   let asks = 0;
   let messages: StoredMessage[] = [];
   let waiting = Promise.withResolvers<Answer>();

@@ -1,8 +1,7 @@
 /**
- * Sequences of recent message ids, so that a retry is known before it is sent: one duplicate in an atomic batch makes the broker refuse all
- * of it (error 10201). Only a shortcut: the broker knows ids that are not here. An id is forgotten here no later than by the broker.
- * Remembering costs something per commit and nothing per id. Ids are indexed only when somebody asks, which only duplicates cause (an index
- * kept at all times cost a sixth of the CPU time of a batch, measured).
+ * Sequences of recent message ids: one duplicate in an atomic batch makes the broker refuse all of it (error 10201). Only a shortcut: the broker
+ * knows ids that are not here. Ids are indexed only when somebody asks, which only duplicates cause (an index kept at all times cost a sixth of the
+ * CPU time of a batch, measured).
  */
 import { DUPLICATE_WINDOW_MS, RECENT_IDS_MAX } from "../limits.ts";
 import type { Sequence } from "../log/outcome.ts";
@@ -14,10 +13,8 @@ interface RecentIds {
   forgetAll(): void;
 }
 
-/** Ids that were remembered since one time. */
 interface Generation {
   readonly since: number;
-  /** Not in the index yet. */
   waiting: { readonly messageIds: readonly string[]; readonly first: Sequence }[];
   readonly index: Map<string, Sequence>;
   ids: number;
@@ -25,10 +22,7 @@ interface Generation {
 
 const generation = (since: number): Generation => ({ since, waiting: [], index: new Map(), ids: 0 });
 
-/**
- * `elapsedMs`: a clock that never goes back. There are two generations. The older one is forgotten when the window has passed since it
- * began. So nothing is remembered longer than the broker does, and no entry needs its own time.
- */
+/** `elapsedMs`: a clock that never goes back. Two generations: the older one is forgotten a window after it began, so no entry needs a time. */
 export const createRecentIds = (elapsedMs: () => number): RecentIds => {
   let young = generation(elapsedMs());
   let old = generation(elapsedMs());

@@ -1,10 +1,7 @@
 /**
- * Makes the broker agree with streams/: missing streams are made, settings that may be updated are updated, any other difference is refused
- * and shown. Runs at the start and after every reconnect, because a memory stream disappears with its broker.
- *
- * A stream on disk that existed before and is missing is not created again. At its start nats-server 2.15.1 leaves out a stream that it cannot
- * recover, for example on a full disk. If making it then fails for the same reason, the server deletes the files of the old one (measured:
- * a log with all its records). So the first stream, which is the log, stores the names of the streams that were made.
+ * Makes the broker agree with streams/, at the start and after every reconnect. A stream on disk that existed and is missing is not created again:
+ * nats-server 2.15.1 leaves out a stream that it cannot recover, and making it can delete the files of the old one (measured). So the log's metadata
+ * names the streams that were made.
  */
 import {
   ErrorCode,
@@ -19,7 +16,6 @@ import { bytesReserved, RETIRED_STREAMS } from "../../streams/topology.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 
-/** A setting with a wrong value. */
 export interface StreamDifference {
   readonly stream: string;
   readonly setting: keyof StreamSettings;
@@ -33,26 +29,22 @@ export const differenceText = ({ stream, setting, wanted, found }: StreamDiffere
 export type Reconciliation =
   | { readonly kind: "agreed"; readonly made: readonly string[]; readonly updated: readonly string[] }
   | { readonly kind: "refused"; readonly differences: readonly StreamDifference[] }
-  /** Streams that were made once and are missing. */
   | { readonly kind: "lost"; readonly streams: readonly string[] }
   /** More than one copy is wanted from a server that is no cluster, and cannot become one while it runs. */
   | { readonly kind: "no_cluster"; readonly replicas: number }
   /** JetStream has less space left than the streams with this storage reserve. */
   | { readonly kind: "no_room"; readonly storage: StreamSettings["storage"]; readonly bytesReserved: number }
-  /** The user may not read, make or update streams. */
   | { readonly kind: "forbidden" }
-  /** No reachable server has JetStream. */
   | { readonly kind: "no_jetstream" }
   | { readonly kind: "unavailable"; readonly detail: string };
 
-/** `provisioner` may create and update streams; the running service may not. */
 export const reconcileStreams = async (options: {
   readonly provisioner: NatsConnection;
   readonly definitions: readonly StreamDefinition[];
   readonly logger: Logger;
 }): Promise<Reconciliation> => {
   const { provisioner, definitions, logger } = options;
-  const results: StreamResult[] = [];
+  const done: StreamResult[] = [];
   try {
     const manager = await provisioner.jetstreamManager({ checkAPI: false });
     let found = await findStreams(manager, definitions);
@@ -62,28 +54,27 @@ export const reconcileStreams = async (options: {
     if (lost.length > 0) return { kind: "lost", streams: lost };
     // Checked before anything is changed: a refused start leaves everything as it was.
     const fixed = definitions.flatMap((definition) => fixedDifferences(definition, found));
-    if (fixed.length > 0) {
-      // If the copies cannot be kept, that is the reason to report: correcting the differences would not help.
-      const isAlone = provisioner.info?.cluster === undefined;
-      const replicas = replicasOf(definitions);
-      return isAlone && replicas > 1
-        ? { kind: "no_cluster", replicas }
-        : { kind: "refused", differences: fixed };
-    }
+    const replicas = replicasOf(definitions);
+    // If the copies cannot be kept, that is the reason to report: correcting the differences would not help.
+    if (fixed.length > 0 && provisioner.info?.cluster === undefined && replicas > 1)
+      return { kind: "no_cluster", replicas };
+    if (fixed.length > 0) return { kind: "refused", differences: fixed };
     for (const definition of definitions)
-      results.push(await reconcileStream(manager, definition, found.get(definition.name)));
-    if (results.every(({ left }) => left.length === 0)) await rememberMade(manager, definitions, found);
+      done.push(await reconcileStream(manager, definition, found.get(definition.name)));
+    if (done.every(({ left }) => left.length === 0)) await rememberMade(manager, definitions, found);
     await shrinkRetired(manager, logger);
   } catch (error) {
     return failureOf(error, definitions);
   }
-  const differences = results.flatMap(({ left }) => left);
-  const done = (how: StreamResult["kind"]): readonly string[] =>
-    results.flatMap(({ kind, left, stream }) => (kind === how && left.length === 0 ? [stream] : []));
-  const [made, updated] = [done("made"), done("updated")];
+  const agreed = done.filter(({ left }) => left.length === 0);
+  const named = (how: StreamResult["kind"]): readonly string[] =>
+    agreed.filter(({ kind }) => kind === how).map(({ stream }) => stream);
+  const [made, updated] = [named("made"), named("updated")];
   for (const stream of made) logger.info("made a stream", { stream });
   for (const stream of updated) logger.info("updated a stream", { stream });
-  return differences.length > 0 ? { kind: "refused", differences } : { kind: "agreed", made, updated };
+  return agreed.length < done.length
+    ? { kind: "refused", differences: done.flatMap(({ left }) => left) }
+    : { kind: "agreed", made, updated };
 };
 
 const failureOf = (error: unknown, definitions: readonly StreamDefinition[]): Reconciliation => {
@@ -104,7 +95,6 @@ const replicasOf = (definitions: readonly StreamDefinition[]): number =>
 interface StreamResult {
   readonly stream: string;
   readonly kind: "made" | "updated" | "as_wanted";
-  /** What could not be made as wanted. */
   readonly left: readonly StreamDifference[];
 }
 
@@ -128,7 +118,6 @@ const MADE = "prooftrail.streams";
 const namesOnDisk = (definitions: readonly StreamDefinition[]): readonly string[] =>
   definitions.filter(({ settings }) => settings.storage === "file").map(({ name }) => name);
 
-/** Streams that were made once and are missing: no start makes them again. */
 export const lostStreams = (
   definitions: readonly StreamDefinition[],
   found: FoundStreams,
@@ -171,7 +160,6 @@ const shrinkRetired = async (manager: JetStreamManager, logger: Logger): Promise
   }
 };
 
-/** Differences that must not be corrected on an existing stream. */
 const fixedDifferences = (
   definition: StreamDefinition,
   streams: FoundStreams,
@@ -199,8 +187,7 @@ const makeStream = async (manager: JetStreamManager, definition: StreamDefinitio
     // A server that is too old for a setting drops it silently, so the result is compared too.
     return { stream: definition.name, kind: "made", left: differencesOf(definition, config) };
   } catch (error) {
-    // Another process may have made it meanwhile. For a stream in memory the server then reports that it has no room for one more (10028,
-    // measured on 2.15.1).
+    // Another process may have made it meanwhile; for a stream in memory the server then reports no room (10028, measured on 2.15.1).
     const made = await findStream(manager, definition.name);
     if (!made) throw error;
     return reconcileStream(manager, definition, made);

@@ -9,9 +9,7 @@ interface Stall {
   readonly agoMs: number;
 }
 
-/** Implemented by whatever writes a stream. */
 export interface StallReport {
-  /** Undefined if the last attempt was stored. */
   readonly stall: () => Stall | undefined;
 }
 

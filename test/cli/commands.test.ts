@@ -106,7 +106,7 @@ describe("every command", () => {
   test("understands the examples of its own help", () => {
     const examples = nodes.flatMap(({ node }) => node.examples ?? []);
     const typed = examples
-      .flatMap(({ command }) => command.replaceAll("\\\n", " ").split("\n"))
+      .flatMap(([, command]) => command.replaceAll("\\\n", " ").split("\n"))
       .flatMap((line) => line.split(/[|>]|<\(/))
       .map((part) => wordsOf(part.replace(")", "")))
       .filter(([program]) => program === "prooftrail");

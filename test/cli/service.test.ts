@@ -202,16 +202,7 @@ describe("events", () => {
     );
     expect(next_cursor).toBeNull();
     expect(all.out).toContain('"n":12345678901234567890.10');
-    const found = await cli([
-      "events",
-      "list",
-      "--asset-id",
-      "chat_bot",
-      "--limit",
-      "2",
-      "--event-type",
-      "decision.*",
-    ]);
+    const found = await cli("events list --asset-id chat_bot --limit 2 --event-type decision.*".split(" "));
     expect(found.out.split("\n").slice(1, 3)).toEqual([
       "   230  2026-11-20T10:00:00Z  decision.automated_decision_made  chat_bot  evt_230",
       "   228  2026-11-20T10:00:00Z  decision.automated_decision_made  chat_bot  evt_228",
@@ -267,16 +258,7 @@ describe("export and evidence", () => {
     const again = await cli(["export", "--output", "bot.ndjson", "--json"]);
     expect(again.code).toBe(2);
     expect(JSON.parse(again.err)).toMatchObject({ detail: "bot.ndjson is there already." });
-    const csv = await cli([
-      "export",
-      "--asset-id",
-      "exact",
-      "--format",
-      "csv",
-      "--output",
-      "exact.csv",
-      "--json",
-    ]);
+    const csv = await cli("export --asset-id exact --format csv --output exact.csv --json".split(" "));
     expect(JSON.parse(csv.out)).toMatchObject({ data: { path: "exact.csv", events: 1 } });
   });
 

@@ -4,7 +4,7 @@ import { SANDBOX_REQUESTS_PER_MINUTE } from "../../limits.ts";
 import { printable } from "../../runtime/printable.ts";
 import { wrappedLines } from "../../runtime/text-width.ts";
 import { createApi } from "../api.ts";
-import type { CommandSpec, Input, OptionSpec } from "../command.ts";
+import { type CommandSpec, type Input, type OptionSpec, option, toggle } from "../command.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { asRecord, asRecords, type JsonRecord, shown } from "../json.ts";
@@ -18,42 +18,23 @@ const TEXTS = ["--domain", "--ai-type", "--decision-autonomy", "--user-impact"] 
 const FLAGS = ["--processes-personal-data", "--generates-content", "--indistinguishable-output"] as const;
 
 const FACTS: readonly OptionSpec[] = [
-  { flag: "--domain", value: "name", description: "what it is used for, such as hiring", isRequired: true },
-  {
-    flag: "--ai-type",
-    value: "type",
-    description: `what kind of AI it is, such as ${AI_TYPES[0]} or predictive_ml`,
-  },
-  {
-    flag: "--decision-autonomy",
-    value: "degree",
-    description: `how much it decides by itself, from ${AUTONOMIES.join(", ")}`,
-  },
-  {
-    flag: "--user-impact",
-    value: "degree",
-    description: `how much it matters to the person: ${IMPACTS.join(", ")}`,
-  },
-  { flag: "--processes-personal-data", description: "it processes personal data" },
-  { flag: "--generates-content", description: "it generates content" },
-  { flag: "--indistinguishable-output", description: "its output can be taken for real" },
-  {
-    flag: "--training-compute-flops",
-    value: "number",
-    description: "computing spent on training, such as 1e25",
+  option("--domain", "name", "what it is used for, such as hiring", { isRequired: true }),
+  option("--ai-type", "type", `what kind of AI it is, such as ${AI_TYPES[0]} or predictive_ml`),
+  option("--decision-autonomy", "degree", `how much it decides by itself, from ${AUTONOMIES.join(", ")}`),
+  option("--user-impact", "degree", `how much it matters to the person: ${IMPACTS.join(", ")}`),
+  toggle("--processes-personal-data", "it processes personal data"),
+  toggle("--generates-content", "it generates content"),
+  toggle("--indistinguishable-output", "its output can be taken for real"),
+  option("--training-compute-flops", "number", "computing spent on training, such as 1e25", {
     complaint: (text) =>
       text.trim() !== "" && Number(text) >= 0 ? undefined : "Give a number of at least 0.",
-  },
-  {
-    flag: "--jurisdictions",
-    value: "name",
-    description: "only its laws; default all",
+  }),
+  option("--jurisdictions", "name", "only its laws; default all", {
     choices: JURISDICTIONS,
     isRepeatable: true,
-  },
+  }),
 ];
 
-/** A test compares them with what the API accepts. */
 export const FACT_OPTIONS = FACTS.map((fact) => ({ ...fact, group: "Facts about the system:" }));
 
 export const CLASSIFY: CommandSpec = {
@@ -64,17 +45,16 @@ export const CLASSIFY: CommandSpec = {
   ],
   options: [...FACT_OPTIONS, ...URL_OPTION, jsonOption()],
   examples: [
-    {
-      says: "a system that sorts applications",
-      command:
-        "prooftrail classify --domain hiring --ai-type predictive_ml \\\n  --decision-autonomy full_auto --user-impact high --processes-personal-data",
-    },
+    [
+      "a system that sorts applications",
+      "prooftrail classify --domain hiring --ai-type predictive_ml \\\n  --decision-autonomy full_auto --user-impact high --processes-personal-data",
+    ],
   ],
   run: async (input, context) => {
     const api = createApi(readAddress(input, context.environment), undefined);
     const answer = await api.ask({ path: "/v1/sandbox/classify", body: JSON.stringify(factsOf(input)) });
     const data = asRecord(asRecord(answer.value)?.data) ?? {};
-    await printAnswer(context, input, { json: answer.text, text: () => classificationText(context, data) });
+    await printAnswer(context, input, { received: answer.text }, () => classificationText(context, data));
     return EXIT.ok;
   },
 };

@@ -1,7 +1,4 @@
-/**
- * `prooftrail completion`: a script with which a shell completes commands, options and their values. The script asks this program at each Tab what
- * may come next, so it never differs from the commands that are there.
- */
+/** `prooftrail completion`: a script with which a shell completes. It asks this program at each Tab what may come next. */
 import {
   type ArgumentSpec,
   type CommandGroup,
@@ -11,6 +8,7 @@ import {
   type OptionSpec,
 } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { printAnswer } from "../output.ts";
 import { jsonOption } from "../shared-options.ts";
 
 /** Set by the scripts: what stands on the line before the cursor. */
@@ -86,13 +84,11 @@ export const completionCommand = (root: () => CommandGroup): CommandSpec => ({
   arguments: [{ name: "shell", description: "which one", choices: Object.keys(SHELLS) }],
   options: [jsonOption("the script inside one JSON document")],
   examples: [
-    { says: "in this bash", command: "source <(prooftrail completion bash)" },
-    {
-      says: "in every fish",
-      command: "prooftrail completion fish > ~/.config/fish/completions/prooftrail.fish",
-    },
+    ["in this bash", "source <(prooftrail completion bash)"],
+    ["in every fish", "prooftrail completion fish > ~/.config/fish/completions/prooftrail.fish"],
   ],
-  run: async (input, { out, environment }) => {
+  run: async (input, context) => {
+    const { out, environment } = context;
     const shell = input.argument("shell") ?? "";
     const { script = "", line = ({ word }: Completion) => word } = SHELLS[shell] ?? {};
     const typed = environment[LINE];
@@ -102,7 +98,7 @@ export const completionCommand = (root: () => CommandGroup): CommandSpec => ({
       await out.write(lines.map((each) => `${each}\n`).join(""));
       return EXIT.ok;
     }
-    await out.write(input.isSet("--json") ? `${JSON.stringify({ data: { shell, script } })}\n` : script);
+    await printAnswer(context, input, { data: { shell, script } }, () => script);
     return EXIT.ok;
   },
 });
@@ -116,7 +112,6 @@ export const completionsOf = (
   let node: CommandNode = root;
   let asked: OptionSpec | undefined;
   for (const word of words.slice(0, -1)) {
-    // The value of an option is not a command.
     const option: OptionSpec | undefined =
       asked || isGroup(node) ? undefined : node.options.find(({ flag }) => flag === word);
     if (isGroup(node)) node = node.commands.find(({ name }) => name === word) ?? node;

@@ -1,7 +1,7 @@
 /** `prooftrail console`: a link that opens the console signed in. */
 import { SCOPES, type Scope } from "../../access/scopes.ts";
 import { openApi } from "../api.ts";
-import type { CommandSpec } from "../command.ts";
+import { type CommandSpec, option } from "../command.ts";
 import { consoleLink } from "../console-link.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printAnswer } from "../output.ts";
@@ -17,24 +17,17 @@ export const CONSOLE: CommandSpec = {
     "The link works once. It makes a key for the console, which ends after twelve hours, and needs a key with keys:manage for that. Whoever opens the link first is signed in: send it to nobody else.",
   ],
   options: [
-    {
-      flag: "--tenant",
-      value: "name",
-      description: "tenant to look at; else that of the key used",
-    },
-    {
-      flag: "--scope",
-      value: "scope",
-      description: "what the reader may do; only reading unless told",
+    option("--tenant", "name", "tenant to look at; else that of the key used"),
+    option("--scope", "scope", "what the reader may do; only reading unless told", {
       choices: SCOPES,
       isRepeatable: true,
-    },
+    }),
     ...SERVICE_OPTIONS,
     jsonOption(),
   ],
   examples: [
-    { says: "a link to the console of this machine", command: "prooftrail console" },
-    { says: "of another tenant", command: "prooftrail console --tenant acme" },
+    ["a link to the console of this machine", "prooftrail console"],
+    ["of another tenant", "prooftrail console --tenant acme"],
   ],
   run: async (input, context) => {
     const asked = input.texts("--scope");
@@ -47,10 +40,8 @@ export const CONSOLE: CommandSpec = {
       now: context.now(),
       signal: context.interruption(),
     });
-    await printAnswer(context, input, {
-      json: JSON.stringify({ data: { link: made.link, tenant: made.tenant, expires_at: made.expiresAt } }),
-      text: () => `${made.link}\n`,
-    });
+    const data = { link: made.link, tenant: made.tenant, expires_at: made.expiresAt };
+    await printAnswer(context, input, { data }, () => `${made.link}\n`);
     return EXIT.ok;
   },
 };

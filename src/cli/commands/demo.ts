@@ -1,8 +1,9 @@
 /** `prooftrail demo`: the service with the history of a made-up bank, to look at. */
 import { SCOPES } from "../../access/scopes.ts";
-import type { CommandSpec, Input } from "../command.ts";
+import { type CommandSpec, type Input, option } from "../command.ts";
 import { consoleLink } from "../console-link.ts";
-import type { Context, Writer } from "../context.ts";
+import type { Context } from "../context.ts";
+import { demoHistory } from "../demo/history.ts";
 import { KNOWN_PERSON } from "../demo/journal.ts";
 import { DEMO_TENANT, demoKey, markDemoFolder, openDemoFolder } from "../demo-data.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -17,22 +18,13 @@ export const DEMO: CommandSpec = {
     "The next start continues with the same data. Remove the folder for a history that ends today. NATS_URL, DATABASE_URL and other settings of your own service do not count here.",
   ],
   options: [
-    {
-      flag: "--port",
-      value: "number",
-      description: "port to listen on, 0 for a free one; else PORT, else 8080",
-    },
-    {
-      flag: "--data-dir",
-      value: "folder",
-      description: "folder of the demo; else ./demo-data",
-      isFile: true,
-    },
+    option("--port", "number", "port to listen on, 0 for a free one; else PORT, else 8080"),
+    option("--data-dir", "folder", "folder of the demo; else ./demo-data", { isFile: true }),
     jsonOption("log lines as JSON, at a terminal too"),
   ],
   examples: [
-    { says: "a link to open", command: "prooftrail demo" },
-    { says: "beside a service of your own", command: "prooftrail demo --port 8090" },
+    ["a link to open", "prooftrail demo"],
+    ["beside a service of your own", "prooftrail demo --port 8090"],
   ],
   exitMeanings: [
     [EXIT.ok, "stopped by a signal"],
@@ -41,14 +33,11 @@ export const DEMO: CommandSpec = {
   ],
   run: async (input, context) => {
     // Imported only here, because they load the whole service.
-    const [{ readConfig }, { runService }, { writePast }, { demoHistory }, { WAIVER_REASON }] =
-      await Promise.all([
-        import("../../service/config.ts"),
-        import("../../service/run-service.ts"),
-        import("../../service/past-log.ts"),
-        import("../demo/history.ts"),
-        import("../demo/told-cases.ts"),
-      ]);
+    const [{ readConfig }, { runService }, { writePast }] = await Promise.all([
+      import("../../service/config.ts"),
+      import("../../service/run-service.ts"),
+      import("../../service/past-log.ts"),
+    ]);
     const dataDir = input.text("--data-dir") ?? "./demo-data";
     const environment = settingsOf(input, context, dataDir);
     const read = readConfig(environment);
@@ -67,10 +56,9 @@ export const DEMO: CommandSpec = {
       environment,
       isPretty: context.out.isTerminal && !input.isSet("--json"),
       announce: async ({ url = "" }) => {
-        const waive = { obligation: waivedObligation, reason: WAIVER_REASON };
-        const { api, path } = await demoKey({ url, dataDir, waive, events });
+        const { api, path } = await demoKey({ url, dataDir, waivedObligation, events });
         const { link } = await consoleLink(api, { url, scopes: SCOPES, now: context.now() });
-        await printReady(context.err, { link, keyPath: path, events, day, today });
+        await context.err.write(readyText({ link, keyPath: path, events, day, today }));
       },
     });
     // It ends the process itself.
@@ -82,15 +70,10 @@ export const DEMO: CommandSpec = {
 const TAKEN = ["HOST", "PORT", "LOG_LEVEL", "NATS_SERVER_BIN"] as const;
 
 const settingsOf = (input: Input, { environment }: Context, dataDir: string): Record<string, string> => {
-  const taken = TAKEN.flatMap((name) => {
-    const value = environment[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  const port = input.text("--port");
+  const given = { ...environment, ...optionalText("PORT", input.text("--port")) };
   return {
     LOG_LEVEL: "warn",
-    ...Object.fromEntries(taken),
-    ...(port !== undefined && { PORT: port }),
+    ...Object.fromEntries(TAKEN.flatMap((name) => Object.entries(optionalText(name, given[name])))),
     DATA_DIR: dataDir,
     // It is the first part of the origin in every tree head and bundle, so that none of them passes for a real one.
     SERVICE_NAME: "prooftrail-demo",
@@ -98,24 +81,22 @@ const settingsOf = (input: Input, { environment }: Context, dataDir: string): Re
   };
 };
 
-/** When a person can look: the one link, and whom to look for. */
-const printReady = (
-  err: Writer,
-  ready: {
-    /** Opens the console, once. */
-    readonly link: string;
-    readonly keyPath: string;
-    readonly events: number;
-    readonly day: string;
-    readonly today: string;
-  },
-): Promise<void> => {
+const optionalText = (name: string, value: string | undefined): Record<string, string> =>
+  value === undefined ? {} : { [name]: value };
+
+const readyText = (ready: {
+  readonly link: string;
+  readonly keyPath: string;
+  readonly events: number;
+  readonly day: string;
+  readonly today: string;
+}): string => {
   const { link, keyPath, events, day, today } = ready;
   const older =
     day === today
       ? ""
       : `  Its history ends with ${day}. For one that ends today, remove the folder of the demo and start again.\n`;
-  return err.write(`
+  return `
   Nordbank is ready: ${events.toLocaleString("en-US")} events of a bank that does not exist, in the tenant demo.
 
   open          ${link}
@@ -124,5 +105,5 @@ const printReady = (
 
 ${older}  Ctrl-C stops it; the next start continues with the same data.
 
-`);
+`;
 };

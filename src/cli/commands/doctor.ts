@@ -6,7 +6,7 @@ import { type Check, unchecked } from "../../service/check.ts";
 import type { CommandSpec } from "../command.ts";
 import type { Context, Writer } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { coloured } from "../output.ts";
+import { coloured, printAnswer } from "../output.ts";
 import { remoteChecks } from "../remote-checks.ts";
 import { findKey, readAddress } from "../service-address.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
@@ -19,11 +19,8 @@ export const DOCTOR: CommandSpec = {
   ],
   options: [...SERVICE_OPTIONS, jsonOption()],
   examples: [
-    { says: "in the folder of the service", command: "prooftrail doctor" },
-    {
-      says: "from elsewhere",
-      command: "prooftrail doctor --url https://audit.example.com --key-file reader.key",
-    },
+    ["in the folder of the service", "prooftrail doctor"],
+    ["from elsewhere", "prooftrail doctor --url https://audit.example.com --key-file reader.key"],
   ],
   exitMeanings: [
     [EXIT.ok, "nothing failed; there may be warnings"],
@@ -54,10 +51,8 @@ export const DOCTOR: CommandSpec = {
       ]);
     const failed = checks.filter(({ state }) => state === "failed").length;
     const warnings = checks.filter(({ state }) => state === "warning").length;
-    await context.out.write(
-      isJson
-        ? `${JSON.stringify({ data: { is_healthy: failed === 0, checks } })}\n`
-        : summaryText(context, { failed, warnings }),
+    await printAnswer(context, input, { data: { is_healthy: failed === 0, checks } }, () =>
+      summaryText(context, failed, warnings),
     );
     return failed === 0 ? EXIT.ok : EXIT.failed;
   },
@@ -78,10 +73,7 @@ const checkText = (out: Writer, { name, state, detail, advice = "" }: Check): st
   return `${label}${named}${lines.join(`\n${indent}`)}\n`;
 };
 
-const summaryText = (
-  { out }: Context,
-  { failed, warnings }: { failed: number; warnings: number },
-): string => {
+const summaryText = ({ out }: Context, failed: number, warnings: number): string => {
   const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
   if (failed > 0) return `\n${coloured(out, "red", `${failed} failed`)}, ${many(warnings, "warning")}.\n`;
   return warnings > 0 ? `\nNothing failed, ${many(warnings, "warning")}.\n` : "\nAll is well.\n";

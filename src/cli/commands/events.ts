@@ -2,7 +2,7 @@
 import { memberTexts } from "../../api/intake/json/slice.ts";
 import { answering, openApi } from "../api.ts";
 import { eventIdComplaint } from "../argument-values.ts";
-import type { CommandGroup, CommandSpec, OptionSpec } from "../command.ts";
+import { type CommandGroup, type CommandSpec, type OptionSpec, option } from "../command.ts";
 import type { Context } from "../context.ts";
 import { EVENT_COLUMNS, EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -14,12 +14,9 @@ import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts"
 import { detailLines } from "../table.ts";
 import { TAIL_PARAMETERS, tailEvents } from "../tail.ts";
 
-const ORDER_OPTION: OptionSpec = {
-  flag: "--order",
-  value: "order",
-  description: "newest or oldest first",
+const ORDER_OPTION: OptionSpec = option("--order", "order", "newest or oldest first", {
   choices: ["desc", "asc"],
-};
+});
 
 const list = listCommand({
   path: "/v1/events",
@@ -28,15 +25,14 @@ const list = listCommand({
   parameters: [...EVENT_FILTER_OPTIONS, ORDER_OPTION, MIN_SEQUENCE_OPTION],
   columns: EVENT_COLUMNS,
   examples: [
-    {
-      says: "the newest decisions of one system",
-      command: "prooftrail events list --asset-id credit_model --event-type 'decision.*'",
-    },
-    {
-      says: "what happened in a week, as JSON",
-      command:
-        "prooftrail events list --from 2026-11-16T00:00:00Z --to 2026-11-23T00:00:00Z \\\n  --all --json",
-    },
+    [
+      "the newest decisions of one system",
+      "prooftrail events list --asset-id credit_model --event-type 'decision.*'",
+    ],
+    [
+      "what happened in a week, as JSON",
+      "prooftrail events list --from 2026-11-16T00:00:00Z --to 2026-11-23T00:00:00Z \\\n  --all --json",
+    ],
   ],
 });
 
@@ -46,8 +42,8 @@ const get: CommandSpec = {
   arguments: [{ name: "event_id", description: "as it was sent", complaint: eventIdComplaint }],
   options: [MIN_SEQUENCE_OPTION, ...SERVICE_OPTIONS, jsonOption()],
   examples: [
-    { says: "with what the log added", command: "prooftrail events get evt_first" },
-    { says: "the event alone", command: "prooftrail events get evt_first --json | jq .data.event" },
+    ["with what the log added", "prooftrail events get evt_first"],
+    ["the event alone", "prooftrail events get evt_first --json | jq .data.event"],
   ],
   run: answering(
     (input) => ({
@@ -88,11 +84,11 @@ const tail: CommandSpec = {
     { ...QUIET_OPTION, description: "do not report broken connections" },
   ],
   examples: [
-    { says: "what comes from now on", command: "prooftrail events tail" },
-    {
-      says: "all incidents ever and from now on, one JSON per line",
-      command: "prooftrail events tail --after 0 --event-type 'incident.*' --json",
-    },
+    ["what comes from now on", "prooftrail events tail"],
+    [
+      "all incidents ever and from now on, one JSON per line",
+      "prooftrail events tail --after 0 --event-type 'incident.*' --json",
+    ],
   ],
   run: async (input, context) => {
     const api = await openApi(input, context);

@@ -3,34 +3,23 @@ import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../runtime/printable.ts";
 import { sizeText } from "../../runtime/size-text.ts";
 import { integerComplaint } from "../argument-values.ts";
-import type { CommandSpec, OptionSpec } from "../command.ts";
+import { type CommandSpec, type OptionSpec, option } from "../command.ts";
 import { download, FORCE_OPTION } from "../download.ts";
 import { EXIT } from "../exit-codes.ts";
+import { printAnswer } from "../output.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const PARAMETERS: readonly OptionSpec[] = [
-  { flag: "--asset-id", value: "ids", description: "about these AI systems, separated by commas" },
-  { flag: "--correlation-id", value: "id", description: "about this case" },
-  { flag: "--decision-id", value: "id", description: "about this decision" },
-  { flag: "--subject-hash", value: "hash", description: "about this person" },
-  {
-    flag: "--from",
-    value: "time",
-    description: "events at or after this time, such as 2026-11-20T10:00:00Z",
-  },
-  { flag: "--to", value: "time", description: "events before this time" },
-  {
-    flag: "--lang",
-    value: "language",
-    description: "of the page for people; en by default",
-    choices: ["en", "ko"],
-  },
-  {
-    flag: "--wait",
-    value: "seconds",
-    description: "how long to wait until all is sealed",
+  option("--asset-id", "ids", "about these AI systems, separated by commas"),
+  option("--correlation-id", "id", "about this case"),
+  option("--decision-id", "id", "about this decision"),
+  option("--subject-hash", "hash", "about this person"),
+  option("--from", "time", "events at or after this time, such as 2026-11-20T10:00:00Z"),
+  option("--to", "time", "events before this time"),
+  option("--lang", "language", "of the page for people; en by default", { choices: ["en", "ko"] }),
+  option("--wait", "seconds", "how long to wait until all is sealed", {
     complaint: integerComplaint({ min: 0, max: PROOF_WAIT_SECONDS_MAX }),
-  },
+  }),
 ];
 
 export const EVIDENCE: CommandSpec = {
@@ -40,7 +29,7 @@ export const EVIDENCE: CommandSpec = {
     "For AI systems, a case, a decision or a person, or without any of them for the whole tenant. Check it with prooftrail verify. Each bundle is recorded as an event in Prooftrail's own log.",
   ],
   options: [
-    { flag: "--output", value: "file", description: "where to", isRequired: true, isFile: true },
+    option("--output", "file", "where to", { isRequired: true, isFile: true }),
     FORCE_OPTION,
     ...PARAMETERS,
     ...SERVICE_OPTIONS,
@@ -48,11 +37,10 @@ export const EVIDENCE: CommandSpec = {
     QUIET_OPTION,
   ],
   examples: [
-    {
-      says: "about one system, and checked",
-      command:
-        "prooftrail evidence --asset-id credit_model --output evidence.zip\nprooftrail verify --key log.key evidence.zip",
-    },
+    [
+      "about one system, and checked",
+      "prooftrail evidence --asset-id credit_model --output evidence.zip\nprooftrail verify --key log.key evidence.zip",
+    ],
   ],
   run: async (input, context) => {
     const path = input.text("--output") ?? "";
@@ -63,11 +51,9 @@ export const EVIDENCE: CommandSpec = {
       progress: { what: "fetching", unit: "bytes" },
       report: (_, count) => ({ count }),
     });
-    await context.out.write(
-      input.isSet("--json")
-        ? `${JSON.stringify({ data: { path, bytes } })}\n`
-        : `${printable(path)} has ${sizeText(bytes)}. Check it: prooftrail verify ${printable(path)}\n`,
-    );
+    const text = () =>
+      `${printable(path)} has ${sizeText(bytes)}. Check it: prooftrail verify ${printable(path)}\n`;
+    await printAnswer(context, input, { data: { path, bytes } }, text);
     return EXIT.ok;
   },
 };

@@ -2,19 +2,15 @@
 
 import { createPrintableCsv, printable, printableJson } from "../../runtime/printable.ts";
 import { sizeText } from "../../runtime/size-text.ts";
-import type { CommandSpec, OptionSpec } from "../command.ts";
+import { type CommandSpec, type OptionSpec, option } from "../command.ts";
 import { download, FORCE_OPTION } from "../download.ts";
 import { EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
 import { EXIT } from "../exit-codes.ts";
+import { printAnswer } from "../output.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const PARAMETERS: readonly OptionSpec[] = [
-  {
-    flag: "--format",
-    value: "format",
-    description: "form of the file; default ndjson",
-    choices: ["ndjson", "csv"],
-  },
+  option("--format", "format", "form of the file; default ndjson", { choices: ["ndjson", "csv"] }),
   ...EVENT_FILTER_OPTIONS,
   MIN_SEQUENCE_OPTION,
 ];
@@ -26,7 +22,7 @@ export const EXPORT: CommandSpec = {
     "In the order of the log. The file gets its name when it is whole: a transfer that breaks off leaves none. That it was taken, and with which filters, is an event in Prooftrail's own log.",
   ],
   options: [
-    { flag: "--output", value: "file", description: "where to write; default standard output", isFile: true },
+    option("--output", "file", "where to write; default standard output", { isFile: true }),
     FORCE_OPTION,
     ...PARAMETERS,
     ...SERVICE_OPTIONS,
@@ -34,11 +30,11 @@ export const EXPORT: CommandSpec = {
     QUIET_OPTION,
   ],
   examples: [
-    {
-      says: "one system's events as a table",
-      command: "prooftrail export --format csv --asset-id credit_model --output events.csv",
-    },
-    { says: "all of them, compressed", command: "prooftrail export | gzip > events.ndjson.gz" },
+    [
+      "one system's events as a table",
+      "prooftrail export --format csv --asset-id credit_model --output events.csv",
+    ],
+    ["all of them, compressed", "prooftrail export | gzip > events.ndjson.gz"],
   ],
   run: async (input, context) => {
     const path = input.text("--output");
@@ -55,11 +51,9 @@ export const EXPORT: CommandSpec = {
     if (path === undefined) return EXIT.ok;
     const events = rows.count();
     const lastSequence = Number(headers.get("x-prooftrail-last-sequence"));
-    await context.out.write(
-      input.isSet("--json")
-        ? `${JSON.stringify({ data: { path, events, bytes, last_sequence: lastSequence } })}\n`
-        : `${printable(path)} has ${events} ${events === 1 ? "event" : "events"}, ${sizeText(bytes)}, up to sequence ${lastSequence} of the log.\n`,
-    );
+    const text = () =>
+      `${printable(path)} has ${events} ${events === 1 ? "event" : "events"}, ${sizeText(bytes)}, up to sequence ${lastSequence} of the log.\n`;
+    await printAnswer(context, input, { data: { path, events, bytes, last_sequence: lastSequence } }, text);
     return EXIT.ok;
   },
 };
@@ -74,7 +68,6 @@ const createRowCounter = (isCsv: boolean) => {
   const rows = (): number => Math.max(0, count);
   return {
     count: rows,
-    /** Returns how many there are by then. */
     take: (chunk: Uint8Array): number => {
       for (const byte of chunk) {
         if (isCsv && byte === QUOTE) isQuoted = !isQuoted;

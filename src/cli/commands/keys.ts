@@ -3,18 +3,18 @@ import { SCOPES } from "../../access/scopes.ts";
 import { ROLES } from "../../access/seats.ts";
 import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../runtime/printable.ts";
-import type { Api } from "../api.ts";
-import { openApi } from "../api.ts";
+import { type Api, openApi } from "../api.ts";
 import { durationComplaint, durationSeconds, idComplaint, integerComplaint } from "../argument-values.ts";
-import type { CommandGroup, CommandSpec, Input } from "../command.ts";
+import { type CommandGroup, type CommandSpec, type Input, option } from "../command.ts";
 import { confirm, YES_OPTION } from "../confirm.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
 import { type JsonRecord, shown } from "../json.ts";
-import { type Page, pages, printPagesAsJson } from "../lists.ts";
+import { findKeyRecord, pages, printPagesAsJson } from "../lists.ts";
 import { openSave, printNewKey, SAVE_OPTION, scopesText } from "../new-key.ts";
 import { printAnswer, tableText } from "../output.ts";
+import { queryFrom } from "../query.ts";
 import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
 import type { Column } from "../table.ts";
 
@@ -28,65 +28,34 @@ const create: CommandSpec = {
     "The admin key makes keys for every tenant, and with them the tenant; any other key only for its own, with no more rights than it has itself.",
   ],
   options: [
-    {
-      flag: "--tenant",
-      value: "name",
-      description: "tenant that the key belongs to; else that of the key used",
-    },
-    { flag: "--name", value: "text", description: "for people: what uses the key" },
-    {
-      flag: "--scope",
-      value: "scope",
-      description: "what the key may do",
-      choices: SCOPES,
-      isRepeatable: true,
-    },
-    {
-      flag: "--role",
-      value: "role",
-      description: "make a seat with this role, in place of --scope",
-      choices: ROLES,
-    },
-    { flag: "--person", value: "text", description: "whom the key is for: an e-mail address or a subject" },
-    {
-      flag: "--covers-asset",
-      value: "asset",
-      description: "an auditor's seat covers only this system",
-      isRepeatable: true,
-    },
-    { flag: "--covers-from", value: "time", description: "an auditor's seat covers only what came later" },
-    { flag: "--covers-to", value: "time", description: "an auditor's seat covers only what came before" },
-    {
-      flag: "--expires-at",
-      value: "time",
-      description: "refused from this time on, such as 2027-01-01T00:00:00Z",
-    },
-    {
-      flag: "--expires-in",
-      value: "time",
-      description: "the same as a span from now: 90d, 12h",
-      complaint: durationComplaint,
-    },
-    { flag: "--requests-per-second", value: "number", description: "limit of requests", complaint: rate },
-    { flag: "--events-per-second", value: "number", description: "limit of events", complaint: rate },
+    option("--tenant", "name", "tenant that the key belongs to; else that of the key used"),
+    option("--name", "text", "for people: what uses the key"),
+    option("--scope", "scope", "what the key may do", { choices: SCOPES, isRepeatable: true }),
+    option("--role", "role", "make a seat with this role, in place of --scope", { choices: ROLES }),
+    option("--person", "text", "whom the key is for: an e-mail address or a subject"),
+    option("--covers-asset", "asset", "an auditor's seat covers only this system", { isRepeatable: true }),
+    option("--covers-from", "time", "an auditor's seat covers only what came later"),
+    option("--covers-to", "time", "an auditor's seat covers only what came before"),
+    option("--expires-at", "time", "refused from this time on, such as 2027-01-01T00:00:00Z"),
+    option("--expires-in", "time", "the same as a span from now: 90d, 12h", { complaint: durationComplaint }),
+    option("--requests-per-second", "number", "limit of requests", { complaint: rate }),
+    option("--events-per-second", "number", "limit of events", { complaint: rate }),
     SAVE_OPTION,
     ...COMMON,
   ],
   examples: [
-    {
-      says: "a key for a team that sends and reads, for 90 days",
-      command:
-        'prooftrail keys create --tenant acme --name "acme production" \\\n  --scope events:write --scope events:read --expires-in 90d',
-    },
-    {
-      says: "the seat of an auditor, for one system and 30 days",
-      command:
-        "prooftrail keys create --role auditor --person j.kim@audit.example \\\n  --covers-asset credit_model --expires-in 30d",
-    },
-    {
-      says: "a key that goes into a file and is never on the screen",
-      command: "prooftrail keys create --scope events:write --save writer.key",
-    },
+    [
+      "a key for a team that sends and reads, for 90 days",
+      'prooftrail keys create --tenant acme --name "acme production" \\\n  --scope events:write --scope events:read --expires-in 90d',
+    ],
+    [
+      "the seat of an auditor, for one system and 30 days",
+      "prooftrail keys create --role auditor --person j.kim@audit.example \\\n  --covers-asset credit_model --expires-in 30d",
+    ],
+    [
+      "a key that goes into a file and is never on the screen",
+      "prooftrail keys create --scope events:write --save writer.key",
+    ],
   ],
   run: async (input, context) => {
     const body = createRequest(input, context);
@@ -116,7 +85,6 @@ const createRequest = (input: Input, { now }: Context): JsonRecord => {
     requests_per_second: input.integer("--requests-per-second"),
     events_per_second: input.integer("--events-per-second"),
   };
-  // JSON leaves out undefined members.
   return {
     tenant: input.text("--tenant"),
     name: input.text("--name"),
@@ -151,27 +119,25 @@ const timeAfter = (now: Date, within: string): string => {
 /** RFC 3339 §1: years have four digits. */
 const YEAR_MAX = 9999;
 
+const TENANT = option("--tenant", "name", "only keys of this tenant");
+
 const list: CommandSpec = {
   name: "list",
   summary: "List API keys, without their secrets",
-  options: [{ flag: "--tenant", value: "name", description: "only keys of this tenant" }, ...COMMON],
+  options: [TENANT, ...COMMON],
   examples: [
-    { says: "every key that this key manages", command: "prooftrail keys list" },
-    {
-      says: "the ids of one tenant's keys",
-      command: "prooftrail keys list --tenant acme --json | jq -r '.data[].id'",
-    },
+    ["every key that this key manages", "prooftrail keys list"],
+    ["the ids of one tenant's keys", "prooftrail keys list --tenant acme --json | jq -r '.data[].id'"],
   ],
   run: async (input, context) => {
     const api = await openApi(input, context);
     const { out } = context;
-    const read = keyPages(api, context, tenantQuery(input));
+    const read = pages(api, { path: "/v1/keys", query: queryFrom(input, [TENANT]), isHeard: out.isHeard });
     if (input.isSet("--json")) {
       await printPagesAsJson(out, read);
       return EXIT.ok;
     }
-    const keys: JsonRecord[] = [];
-    for await (const { rows } of read) keys.push(...rows);
+    const keys = (await Array.fromAsync(read)).flatMap(({ rows }) => rows);
     await out.write(
       keys.length === 0
         ? "There are no keys but the one used. Make one: prooftrail keys create\n"
@@ -179,14 +145,6 @@ const list: CommandSpec = {
     );
     return EXIT.ok;
   },
-};
-
-const keyPages = (api: Api, { out }: Context, query = new URLSearchParams()): AsyncGenerator<Page> =>
-  pages({ api, out }, { path: "/v1/keys", query });
-
-const tenantQuery = (input: Input): URLSearchParams => {
-  const tenant = input.text("--tenant");
-  return new URLSearchParams(tenant === undefined ? {} : { tenant });
 };
 
 const columnsAt = (now: Date): readonly Column<JsonRecord>[] => [
@@ -217,35 +175,26 @@ const revoke: CommandSpec = {
   summary: "Revoke a key, everywhere within a second",
   arguments: [ID_ARGUMENT],
   options: [YES_OPTION, ...COMMON],
-  examples: [{ says: "asks first", command: "prooftrail keys revoke k3Yb0Qz81mNd" }],
+  examples: [["asks first", "prooftrail keys revoke k3Yb0Qz81mNd"]],
   run: async (input, context) => {
     const id = input.argument("id") ?? "";
     const api = await openApi(input, context);
-    if (!input.isSet("--yes")) {
-      const question = `Revoke the key ${await describeKey(api, context, id)}? What uses it stops working.`;
-      if (!(await confirm(context, input, question))) {
-        await context.err.write("Nothing was done.\n");
-        return EXIT.failed;
-      }
-    }
+    const question = async () => `Revoke the key ${await describeKey(api, id)}? What uses it stops working.`;
+    if (!(await confirm(context, input, question))) return EXIT.failed;
     const answer = await api.ask({ method: "DELETE", path: `/v1/keys/${encodeURIComponent(id)}` });
-    await printAnswer(context, input, {
-      json: answer.text,
-      text: () => `The key ${printable(id)} is revoked.\n`,
-    });
+    const text = () => `The key ${printable(id)} is revoked.\n`;
+    await printAnswer(context, input, { received: answer.text }, text);
     return EXIT.ok;
   },
 };
 
 /** Lets a person see which key it is; the API refuses a key that is not in the list. */
-const describeKey = async (api: Api, context: Context, id: string): Promise<string> => {
-  for await (const { rows } of keyPages(api, context)) {
-    const key = rows.find((each) => each.id === id);
-    if (!key) continue;
-    const name = key.name === undefined ? "" : `"${shown(key.name)}", `;
-    return `${id} (${name}tenant ${shown(key.tenant)}, ${scopesText(key)})`;
-  }
-  throw failure("failed", `There is no key ${id} that this key manages.`, "See: prooftrail keys list");
+const describeKey = async (api: Api, id: string): Promise<string> => {
+  const key = await findKeyRecord(api, id);
+  if (!key)
+    throw failure("failed", `There is no key ${id} that this key manages.`, "See: prooftrail keys list");
+  const name = key.name === undefined ? "" : `"${shown(key.name)}", `;
+  return `${id} (${name}tenant ${shown(key.tenant)}, ${scopesText(key)})`;
 };
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -260,18 +209,13 @@ const rotate: CommandSpec = {
   summary: "Replace a key; the new one is shown once",
   arguments: [ID_ARGUMENT],
   options: [
-    {
-      flag: "--grace",
-      value: "time",
-      description: "how long the old key still works: 1h, 7d; default a day, at most a week",
+    option("--grace", "time", "how long the old key still works: 1h, 7d; default a day, at most a week", {
       complaint: graceComplaint,
-    },
+    }),
     SAVE_OPTION,
     ...COMMON,
   ],
-  examples: [
-    { says: "the old key works for another hour", command: "prooftrail keys rotate k3Yb0Qz81mNd --grace 1h" },
-  ],
+  examples: [["the old key works for another hour", "prooftrail keys rotate k3Yb0Qz81mNd --grace 1h"]],
   run: async (input, context) => {
     const grace = input.text("--grace");
     const body = grace === undefined ? {} : { grace_seconds: durationSeconds(grace) };

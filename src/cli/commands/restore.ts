@@ -1,7 +1,7 @@
 /** `prooftrail restore …`: what has to be said after an older copy of the log was put back. */
 
 import { openApi } from "../api.ts";
-import type { CommandGroup, CommandSpec } from "../command.ts";
+import { type CommandGroup, type CommandSpec, option } from "../command.ts";
 import { confirm, YES_OPTION } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printAnswer } from "../output.ts";
@@ -14,35 +14,25 @@ const accept: CommandSpec = {
     "With HEADS_COPY set, a log that does not reach the signed heads there is neither signed nor written. This records forever that the rest is lost, and every later head of these logs says so. It needs the admin key.",
   ],
   options: [
-    {
-      flag: "--reason",
-      value: "text",
-      description: "why the log was restored; it is kept in the log",
-      isRequired: true,
-    },
+    option("--reason", "text", "why the log was restored; it is kept in the log", { isRequired: true }),
     YES_OPTION,
     ...SERVICE_OPTIONS,
     jsonOption(),
   ],
   examples: [
-    {
-      says: "after the disk of the log was replaced",
-      command: 'prooftrail restore accept --reason "disk failure, copy of 27 November"',
-    },
+    [
+      "after the disk of the log was replaced",
+      'prooftrail restore accept --reason "disk failure, copy of 27 November"',
+    ],
   ],
   run: async (input, context) => {
     const api = await openApi(input, context);
-    const question = "Accept that the end of the log is lost? This cannot be undone.";
-    if (!(input.isSet("--yes") || (await confirm(context, input, question)))) {
-      await context.err.write("Nothing was done.\n");
-      return EXIT.failed;
-    }
+    const question = () => "Accept that the end of the log is lost? This cannot be undone.";
+    if (!(await confirm(context, input, question))) return EXIT.failed;
     const body = JSON.stringify({ reason: input.text("--reason") });
     const answer = await api.ask({ path: "/v1/restore/accept", body });
-    await printAnswer(context, input, {
-      json: answer.text,
-      text: () => "The log is accepted as it is. Its next heads say that it was restored.\n",
-    });
+    const text = () => "The log is accepted as it is. Its next heads say that it was restored.\n";
+    await printAnswer(context, input, { received: answer.text }, text);
     return EXIT.ok;
   },
 };

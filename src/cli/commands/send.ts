@@ -1,23 +1,26 @@
 /** `prooftrail send`: sends one event, or all events of a file or a pipe. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { BATCH_EVENTS_MAX } from "../../limits.ts";
 import { printable } from "../../runtime/printable.ts";
 import { uuidV7 } from "../../runtime/uuid.ts";
-import type { Api } from "../api.ts";
-import { openApi } from "../api.ts";
+import { type Api, openApi } from "../api.ts";
 import { durationComplaint, durationSeconds } from "../argument-values.ts";
-import type { CommandSpec, Input } from "../command.ts";
+import { type CommandSpec, type Input, option, toggle } from "../command.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { failure } from "../failure.ts";
+import { type Failure, type FieldError, failure } from "../failure.ts";
 import { SEND_RETRY_MS_DEFAULT } from "../limits.ts";
-import { tellNotice } from "../output.ts";
+import { printAnswer, tellNotice } from "../output.ts";
 import { progressFor } from "../progress.ts";
-import { createBatchSender } from "../sending/batch-sender.ts";
-import { openInput } from "../sending/input-file.ts";
-import { openRejections } from "../sending/rejections.ts";
-import { type ResumePoint, readResumePoint, writeResumePoint } from "../sending/resume-point.ts";
-import { fillEvent, sendInput, type Totals } from "../sending/send-input.ts";
+import { type BatchOutcome, type Counts, sendBatch } from "../sending/batch-sender.ts";
+import { type Entry, fillEvent, openInput, type Place, readBatches } from "../sending/input.ts";
+import {
+  openRejections,
+  type ResumePoint,
+  readResumePoint,
+  writeResumePoint,
+} from "../sending/kept-files.ts";
 import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 export const SEND: CommandSpec = {
@@ -31,41 +34,37 @@ export const SEND: CommandSpec = {
     { name: "file", description: "the file; - or nothing is standard input", isOptional: true, isFile: true },
   ],
   options: [
-    {
-      flag: "--resume",
-      value: "file",
-      description:
-        "keep in this file how far the import is, and go on from there if the file is there already",
+    option(
+      "--resume",
+      "file",
+      "keep in this file how far the import is, and go on from there if the file is there already",
+      { isFile: true },
+    ),
+    option("--rejected", "file", "add refused events to this file as NDJSON, with line and reason", {
       isFile: true,
-    },
-    {
-      flag: "--rejected",
-      value: "file",
-      description: "add refused events to this file as NDJSON, with line and reason",
-      isFile: true,
-    },
-    {
-      flag: "--fill",
-      description: "make an event_id and a timestamp for events without one; not with --resume or --resent",
-    },
-    { flag: "--resent", description: "the events may have been sent before, however long ago" },
-    {
-      flag: "--retry-for",
-      value: "time",
-      description: `how long to try again without progress; ${SEND_RETRY_MS_DEFAULT / 60_000}m unless told`,
-      complaint: durationComplaint,
-    },
+    }),
+    toggle(
+      "--fill",
+      "make an event_id and a timestamp for events without one; not with --resume or --resent",
+    ),
+    toggle("--resent", "the events may have been sent before, however long ago"),
+    option(
+      "--retry-for",
+      "time",
+      `how long to try again without progress; ${SEND_RETRY_MS_DEFAULT / 60_000}m unless told`,
+      { complaint: durationComplaint },
+    ),
     ...SERVICE_OPTIONS,
     jsonOption("one JSON document with the counts; refused events and warnings as NDJSON on standard error"),
     QUIET_OPTION,
   ],
   examples: [
-    { says: "one event", command: "prooftrail send event.json" },
-    {
-      says: "an import that can be stopped and started again",
-      command: "prooftrail send events.ndjson --resume events.resume \\\n  --rejected rejected.ndjson",
-    },
-    { says: "what another program writes", command: "my-program | prooftrail send --fill" },
+    ["one event", "prooftrail send event.json"],
+    [
+      "an import that can be stopped and started again",
+      "prooftrail send events.ndjson --resume events.resume \\\n  --rejected rejected.ndjson",
+    ],
+    ["what another program writes", "my-program | prooftrail send --fill"],
   ],
   run: async (input, context) => {
     await checkUse(input);
@@ -74,58 +73,57 @@ export const SEND: CommandSpec = {
     const from = resume === undefined ? undefined : await resumePointOf(resume, api);
     using file = await openInput(input.argument("file"), context);
     await using rejections = await openRejections(input, context);
-    const before = from ? from.accepted + from.rejected : 0;
-    const progress = progressFor(input, context, { what: "sending", unit: "events", before });
-    let confirmed: Totals | undefined;
+    const { accepted = 0, duplicates = 0, rejected = 0 } = from ?? {};
+    const progress = progressFor(input, context, { what: "sending", unit: "events" });
+    const send = senderFor(api, input, context);
+    const warn = warnerFor(input, context);
+    let totals: Totals = { accepted, duplicates, rejected, sequence: undefined };
+    let sent = 0;
+    let isConfirmed = false;
+    const save = async (place: Place): Promise<void> => {
+      const { sequence: _, ...counts } = totals;
+      if (resume !== undefined) await writeResumePoint(resume, { ...place, ...counts, url: api.address.url });
+    };
     try {
-      const totals = await sendInput({
-        input: file,
-        sender: senderFor(api, input, context),
-        rejections,
-        warn: (warning) =>
-          context.err.write(
-            input.isSet("--json")
-              ? `${JSON.stringify(warning)}\n`
-              : `line ${warning.line}: ${printable(warning.path)}: ${printable(warning.message)} (told once)\n`,
-          ),
-        from,
-        isResent: input.isSet("--resent"),
-        fill: input.isSet("--fill") ? (text) => fillEvent(text, fillingAt(context)) : undefined,
-        save: async ({ sequence, ...counts }, place) => {
-          if (resume !== undefined)
-            await writeResumePoint(resume, { ...place, ...counts, url: api.address.url });
-        },
-        onTotals: (told) => {
-          confirmed = told;
-          progress.report({
-            count: told.accepted + told.rejected,
-            bytes: file.bytesRead(),
-            ...(file.size !== undefined && { bytesOf: file.size }),
-          });
-        },
-      });
-      progress.end();
-      const resumed = from ? ` Went on after line ${from.line}.` : "";
-      await context.out.write(
-        input.isSet("--json")
-          ? `${JSON.stringify({ data: totals })}\n`
-          : `${totalsText(totals)}.${resumed}\n`,
-      );
-      return totals.rejected === 0 ? EXIT.ok : EXIT.failed;
+      for await (const { entries, ...place } of readBatches(file.chunks(), from)) {
+        // Saved before the first batch, so that a run killed during it is known to have begun.
+        if (!isConfirmed && !from) await save({ line: 0, sha256: "" });
+        // An earlier run ended with at most one batch in flight, which may be stored; what it sent before is behind the resume point.
+        const outcome = await send(entries, from !== undefined && sent < BATCH_EVENTS_MAX);
+        sent += entries.length;
+        for (const warning of outcome.warnings) await warn(warning);
+        await rejections.add(outcome.rejected);
+        totals = {
+          accepted: totals.accepted + outcome.accepted,
+          duplicates: totals.duplicates + outcome.duplicates,
+          rejected: totals.rejected + outcome.rejected.length,
+          sequence: outcome.sequence ?? totals.sequence,
+        };
+        await save(place);
+        isConfirmed = true;
+        const { size: bytesOf } = file;
+        const count = totals.accepted + totals.rejected;
+        progress.report({ count, bytes: file.bytesRead(), ...(bytesOf !== undefined && { bytesOf }) });
+      }
     } catch (error) {
       progress.end();
-      if (confirmed) {
-        const json = {
-          code: "stopped",
-          message: `Stopped. So far: ${totalsText(confirmed)}.`,
-          data: confirmed,
-        };
-        await context.err.write(`${input.isSet("--json") ? JSON.stringify(json) : json.message}\n`);
+      if (isConfirmed) {
+        const message = `Stopped. So far: ${totalsText(totals)}.`;
+        const json = { code: "stopped", message, data: totals };
+        await context.err.write(`${input.isSet("--json") ? JSON.stringify(json) : message}\n`);
       }
       throw error;
     }
+    progress.end();
+    const resumed = from ? ` Went on after line ${from.line}.` : "";
+    await printAnswer(context, input, { data: totals }, () => `${totalsText(totals)}.${resumed}\n`);
+    return totals.rejected === 0 ? EXIT.ok : EXIT.failed;
   },
 };
+
+interface Totals extends Counts {
+  readonly rejected: number;
+}
 
 /** An import reads one file and writes two others. If two of them were the same, it would overwrite what it must keep. */
 const checkUse = async (input: Input): Promise<void> => {
@@ -173,23 +171,69 @@ const resumePointOf = async (path: string, { address }: Api): Promise<ResumePoin
   return point;
 };
 
+/** Sends the events among the entries. What it says about them names their lines. */
 const senderFor = (api: Api, input: Input, context: Context) => {
   const retryFor = input.text("--retry-for");
-  return createBatchSender({
+  const parts = {
     api,
     signal: context.interruption(),
     retryForMs: retryFor === undefined ? SEND_RETRY_MS_DEFAULT : (durationSeconds(retryFor) ?? 0) * 1000,
     random: context.random,
-    now: context.now,
     elapsedMs: () => performance.now(),
-    onRetry: ({ document }) => {
+    onRetry: ({ document }: Failure) => {
       if (!input.isSet("--quiet"))
         void tellNotice(context, input, { code: "retrying", message: `${document.detail} Trying again.` });
     },
-  });
+  };
+  return async (entries: readonly Entry[], mayBeStored: boolean) => {
+    const events = entries.filter((entry) => entry.kind === "event");
+    const texts = events.map(({ text }) => (input.isSet("--fill") ? fillEvent(text, filling) : text));
+    const placed = <About extends { readonly index: number }>({ index, ...about }: About) => ({
+      line: events[index]?.line ?? 0,
+      ...about,
+      text: texts[index] ?? "",
+    });
+    const isResent = input.isSet("--resent") || mayBeStored;
+    const outcome = texts.length > 0 ? await sendBatch(parts, texts, isResent) : NOTHING_SENT;
+    const broken = entries.flatMap((entry) => {
+      if (entry.kind === "event") return [];
+      const { kind, ...about } = entry;
+      return [{ ...about, errors: [] }];
+    });
+    return {
+      ...outcome,
+      warnings: outcome.warnings.map(placed),
+      rejected: [...broken, ...outcome.rejected.map(placed)].sort((one, other) => one.line - other.line),
+    };
+  };
 };
 
-const fillingAt = ({ now }: Context) => ({ eventId: uuidV7, timestamp: () => now().toISOString() });
+const NOTHING_SENT: BatchOutcome = {
+  accepted: 0,
+  duplicates: 0,
+  sequence: undefined,
+  rejected: [],
+  warnings: [],
+};
+
+const WARNED_KINDS_MAX = 50;
+
+/** Tells each kind once: a member that a client always sends would fill the screen. */
+const warnerFor = (input: Input, { err }: Context) => {
+  const warned = new Set<string>();
+  return async ({ line, path, code, message }: FieldError & { readonly line: number }): Promise<void> => {
+    const kind = `${code} ${path}`;
+    if (warned.has(kind) || warned.size >= WARNED_KINDS_MAX) return;
+    warned.add(kind);
+    await err.write(
+      input.isSet("--json")
+        ? `${JSON.stringify({ line, path, code, message })}\n`
+        : `line ${line}: ${printable(path)}: ${printable(message)} (told once)\n`,
+    );
+  };
+};
+
+const filling = { eventId: uuidV7, timestamp: () => new Date().toISOString() };
 
 const counted = (count: number): string => count.toLocaleString("en-US");
 

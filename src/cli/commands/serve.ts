@@ -1,9 +1,8 @@
 /** `prooftrail serve`: the service itself, as `bun start` runs it once everything is installed. */
-import type { CommandSpec } from "../command.ts";
+import { type CommandSpec, option } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { jsonOption } from "../shared-options.ts";
 
-/** The setting that each option sets. */
 const SETTINGS = { "--host": "HOST", "--port": "PORT", "--data-dir": "DATA_DIR" } as const;
 
 export const SERVE: CommandSpec = {
@@ -13,25 +12,16 @@ export const SERVE: CommandSpec = {
     "Settings are environment variables (docs/reference/settings.md); these options win over them. Log lines go to standard output, the messages of the start to standard error.",
   ],
   options: [
-    { flag: "--host", value: "address", description: "address to listen on; else HOST, else 127.0.0.1" },
-    {
-      flag: "--port",
-      value: "number",
-      description: "port to listen on, 0 for a free one; else PORT, else 8080",
-    },
-    {
-      flag: "--data-dir",
-      value: "folder",
-      description: "folder for all data; else DATA_DIR, else ./data",
-      isFile: true,
-    },
+    option("--host", "address", "address to listen on; else HOST, else 127.0.0.1"),
+    option("--port", "number", "port to listen on, 0 for a free one; else PORT, else 8080"),
+    option("--data-dir", "folder", "folder for all data; else DATA_DIR, else ./data", { isFile: true }),
     jsonOption("log lines as JSON, at a terminal too"),
   ],
   examples: [
-    {
-      says: "on another port, with its data elsewhere",
-      command: "prooftrail serve --port 9090 --data-dir /var/lib/prooftrail",
-    },
+    [
+      "on another port, with its data elsewhere",
+      "prooftrail serve --port 9090 --data-dir /var/lib/prooftrail",
+    ],
   ],
   exitMeanings: [
     [EXIT.ok, "stopped by a signal"],

@@ -1,7 +1,7 @@
 /** `prooftrail verify`: checks whether an evidence bundle is valid. Needs no service. */
 import { reportJson, reportText } from "../../proof/verifier/report.ts";
 import { EXIT_CODES, UnreadableFileError, verifyFile } from "../../proof/verifier/verify-file.ts";
-import type { CommandSpec } from "../command.ts";
+import { type CommandSpec, option } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
 import { jsonOption } from "../shared-options.ts";
@@ -20,29 +20,23 @@ export const VERIFY: CommandSpec = {
     },
   ],
   options: [
-    {
-      flag: "--key",
-      value: "file",
-      description:
-        "verifier keys (GET /v1/log/key) from a source that you trust; without it the keys in the bundle are used, which proves less",
-      isFile: true,
-    },
-    { flag: "--tenant", value: "name", description: "whose bundle it must be" },
-    {
-      flag: "--checkpoint",
-      value: "file",
-      description: "a checkpoint of the same log that you hold",
-      isFile: true,
-    },
-    {
-      flag: "--consistency",
-      value: "file",
-      description: "the answer of GET /v1/log/consistency between that one and the bundle's",
-      isFile: true,
-    },
+    option(
+      "--key",
+      "file",
+      "verifier keys (GET /v1/log/key) from a source that you trust; without it the keys in the bundle are used, which proves less",
+      { isFile: true },
+    ),
+    option("--tenant", "name", "whose bundle it must be"),
+    option("--checkpoint", "file", "a checkpoint of the same log that you hold", { isFile: true }),
+    option(
+      "--consistency",
+      "file",
+      "the answer of GET /v1/log/consistency between that one and the bundle's",
+      { isFile: true },
+    ),
     jsonOption("the verdict as one line of JSON"),
   ],
-  examples: [{ says: "with the key of the log", command: "prooftrail verify --key log.key evidence.zip" }],
+  examples: [["with the key of the log", "prooftrail verify --key log.key evidence.zip"]],
   exitMeanings: [
     [EXIT.ok, "valid"],
     [EXIT.failed, "invalid"],

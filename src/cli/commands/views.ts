@@ -4,11 +4,11 @@ import { printable } from "../../runtime/printable.ts";
 import type { Config } from "../../service/config.ts";
 import type { CheckedView, Letter, ViewCare, ViewStatus } from "../../service/view-care.ts";
 import { integerComplaint } from "../argument-values.ts";
-import type { ArgumentSpec, CommandGroup, CommandSpec, Input } from "../command.ts";
+import { type ArgumentSpec, type CommandGroup, type CommandSpec, type Input, option } from "../command.ts";
 import type { Context } from "../context.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { EXIT } from "../exit-codes.ts";
 import { failure, Interrupted, reasonOf } from "../failure.ts";
-import { coloured, tableColumns, tableText } from "../output.ts";
+import { coloured, printAnswer, tableColumns, tableText } from "../output.ts";
 import { progressFor } from "../progress.ts";
 import { jsonOption, QUIET_OPTION } from "../shared-options.ts";
 import { type Column, createTable } from "../table.ts";
@@ -19,13 +19,20 @@ const SETTINGS_NOTE =
 const VIEW: ArgumentSpec = { name: "view", description: "name of the view, as views status shows it" };
 const ANY_VIEW: ArgumentSpec = { name: "view", description: "one view; else every one", isOptional: true };
 
+/** What a command found; undefined if it has printed that already. */
+interface Found {
+  readonly data: unknown;
+  readonly text: string;
+  readonly isBad?: boolean;
+}
+
 type Work = (parts: {
   readonly care: ViewCare;
   readonly input: Input;
   readonly context: Context;
-}) => Promise<ExitCode>;
+}) => Promise<Found | undefined>;
 
-/** Opens the databases that the settings name, and closes them whatever happens. */
+/** Opens the databases that the settings name, prints what was found, and closes them whatever happens. */
 const withCare =
   (work: Work): CommandSpec["run"] =>
   async (input, context) => {
@@ -40,7 +47,9 @@ const withCare =
     if (opened.kind === "refused") throw failure("wrong_use", opened.reason, AS_THE_SERVICE);
     await using care = opened.care;
     try {
-      return await work({ care, input, context });
+      const found = await work({ care, input, context });
+      if (found) await printAnswer(context, input, { data: found.data }, () => found.text);
+      return found?.isBad ? EXIT.failed : EXIT.ok;
     } catch (error) {
       if (error instanceof LogUnavailableError)
         throw failure("broker_unreachable", error.message, `Ask again; ${DOCTOR}`);
@@ -66,7 +75,6 @@ const settings = async ({ environment }: Context): Promise<Config> => {
   throw failure("wrong_use", `Settings that are not understood:\n${read.errors.join("\n")}`);
 };
 
-/** The named view, or all. Throws a Failure if there is no view with that name. */
 const chosen = ({ names }: ViewCare, input: Input): readonly string[] => {
   const name = input.argument("view");
   if (name === undefined) return names;
@@ -74,7 +82,6 @@ const chosen = ({ names }: ViewCare, input: Input): readonly string[] => {
   throw failure("wrong_use", `There is no view ${name}. There are: ${names.join(", ")}.`);
 };
 
-/** Throws a Failure if this program must not touch these views. */
 const refuseOthers = async (care: ViewCare, names: readonly string[]): Promise<void> => {
   const refusal = await care.refusal(names);
   if (refusal !== undefined) throw failure("wrong_use", refusal);
@@ -90,22 +97,16 @@ const withProgress = <Result>(
   return work(({ position, end }) => progress.report({ count: position, of: end })).finally(progress.end);
 };
 
-const document = (data: unknown): string => `${JSON.stringify({ data })}\n`;
-
 const status: CommandSpec = {
   name: "status",
   summary: "Where each view stands, and how many dead letters it has",
   description: [SETTINGS_NOTE],
   options: [jsonOption()],
-  examples: [{ says: "all views", command: "prooftrail views status" }],
-  run: withCare(async ({ care, input, context }) => {
-    const found = await care.status();
-    await context.out.write(
-      input.isSet("--json")
-        ? document(found)
-        : `The log ends at ${found.last_sequence}.\n\n${tableText(context, STATUS_COLUMNS, found.views)}`,
-    );
-    return EXIT.ok;
+  examples: [["all views", "prooftrail views status"]],
+  run: withCare(async ({ care, context }) => {
+    const data = await care.status();
+    const table = tableText(context, STATUS_COLUMNS, data.views);
+    return { data, text: `The log ends at ${data.last_sequence}.\n\n${table}` };
   }),
 };
 
@@ -122,9 +123,7 @@ const rebuild: CommandSpec = {
   description: [SETTINGS_NOTE],
   arguments: [VIEW],
   options: [jsonOption(), QUIET_OPTION],
-  examples: [
-    { says: "while the service answers from the old one", command: "prooftrail views rebuild cases" },
-  ],
+  examples: [["while the service answers from the old one", "prooftrail views rebuild cases"]],
   run: withCare(async ({ care, input, context }) => {
     const [name = ""] = chosen(care, input);
     await refuseOthers(care, [name]);
@@ -137,12 +136,10 @@ const rebuild: CommandSpec = {
       throw failure("failed", `This left the view ${name} as it was: ${rebuilt.reason}.`);
     }
     const { position, deadLetters } = rebuilt;
-    await context.out.write(
-      input.isSet("--json")
-        ? document({ view: name, position, dead_letters: deadLetters.length })
-        : `${name} was rebuilt up to ${position}, with ${deadLetters.length} dead letters, and took its place.\n`,
-    );
-    return EXIT.ok;
+    return {
+      data: { view: name, position, dead_letters: deadLetters.length },
+      text: `${name} was rebuilt up to ${position}, with ${deadLetters.length} dead letters, and took its place.\n`,
+    };
   }),
 };
 
@@ -152,12 +149,13 @@ const verify: CommandSpec = {
   description: [SETTINGS_NOTE],
   arguments: [ANY_VIEW],
   options: [jsonOption(), QUIET_OPTION],
-  examples: [{ says: "all of them", command: "prooftrail views verify" }],
+  examples: [["all of them", "prooftrail views verify"]],
   run: withCare(async ({ care, input, context }) => {
     const names = chosen(care, input);
     await refuseOthers(care, names);
     const signal = context.interruption();
-    const results: { readonly view: string; readonly checked: CheckedView }[] = [];
+    const views: object[] = [];
+    let isBad = false;
     for (const view of names) {
       const checked = await withProgress(input, context, `verifying ${view}`, (onProgress) =>
         care.verify(view, { onProgress, signal }),
@@ -166,11 +164,12 @@ const verify: CommandSpec = {
           ? new Interrupted()
           : failure("failed", `${view} was not verified: ${reasonOf(error)}.`);
       });
-      results.push({ view, checked });
+      const { position, rows, differences } = checked;
+      views.push({ view, is_equal: differences.length === 0, position, rows, differences });
+      isBad ||= differences.length > 0;
       if (!input.isSet("--json")) await context.out.write(checkedText(context, view, checked));
     }
-    if (input.isSet("--json")) await context.out.write(document({ views: results.map(checkedDocument) }));
-    return results.every(({ checked }) => checked.differences.length === 0) ? EXIT.ok : EXIT.failed;
+    return { data: { views }, text: "", isBad };
   }),
 };
 
@@ -181,29 +180,24 @@ const checkedText = ({ out }: Context, view: string, checked: CheckedView): stri
   return `${coloured(out, "red", `${view}: differs`)} at ${position}; the first differences:\n${named.join("")}`;
 };
 
-const checkedDocument = ({ view, checked }: { view: string; checked: CheckedView }) => {
-  const { position, rows, differences } = checked;
-  return { view, is_equal: differences.length === 0, position, rows, differences };
-};
-
 const letterList: CommandSpec = {
   name: "list",
   summary: "Records that a view could not take, with the reason",
   description: [SETTINGS_NOTE],
   arguments: [ANY_VIEW],
   options: [jsonOption("NDJSON: one dead letter per line; errors as one JSON document")],
-  examples: [{ says: "of all views", command: "prooftrail views dead-letter list" }],
+  examples: [["of all views", "prooftrail views dead-letter list"]],
   run: withCare(async ({ care, input, context: { out, err } }) => {
     const table = createTable(LETTER_COLUMNS, tableColumns(out));
     let count = 0;
     for (const name of chosen(care, input))
       for await (const letter of care.deadLetters(name)) {
-        if (!out.isHeard()) return EXIT.ok;
+        if (!out.isHeard()) return undefined;
         count++;
         await out.write(input.isSet("--json") ? `${JSON.stringify(letter)}\n` : table.lines([letter]));
       }
     if (count === 0 && !input.isSet("--json")) await err.write("There are no dead letters.\n");
-    return EXIT.ok;
+    return undefined;
   }),
 };
 
@@ -222,16 +216,13 @@ const replay: CommandSpec = {
   description: [SETTINGS_NOTE],
   arguments: [VIEW],
   options: [
-    {
-      flag: "--sequence",
-      value: "number",
-      description: "only the one at this sequence",
+    option("--sequence", "number", "only the one at this sequence", {
       complaint: integerComplaint({ min: 1 }),
-    },
+    }),
     jsonOption(),
   ],
-  examples: [{ says: "all of the view cases", command: "prooftrail views dead-letter replay cases" }],
-  run: withCare(async ({ care, input, context }) => {
+  examples: [["all of the view cases", "prooftrail views dead-letter replay cases"]],
+  run: withCare(async ({ care, input }) => {
     const [name = ""] = chosen(care, input);
     // What the leader takes, the others take too.
     await refuseOthers(care, care.names);
@@ -244,15 +235,12 @@ const replay: CommandSpec = {
         left.push({ sequence, reason, was });
       }
     }
-    if (input.isSet("--json")) await context.out.write(document({ view: name, taken, left }));
-    else {
-      for (const { sequence, reason, was } of left)
-        await context.out.write(
-          `${name} ${sequence} stays a dead letter: ${printable(reason)} (was ${was})\n`,
-        );
-      await context.out.write(`${taken} taken, ${left.length} left.\n`);
-    }
-    return left.length === 0 ? EXIT.ok : EXIT.failed;
+    const lines = left.map(
+      ({ sequence, reason, was }) =>
+        `${name} ${sequence} stays a dead letter: ${printable(reason)} (was ${was})\n`,
+    );
+    const text = `${lines.join("")}${taken} taken, ${left.length} left.\n`;
+    return { data: { view: name, taken, left }, text, isBad: left.length > 0 };
   }),
 };
 

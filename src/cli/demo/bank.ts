@@ -14,12 +14,9 @@ export interface System {
   readonly language: string;
   /** UTC hours in which its people work, the first and the last. */
   readonly hours: readonly [number, number];
-  /** Begins the ids of its decisions. */
   readonly short: string;
   readonly decisions: number;
-  /** Share of its decisions that are adverse. */
   readonly adverse: number;
-  /** What it calls an adverse outcome. */
   readonly adverseOutcome: string;
   readonly reasons: readonly [string, ...string[]];
 }

@@ -1,12 +1,9 @@
-/**
- * The history of a bank that does not exist, for `prooftrail demo`: three months that end with the last midnight before a day, the same for the same day
- * everywhere. Pure.
- */
+/** The history of a bank that does not exist, for `prooftrail demo`: three months before a day, the same for the same day everywhere. Pure. */
 import type { AuditEvent } from "../../event/audit-event.ts";
 import { createChance } from "./chance.ts";
-import { liveDecisions } from "./decision-life.ts";
-import { createJournal, type Sentence } from "./journal.ts";
-import { liveSystems } from "./system-life.ts";
+import { tellDecisions } from "./decisions.ts";
+import { createJournal, type Metadata, type Sentence } from "./journal.ts";
+import { tellSystems } from "./systems.ts";
 import { tellCases, WAIVED_OBJECTION } from "./told-cases.ts";
 
 export interface DemoEntry {
@@ -16,20 +13,17 @@ export interface DemoEntry {
 }
 
 export interface DemoHistory {
-  /** In the order in which they are received. */
   readonly entries: readonly DemoEntry[];
-  /** The obligation that somebody waives. */
   readonly waivedObligation: string;
 }
 
 const SEED = 20_261_129;
 
-/** `day`: a date such as 2026-11-29, in UTC. */
 export const demoHistory = (day: string): DemoHistory => {
   const journal = createJournal(Date.parse(`${day}T00:00:00Z`), createChance(SEED));
   tellCases(journal);
-  liveSystems(journal);
-  liveDecisions(journal);
+  tellSystems(journal);
+  tellDecisions(journal);
   const numberOf = createNumbering();
   const entries = journal.sentences().flatMap((sentence, index) => {
     const numbered = numberOf(sentence);
@@ -41,8 +35,6 @@ export const demoHistory = (day: string): DemoHistory => {
   );
   return { entries, waivedObligation: `GDPR-12-3:${waived?.event.event_id}` };
 };
-
-type Metadata = AuditEvent["metadata"];
 
 const entryOf = (
   { type, system, at, receivedAt, members }: Sentence,

@@ -1,4 +1,4 @@
-/** What the parts of the history are written into: a sentence becomes an event, with the time at which the log received it. */
+/** What the stories are written into: each thing that happens becomes an event, with the time at which the log received it. */
 import { createHash } from "node:crypto";
 import type { AuditEvent } from "../../event/audit-event.ts";
 import type { System } from "./bank.ts";
@@ -8,16 +8,15 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** How many days the history covers. */
 export const HISTORY_DAYS = 90;
 
 /** What an event says beside its type, system and time. */
 export type Members = Omit<AuditEvent, "event_id" | "timestamp" | "asset_id" | "event_type">;
+export type Metadata = AuditEvent["metadata"];
 
 export interface Sentence {
   readonly type: string;
   readonly system: System;
-  /** Milliseconds since 1970. */
   readonly at: number;
   readonly receivedAt: number;
   readonly members: Members;
@@ -25,23 +24,19 @@ export interface Sentence {
 
 export interface Journal {
   readonly chance: Chance;
-  /** Midnight UTC at which the history ends. */
-  readonly end: number;
   /** The time so many days before the end; a fraction is part of a day. */
   daysAgo(days: number): number;
   /** Nothing is said that would be later than the end. `recordedAt`: if somebody entered it afterwards. */
   say(type: string, system: System, at: number, members?: Members, recordedAt?: number): void;
+  sentences(): readonly Sentence[];
 }
 
-export const createJournal = (
-  end: number,
-  chance: Chance,
-): Journal & { sentences(): readonly Sentence[] } => {
+/** `end`: the midnight UTC at which the history ends. */
+export const createJournal = (end: number, chance: Chance): Journal => {
   const begin = end - HISTORY_DAYS * DAY_MS;
   const said: Sentence[] = [];
   return {
     chance,
-    end,
     daysAgo: (days) => end - Math.round(days * DAY_MS),
     say: (type, system, at, members = {}, recordedAt) => {
       // Drawn also for what is left out, so that the rest of the history does not depend on it.

@@ -1,7 +1,7 @@
 /** When an import retries and when it gives up. The test provides time and answers. */
 import { expect, test } from "bun:test";
 import type { Api } from "../api.ts";
-import { createBatchSender } from "./batch-sender.ts";
+import { sendBatch } from "./batch-sender.ts";
 
 const EVERY_MS = 600;
 const RETRY_FOR_MS = 1000;
@@ -28,29 +28,27 @@ const sending = (taken: readonly number[]) => {
       return answerWith(data);
     },
   };
-  const sender = senderTo(api, () => now);
-  return { asked, sent: () => sender.send(EVENTS, { isResent: false }) };
+  return { asked, sent: senderTo(api, () => now) };
 };
 
 const answerWith = (data: object) =>
-  ({
-    kind: "answered",
-    response: Response.json({ data }, { status: 202, headers: { "x-request-id": "1" } }),
-  }) as const;
+  Response.json({ data }, { status: 202, headers: { "x-request-id": "1" } });
 
-const senderTo = (api: Pick<Api, "attempt">, elapsedMs = () => 0) =>
-  createBatchSender({
-    api: {
-      address: { url: "http://127.0.0.1", source: "--url", isLoopback: true },
-      ...api,
-    } as unknown as Api,
-    retryForMs: RETRY_FOR_MS,
-    signal: new AbortController().signal,
-    random: () => 0,
-    now: () => new Date(0),
-    elapsedMs,
-    onRetry: () => {},
-  });
+const senderTo =
+  (api: Pick<Api, "attempt">, elapsedMs = () => 0) =>
+  () =>
+    sendBatch(
+      {
+        api: { address: { url: "http://127.0.0.1", source: "--url", isLoopback: true }, ...api },
+        retryForMs: RETRY_FOR_MS,
+        signal: new AbortController().signal,
+        random: () => 0,
+        elapsedMs,
+        onRetry: () => {},
+      },
+      EVENTS,
+      false,
+    );
 
 test("an accepted event is progress: the retry time starts again, and only the rest is sent, marked as possibly stored", async () => {
   const { asked, sent } = sending([1, 1, 1, 1, 1]);
@@ -79,8 +77,8 @@ test("an answer that does not account for each event is rejected, because a miss
     { accepted: "6", rejected: 0, errors: [] },
     {},
   ]) {
-    const { send } = senderTo({ attempt: async () => answerWith({ duplicates: 0, ...data }) });
-    const outcome = await send(EVENTS, { isResent: false }).catch((failure: unknown) => failure);
+    const send = senderTo({ attempt: async () => answerWith({ duplicates: 0, ...data }) });
+    const outcome = await send().catch((failure: unknown) => failure);
     expect([data, outcome]).toMatchObject([data, { document: { code: "unexpected_answer" } }]);
   }
 });

@@ -9,20 +9,15 @@ import { missingAs } from "../../runtime/durable-file.ts";
 
 export interface BrokerFiles {
   readonly directory: string;
-  /** The streams. Everything else here can be deleted while nothing runs. */
   readonly store: string;
-  /** Inside it, the streams of the service's account. */
   readonly account: string;
   readonly configuration: string;
   readonly credentials: string;
   /** URL for the `consumer` user, for people: `nats sub --server "$(cat consumer.url)" 'audit.>'`. */
   readonly consumerUrl: string;
-  /** The port of the last run, retried at the next start. */
   readonly port: string;
   readonly log: string;
-  /** Output of the server before it has opened its log. */
   readonly startLog: string;
-  /** Belongs to one run of the server and is emptied before the next. */
   readonly run: string;
   readonly pid: string;
 }
@@ -48,13 +43,11 @@ export const writePrivateFile = async (path: string, text: string): Promise<void
   await rename(unfinished, path);
 };
 
-/** Undefined if there was no run, or a power failure has damaged the file. */
 export const readLastPort = async (files: BrokerFiles): Promise<number | undefined> => {
   const port = Number.parseInt(await readFile(files.port, "utf8").catch(() => ""), 10);
   return port > 0 && port < 65_536 ? port : undefined;
 };
 
-/** Enough for a server to start and for a stream to write on. */
 const PROBE_BYTES = 4 * 1024 * 1024;
 
 /** Whether the disk takes bytes. Tested by writing some, because free space and quotas are counted in too many ways. */
@@ -129,8 +122,8 @@ type LockOutcome =
 const BUSY_MESSAGE = "database is locked";
 
 /**
- * Two brokers on one store would write over each other. The lock is a transaction on a SQLite file: the kernel drops it when the owner dies,
- * however it dies, and it is the one such lock that Bun, Deno and Node share. The directory must exist. Throws only what the disk throws.
+ * Two brokers on one store would write over each other. The lock is a transaction on a SQLite file: the kernel drops it when the owner dies, and
+ * Bun, Deno and Node share it. The directory must exist.
  */
 export const lockInstance = (directory: string): LockOutcome => {
   const note = join(directory, "instance.pid");

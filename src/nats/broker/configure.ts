@@ -1,4 +1,3 @@
-/** The configuration of our own nats-server, as text. */
 import { strict as assert } from "node:assert";
 import {
   ACCOUNT_OF,
@@ -18,20 +17,15 @@ const MIB = 1024 * 1024;
 /** Largest message, in bytes: the server's own default, written down because a record must fit. */
 const PAYLOAD_BYTES_MAX = 1 * MIB;
 /**
- * Bytes that may wait for one client before the server disconnects it; 64 MiB by default. The service reads for all its bundles, views and
- * replies over one connection: with the default, four readers that requested 16 MiB at the same time broke it for all (measured).
+ * Bytes that may wait for one client before the server disconnects it. With the default of 64 MiB, four readers of 16 MiB at once broke our one
+ * connection (measured).
  */
 const PENDING_BYTES_MAX = 256 * MIB;
-/**
- * Memory for streams on each server. Each stream reserves its whole bound. The room above that is for a message that is stored before the oldest one
- * goes: past the limit all streams in memory lose their leader, and do not get it back (10023, measured on 2.15.1).
- */
+/** Memory for streams on each server. Past the limit all streams in memory lose their leader, and do not get it back (10023, measured on 2.15.1). */
 const MEMORY_BYTES_MAX = bytesReserved(topology({ replicas: 1 }), "memory") * BROKER_MEMORY_HEADROOM;
 /**
- * Larger than any disk, so that it never limits. The server's default is 75 % of the space that is free when it starts. It compares that
- * with the bytes already stored, counted before compression: a log that has filled half of its disk would be refused after a restart. On a
- * full disk 2.15.1 acknowledges nothing and loses nothing, but takes no message again before it is restarted, even when there is room
- * (measured).
+ * Larger than any disk, so that it never limits. With the default, 75 % of what is free at the start, a log that has filled half of its disk would
+ * be refused after a restart (measured on 2.15.1).
  */
 const STORE_BYTES_MAX = 2 ** 50;
 const LOG_BYTES_MAX = 16 * MIB;
@@ -45,9 +39,7 @@ assert(
 interface BrokerConfiguration {
   readonly files: BrokerFiles;
   readonly credentials: BrokerCredentials;
-  /** Undefined: the server takes a free port and writes it to its ports file. */
   readonly port: number | undefined;
-  /** Servers of the cluster; 1: no cluster. */
   readonly servers?: number;
 }
 

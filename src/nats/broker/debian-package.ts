@@ -1,6 +1,6 @@
 /**
- * Gets packages from the Debian archive without root and without touching the machine's own package state: apt runs on a state directory
- * of its own, with one of this machine's mirrors as its only source. Only packages that Debian has signed are taken.
+ * Gets packages from the Debian archive without root: apt runs on a state directory of its own, with one of this machine's mirrors as its only
+ * source. Only packages that Debian has signed are taken.
  */
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
@@ -21,16 +21,13 @@ export const unpackDebianPackage = async (directory: string): Promise<string> =>
 };
 
 interface PrivateApt {
-  /** What apt-cache prints. */
   ask(command: readonly string[]): Promise<string>;
   /** Puts the files of these packages under `root`, and runs nothing of theirs. */
   unpack(packages: readonly string[], root: string): Promise<void>;
 }
 
 interface PrivateAptOptions {
-  /** An empty directory for this call alone. */
   readonly directory: string;
-  /** Undefined: the one that the machine itself uses. */
   readonly suite: string | undefined;
 }
 
@@ -72,10 +69,7 @@ const mirrorsOfMachine = async (): Promise<readonly { readonly uri: string; read
   });
 };
 
-/**
- * Not cdrom: or file:, which do not have the newer suite; and no suite such as bookworm-security, whose archive does not have every suite. One
- * of another distribution has no list that Debian has signed.
- */
+/** Neither cdrom: and file: nor a suite such as bookworm-security: they do not have the newer suite. */
 const MAIN_ARCHIVE = /^((?:https?|mirror(?:\+https?)?|tor\+https?):\S+) ([a-z]+) main$/;
 
 /** Options that make apt see one source and keep everything under `directory`. The machine's proxy settings still apply. */

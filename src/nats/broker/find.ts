@@ -17,9 +17,7 @@ import {
 } from "./version.ts";
 
 interface FindOptions {
-  /** NATS_SERVER_BIN. If it is set nothing else is tried. */
   readonly explicitBinary: string | undefined;
-  /** PATH, HOME and XDG_CACHE_HOME are read. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
 }
@@ -29,7 +27,6 @@ type FindOutcome =
   /** The message is for the person who starts the service: what was tried, and what to do. */
   | { readonly kind: "refused"; readonly message: string };
 
-/** A program that does not print its version in this time is not started. */
 const VERSION_MS_MAX = 5000;
 /** Short, because a start must not wait for an unreachable host: the distribution's package is next. */
 const ANSWER_MS_MAX = 5000;
@@ -45,8 +42,8 @@ export const findBroker = async (options: FindOptions): Promise<FindOutcome> => 
   const tried: string[] = [];
   for (const binary of [...installedBinaries(PATH), ...(await cachedBinaries(cache))]) {
     const inspected = await inspect(binary);
-    if (inspected.kind === "usable") return { kind: "found", binary, version: inspected.version };
-    if (inspected.kind === "unusable") tried.push(`${binary}: ${inspected.reason}`);
+    if ("version" in inspected) return { kind: "found", binary, ...inspected };
+    if (inspected !== ABSENT) tried.push(`${binary}: ${inspected.reason}`);
   }
   if (tried.length === 0) tried.push("PATH, /usr/sbin and the cache: no nats-server there");
   for (const { name, get } of WAYS) {
@@ -73,9 +70,8 @@ const remedies = (first: string): string => `Any one of these helps:
 
 const checkExplicit = async (binary: string): Promise<FindOutcome> => {
   const inspected = await inspect(binary);
-  if (inspected.kind === "usable") return { kind: "found", binary, version: inspected.version };
-  const reason = inspected.kind === "absent" ? "there is no such program" : inspected.reason;
-  const message = `NATS_SERVER_BIN names ${binary}, which cannot be used: ${reason}.\n${remedies(`leave NATS_SERVER_BIN out: then a nats-server ${FLOOR} or newer is looked for on PATH, or fetched`)}`;
+  if ("version" in inspected) return { kind: "found", binary, ...inspected };
+  const message = `NATS_SERVER_BIN names ${binary}, which cannot be used: ${inspected.reason}.\n${remedies(`leave NATS_SERVER_BIN out: then a nats-server ${FLOOR} or newer is looked for on PATH, or fetched`)}`;
   return { kind: "refused", message };
 };
 
@@ -94,11 +90,9 @@ const cachedBinaries = async (cache: string): Promise<readonly string[]> => {
     .map((name) => join(cache, name, "nats-server"));
 };
 
-type Inspection =
-  | { readonly kind: "usable"; readonly version: string }
-  | { readonly kind: "absent" }
-  /** One line, to be read after the program's name. */
-  | { readonly kind: "unusable"; readonly reason: string };
+type Inspection = { readonly version: string } | { readonly reason: string };
+
+const ABSENT: Inspection = { reason: "there is no such program" };
 
 /** The program itself is asked, because a file name says nothing about the version. */
 const inspect = async (binary: string): Promise<Inspection> => {
@@ -107,18 +101,17 @@ const inspect = async (binary: string): Promise<Inspection> => {
     version = brokerVersionIn(await runCommand(binary, ["--version"], { timeoutMs: VERSION_MS_MAX }));
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    if (!error.isAbsent) return { kind: "unusable", reason: error.message };
-    if (!existsSync(binary)) return { kind: "absent" };
+    if (!error.isAbsent) return { reason: error.message };
     // A program for glibc on a system without it, such as Alpine.
-    return { kind: "unusable", reason: "this machine lacks the loader or interpreter that it names" };
+    return existsSync(binary)
+      ? { reason: "this machine lacks the loader or interpreter that it names" }
+      : ABSENT;
   }
-  if (version === undefined)
-    return { kind: "unusable", reason: "it does not tell its version with --version" };
-  if (isSupportedBrokerVersion(version)) return { kind: "usable", version };
-  return { kind: "unusable", reason: `it is version ${version}, older than ${FLOOR}` };
+  if (version === undefined) return { reason: "it does not tell its version with --version" };
+  if (isSupportedBrokerVersion(version)) return { version };
+  return { reason: `it is version ${version}, older than ${FLOOR}` };
 };
 
-/** Gives the path of the program in a directory of this call. Rejects with the reason why there is none. */
 type Way = (directory: string) => Promise<string>;
 
 /** Works in a directory beside its destination, and always removes it. Rejects with the reason. */
@@ -128,8 +121,7 @@ const obtain = async (get: Way, cache: string): Promise<{ binary: string; versio
   try {
     const binary = await get(directory);
     const inspected = await inspect(binary);
-    if (inspected.kind === "absent") throw new Error("the program is not in it");
-    if (inspected.kind === "unusable") throw new Error(inspected.reason);
+    if ("reason" in inspected) throw new Error(inspected.reason);
     const { version } = inspected;
     const kept = join(cache, `nats-server-${version}`, "nats-server");
     await mkdir(join(cache, `nats-server-${version}`), { recursive: true });
@@ -160,7 +152,6 @@ const WAYS: readonly { readonly name: string; readonly get: Way }[] = [
 interface ReleaseArchive {
   readonly url: string;
   readonly sha256: string;
-  /** Path of the program inside the archive. */
   readonly entry: string;
 }
 
@@ -182,17 +173,10 @@ export const downloadRelease = async (
 };
 
 const download = async (url: string): Promise<Uint8Array> => {
-  const deadline = new AbortController();
-  const late = (): void => deadline.abort(new Error("no answer in time"));
-  let timer = setTimeout(late, ANSWER_MS_MAX);
-  try {
-    const response = await fetch(url, { signal: deadline.signal });
-    if (!response.ok) throw new Error(`HTTP status ${response.status}`);
-    clearTimeout(timer);
-    timer = setTimeout(late, DOWNLOAD_MS_MAX);
-    return new Uint8Array(await response.arrayBuffer());
-  } finally {
-    clearTimeout(timer);
-    deadline.abort();
-  }
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error("no answer in time")), ANSWER_MS_MAX);
+  const signal = AbortSignal.any([late.signal, AbortSignal.timeout(DOWNLOAD_MS_MAX)]);
+  const response = await fetch(url, { signal }).finally(() => clearTimeout(timer));
+  if (!response.ok) throw new Error(`HTTP status ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
 };

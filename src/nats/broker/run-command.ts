@@ -12,7 +12,6 @@ export class CommandError extends Error {
   }
 }
 
-/** Rejects with CommandError. */
 export const runCommand = (
   program: string,
   parameters: readonly string[],

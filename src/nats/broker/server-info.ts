@@ -7,7 +7,6 @@ interface ServerInfo {
   readonly hasJetStream: boolean;
 }
 
-/** A live server sends its line at once. */
 const ANSWER_MS_MAX = 1000;
 const INFO_LINE = /^INFO (\{.*\})\s*\r\n/;
 
@@ -41,7 +40,6 @@ const parseInfoLine = (text: string): ServerInfo | undefined => {
   }
 };
 
-/** Whether nothing listens on this loopback port. */
 export const isPortFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const probe = createServer();

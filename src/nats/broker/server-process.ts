@@ -27,7 +27,6 @@ export interface LaunchOptions {
   readonly port: number | undefined;
   readonly staging: Staging;
   readonly logger: Logger;
-  /** After this the server is ended. Undefined: waits as long as it lives. */
   readonly readyMsMax: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -39,7 +38,6 @@ interface ServerAddress {
 }
 
 export interface RunningServer extends ServerAddress {
-  /** Resolves with what happened, in words, once the shim has ended. */
   readonly ended: Promise<string>;
   /** Marks the server as one whose writes at its end would be wrong: from now on it is killed, whoever ends it. */
   distrust(): void;
@@ -47,11 +45,8 @@ export interface RunningServer extends ServerAddress {
   end(): Promise<void>;
 }
 
-type LaunchOutcome =
-  | { readonly kind: "ready"; readonly server: RunningServer }
-  | { readonly kind: "failed"; readonly reason: string };
-
-export const launch = async (options: LaunchOptions): Promise<LaunchOutcome> => {
+/** The server, or the reason why there is none. */
+export const launch = async (options: LaunchOptions): Promise<RunningServer | string> => {
   const { files, credentials, port, staging } = options;
   await staging.clear();
   await rm(files.run, { recursive: true, force: true });
@@ -61,25 +56,18 @@ export const launch = async (options: LaunchOptions): Promise<LaunchOutcome> => 
   const ended = endOf(child);
   const end = (): Promise<void> => endShim(child, ended);
   const ready = await waitUntilReady(options, ended);
-  if (typeof ready !== "string") {
-    const distrust = (): void => void child.stdin?.write("wrong\n");
-    return { kind: "ready", server: { ...ready, ended, distrust, end } };
-  }
+  if (typeof ready !== "string")
+    return { ...ready, ended, distrust: () => void child.stdin?.write("wrong\n"), end };
   await end();
-  return { kind: "failed", reason: `${ready}${await logTail(files)}` };
+  return `${ready}${await logTail(files)}`;
 };
 
 /**
- * The shell between us and nats-server. It ends the broker when we end, even by `kill -9`, which no code of ours survives. Standard input is a
- * pipe whose other end we hold: the kernel closes it when we die, and `end` closes it on purpose. The watcher sees that, asks the broker to stop
- * and kills it after 5 seconds. The shim waits for it, because a watcher that is just forking ends a moment after it was told to.
- *
- * A broker that has failed to write is killed. nats-server 2.15.1 can then believe in a sequence that it never stored, if that would have
- * been the first of a block, and writes it down when it ends in order: the log would have a hole (measured). After a kill it reads its
- * blocks, and what it acknowledged is in them. We report a failure with a line on the pipe; but we know it late, or never if we die before. So
- * the failures in the server's own log are counted too, and compared with the number at the start.
- *
- * Arguments: the path of the server's log, then the server and its own arguments.
+ * The shell between us and nats-server, which ends the broker when we end, even by `kill -9`: the kernel then closes the pipe that is its standard
+ * input. It asks the broker to stop, and kills it after 5 seconds. A broker that has failed to write is killed at once: ended in order, nats-server
+ * 2.15.1 can write down a sequence that it never stored, and the log would have a hole (measured). We report a failure with a line on the pipe, and
+ * as we may die before that, the failures in the server's log are compared with the number at the start. Arguments: the path of the server's log,
+ * then the server and its arguments.
  */
 export const SHIM = `
 log=$1
@@ -152,7 +140,6 @@ const endShim = async (child: ChildProcess, ended: Promise<string>): Promise<voi
   timer.abort();
 };
 
-/** Address of the server, or the reason why there is none. */
 const waitUntilReady = async (
   { files, staging, logger, readyMsMax = Number.POSITIVE_INFINITY, signal }: LaunchOptions,
   ended: Promise<string>,
@@ -164,8 +151,7 @@ const waitUntilReady = async (
     end = how;
   });
   for (;;) {
-    // In every round, so that the links exist before clients do: the server removes them while it recovers its streams, and listens after
-    // that.
+    // In every round, so that the links exist before clients do: the server removes them while it recovers its streams.
     await staging.link();
     const server = await findServer(files);
     if (server !== undefined) {
@@ -215,10 +201,7 @@ const logTail = async (files: BrokerFiles): Promise<string> => {
   return `; the end of its log, ${path}:\n${tail}${REFUSED_FILE.test(tail) ? advice : ""}`;
 };
 
-/**
- * A nats-server of ours that outlived the process that started it must be gone before another opens the same store. Waits until it has ended;
- * kills it when it does not. Resolves when none runs.
- */
+/** A nats-server that outlived the process that started it must be gone before another opens the same store. */
 export const endLeftover = async (files: BrokerFiles, logger: Logger): Promise<void> => {
   const pid = await readBrokerPid(files);
   if (pid === undefined || !(await isOurBroker(pid, files))) return;
@@ -230,7 +213,6 @@ export const endLeftover = async (files: BrokerFiles, logger: Logger): Promise<v
   throw new Error(`process ${pid} is an earlier broker on ${files.directory} and cannot be killed`);
 };
 
-/** The process id that the server wrote, or undefined while there is none. */
 const readBrokerPid = async (files: BrokerFiles): Promise<number | undefined> => {
   const pid = Number.parseInt(await readFile(files.pid, "utf8").catch(() => ""), 10);
   return Number.isInteger(pid) && pid > 1 ? pid : undefined;
@@ -245,14 +227,10 @@ const hasEnded = async (pid: number, files: BrokerFiles, waitMs: number): Promis
   return true;
 };
 
-/**
- * Process ids are reused, so the command line must end with exactly our configuration; a path that only ends like it belongs to another
- * service. A zombie has no command line and counts as ended.
- */
+/** Process ids are reused, so the command line must end with exactly our configuration. A zombie has no command line and counts as ended. */
 const isOurBroker = async (pid: number, { configuration }: BrokerFiles): Promise<boolean> =>
   (await commandLine(pid)).endsWith(` ${configuration}`);
 
-/** Its arguments with a space between them. */
 const commandLine = async (pid: number): Promise<string> => {
   if (process.platform === "linux")
     return (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""))
@@ -265,7 +243,5 @@ const commandLine = async (pid: number): Promise<string> => {
 const kill = (pid: number): void => {
   try {
     process.kill(pid, "SIGKILL");
-  } catch {
-    // Gone in between.
-  }
+  } catch {}
 };

@@ -1,8 +1,7 @@
 /**
- * Stages atomic batches in memory, on a machine that has a folder for it. With one replica nats-server 2.15.1 makes a store of files for
- * each batch below its stream, syncs it five times and deletes it after the commit (`newBatchStore`, jetstream_batching.go). None of these
- * files survives a start of the server, and what is acknowledged is synced in the stream itself. So a link into memory in their place saves
- * all syncs but that one. Best effort: without the link the server uses the disk.
+ * Stages atomic batches in memory. With one replica nats-server 2.15.1 makes a store of files for each batch, syncs it five times and deletes it
+ * after the commit (`newBatchStore`, jetstream_batching.go); none survives a start. A link into memory saves these syncs. Best effort: without it
+ * the server uses the disk.
  */
 import { lstat, mkdir, readdir, rm, stat, statfs, symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,14 +26,10 @@ const STREAMS = topology({ replicas: 1 })
   .map(({ name }) => name);
 
 export interface Staging {
-  /**
-   * Makes missing links: a server removes them when it recovers its streams, and a new stream has none. If others fill the memory the links
-   * are removed again, and batches go to the disk until the server is restarted.
-   */
+  /** Makes missing links: a server removes them when it recovers its streams, and a new stream has none. */
   link(): Promise<void>;
   /** Call it while no server runs: the staged batches of a killed one are useless and take memory. */
   clear(): Promise<void>;
-  /** Call it when the server has ended. */
   remove(): Promise<void>;
 }
 
@@ -44,7 +39,6 @@ export const stagingFolder = async (directory: string): Promise<string> => {
   return join(MEMORY_FOLDER, `prooftrail-batches-${dev}-${ino}`);
 };
 
-/** The directory of these files must be locked. */
 export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promise<Staging> => {
   const folder = await stagingFolder(files.directory);
   const links = STREAMS.map((stream) => ({
@@ -119,7 +113,6 @@ const hasRoom = async (bytes: number): Promise<boolean> => {
   }
 };
 
-/** Whether there was a link. A folder that the server made stays. */
 const removeLink = async (path: string): Promise<boolean> => {
   try {
     if (!(await lstat(path)).isSymbolicLink()) return false;

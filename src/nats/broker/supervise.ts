@@ -1,7 +1,4 @@
-/**
- * Runs our own nats-server as a child process: on loopback, with its own passwords, alive exactly as long as we are (DESIGN 2). find.ts
- * finds the program.
- */
+/** Runs our own nats-server as a child process, on loopback, alive exactly as long as we are (DESIGN 2). */
 import { mkdir, realpath } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { BrokerUser } from "../../../streams/permissions.ts";
@@ -29,9 +26,7 @@ const RESTART_DELAY_MS_MAX = 5000;
 const STEADY_MS_MIN = 60_000;
 
 interface BrokerOptions {
-  /** Path of a nats-server that `findBroker` has accepted. */
   readonly binary: string;
-  /** Everything the broker keeps; made when missing. */
   readonly directory: string;
   readonly logger: Logger;
 }
@@ -41,27 +36,18 @@ export interface Broker extends AsyncDisposable {
   url(user: BrokerUser): string;
   readonly port: number;
   readonly version: string;
-  /** Of the current nats-server; it changes after a crash. */
   readonly pid: number;
-  /** Call it when streams were made, so that their batches are staged in memory if possible. */
   stageInMemory(): Promise<void>;
-  /**
-   * Resolves when the current nats-server is ready and its batches are staged in memory if possible. After a crash clients may reach the
-   * next server a moment before that.
-   */
+  /** Resolves when the current nats-server is ready. After a crash clients may reach the next one a moment before that. */
   untilReady(): Promise<void>;
-  /**
-   * Restarts a server with a stream that could not write, unless the disk takes no bytes: then it would only be gone. Resolves when the
-   * restart has begun.
-   */
+  /** Restarts a server with a stream that could not write, unless the disk takes no bytes. Resolves when the restart has begun. */
   revive(reason: string): Promise<void>;
-  /** A stream may have failed to write: from now on the server is not ended in order; see shim.ts. */
+  /** A stream may have failed to write: from now on the server is not ended in order (SHIM in server-process.ts). */
   distrust(): void;
   /** Resolves when the server has ended and another process may use the directory. */
   stop(): Promise<void>;
 }
 
-/** Measured on 2.15.1; see reconcile.ts, too. */
 const WHY_SPACE = "On a full disk a server leaves out the streams that it cannot recover. Free some space.";
 
 /** The broker cannot be started. The message is for the operator. */
@@ -85,42 +71,34 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
       `${files.directory} is in use by ${owner}. Two services cannot share one DATA_DIR: stop the other one, or give this one its own DATA_DIR and PORT.`,
     );
   }
-  try {
-    return await startLocked({ binary, files, logger, release: lock.release });
-  } catch (error) {
-    lock.release();
-    throw error instanceof CredentialsError ? new BrokerStartError("not_ready", error.message) : error;
-  }
-};
-
-interface LockedOptions extends Pick<LaunchOptions, "binary" | "files" | "logger"> {
-  readonly release: () => void;
-}
-
-const startLocked = async ({ release, ...options }: LockedOptions): Promise<Broker> => {
-  const { files, logger } = options;
+  await using undo = new AsyncDisposableStack();
+  undo.defer(lock.release);
   if (!(await diskTakesBytes(files)))
     throw new BrokerStartError(
       "disk_full",
       `The disk of ${files.directory} takes no more bytes. ${WHY_SPACE}`,
     );
-  const credentials = await loadCredentials(files.credentials);
-  await endLeftover(files, logger);
-  const stopping = new AbortController();
-  const staging = await prepareStaging(files, logger);
-  const launchOptions = { ...options, credentials, staging, signal: stopping.signal };
-  const first = await launchFirst({
-    ...launchOptions,
-    port: await lastPort(files),
-    readyMsMax: READY_MS_MAX,
+  const credentials = await loadCredentials(files.credentials).catch((error: unknown) => {
+    throw error instanceof CredentialsError ? new BrokerStartError("not_ready", error.message) : error;
   });
+  await endLeftover(files, logger);
+  const staging = await prepareStaging(files, logger);
+  undo.defer(staging.remove);
+  const stopping = new AbortController();
+  const options = { binary, files, logger, credentials, staging, signal: stopping.signal };
+  const first = await launch({ ...options, port: await lastPort(files), readyMsMax: READY_MS_MAX });
+  if (typeof first === "string")
+    throw new BrokerStartError("not_ready", `The broker did not start: ${first}`);
+  undo.defer(first.end);
+  await writePrivateFile(files.port, `${first.port}\n`);
+  await writePrivateFile(files.consumerUrl, `${brokerUrl("consumer", credentials, first.port)}\n`);
   logger.info("the broker is ready", { pid: first.pid, detail: `nats-server ${first.version}` });
-  const supervised = supervise({ ...launchOptions, port: first.port, readyMsMax: undefined }, first);
+  const supervised = supervise({ ...options, port: first.port, readyMsMax: undefined }, first);
+  const started = undo.move();
   const stop = async (): Promise<void> => {
     stopping.abort();
     await supervised.stopped;
-    await staging.remove();
-    release();
+    await started.disposeAsync();
   };
   return {
     url: (user) => brokerUrl(user, credentials, first.port),
@@ -138,31 +116,12 @@ const startLocked = async ({ release, ...options }: LockedOptions): Promise<Brok
   };
 };
 
-const launchFirst = async (options: LaunchOptions): Promise<RunningServer> => {
-  const { files, credentials, staging } = options;
-  let server: RunningServer | undefined;
-  try {
-    const outcome = await launch(options);
-    if (outcome.kind === "failed")
-      throw new BrokerStartError("not_ready", `The broker did not start: ${outcome.reason}`);
-    server = outcome.server;
-    await writePrivateFile(files.port, `${server.port}\n`);
-    await writePrivateFile(files.consumerUrl, `${brokerUrl("consumer", credentials, server.port)}\n`);
-    return server;
-  } catch (error) {
-    await server?.end();
-    await staging.remove();
-    throw error;
-  }
-};
-
 /** The port of the last run if it is free, so that URLs given to people stay right. */
 const lastPort = async (files: BrokerFiles): Promise<number | undefined> => {
   const port = await readLastPort(files);
   return port !== undefined && (await isPortFree(port)) ? port : undefined;
 };
 
-/** Keeps a server running on the same port until `options.signal`, then ends it. */
 const supervise = (options: LaunchOptions, first: RunningServer) => {
   const { files, logger, signal } = options;
   let server = first;
@@ -208,7 +167,6 @@ const supervise = (options: LaunchOptions, first: RunningServer) => {
   return { stopped, revive, distrust, untilReady: () => ready.promise, current: () => server };
 };
 
-/** Tries until a server runs again. Undefined if it was stopped meanwhile. */
 const restart = async (options: LaunchOptions, firstDelayMs: number) => {
   const { files, logger, signal } = options;
   for (let delayMs = firstDelayMs; ; ) {
@@ -221,9 +179,9 @@ const restart = async (options: LaunchOptions, firstDelayMs: number) => {
         logger.error("the broker is not started again on a full disk", { detail: WHY_SPACE });
         continue;
       }
-      const outcome = await launch(options);
-      if (outcome.kind === "ready") return { server: outcome.server, delayMs };
-      if (!signal.aborted) logger.error("the broker did not start again", { detail: outcome.reason });
+      const server = await launch(options);
+      if (typeof server !== "string") return { server, delayMs };
+      if (!signal.aborted) logger.error("the broker did not start again", { detail: server });
     } catch (error) {
       // A full or failing disk. It may recover; clients get 503 meanwhile.
       logger.error("the broker could not be started again", { detail: String(error) });

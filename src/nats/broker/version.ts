@@ -1,8 +1,4 @@
-/** Which nats-server Prooftrail runs on. */
-
-/**
- * The one that is downloaded, that the image and compose.yaml have, that the tests run on, and that every measurement in code and documents is of.
- */
+/** That is downloaded, that the image and compose.yaml have, and that the tests and every measurement ran on. */
 export const BROKER_VERSION = "2.15.1";
 
 /** SHA-256 of its official release archives, by platform, as a public container build carries them. */
@@ -11,18 +7,13 @@ export const RELEASE_SHA256: Readonly<Record<string, string>> = {
   "linux-arm64": "e2fbab4cad7d3c76e3052eb959570393c9d73ba756b70bf8e9eea61e9ae6d49c",
 };
 
-/**
- * The oldest broker that Prooftrail works with. 2.12.0 brought atomic batches, 2.12.1 message ids inside them
- * (NATS ADR-50). Older servers accept the batch headers in silence and store the messages one by one.
- */
+/** 2.12.0 brought atomic batches, 2.12.1 message ids inside them (NATS ADR-50). Older servers ignore the batch headers in silence. */
 export const BROKER_VERSION_FLOOR = "2.12.1";
 
 const VERSION = /\bv?(\d{1,5}\.\d{1,5}\.\d{1,5}(?:-[0-9A-Za-z.-]+)?)/;
 
-/** The version in a text such as `nats-server: v2.15.1` or `nats-server-2.15.1`. */
 export const brokerVersionIn = (text: string): string | undefined => VERSION.exec(text)?.[1];
 
-/** Negative when `a` is older, positive when newer. */
 export const compareBrokerVersions = (a: string, b: string): number =>
   a.localeCompare(b, "en", { numeric: true });
 

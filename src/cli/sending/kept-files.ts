@@ -1,0 +1,123 @@
+/** The two files that an import keeps: events that will never be accepted, and how far it is. */
+import { open, readFile, rename, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { missingAs, syncFolderIfReadable, writeDurably } from "../../runtime/durable-file.ts";
+import { printable } from "../../runtime/printable.ts";
+import type { Input } from "../command.ts";
+import type { Context } from "../context.ts";
+import { type FieldError, failure, reasonOf } from "../failure.ts";
+import { asNumber, asRecord, asText, parseJson } from "../json.ts";
+import type { Place } from "./input.ts";
+
+export interface Rejection {
+  readonly line: number;
+  readonly event_id?: string;
+  readonly code: string;
+  readonly message: string;
+  readonly errors: readonly FieldError[];
+  /** As it was sent; absent if the line was not JSON. */
+  readonly text?: string;
+}
+
+export interface Rejections extends AsyncDisposable {
+  /** When it resolves, the rejection is on disk, if it goes to a file. */
+  add(rejections: readonly Rejection[]): Promise<void>;
+}
+
+/** A file of NDJSON with --rejected, else standard error. No refusal is silent. */
+export const openRejections = async (input: Input, { err }: Context): Promise<Rejections> => {
+  const path = input.text("--rejected");
+  if (path === undefined) {
+    const textOf = input.isSet("--json") ? rejectionLine : rejectionText;
+    return {
+      add: async (rejections) => void (await err.write(rejections.map(textOf).join(""))),
+      [Symbol.asyncDispose]: async () => {},
+    };
+  }
+  const cannot = (error: unknown): never => {
+    throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
+  };
+  const isCutOff = await endsWithinLine(path).catch(cannot);
+  // Opened for appending: refused events of an earlier run stay in it.
+  const file = await open(path, "a", 0o600).catch(cannot);
+  if (isCutOff) await file.writeFile("\n").catch(cannot);
+  return {
+    add: async (rejections) => {
+      if (rejections.length === 0) return;
+      await file.writeFile(rejections.map(rejectionLine).join("")).catch(cannot);
+      await file.sync().catch(cannot);
+    },
+    [Symbol.asyncDispose]: () => file.close(),
+  };
+};
+
+/** If a killed run left an incomplete last line, only that line is lost. A pipe or a terminal cannot be checked. */
+const endsWithinLine = async (path: string): Promise<boolean> => {
+  const found = await stat(path).catch(missingAs(undefined));
+  if (!found?.isFile() || found.size === 0) return false;
+  await using file = await open(path, "r");
+  const { buffer } = await file.read(new Uint8Array(1), 0, 1, found.size - 1);
+  return buffer[0] !== 0x0a;
+};
+
+/** The event as it was sent, including numbers that no double can hold. */
+const rejectionLine = ({ text, ...rest }: Rejection): string =>
+  `${JSON.stringify(rest).slice(0, -1)}${text === undefined ? "" : `,"event":${text.trim()}`}}\n`;
+
+const rejectionText = ({ line, event_id, code, message, errors }: Rejection): string => {
+  const name = event_id === undefined ? "" : ` (${printable(event_id)})`;
+  const fields = errors.map(({ path, message: what }) => `  ${printable(path)}: ${printable(what)}\n`);
+  return `line ${line}${name}: ${printable(message)} (${printable(code)})\n${fields.join("")}`;
+};
+
+export interface ResumePoint extends Place {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: number;
+  readonly url: string;
+}
+
+const FORMAT = "prooftrail-send-2";
+
+/** Undefined if there is no such file. Throws a Failure if it is something else. */
+export const readResumePoint = async (path: string): Promise<ResumePoint | undefined> => {
+  const text = await readFile(path, "utf8")
+    .catch(missingAs(undefined))
+    .catch((error: unknown) => {
+      throw failure("unreadable_file", `${path} cannot be read: ${reasonOf(error)}.`);
+    });
+  if (text === undefined) return undefined;
+  const record = asRecord(parseJson(text)) ?? {};
+  const count = (name: string): number => asNumber(record[name]) ?? -1;
+  const point = {
+    line: count("line"),
+    sha256: asText(record.sha256) ?? "",
+    accepted: count("accepted"),
+    duplicates: count("duplicates"),
+    rejected: count("rejected"),
+    url: asText(record.url) ?? "",
+  };
+  const { line, accepted, duplicates, rejected, url } = point;
+  const areCounts = [line, accepted, duplicates, rejected].every(
+    (each) => Number.isSafeInteger(each) && each >= 0,
+  );
+  if (areCounts && record.format === FORMAT && url !== "") return point;
+  throw failure(
+    "unreadable_file",
+    `${path} is there, and is no resume point.`,
+    "Name another file with --resume.",
+  );
+};
+
+/** Written after each confirmed batch: after a power failure either the old or the new point is there. */
+export const writeResumePoint = async (path: string, point: ResumePoint): Promise<void> => {
+  // Always the same name: the next run overwrites what a killed run left here.
+  const unfinished = `${path}.new`;
+  try {
+    await writeDurably(unfinished, `${JSON.stringify({ format: FORMAT, ...point })}\n`);
+    await rename(unfinished, path);
+    await syncFolderIfReadable(dirname(path));
+  } catch (error) {
+    throw failure("unreadable_file", `The resume point ${path} cannot be written: ${reasonOf(error)}.`);
+  }
+};
