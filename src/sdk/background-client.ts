@@ -1,23 +1,20 @@
 /** A client with an outbox, and a sender that works in the background. */
 import { setMaxListeners } from "node:events";
+import process from "node:process";
 import { clearInterval, setInterval } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 import type { Deliver } from "./delivery.ts";
 import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
-import { eventCount } from "./event-count.ts";
-import { eventIdIn } from "./event-id.ts";
 import type { EventMaker } from "./event-maker.ts";
-import { CLOSE_TIMEOUT_MS_DEFAULT, OVERFLOW_BYTES_MAX, SEND_TIMEOUT_MS_DEFAULT } from "./limits.ts";
-import type { Outbox, Synced, TakeLimits } from "./outbox.ts";
-import { programEnd } from "./program-end.ts";
+import { CLOSE_TIMEOUT_MS_DEFAULT, SEND_TIMEOUT_MS_DEFAULT, TAKE_OVER_INTERVAL_MS } from "./limits.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Synced, TakeLimits } from "./outbox-file.ts";
 import {
   type Captured,
   createRecorder,
-  type EventText,
   type Keep,
   keepEvent,
   type LooseRecorder,
-  makeEvent,
   type Recorder,
   reportConverted,
 } from "./recorder.ts";
@@ -25,7 +22,6 @@ import type { DropReason, RejectedEvent, Reports } from "./reports.ts";
 import { type Flushed, Sender } from "./sender.ts";
 import type { ServiceAddress } from "./service.ts";
 import { rejectedAs, type Sent, type SingleRoute, sendOne } from "./single-send.ts";
-import { createMemoryOutbox } from "./sqlite-outbox.ts";
 import { SDK_VERSION } from "./version.ts";
 
 export interface Stats {
@@ -43,10 +39,7 @@ export interface Stats {
 export interface Client<Extra extends string = never> extends Recorder<Extra> {
   // Declared with the same parameter type as `capture`: with CaptureEvent<Extra> alone, the compiler would not accept a client that knows more event
   // types in place of one that knows fewer.
-  /**
-   * Sends one event without the outbox and waits for its receipt, at most `timeoutMs` (default 30,000). Does not throw. An event that is both sent
-   * and captured becomes two records in the log, so use one of the two.
-   */
+  /** Sends one event without the outbox and waits for its receipt, at most `timeoutMs` (default 30,000). Does not throw. */
   send(
     event: EventWithout<CaptureEvent<Extra>, never>,
     options?: { readonly timeoutMs?: number },
@@ -55,10 +48,7 @@ export interface Client<Extra extends string = never> extends Recorder<Extra> {
   synced(): Promise<Synced>;
   /** Delivers everything captured before the call; waits at most `timeoutMs` (default 5,000). */
   flush(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
-  /**
-   * Flushes, then releases all resources. Pending events, including those captured during the call, stay in the outbox's folder for the next process.
-   * With an outbox in memory they are dropped, counted and reported.
-   */
+  /** Flushes, then releases all resources. Pending events stay in the folder; those in memory are dropped, counted and reported. */
   close(options?: { readonly timeoutMs?: number }): Promise<Flushed>;
   readonly stats: Stats;
 }
@@ -68,8 +58,6 @@ interface Parts {
   /** The route of `send()`. */
   readonly route: SingleRoute;
   readonly maker: EventMaker;
-  /** Makes the events of `send()`: without source numbers, so that the same event has the same content however often it is made. */
-  readonly plainMaker: EventMaker;
   readonly reports: Reports;
   readonly deliver: Deliver;
   readonly outbox: Outbox;
@@ -79,53 +67,29 @@ interface Parts {
 }
 
 const HEARTBEAT = "sdk.heartbeat";
-const ENDED = "The program has ended, and its outbox in memory with it.";
 
 export class BackgroundClient implements Client {
   readonly #parts: Parts;
-  /** Holds the events that could not be written to the disk. */
-  readonly #overflow = createMemoryOutbox({ bytesMax: OVERFLOW_BYTES_MAX });
-  /** When the first event went into the overflow. Events held there may have been sent since then. */
-  #overflowSinceMs: number | undefined;
   readonly #sender: Sender;
   readonly #recorder: LooseRecorder;
   readonly #sending = new AbortController();
   #heartbeat: ReturnType<typeof setInterval> | undefined;
   #closing: Promise<Flushed> | undefined;
-  /** From now on the outbox accepts nothing. */
-  #isClosed = false;
-  /** The program is ending: only a folder outlives it. */
-  #hasEnded = false;
-  /** Runs at `beforeExit`, when the event loop has nothing left to do: the last chance for events in memory. */
-  readonly #drain = () =>
-    void this.flush().then(({ kind }) => {
-      // A request that hangs would keep the program alive for the whole request timeout.
-      if (kind === "pending") this.#sender.interrupt("The program ended.");
-    });
-  /** Runs at `exit`: events that are still in memory end with the program, because no asynchronous work is done any more. */
-  readonly #exit = () => {
-    this.#parts.reports.ending();
-    this.#hasEnded = true;
-    this.#moveOverflow();
-    this.#dropAll(this.#parts.outbox.empty(), "closed", ENDED);
-  };
+  #hasDrained = false;
 
   constructor(parts: Parts) {
-    const { outbox, deliver, limits, flushIntervalMs, reports, maker, heartbeat } = parts;
+    const { reports, maker, heartbeat } = parts;
     this.#parts = parts;
     // Each `send()` in flight adds a listener.
     allowManyListeners(this.#sending.signal);
     this.#sender = new Sender({
-      outboxes: [outbox, this.#overflow],
-      deliver,
-      limits,
-      flushIntervalMs,
+      ...parts,
+      takeOverIntervalMs: TAKE_OVER_INTERVAL_MS,
       random: Math.random,
       reports: { ...reports, rejected: (letter) => this.#rejected(letter) },
     });
-    this.#recorder = createRecorder({ maker, reports, keep: (event) => this.#keep(event) });
-    programEnd.beforeExit.call(this.#drain);
-    programEnd.exit.call(this.#exit);
+    this.#recorder = createRecorder({ maker, reports, keep: this.#keep });
+    untilTheEnd(this);
     if (heartbeat && maker.source) {
       this.#beat();
       this.#heartbeat = setInterval(() => this.#beat(), heartbeat.intervalMs);
@@ -133,19 +97,27 @@ export class BackgroundClient implements Client {
     }
   }
 
+  /** The event loop has nothing left to do: the last chance for events in memory. */
+  drain(): void {
+    if (this.#hasDrained) return;
+    this.#hasDrained = true;
+    void this.flush().then(({ kind }) => {
+      // A request that hangs would keep the program alive for the whole request timeout.
+      if (kind === "pending") this.#sender.interrupt("The program ended.");
+    });
+  }
+
+  /** The program ends, and nothing is waited for any more. */
+  end(): void {
+    this.#parts.reports.ending();
+    this.#parts.outbox.end("The program has ended, and its outbox in memory with it.");
+  }
+
   get stats(): Stats {
     const { reports, outbox } = this.#parts;
     const { delivered, duplicates, failure } = this.#sender;
-    const [waiting, held] = [outbox.pending, this.#overflow.pending];
-    const pending = { events: waiting.events + held.events, bytes: waiting.bytes + held.bytes };
-    return {
-      delivered,
-      duplicates,
-      rejected: reports.rejections,
-      dropped: { ...reports.drops },
-      pending,
-      failure,
-    };
+    const { rejections: rejected, drops } = reports;
+    return { delivered, duplicates, rejected, dropped: { ...drops }, pending: outbox.pending, failure };
   }
 
   capture(event: unknown): Captured {
@@ -157,8 +129,9 @@ export class BackgroundClient implements Client {
   }
 
   async send(event: unknown, { timeoutMs = SEND_TIMEOUT_MS_DEFAULT } = {}): Promise<Sent> {
-    const { plainMaker, reports, service, route } = this.#parts;
-    const made = makeEvent(plainMaker, event, {});
+    const { maker, reports, service, route } = this.#parts;
+    // Without a source number, so that the same event has the same content however often it is made.
+    const made = maker.make(event, {}, false);
     if (made.kind === "dropped") {
       reports.dropped(made.dropped);
       return rejectedAs(made.dropped);
@@ -166,17 +139,11 @@ export class BackgroundClient implements Client {
     const body = new TextEncoder().encode(made.text);
     reportConverted(reports, made);
     const { signal } = this.#sending;
-    const { eventId } = made;
-    return await sendOne({ service, route, eventId, body, timeoutMs, signal, random: Math.random });
+    return await sendOne({ service, route, eventId: made.eventId, body, timeoutMs, signal });
   }
 
   async synced(): Promise<Synced> {
-    const isDelivered = this.#overflow.mark();
-    const synced = this.#parts.outbox.sync();
-    if (synced.kind === "failed" || isDelivered()) return synced;
-    const { events } = this.#overflow.pending;
-    const kept = `${eventCount(events)} ${events === 1 ? "is" : "are"} in memory only`;
-    return { kind: "failed", reason: `The outbox cannot be written: ${kept}.` };
+    return this.#parts.outbox.sync();
   }
 
   flush({ timeoutMs = CLOSE_TIMEOUT_MS_DEFAULT } = {}): Promise<Flushed> {
@@ -189,7 +156,7 @@ export class BackgroundClient implements Client {
   }
 
   async #close(options: { readonly timeoutMs?: number }): Promise<Flushed> {
-    programEnd.beforeExit.drop(this.#drain);
+    this.#hasDrained = true;
     if (this.#heartbeat) {
       clearInterval(this.#heartbeat);
       // The last heartbeat names the last source number, so that missing events at the end are noticed.
@@ -199,80 +166,37 @@ export class BackgroundClient implements Client {
     this.#sending.abort(new Error("The client was closed."));
     await this.#sender.stop();
     this.#parts.reports.closing();
-    // Set before anything else, because a callback that learns of a drop may capture an event.
-    this.#isClosed = true;
-    this.#moveOverflow();
-    const ended = this.#parts.outbox.close();
-    programEnd.exit.drop(this.#exit);
-    this.#dropAll(ended, "closed", "The client is closed, and its outbox in memory ends with it.");
+    this.#parts.outbox.close();
+    forget(this);
     // A process warning is written in the next turn of the event loop, and the program may exit before that.
     await setImmediate();
     const { events } = this.stats.pending;
     return flushed.kind === "pending" ? { ...flushed, events } : flushed;
   }
 
-  /** Gives events that the disk did not accept a last chance: it may have space again. */
-  #moveOverflow(): void {
-    const left: string[] = [];
-    let why: string | undefined;
-    for (const text of this.#overflow.empty()) {
-      const appended = this.#parts.outbox.append(text, this.#overflowSinceMs);
-      if (appended.kind === "kept") continue;
-      left.push(text);
-      why ??= appended.kind === "full" ? "it has reached its bound" : appended.reason;
-    }
-    this.#dropAll(left, "outbox_failed", `The outbox cannot be written, and the client is closed: ${why}`);
-  }
-
-  #dropAll(entries: readonly string[], reason: DropReason, message: string): void {
-    this.#parts.reports.droppedTogether(
-      entries.map((text) => ({ reason, message, eventId: eventIdIn(text) })),
-    );
-  }
-
-  #keep({ eventId, text }: EventText): ReturnType<Keep> {
-    const { outbox, reports } = this.#parts;
-    const drop = (reason: DropReason, message: string) =>
-      ({ kind: "dropped", dropped: { reason, message, eventId } }) as const;
-    if (this.#isClosed) return drop("closed", "The client is closed.");
-    const appended = outbox.append(text);
-    if (appended.kind === "full") return drop("outbox_full", "The outbox has reached its bound.");
-    if (appended.kind === "failed") {
-      const message = `The outbox cannot be written: ${appended.reason}`;
-      if (this.#hasEnded || this.#overflow.append(text).kind !== "kept")
-        return drop("outbox_failed", message);
-      this.#overflowSinceMs ??= Date.now();
-      reports.problem("outbox", `${message}. Events are held in memory meanwhile.`);
-    }
-    // Captured by an `exit` listener of the program that runs after ours.
-    if (this.#hasEnded && outbox.empty().length > 0) return drop("closed", ENDED);
-    this.#sender.appended(text.length);
-    return { kind: "kept", eventId };
-  }
+  readonly #keep: Keep = ({ text }) => {
+    const refused = this.#parts.outbox.append(text);
+    if (!refused) this.#sender.appended();
+    return refused;
+  };
 
   /** A heartbeat has no source number of its own: it reports on the numbered events. */
   #beat(): void {
-    const { heartbeat, maker, reports } = this.#parts;
+    const { heartbeat, maker, reports, outbox } = this.#parts;
     if (!(heartbeat && maker.source)) return;
     const { pending, dropped, failure } = this.stats;
-    keepEvent(
-      { maker, reports, keep: (event) => this.#keep(event) },
-      {
-        asset_id: heartbeat.asset_id,
-        event_type: HEARTBEAT,
-        metadata: {
-          source_id: maker.source.id,
-          last_source_sequence: maker.source.last,
-          outbox_depth: pending.events,
-          queue_depth: this.#overflow.pending.events,
-          dropped: Object.values(dropped).reduce((sum, count) => sum + count, 0),
-          circuit_state: failure === undefined ? "closed" : "open",
-          sdk_version: SDK_VERSION,
-          sdk_language: "typescript",
-        },
-      },
-      {},
-    );
+    const metadata = {
+      source_id: maker.source.id,
+      last_source_sequence: maker.source.last,
+      outbox_depth: pending.events,
+      queue_depth: outbox.held,
+      dropped: Object.values(dropped).reduce((sum, count) => sum + count, 0),
+      circuit_state: failure === undefined ? "closed" : "open",
+      sdk_version: SDK_VERSION,
+      sdk_language: "typescript",
+    };
+    const event = { asset_id: heartbeat.asset_id, event_type: HEARTBEAT, metadata };
+    keepEvent({ maker, reports, keep: this.#keep }, event);
   }
 
   #rejected(letter: RejectedEvent): void {
@@ -299,4 +223,22 @@ const allowManyListeners = (signal: AbortSignal): void => {
   } catch {
     // The signal comes from a test environment such as jsdom, which replaces Node's and does not count listeners.
   }
+};
+
+/** Open clients. They share one listener of each kind, because Node warns of a leak at more than ten. */
+const open = new Set<BackgroundClient>();
+const drainAll = (): void => {
+  for (const client of open) client.drain();
+};
+const endAll = (): void => {
+  for (const client of open) client.end();
+};
+
+const untilTheEnd = (client: BackgroundClient): void => {
+  if (open.size === 0) process.on("beforeExit", drainAll).on("exit", endAll);
+  open.add(client);
+};
+
+const forget = (client: BackgroundClient): void => {
+  if (open.delete(client) && open.size === 0) process.off("beforeExit", drainAll).off("exit", endAll);
 };

@@ -1,33 +1,19 @@
 /** Creates clients for a program that records what its AI does: clients for the service and for its sandbox. */
 import { resolve } from "node:path";
-import { activeSpan } from "./active-span.ts";
 import { BackgroundClient, type Client } from "./background-client.ts";
-import { createBatchDelivery } from "./batch-delivery.ts";
 import {
-  CLIENT_OPTIONS,
   type ClientOptions,
-  checkOptions,
-  type EventOptions,
-  readBatch,
-  readHash,
-  readHeartbeat,
-  readKey,
-  readMemory,
-  readOutbox,
-  readProxy,
-  readRequestTimeout,
-  readSource,
-  readUrl,
-  SANDBOX_OPTIONS,
+  readClientOptions,
+  readSandboxOptions,
   type SandboxOptions,
 } from "./client-options.ts";
-import { createEventMaker, type EventMaker } from "./event-maker.ts";
-import { ADOPT_INTERVAL_MS, SANDBOX_BATCH_EVENTS } from "./limits.ts";
-import type { Outbox } from "./outbox.ts";
-import { createReports, type Reports } from "./reports.ts";
-import { createSandboxDelivery } from "./sandbox-delivery.ts";
+import { createBatchDelivery, createSandboxDelivery } from "./delivery.ts";
+import { EventMaker } from "./event-maker.ts";
+import type { Hash } from "./hash.ts";
+import { BATCH_BYTES_DEFAULT, FLUSH_INTERVAL_MS_DEFAULT, SANDBOX_BATCH_EVENTS } from "./limits.ts";
+import { Outbox } from "./outbox.ts";
+import { createReports } from "./reports.ts";
 import { LOG_ROUTE, SANDBOX_ROUTE } from "./single-send.ts";
-import { createFileOutbox, createMemoryOutbox } from "./sqlite-outbox.ts";
 import { uuid7 } from "./uuid.ts";
 
 /**
@@ -36,26 +22,27 @@ import { uuid7 } from "./uuid.ts";
  * system if the folder cannot be written to.
  */
 export const createClient = <Extra extends string = never>(options: ClientOptions): Client<Extra> => {
-  checkOptions(options, CLIENT_OPTIONS);
-  const service = {
-    url: readUrl(options.url),
-    apiKey: readKey(options.apiKey),
-    requestTimeoutMs: readRequestTimeout(options.requestTimeoutMs),
-    proxy: readProxy(options.proxy),
-  };
-  const heartbeat = readHeartbeat(options);
-  const batch = readBatch(options.batch);
+  const service = readClientOptions(options);
+  const { batch, heartbeat, outbox } = service;
+  const { directory } = outbox;
   const reports = createReports(options);
-  const makers = eventMakers(options);
+  const maker = eventMaker(service);
   return new BackgroundClient({
     service,
     route: LOG_ROUTE,
-    ...makers,
+    maker,
     reports,
     heartbeat,
     deliver: createBatchDelivery(service),
-    ...batch,
-    outbox: openOutbox(options.outbox, makers.maker, reports),
+    limits: batch,
+    flushIntervalMs: batch.intervalMs,
+    outbox: new Outbox({
+      ...outbox,
+      // Resolved now, because the program may change its working directory later.
+      directory: directory === undefined ? undefined : resolve(directory),
+      reports,
+      source: () => maker.source,
+    }),
   });
 };
 
@@ -64,46 +51,27 @@ export const createClient = <Extra extends string = never>(options: ClientOption
  * an hour. Throws a TypeError or RangeError that names the wrong option.
  */
 export const createSandboxClient = <Extra extends string = never>(options: SandboxOptions): Client<Extra> => {
-  checkOptions(options, SANDBOX_OPTIONS);
-  const service = {
-    url: readUrl(options.url),
-    apiKey: undefined,
-    requestTimeoutMs: readRequestTimeout(options.requestTimeoutMs),
-    proxy: readProxy(options.proxy),
-  };
+  const service = { ...readSandboxOptions(options), apiKey: undefined };
+  const reports = createReports(options);
   return new BackgroundClient({
     service,
     route: SANDBOX_ROUTE,
-    ...eventMakers(options),
-    reports: createReports(options),
+    maker: eventMaker(service),
+    reports,
     heartbeat: undefined,
     deliver: createSandboxDelivery(service),
-    ...readBatch({ events: SANDBOX_BATCH_EVENTS }),
-    outbox: createMemoryOutbox(readMemory(options.outbox)),
+    limits: { events: SANDBOX_BATCH_EVENTS, bytes: BATCH_BYTES_DEFAULT },
+    flushIntervalMs: FLUSH_INTERVAL_MS_DEFAULT,
+    outbox: new Outbox({ ...service.outbox, directory: undefined, sync: "never", reports }),
   });
 };
 
-export const eventMakers = (
-  options: EventOptions,
-): { readonly maker: EventMaker; readonly plainMaker: EventMaker } => {
-  const parts = { hash: readHash(options), now: Date.now, activeSpan };
-  return {
-    maker: createEventMaker({ ...parts, sourceId: readSource(options, uuid7(Date.now())) }),
-    plainMaker: createEventMaker({ ...parts, sourceId: undefined }),
-  };
-};
-
-const openOutbox = (options: ClientOptions["outbox"], maker: EventMaker, reports: Reports): Outbox => {
-  const choice = readOutbox(options);
-  if ("memory" in choice) return createMemoryOutbox(choice.memory);
-  return createFileOutbox({
-    ...choice.folder,
-    // Resolved now, because the program may change its working directory later.
-    directory: resolve(choice.folder.directory),
-    adoptIntervalMs: ADOPT_INTERVAL_MS,
-    source: () => maker.source,
-    onFailure: (reason) => reports.problem("outbox", reason),
-    onLost: (events, message) =>
-      reports.dropped({ reason: "outbox_damaged", message, eventId: undefined }, events),
-  });
+export const eventMaker = (options: {
+  readonly source: string | undefined;
+  readonly hashKey: Hash;
+}): EventMaker => {
+  const { source, hashKey: hash } = options;
+  // Each client of each run of a program is a source of its own, because its numbers begin at 1.
+  const sourceId = source === undefined ? undefined : `${source}/${uuid7(Date.now())}`;
+  return new EventMaker({ hash, sourceId });
 };

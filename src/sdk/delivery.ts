@@ -1,26 +1,17 @@
-/** The outcome of a request to the service, as the sender of events sees it. `batch-delivery.ts` and `sandbox-delivery.ts` send the events. */
+/** Sends events from an outbox to the service, or to its sandbox, and says what became of each. */
 
-/** Why the service refused an event, in its own words. */
-export interface Rejection {
-  /** A documented code, such as `invalid_event`; or `status_413` and the like if the answer did not come from Prooftrail. */
-  readonly code: string;
-  readonly message: string;
-  readonly errors: readonly { readonly path: string; readonly code: string; readonly message: string }[];
-}
-
-/** The event was stored, but a member of it means nothing to the service, such as a misspelt one. */
-export interface EventWarning {
-  /** JSON Pointer into the event. */
-  readonly path: string;
-  readonly code: string;
-  readonly message: string;
-}
-
-export interface PlacedWarning {
-  /** Position of the event in the request; undefined if the warning is about the whole request. */
-  readonly position: number | undefined;
-  readonly warning: EventWarning;
-}
+import { eventCount } from "./reports.ts";
+import {
+  type PlacedWarning,
+  post,
+  type Refusal,
+  type Rejection,
+  rejectionOf,
+  SANDBOX_EVENTS_PATH,
+  type ServiceAddress,
+  warningsIn,
+} from "./service.ts";
+import { isJsonObject, type JsonObject } from "./values.ts";
 
 export type EventOutcome =
   | { readonly kind: "stored" }
@@ -37,41 +28,76 @@ export interface Answered {
   readonly askedMs?: number | undefined;
 }
 
-export type Delivery =
-  | Answered
-  /** The outcome of all events is unknown: no answer came, or one that says to try again. */
-  | {
-      readonly kind: "again";
-      readonly reason: string;
-      readonly askedMs?: number | undefined;
-      /**
-       * Why the very same request may fail again and again: its size, if no answer came in time; or the content of an event, if the service, or
-       * something in front of it, answered 500.
-       */
-      readonly suspect?: "size" | "content";
-    }
-  /** The key, the address or the configuration of the service is wrong, not an event. */
-  | { readonly kind: "refused"; readonly reason: string; readonly askedMs?: number | undefined }
-  /** Something in the request was refused. If it carried one event, it was that event. */
-  | {
-      readonly kind: "rejected";
-      readonly rejection: Rejection;
-      readonly isOurs: boolean;
-      readonly askedMs?: number | undefined;
-    };
+export type Delivery = Answered | Refusal;
 
-/**
- * `events` are JSON texts. `mayBeResent`: one of them may have been sent longer ago than the broker remembers.
- */
+/** `events` are JSON texts. `mayBeResent`: one of them may have been sent longer ago than the broker remembers. */
 export type Deliver = (request: {
   readonly events: readonly string[];
   readonly mayBeResent: boolean;
   readonly signal: AbortSignal;
 }) => Promise<Delivery>;
-/** Whether the refusal of a request with one event is final. A 413 is about the event, whoever answered it. */
-export const isFinal = ({ rejection, isOurs }: Extract<Delivery, { kind: "rejected" }>): boolean =>
-  isOurs || rejection.code === "status_413";
 
-/** The service's reason, and which members of the event it is about. */
-export const reasonOf = ({ message, errors }: Rejection): string =>
-  [message, ...errors.map((error) => `${error.path}: ${error.message}`)].join(" ");
+const encoder = new TextEncoder();
+
+/** `POST /v1/events/batch`. The event texts go into the body unchanged. */
+export const createBatchDelivery =
+  (service: ServiceAddress): Deliver =>
+  async ({ events, mayBeResent, signal }) => {
+    const path = mayBeResent ? "/v1/events/batch?resent=true" : "/v1/events/batch";
+    const body = encoder.encode(`{"events":[${events.join(",")}]}`);
+    const answer = await post(service, { path, body, signal });
+    return answer.kind === "taken" ? readOutcomes(answer.data, events.length) : answer;
+  };
+
+/** An answer counts only if it accounts for all events: one that it does not mention would otherwise be taken for stored. */
+const readOutcomes = (data: JsonObject, sent: number): Delivery => {
+  const { accepted, rejected, duplicates, errors } = data;
+  const outcomes: EventOutcome[] = Array.from({ length: sent }, () => ({ kind: "stored" }));
+  const entries: readonly unknown[] = Array.isArray(errors) ? errors : [];
+  const named = new Set<number>();
+  for (const entry of entries) {
+    if (!isJsonObject(entry)) continue;
+    const { index } = entry;
+    if (typeof index !== "number" || !(index in outcomes)) continue;
+    named.add(index);
+    const rejection = rejectionOf(entry);
+    outcomes[index] =
+      entry.retryable === true
+        ? { kind: "again", reason: `${rejection.code}: ${rejection.message}` }
+        : { kind: "rejected", rejection };
+  }
+  if (accepted !== sent - named.size || rejected !== named.size)
+    return { kind: "again", reason: `The answer does not account for ${eventCount(sent)}.` };
+  return {
+    kind: "answered",
+    outcomes,
+    duplicates: typeof duplicates === "number" ? duplicates : 0,
+    warnings: warningsIn(data),
+  };
+};
+
+/** `POST /v1/sandbox/events`, which takes one at a time, needs no key and forgets after an hour. */
+export const createSandboxDelivery =
+  (service: ServiceAddress): Deliver =>
+  async ({ events, signal }) => {
+    const outcomes: EventOutcome[] = [];
+    const warnings: PlacedWarning[] = [];
+    for (const event of events) {
+      const answer = await post(service, { path: SANDBOX_EVENTS_PATH, body: encoder.encode(event), signal });
+      if (answer.kind === "taken") {
+        for (const { warning } of warningsIn(answer.data))
+          warnings.push({ position: outcomes.length, warning });
+        outcomes.push({ kind: "stored" });
+      } else if (answer.kind === "rejected" && answer.isOurs)
+        outcomes.push({ kind: "rejected", rejection: answer.rejection });
+      else if (outcomes.length === 0) return answer;
+      else {
+        // Events with an outcome keep it; the others are sent again.
+        const reason = answer.kind === "rejected" ? answer.rejection.message : answer.reason;
+        const rest = events.slice(outcomes.length).map((): EventOutcome => ({ kind: "again", reason }));
+        const { askedMs } = answer;
+        return { kind: "answered", outcomes: [...outcomes, ...rest], duplicates: 0, warnings, askedMs };
+      }
+    }
+    return { kind: "answered", outcomes, duplicates: 0, warnings };
+  };

@@ -1,10 +1,10 @@
 /**
  * Events that a callback of the program describes. A fault of the callback does not reach the program: the event counts as dropped, which is reported.
  */
-import { textOf } from "./error-text.ts";
-import { joinedMembers, membersOf, metadataOf } from "./json-members.ts";
-import type { JsonObject } from "./json-object.ts";
+
+import { joinedMembers, membersOf, metadataOf } from "./json.ts";
 import type { LooseRecorder } from "./recorder.ts";
+import { type JsonObject, textOf } from "./values.ts";
 import { isThenable } from "./watch-outcome.ts";
 
 /** What a callback returns; if it throws, an event that is dropped takes the place of the result. */

@@ -13,7 +13,7 @@ import { attempt, record } from "./described-event.ts";
 import type { CaptureEvent, SharedMembers } from "./event.ts";
 import { CORRELATION_ID_CHARACTERS_MAX } from "./limits.ts";
 import type { Recorder } from "./recorder.ts";
-import { readTraceparent } from "./traceparent.ts";
+import { readTraceparent } from "./trace-context.ts";
 import { uuid7 } from "./uuid.ts";
 
 export interface AnsweredRequest {
@@ -49,12 +49,9 @@ interface AuditedRequest<Extra extends string> {
 let plugins = 0;
 
 /**
- * A plugin for the routes that are added after it. Their context has `audit`, a recorder whose events get
- * - the request's `x-request-id` as `correlation_id`, if it is 1 to 256 printable ASCII characters without spaces; otherwise a new UUIDv7;
- * - trace and span from its `traceparent` (W3C Trace Context), if that is valid.
- *
- * The route option `audit` returns the event of a request after its answer, or undefined for none; `duration_ms` is filled in. It is called for
- * requests whose body could be parsed, including those whose handler threw. If it throws, that is counted and reported as a dropped event.
+ * A plugin for the routes that are added after it. Their context has `audit`, a recorder whose events get the request's `x-request-id` as
+ * `correlation_id` (a new UUIDv7 if there is none) and trace and span of its `traceparent`. The route option `audit` returns the event of a request
+ * whose body could be parsed, after its answer, or undefined for none; `duration_ms` is filled in.
  */
 export const audit = <Extra extends string = never>(
   client: Client<Extra>,

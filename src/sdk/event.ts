@@ -1,7 +1,4 @@
-/**
- * What a program passes to `capture()`. The members come from the schema of the event (src/event/audit-event.ts), and the event types from its list.
- * Each event type knows the keys of `metadata` that Prooftrail's views understand.
- */
+/** What a program passes to `capture()`. Each event type knows the keys of `metadata` that Prooftrail's views understand. */
 import type { AuditEvent } from "../event/audit-event.ts";
 import type { EVENT_TYPES_BY_GROUP } from "../event/event-types.ts";
 
@@ -95,10 +92,7 @@ type Members = OrUndefined<{
 export type RiskTier = "low" | "limited" | "high" | "prohibited";
 
 interface Filling {
-  /**
-   * A UUIDv7, or `evt_` and 1 to 250 characters; default: a new UUIDv7. The same event sent again with the same id is stored once. Another event with
-   * that id is rejected, even if only its time differs.
-   */
+  /** A UUIDv7, or `evt_` and 1 to 250 characters; default: a new UUIDv7. Another event with that id is rejected, even if only its time differs. */
   readonly event_id?: string | undefined;
   /** When it happened, in UTC; default: the time of the call. */
   readonly timestamp?: string | Date | undefined;

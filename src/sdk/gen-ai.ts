@@ -1,14 +1,12 @@
 /**
  * Makes events from spans of model calls that follow OpenTelemetry's conventions for generative AI (semantic-conventions-genai,
- * docs/registry/attributes/gen-ai.md; before they moved there: semantic-conventions 1.36 and older). Only the attributes in the table are used. What
- * people wrote and what a model answered is personal data and is left out: messages, instructions, prompts, tool arguments and results, documents,
- * and every unknown attribute.
+ * docs/registry/attributes/gen-ai.md). Only the attributes in the table are used: what people wrote and what a model answered is personal data.
  */
 
-import { NO_TRACE } from "./active-span.ts";
 import { attempt } from "./described-event.ts";
 import type { EventOf, JsonValue } from "./event.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
+import { NO_TRACE } from "./trace-context.ts";
 
 /** Members of `metadata` for which the GenAI conventions have attributes. */
 export type GenAiMetadata = NonNullable<EventOf<"ai_inference">["metadata"]>;
@@ -142,11 +140,7 @@ export interface GenAiSpanProcessor {
   shutdown(): Promise<void>;
 }
 
-/**
- * Records an event for each span of a call to a model, an agent or a tool: `new BasicTracerProvider({ spanProcessors:
- * [createGenAiSpanProcessor(client, { asset_id: "support_bot" })] })`. Spans that a sampler leaves out are not recorded. The program closes the
- * client itself.
- */
+/** Records an event for each span of a call to a model, an agent or a tool. The program closes the client itself. */
 export const createGenAiSpanProcessor = (
   recorder: Recorder,
   { asset_id }: GenAiSpanProcessorOptions,

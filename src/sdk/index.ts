@@ -12,7 +12,6 @@ export type {
   OutboxInMemory,
   SandboxOptions,
 } from "./client-options.ts";
-export type { EventWarning, Rejection } from "./delivery.ts";
 export type {
   CaptureEvent,
   EventOf,
@@ -34,10 +33,12 @@ export {
   type SpanAttributes,
 } from "./gen-ai.ts";
 export { type Hash, keyedHash, sha256 } from "./hash.ts";
-export type { Synced, SyncPolicy } from "./outbox.ts";
+export type { SyncPolicy } from "./outbox-database.ts";
+export type { Synced } from "./outbox-file.ts";
 export type { Captured, Recorder } from "./recorder.ts";
 export type { DroppedEvent, DropReason, Problem, RejectedEvent } from "./reports.ts";
 export type { Flushed } from "./sender.ts";
+export type { EventWarning, Rejection } from "./service.ts";
 export type { Receipt, Sent } from "./single-send.ts";
 export { type CapturedEvent, createTestClient, type TestClient } from "./test-client.ts";
 export type { StreamEnd } from "./watch-outcome.ts";

@@ -1,7 +1,4 @@
-/**
- * Every number that bounds something in the SDK, with its unit in the name and its reason beside it. The SDK has its own, so that nothing of the
- * server comes with it; `test/sdk/limits.test.ts` holds those that both must know against the server's.
- */
+/** Every number that bounds something in the SDK. `test/sdk/limits.test.ts` holds those that the server knows too against the server's. */
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const SECOND_MS = 1000;
@@ -38,12 +35,9 @@ export const REFUSED_RETRY_CAP_MS = 5 * MINUTE_MS;
 /** The longest `Retry-After` that is obeyed; with a longer one the next attempt comes after this time. */
 export const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
 
-/**
- * If an attempt with unknown outcome began longer ago than this, the event is sent with `resent=true`, and the service looks it up: the broker
- * remembers ids for ten minutes only. Half of that, so that a slow request and an inexact clock do not matter.
- */
+/** From then on an event is sent with `resent=true`, and the service looks it up: half of the ten minutes for which the broker remembers ids. */
 export const RESENT_AFTER_MS = 5 * MINUTE_MS;
-/** How far the wall clock may fall behind the steady clock without counting as set back: a clock that is slewed loses half a millisecond a second. */
+/** How far the wall clock may fall behind the steady clock without counting as set back. */
 export const CLOCK_DRIFT_MS = 1 * SECOND_MS;
 
 /** Limit of the whole outbox, in bytes of events. With events of 500 bytes that is half a million events. */
@@ -53,16 +47,14 @@ export const MEMORY_OUTBOX_BYTES_DEFAULT = 16 * MIB;
 export const OVERFLOW_BYTES_MAX = 4 * MIB;
 /** The log of writes of an outbox file is copied into the file, which takes some milliseconds, after this many bytes of events at the latest. */
 export const WAL_BYTES_MAX = 8 * MIB;
-/** A file that held this much is removed when everything in it is delivered, to free the disk, and a new one takes its place. */
+/** A file that held this much gives its space back when everything in it is delivered. */
 export const LARGE_BYTES_MIN = 16 * MIB;
 export const SYNC_INTERVAL_MS = 1 * SECOND_MS;
 /** Rejected events kept in one outbox file. */
 export const DEAD_LETTER_BYTES_MAX = 64 * MIB;
 
 /** How often a client looks for files of dead processes. */
-export const ADOPT_INTERVAL_MS = 30 * SECOND_MS;
-/** How many files of dead processes a client holds open at once: each takes two file descriptors. */
-export const ADOPTED_MAX = 64;
+export const TAKE_OVER_INTERVAL_MS = 30 * SECOND_MS;
 
 export const HEARTBEAT_INTERVAL_MS_DEFAULT = 1 * MINUTE_MS;
 /** The same problem is reported at most this often; the report says how often it occurred meanwhile. */
@@ -71,9 +63,9 @@ export const REPORT_INTERVAL_MS = 1 * MINUTE_MS;
 export const CLOSE_TIMEOUT_MS_DEFAULT = 5 * SECOND_MS;
 /** How long `send()` keeps trying. */
 export const SEND_TIMEOUT_MS_DEFAULT = 30 * SECOND_MS;
-/** Sandbox events taken from the outbox at once. They are sent one by one, and the sandbox allows 100 requests a minute. */
+/** They are sent one by one, and the sandbox allows 100 requests a minute. */
 export const SANDBOX_BATCH_EVENTS = 20;
-/** Length of a source name, in characters: with the rest of its id it stays below the length up to which metadata values are searchable. */
+/** With the rest of its id a source name stays below the length up to which metadata values are searchable. */
 export const SOURCE_CHARACTERS_MAX = 200;
 /** Length of a key for HMAC-SHA-256, in bytes: a shorter key could be guessed. */
 export const HASH_KEY_BYTES_MIN = 16;

@@ -1,11 +1,13 @@
-/** Opens the SQLite database of an outbox file, and locks it. docs/outbox-file.md describes the format for other languages. */
+/** The SQLite database of an outbox file (docs/outbox-file.md): how it is opened and locked, and what its errors mean. */
 import { rmSync } from "node:fs";
 import process from "node:process";
 import type { DatabaseSync } from "node:sqlite";
-import type { SyncPolicy } from "./outbox.ts";
+import { isJsonObject } from "./values.ts";
+
+/** When captured events are synced to the disk: before `capture()` returns, once a second, or when the operating system decides. */
+export type SyncPolicy = "always" | "interval" | "never";
 
 export const IN_MEMORY = ":memory:";
-
 /** "Ptrl". */
 export const APPLICATION_ID = 0x5074726c;
 export const VERSION = 1;
@@ -14,7 +16,6 @@ export const REMOVED = -1;
 const SYNCHRONOUS = { always: "FULL", interval: "NORMAL", never: "OFF" } as const;
 /** How long a new file waits for a client that looks into it to let go of it. */
 export const BUSY_MS = 1000;
-
 export const SCHEMA = `
   BEGIN;
   CREATE TABLE event(id INTEGER PRIMARY KEY, body TEXT NOT NULL, captured_at INTEGER NOT NULL, attempts INTEGER NOT NULL, sent_at INTEGER);
@@ -24,18 +25,24 @@ export const SCHEMA = `
   PRAGMA user_version = ${VERSION};
   COMMIT`;
 
-/** Throws if another process holds it. */
-export const openDatabase = (path: string, policy: SyncPolicy, busyMs: number): DatabaseSync => {
+/** Opens and locks a database; closes it if that or `use` throws. */
+export const opened = <Result>(
+  path: string,
+  policy: SyncPolicy,
+  busyMs: number,
+  use: (database: DatabaseSync) => Result,
+): Result => {
   // Loaded only when it is needed: no bundler has to know it, and an older Node can say what is missing.
   const sqlite = process.getBuiltinModule?.("node:sqlite");
   if (!sqlite) throw new Error("The outbox needs node:sqlite: use Node 22.13 or newer, Bun or Deno.");
   const database = new sqlite.DatabaseSync(path);
+  // An outbox is written and read from end to end: 256 KiB of cache are enough, in place of 2 MB.
   try {
     database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = ${SYNCHRONOUS[policy]}; PRAGMA wal_autocheckpoint = 0`);
-    return database;
+      PRAGMA synchronous = ${SYNCHRONOUS[policy]}; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -256`);
+    return use(database);
   } catch (error) {
-    database.close();
+    quietly(() => database.close());
     throw error;
   }
 };
@@ -59,13 +66,13 @@ export const quietly = (action: () => unknown): void => {
 const BUSY = 5;
 const DAMAGED: ReadonlySet<number | undefined> = new Set([11, 26]);
 
-const codeIn = (error: unknown): number | undefined =>
-  typeof error === "object" && error !== null && "errcode" in error && typeof error.errcode === "number"
-    ? error.errcode & 0xff
-    : undefined;
+const codeIn = (error: unknown): number | undefined => {
+  const code = isJsonObject(error) ? error.errcode : undefined;
+  return typeof code === "number" ? code & 0xff : undefined;
+};
 
 /** Whether an error says that the file holds other bytes than SQLite wrote. */
 export const isDamage = (error: unknown): boolean => DAMAGED.has(codeIn(error));
 
-/** Whether another process holds the file. */
+/** Whether an error says that another process holds the file. */
 export const isBusy = (error: unknown): boolean => codeIn(error) === BUSY;

@@ -1,76 +1,307 @@
 /**
- * Events that wait to be delivered. An entry is the JSON text of one event. It leaves the outbox only when it is settled, which means that its own
- * outcome is known: stored, or rejected and kept as a dead letter.
+ * Events that wait to be delivered. An event leaves the outbox only when its own outcome is known: stored, or rejected and kept as a dead letter. They
+ * are in a file of this process, to which `append` hands them before it returns, and are read back to be sent, so those that wait take no memory.
  */
-import type { RejectedEvent } from "./reports.ts";
+import { Buffer } from "node:buffer";
+import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { clearInterval, setInterval } from "node:timers";
+import { OVERFLOW_BYTES_MAX, SYNC_INTERVAL_MS } from "./limits.ts";
+import { IN_MEMORY, isDamage, quietly, type SyncPolicy } from "./outbox-database.ts";
+import { type Kept, OutboxFile, type Synced, type TakeLimits, type Taken } from "./outbox-file.ts";
+import { type DroppedEvent, eventCount, eventIdIn, type RejectedEvent, type Reports } from "./reports.ts";
+import { uuid7 } from "./uuid.ts";
+import { textOf } from "./values.ts";
 
-/**
- * When captured events are synced to the disk: before `capture()` returns, once a second, or when the operating system decides. In each case an event
- * survives the death of the process as soon as `capture()` has returned.
- */
-export type SyncPolicy = "always" | "interval" | "never";
-
-export type Appended =
-  | { readonly kind: "kept" }
-  /** The limit is reached: the new entry is not accepted, and the earlier ones stay. */
-  | { readonly kind: "full" }
-  /** The entry cannot be written. */
-  | { readonly kind: "failed"; readonly reason: string };
-
-export type Synced = { readonly kind: "synced" } | { readonly kind: "failed"; readonly reason: string };
-
-/** Entries taken for sending, oldest first. They stay in the outbox. */
-export interface Taken {
-  readonly entries: readonly string[];
-  /** Whether one of them may have been sent more than RESENT_AFTER_MS ago, by this process or one before. */
-  readonly mayBeResent: boolean;
-  /** By position in `entries`: their outcome is known, and they are never taken again. */
-  settle(positions: readonly number[]): void;
-  /** By position: they are not taken again before that time. The others go first. */
-  postpone(positions: readonly number[], until: Postponed): void;
+export interface OutboxOptions {
+  /** Undefined for an outbox in memory, which ends with the process. */
+  readonly directory: string | undefined;
+  /** Limit for all events that wait, in bytes. */
+  readonly bytesMax: number;
+  readonly sync: SyncPolicy;
+  readonly reports: Pick<Reports, "dropped" | "droppedTogether" | "problem">;
+  /** The source whose numbers the events have, and the highest one. */
+  readonly source?: () => { readonly id: string; readonly last: number } | undefined;
 }
 
-export interface Postponed {
-  /** `performance.now()`. */
-  readonly dueMs: number;
-  /** Requests seem to fail because of their content. From then on they are taken only if nothing else is due, so that they delay no other events. */
-  readonly isSuspect?: true;
-}
+const SUFFIX = ".sqlite";
+/** Files in which version 0.1.0 kept its events. */
+const OLD_SUFFIX = ".events";
 
-export interface TakeLimits {
-  readonly events: number;
-  readonly bytes: number;
-}
+export class Outbox {
+  readonly #options: OutboxOptions;
+  #own: OutboxFile;
+  /** Holds the events that could not be written to the disk. */
+  #overflow: OutboxFile | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  /** Why it takes no more events that would end with the process. */
+  #ended: string | undefined;
+  #isClosed = false;
+  /** The source number that the file knows. */
+  #noted = 0;
 
-export type Kept =
-  | { readonly kind: "kept" }
-  | { readonly kind: "full" }
-  | { readonly kind: "failed"; readonly reason: string };
+  /** Throws if the folder cannot be created or written to, so that the mistake shows at the start. */
+  constructor(options: OutboxOptions) {
+    const { directory, reports } = options;
+    this.#options = options;
+    if (directory === undefined) {
+      this.#own = this.#create();
+      return;
+    }
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // The first file that nobody holds is this client's own, so that runs of a program one after the other leave one file.
+    const left = this.#left();
+    this.#own = left.next().value ?? this.#create();
+    for (const file of left) this.#adopt(file);
+    this.#timer = setInterval(() => this.#tend(), SYNC_INTERVAL_MS);
+    // An outbox does not keep the program alive.
+    this.#timer.unref();
+    const old = readdirSync(directory).filter((name) => name.endsWith(OLD_SUFFIX)).length;
+    if (old > 0)
+      reports.problem(
+        "outbox",
+        `${directory} has ${old} files of version 0.1.0 (*${OLD_SUFFIX}), whose events this version does not send: run that version on the folder once more, until it has sent them.`,
+      );
+  }
 
-export interface Outbox {
-  /** `sinceMs`: it may have been sent since then (milliseconds since 1970); without it, it was never sent. */
-  append(entry: string, sinceMs?: number): Appended;
-  /** At least one entry if one is due, however large. Throws if the due entries cannot be read and no others are due. */
-  take(limits: TakeLimits): Taken | undefined;
+  #create(): OutboxFile {
+    const { directory, sync } = this.#options;
+    const path = directory === undefined ? IN_MEMORY : join(directory, uuid7(Date.now()) + SUFFIX);
+    return OutboxFile.create(path, sync);
+  }
+
+  /** Files that no living process holds, oldest first. */
+  *#left(): Generator<OutboxFile, undefined> {
+    const { directory = "", sync } = this.#options;
+    for (const name of readdirSync(directory).sort()) {
+      if (!name.endsWith(SUFFIX)) continue;
+      try {
+        const file = OutboxFile.takeOver(join(directory, name), sync);
+        if (file) yield file;
+      } catch (error) {
+        this.#cannotTakeOver(error);
+      }
+    }
+  }
+
+  #cannotTakeOver(error: unknown): void {
+    const text = `What other processes left in the outbox cannot be taken over: ${textOf(error)}`;
+    this.#options.reports.problem("outbox", text);
+  }
+
+  /** Takes over what dead processes left in the folder. */
+  takeOver(): void {
+    if (this.#options.directory === undefined || this.#isClosed) return;
+    try {
+      for (const file of this.#left()) this.#adopt(file);
+    } catch (error) {
+      this.#cannotTakeOver(error);
+    }
+  }
+
+  /** The own file gets the events of the other one, or the other one takes its place if it is empty. Dead letters stay where they are. */
+  #adopt(file: OutboxFile): void {
+    let over = file;
+    try {
+      if (file.events > 0 && this.#own.isDone) [this.#own, over] = [file, this.#own];
+      else if (file.events > 0) this.#own.absorb(file);
+    } catch (error) {
+      this.#cannotTakeOver(error);
+    }
+    over.close();
+  }
+
+  get pending() {
+    const { events, bytes } = this.#own;
+    const held = this.#overflow;
+    return { events: events + (held?.events ?? 0), bytes: bytes + (held?.bytes ?? 0) };
+  }
+
+  /** Events in memory that belong on the disk. */
+  get held(): number {
+    return this.#overflow?.events ?? 0;
+  }
+
+  get #files(): readonly OutboxFile[] {
+    return this.#overflow ? [this.#own, this.#overflow] : [this.#own];
+  }
+
+  /** Returns why the event is not kept; undefined if it is. */
+  append(text: string): Pick<DroppedEvent, "reason" | "message"> | undefined {
+    const { directory, bytesMax } = this.#options;
+    const bytes = Buffer.byteLength(text);
+    if (this.#ended !== undefined && (this.#isClosed || directory === undefined))
+      return { reason: "closed", message: this.#ended };
+    if (this.#own.bytes + (this.#overflow?.bytes ?? 0) + bytes > bytesMax)
+      return { reason: "outbox_full", message: "The outbox has reached its bound." };
+    try {
+      this.#write(text, bytes);
+      return undefined;
+    } catch (error) {
+      const message = `The outbox cannot be written: ${textOf(error)}`;
+      if (isDamage(error)) this.#lose(error);
+      return this.#hold(text, bytes) ? this.#report(message) : { reason: "outbox_failed", message };
+    }
+  }
+
+  #report(message: string): undefined {
+    this.#options.reports.problem("outbox", `${message}. Events are held in memory meanwhile.`);
+  }
+
+  /** On a full disk SQLite has no room even to delete what is delivered. Once that is everything, a new file takes its place. */
+  #write(text: string, bytes: number, sinceMs?: number): void {
+    try {
+      this.#own.append(text, bytes, sinceMs);
+    } catch (error) {
+      const isOver = this.#own.isDone || (this.#own.isGone && this.#own.events === 0);
+      if (this.#options.directory === undefined || !isOver) throw error;
+      this.#own.close();
+      this.#own = this.#create();
+      this.#own.append(text, bytes, sinceMs);
+    }
+  }
+
+  #hold(text: string, bytes: number): boolean {
+    if (this.#ended !== undefined) return false;
+    this.#overflow ??= OutboxFile.create(IN_MEMORY, "never");
+    if (this.#overflow.bytes + bytes > OVERFLOW_BYTES_MAX) return false;
+    this.#overflow.append(text, bytes);
+    return true;
+  }
+
+  /** Throws if it cannot be read. */
+  take(limits: TakeLimits): Taken | undefined {
+    let failure: unknown;
+    for (const file of this.#files)
+      try {
+        const taken = file.take(limits);
+        if (taken) return taken;
+      } catch (error) {
+        if (isDamage(error)) this.#lose(error);
+        else failure = error;
+      }
+    if (failure !== undefined) throw failure;
+    return undefined;
+  }
+
   /** Keeps rejected events as dead letters. */
-  keepRejected(rejected: readonly RejectedEvent[]): Kept;
-  /** Syncs everything appended before to the disk, or gives the reason why it is not there, such as an outbox without a disk. */
-  sync(): Synced;
-  /** Entries that are not settled yet. */
-  readonly pending: { readonly events: number; readonly bytes: number };
-  /** Returns a function that tells whether everything that was in the outbox at the call, also from clients that are dead, is settled. */
-  mark(): () => boolean;
-  /** When the next postponed entry is due (`performance.now()`); undefined if none is postponed. */
-  readonly nextDueMs: number | undefined;
-  /** Makes postponed entries due now. */
-  hasten(): void;
-  /** Registers a function to call whenever entries of a dead client were taken over. */
-  onArrival(call: () => void): void;
-  /**
-   * Removes and returns all entries that would end with the process, oldest first, postponed or not. Entries in a folder stay there and are not among
-   * them.
-   */
-  empty(): readonly string[];
-  /** Releases all resources, and returns the same entries as `empty`. */
-  close(): readonly string[];
+  keepRejected(rejected: readonly RejectedEvent[]): Kept {
+    return this.#own.keepRejected(rejected);
+  }
+
+  /** Syncs everything appended before to the disk, or gives the reason why it is not there. */
+  sync(): Synced {
+    if (this.#options.directory === undefined)
+      return { kind: "failed", reason: "The outbox is in memory: its events end with the process." };
+    if (this.#isClosed) return { kind: "synced" };
+    const synced = this.#own.isGone ? this.#writeAnew() : this.#own.sync();
+    if (synced.kind === "failed" || this.held === 0) return synced;
+    const kept = `${eventCount(this.held)} ${this.held === 1 ? "is" : "are"} in memory only`;
+    return { kind: "failed", reason: `The outbox cannot be written: ${kept}.` };
+  }
+
+  /** Somebody removed the file, and its events are written to another one. */
+  #writeAnew(): Synced {
+    const gone = this.#own;
+    let reason = `${gone.path} was removed`;
+    try {
+      mkdirSync(this.#options.directory ?? "", { recursive: true, mode: 0o700 });
+      this.#own = this.#create();
+      this.#own.absorb(gone);
+      gone.close();
+      reason += `: its events were written to ${this.#own.path}.`;
+    } catch (error) {
+      if (gone !== this.#own) this.#own.close();
+      this.#own = gone;
+      reason += `: ${textOf(error)}`;
+    }
+    return { kind: "failed", reason };
+  }
+
+  /** A damaged file is set aside, and the outbox goes on without it. */
+  #lose(error: unknown): void {
+    const { path, events } = this.#own;
+    const aside = `${path}.damaged`;
+    this.#own.abandon();
+    for (const suffix of ["", "-wal"]) quietly(() => renameSync(path + suffix, aside + suffix));
+    this.#own = this.#create();
+    const message = `The outbox file is damaged (${textOf(error)}): it is now ${aside}.`;
+    this.#options.reports.dropped({ reason: "outbox_damaged", message, eventId: undefined }, events);
+  }
+
+  /** Once a second. */
+  #tend(): void {
+    const { reports, sync } = this.#options;
+    try {
+      this.#noteSource();
+      this.#own.shrink();
+    } catch (error) {
+      reports.problem("outbox", `The outbox cannot be written: ${textOf(error)}`);
+    }
+    if (sync !== "interval") return;
+    const synced = this.sync();
+    if (synced.kind === "failed") reports.problem("outbox", `The outbox cannot be synced: ${synced.reason}`);
+  }
+
+  #noteSource(): void {
+    const source = this.#options.source?.();
+    if (!source || source.last === this.#noted) return;
+    this.#own.noteSource(source);
+    this.#noted = source.last;
+  }
+
+  /** Returns a function that tells whether everything that was in the outbox at the call is settled. */
+  mark(): () => boolean {
+    if (this.#isClosed) return () => this.pending.events === 0;
+    const marks = this.#files.map((file) => file.mark());
+    return () => marks.every((isSettled) => isSettled());
+  }
+
+  /** When the next entry that was set aside is due (`performance.now()`); undefined if there is none. */
+  get nextDueMs(): number | undefined {
+    const due = this.#files.flatMap(({ nextDueMs }) => nextDueMs ?? []);
+    return due.length > 0 ? Math.min(...due) : undefined;
+  }
+
+  /** Makes entries that were set aside due now. */
+  hasten(): void {
+    for (const file of this.#files) file.hasten();
+  }
+
+  /** Drops and reports what would end with the process. Events in memory that belong on the disk get a last chance: it may have space again. */
+  end(why: string): void {
+    const { directory } = this.#options;
+    this.#ended = why;
+    if (directory === undefined) this.#drop(this.#own.empty(), "closed", why);
+    const left: { readonly text: string }[] = [];
+    let reason = "";
+    for (const { text, bytes, capturedMs } of this.#overflow?.empty() ?? [])
+      try {
+        this.#write(text, bytes, capturedMs);
+      } catch (error) {
+        left.push({ text });
+        reason = textOf(error);
+      }
+    this.#drop(left, "outbox_failed", `The outbox cannot be written, and the client is closed: ${reason}`);
+  }
+
+  #drop(
+    entries: readonly { readonly text: string }[],
+    reason: DroppedEvent["reason"],
+    message: string,
+  ): void {
+    this.#options.reports.droppedTogether(
+      entries.map(({ text }) => ({ reason, message, eventId: eventIdIn(text) })),
+    );
+  }
+
+  /** What is in the folder stays there. */
+  close(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#isClosed = true;
+    this.end("The client is closed.");
+    if (this.#own.isGone && this.#own.events > 0) this.#writeAnew();
+    if (this.#own.events > 0) quietly(() => this.#noteSource());
+    for (const file of this.#files) file.close();
+  }
 }

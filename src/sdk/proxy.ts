@@ -12,7 +12,7 @@ import { request as overHttps } from "node:https";
 import type { Socket } from "node:net";
 import process from "node:process";
 import { connect } from "node:tls";
-import { isJsonObject } from "./json-object.ts";
+import { isJsonObject } from "./values.ts";
 
 export interface Asking {
   readonly method: "POST";

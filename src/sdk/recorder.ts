@@ -1,13 +1,9 @@
 /** Records events: the part of a client that a program's own code calls. It never throws, never waits, and returns what became of the event. */
-import { Buffer } from "node:buffer";
-import { textOf } from "./error-text.ts";
 import type { CaptureEvent, EventWithout, SharedMembers } from "./event.ts";
-import type { EventMaker } from "./event-maker.ts";
-import { joinedMembers, metadataOf } from "./json-members.ts";
-import type { JsonObject } from "./json-object.ts";
-import type { Converted } from "./json-reading.ts";
-import { EVENT_BYTES_MAX } from "./limits.ts";
+import type { EventMaker, MadeEvent } from "./event-maker.ts";
+import { joinedMembers, metadataOf } from "./json.ts";
 import type { DroppedEvent, DropReason, Reports } from "./reports.ts";
+import type { JsonObject } from "./values.ts";
 
 export type Captured =
   /** It is in the outbox. */
@@ -26,17 +22,8 @@ export interface Recorder<Extra extends string = never, Given extends PropertyKe
   with<Members extends SharedMembers>(members: Members): Recorder<Extra, Given | keyof Members>;
 }
 
-export interface EventText {
-  readonly eventId: string;
-  readonly text: string;
-}
-
-/** Where a finished event goes. */
-export type Keep = (
-  event: EventText,
-) =>
-  | { readonly kind: "kept"; readonly eventId: string }
-  | { readonly kind: "dropped"; readonly dropped: DroppedEvent };
+/** Where a finished event goes. Returns why it is not kept; undefined if it is. */
+export type Keep = (event: MadeEvent) => Pick<DroppedEvent, "reason" | "message"> | undefined;
 
 export interface RecorderParts {
   readonly maker: EventMaker;
@@ -44,59 +31,30 @@ export interface RecorderParts {
   readonly reports: Pick<Reports, "dropped" | "problem">;
 }
 
-export type MadeEvent =
-  | (EventText & { readonly kind: "made"; readonly converted: Converted | undefined })
-  | { readonly kind: "dropped"; readonly dropped: DroppedEvent };
-
-/** Does not throw, whatever a program passes in. */
-export const makeEvent = (maker: EventMaker, event: unknown, shared: JsonObject): MadeEvent => {
-  try {
-    const made = maker.make(event, shared);
-    if (made.kind === "invalid" && !made.isTooLarge) return drop("invalid", made.message, made);
-    if (made.kind === "made") {
-      if (Buffer.byteLength(made.text) <= EVENT_BYTES_MAX) return made;
-    }
-    const { eventId } = made;
-    return drop("too_large", `An event has at most ${EVENT_BYTES_MAX} bytes as JSON.`, { eventId });
-  } catch (error) {
-    return drop("invalid", textOf(error), { eventId: undefined });
-  }
-};
-
-const drop = (
-  reason: DropReason,
-  message: string,
-  { eventId, path }: { readonly eventId: string | undefined; readonly path?: string },
-): MadeEvent => ({
-  kind: "dropped",
-  dropped: { reason, message, eventId, ...(path !== undefined && { path }) },
-});
-
-/** Makes the event and hands it to `keep`. */
+/** Makes the event and hands it to `keep`. Returns why it was dropped, or its id. */
 export const keepEvent = (
   { maker, keep, reports }: RecorderParts,
   event: unknown,
-  shared: JsonObject,
-): ReturnType<Keep> => {
-  const made = makeEvent(maker, event, shared);
-  if (made.kind === "dropped") return made;
-  const kept = keep(made);
-  if (kept.kind === "kept") reportConverted(reports, made);
-  return kept;
+  shared: JsonObject = {},
+): DroppedEvent | string => {
+  const made = maker.make(event, shared);
+  if (made.kind === "dropped") return made.dropped;
+  const refused = keep(made);
+  if (refused) return { ...refused, eventId: made.eventId };
+  reportConverted(reports, made);
+  return made.eventId;
 };
 
 /** An event whose metadata had values that JSON cannot represent is sent with their forms, and its program hears of it. */
 export const reportConverted = (
   reports: Pick<Reports, "problem">,
-  { eventId, converted }: Pick<Extract<MadeEvent, { kind: "made" }>, "eventId" | "converted">,
+  { eventId, converted }: MadeEvent,
 ): void => {
   if (!converted) return;
   const { first, count } = converted;
   const more = count > 1 ? ` ${count - 1} more of its values as well.` : "";
-  reports.problem(
-    "converted",
-    `Event ${eventId} was changed to fit JSON: ${first.path}: ${first.message}${more}`,
-  );
+  const text = `Event ${eventId} was changed to fit JSON: ${first.path}: ${first.message}${more}`;
+  reports.problem("converted", text);
 };
 
 /** The event types only help the programmer; any input is accepted and checked. */
@@ -108,10 +66,9 @@ export interface LooseRecorder {
 export const createRecorder = (parts: RecorderParts, shared: JsonObject = {}): LooseRecorder => ({
   capture: (event) => {
     const kept = keepEvent(parts, event, shared);
-    if (kept.kind === "kept") return kept;
-    const { dropped } = kept;
-    parts.reports.dropped(dropped);
-    return { kind: "dropped", reason: dropped.reason, message: dropped.message };
+    if (typeof kept === "string") return { kind: "kept", eventId: kept };
+    parts.reports.dropped(kept);
+    return { kind: "dropped", reason: kept.reason, message: kept.message };
   },
   with: (members) => createRecorder(parts, joined(shared, members)),
 });

@@ -1,9 +1,8 @@
 /** Counts and reports what went wrong. Nothing here throws into the program, whatever its callbacks do. */
 import process from "node:process";
-import type { Rejection } from "./delivery.ts";
-import { textOf } from "./error-text.ts";
-import { eventCount } from "./event-count.ts";
 import { REPORT_INTERVAL_MS } from "./limits.ts";
+import type { Rejection } from "./service.ts";
+import { isJsonObject, textOf } from "./values.ts";
 
 /** Why an event is not in the outbox and will not be sent. Each one is counted, and its source number is missing in the log. */
 export type DropReason =
@@ -72,10 +71,7 @@ export interface Reports {
   problem(kind: Problem["kind"], message: string): void;
   /** The client is closing: problems are reported at once from now on, not once a minute. */
   closing(): void;
-  /**
-   * The program is ending: the same, and since the event loop has no further turn in which a process warning would be written, warnings of this turn
-   * and later ones are written at once.
-   */
+  /** The program is ending: the same, and warnings are written at once, because the event loop has no further turn in which that would happen. */
   ending(): void;
   readonly drops: Readonly<Partial<Record<DropReason, number>>>;
   readonly rejections: number;
@@ -85,15 +81,16 @@ export const createReports = (callbacks: Callbacks): Reports => {
   const drops: Partial<Record<DropReason, number>> = {};
   const told = new Map<Problem["kind"], { atMs: number; since: number }>();
   let rejections = 0;
-  /** The client or the program is ending: no report can wait. */
   let hasEnded = false;
-  /** Warnings that the process will write at the end of this turn of the event loop. */
-  const unwritten = new Set<() => void>();
-  let warn: Warn = (kind, message, count) => {
-    emitWarning(kind, message, count);
-    const write = () => writeWarning(kind, message, count);
-    unwritten.add(write);
-    process.nextTick(() => unwritten.delete(write));
+  /** Not given to the process yet. */
+  const warnings: Problem[] = [];
+  const emit = () => {
+    for (const warning of warnings.splice(0)) (hasEnded ? writeWarning : emitWarning)(warning);
+  };
+  const warn = (warning: Problem): void => {
+    warnings.push(warning);
+    if (hasEnded) emit();
+    else process.nextTick(emit);
   };
 
   const problem = (kind: Problem["kind"], message: string): void => {
@@ -104,9 +101,8 @@ export const createReports = (callbacks: Callbacks): Reports => {
     told.set(kind, isDue ? { atMs: nowMs, since: 0 } : { ...last, since: count });
     if (!isDue) return;
     // If the callback for faults fails itself, nobody is left to report to.
-    const callback = callbacks.onProblem ?? ((told: Problem) => warn(kind, message, told.count));
     run(
-      () => callback({ kind, message, count }),
+      () => (callbacks.onProblem ?? warn)({ kind, message, count }),
       () => {},
     );
     // Not before the callback has returned: an event that it captures may be dropped as well.
@@ -147,8 +143,7 @@ export const createReports = (callbacks: Callbacks): Reports => {
     ending: () => {
       closing();
       hasEnded = true;
-      warn = writeWarning;
-      for (const write of unwritten) write();
+      emit();
     },
     dropped: (dropped, events = 1) => {
       countDropped(dropped, events);
@@ -178,17 +173,29 @@ const run = (callback: () => unknown, failed: (error: unknown) => void): void =>
   }
 };
 
-type Warn = (kind: Problem["kind"], message: string, count: number) => void;
-
-const emitWarning: Warn = (kind, message, count) => {
-  const more = count > 1 ? ` (${count} times since the last warning of this kind)` : "";
-  process.emitWarning(`${message}${more}`, { type: WARNING, code: warningCode(kind) });
-};
-
-const writeWarning: Warn = (kind, message) => {
-  process.stderr.write(`[${warningCode(kind)}] ${WARNING}: ${message}\n`);
-};
-
 const WARNING = "ProoftrailWarning";
 
-const warningCode = (kind: Problem["kind"]): string => `PROOFTRAIL_${kind.toUpperCase()}`;
+const warningCode = ({ kind }: Problem): string => `PROOFTRAIL_${kind.toUpperCase()}`;
+
+const emitWarning = (warning: Problem): void => {
+  const { message, count } = warning;
+  const more = count > 1 ? ` (${count} times since the last warning of this kind)` : "";
+  process.emitWarning(`${message}${more}`, { type: WARNING, code: warningCode(warning) });
+};
+
+const writeWarning = (warning: Problem): void => {
+  process.stderr.write(`[${warningCode(warning)}] ${WARNING}: ${warning.message}\n`);
+};
+
+/** `1 event`, `2 events`. */
+export const eventCount = (events: number): string => (events === 1 ? "1 event" : `${events} events`);
+
+/** The `event_id` in the text of an event; undefined if it cannot be read. */
+export const eventIdIn = (text: string): string | undefined => {
+  try {
+    const event: unknown = JSON.parse(text);
+    return isJsonObject(event) && typeof event.event_id === "string" ? event.event_id : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,26 +1,26 @@
 /**
- * Takes events from the outboxes and delivers them in the background: one loop, one request at a time. If one event is at fault, only that event pays
- * for it: a request that is refused because of its content is halved until that event is alone. `pace.ts` says when the next request may go.
+ * Delivers the events of an outbox in the background: one loop, one request at a time. If one event is at fault, only that event pays for it: a request
+ * that is refused because of its content is halved until that event is alone.
  */
-import { type Answered, type Deliver, type Delivery, type EventOutcome, isFinal } from "./delivery.ts";
-import { textOf } from "./error-text.ts";
-import { eventCount } from "./event-count.ts";
-import { eventIdIn } from "./event-id.ts";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
+import type { Answered, Deliver, Delivery } from "./delivery.ts";
 import { REFUSED_RETRY_CAP_MS, RETRY_CAP_MS } from "./limits.ts";
-import type { Outbox, Postponed, TakeLimits, Taken } from "./outbox.ts";
-import { Pace } from "./pace.ts";
-import type { Problem, RejectedEvent, Reports } from "./reports.ts";
-import { Waiting } from "./waiting.ts";
-import { WakeUp } from "./wake-up.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Entry, TakeLimits, Taken } from "./outbox-file.ts";
+import { eventCount, eventIdIn, type Problem, type Reports } from "./reports.ts";
+import { nextAttemptMs } from "./retry.ts";
+import { isFinal } from "./service.ts";
+import { textOf } from "./values.ts";
 
 export interface SenderOptions {
-  /** The first outbox with due entries is served, and the first one keeps dead letters. */
-  readonly outboxes: readonly [Outbox, ...Outbox[]];
+  readonly outbox: Outbox;
   readonly deliver: Deliver;
   readonly reports: Reports;
   readonly limits: TakeLimits;
   /** How long the first event of a batch waits for others, in milliseconds. */
   readonly flushIntervalMs: number;
+  /** How often to look for what dead processes left. */
+  readonly takeOverIntervalMs: number;
   readonly random: () => number;
 }
 
@@ -35,9 +35,12 @@ interface Wait {
   readonly reason: string;
   /** Under which kind it is reported. */
   readonly problem: Problem["kind"];
-  readonly capMs: number;
+  readonly capMs?: number;
   readonly askedMs?: number | undefined;
 }
+
+/** The longest delay of a timer; with a longer one it would fire at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export class Sender {
   /** Why nothing can be delivered now; undefined while delivery works. */
@@ -46,61 +49,73 @@ export class Sender {
   delivered = 0;
   duplicates = 0;
   readonly #options: SenderOptions;
-  readonly #pace: Pace;
-  readonly #flushing = new Waiting();
-  readonly #wakeUp = new WakeUp(() => this.#start());
-  readonly #ending = new AbortController();
+  readonly #takingOver: ReturnType<typeof setInterval>;
+  #timer: { readonly handle: ReturnType<typeof setTimeout>; readonly atMs: number } | undefined;
+  #running: Promise<void> | undefined;
+  #hasStopped = false;
   /** Aborts the request in flight. */
   #request = new AbortController();
+  /** Callers of `flush()` look whether they are done. */
+  readonly #flushes = new Set<() => void>();
+  /** The most events of the next request: halved by a refusal, doubled by a success. */
+  #eventsMax: number;
+  /** Failed requests in a row. */
+  #failures = 0;
+  /** Until when our own back-off lasts, which a flush ends, and until when the service asked to wait (`performance.now()`). */
+  #backoffUntilMs = 0;
+  #askedUntilMs = 0;
   /** A flush came while a request was in flight: the outcome of that request must not postpone anything for it. */
   #isHastened = false;
-  #running: Promise<void> | undefined;
-  /** Events and bytes of the next batch so far. */
-  #gathered = { events: 0, bytes: 0 };
-  /** Why and until when the last events were set aside. */
-  #aside: { readonly reason: string; readonly dueMs: number } | undefined;
+  /** Why the last event was set aside. */
+  #asideReason: string | undefined;
 
   constructor(options: SenderOptions) {
-    const { outboxes, limits, random } = options;
     this.#options = options;
-    this.#pace = new Pace({ eventsMax: limits.events, now: () => performance.now(), random });
-    // For entries of dead processes: once at the start, and whenever more of them are found.
+    this.#eventsMax = options.limits.events;
     this.#schedule(performance.now());
-    for (const outbox of outboxes) outbox.onArrival(() => this.#schedule(performance.now()));
+    this.#takingOver = setInterval(() => {
+      options.outbox.takeOver();
+      this.#schedule(performance.now());
+    }, options.takeOverIntervalMs);
+    this.#takingOver.unref();
   }
 
-  /** An entry of this many characters was appended. */
-  appended(bytes: number): void {
-    const { limits, flushIntervalMs } = this.#options;
-    this.#gathered.events++;
-    this.#gathered.bytes += bytes;
-    if (this.#gathered.events === 1) this.#schedule(performance.now() + flushIntervalMs);
-    const isFull = this.#gathered.events >= limits.events || this.#gathered.bytes >= limits.bytes;
-    if (isFull && !this.#running) this.#schedule(performance.now());
+  /** An event was appended. */
+  appended(): void {
+    const { outbox, limits, flushIntervalMs } = this.#options;
+    const { events, bytes } = outbox.pending;
+    const isFull = events >= limits.events || bytes >= limits.bytes;
+    this.#schedule(performance.now() + (isFull ? 0 : flushIntervalMs));
   }
 
   async flush(timeoutMs: number): Promise<Flushed> {
-    const { outboxes } = this.#options;
-    const marks = outboxes.map((outbox) => outbox.mark());
-    const isDone = () => marks.every((isSettled) => isSettled());
+    const { outbox } = this.#options;
+    const isDone = outbox.mark();
     this.#hasten();
     this.#schedule(performance.now());
-    await this.#flushing.until(() => isDone() || this.#ending.signal.aborted, timeoutMs);
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#flushes.delete(look);
+        resolve();
+      };
+      const look = () => {
+        if (this.#hasStopped || isDone()) end();
+      };
+      // Not unref'd: a caller that waits wants the process to live that long.
+      const timer = setTimeout(end, Math.min(timeoutMs, TIMER_MS_MAX));
+      this.#flushes.add(look);
+      look();
+    });
     if (isDone()) return { kind: "flushed" };
-    const events = outboxes.reduce((sum, { pending }) => sum + pending.events, 0);
-    return { kind: "pending", events, reason: this.failure ?? this.#asideReason };
-  }
-
-  /** Why events are set aside while others are sent; undefined if none are any more. */
-  get #asideReason(): string | undefined {
-    const isOver = performance.now() >= Math.max(this.#aside?.dueMs ?? 0, this.#pace.opensMs);
-    return isOver ? undefined : this.#aside?.reason;
+    const aside = outbox.nextDueMs === undefined ? undefined : this.#asideReason;
+    return { kind: "pending", events: outbox.pending.events, reason: this.failure ?? aside };
   }
 
   #hasten(): void {
     this.#isHastened = true;
-    this.#pace.hasten();
-    for (const outbox of this.#options.outboxes) outbox.hasten();
+    this.#backoffUntilMs = 0;
+    this.#options.outbox.hasten();
   }
 
   /** Aborts the request in flight, if there is one; its events are sent again later. */
@@ -110,139 +125,149 @@ export class Sender {
 
   /** Aborts the request in flight and sends nothing more. */
   async stop(): Promise<void> {
-    this.#ending.abort();
+    this.#hasStopped = true;
     this.interrupt("The client was closed.");
-    this.#wakeUp.cancel();
+    clearInterval(this.#takingOver);
+    if (this.#timer) clearTimeout(this.#timer.handle);
     await this.#running;
-    this.#flushing.look();
+    this.#look();
   }
 
-  #schedule(atMs: number): void {
-    if (!this.#ending.signal.aborted) this.#wakeUp.at(Math.max(atMs, this.#pace.opensMs));
+  #look(): void {
+    for (const look of [...this.#flushes]) look();
+  }
+
+  /** When the next request may go. */
+  get #opensMs(): number {
+    return Math.max(this.#backoffUntilMs, this.#askedUntilMs);
+  }
+
+  /** One timer, set to the earliest requested time. It does not keep the program alive. */
+  #schedule(requestedMs: number): void {
+    const atMs = Math.max(requestedMs, this.#opensMs);
+    if (this.#hasStopped || (this.#timer && this.#timer.atMs <= atMs)) return;
+    if (this.#timer) clearTimeout(this.#timer.handle);
+    const handle = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#start();
+      },
+      Math.max(0, atMs - performance.now()),
+    );
+    handle.unref();
+    this.#timer = { handle, atMs };
   }
 
   #start(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      // Entries that came meanwhile are delivered or scheduled below, so the next event is the first of a batch.
-      this.#gathered = { events: 0, bytes: 0 };
-      this.#flushing.look();
-      const { outboxes, flushIntervalMs } = this.#options;
-      const dueMs = outboxes.flatMap(({ nextDueMs }) => nextDueMs ?? []);
-      if (dueMs.length > 0) this.#schedule(Math.min(...dueMs));
-      if (outboxes.some(({ pending }) => pending.events > 0))
-        this.#schedule(performance.now() + flushIntervalMs);
+      this.#look();
     });
   }
 
   /** Runs until nothing is due, or until it has to wait. */
   async #run(): Promise<void> {
-    while (!this.#ending.signal.aborted && this.#pace.isOpen) {
+    const { outbox, limits, flushIntervalMs } = this.#options;
+    while (!this.#hasStopped && performance.now() >= this.#opensMs) {
       this.#isHastened = false;
       try {
-        const taken = this.#take();
-        if (!taken) return;
+        const taken = outbox.take({ events: this.#eventsMax, bytes: limits.bytes });
+        if (!taken) {
+          const { nextDueMs = Infinity } = outbox;
+          if (outbox.pending.events > 0)
+            this.#schedule(Math.min(nextDueMs, performance.now() + flushIntervalMs));
+          return;
+        }
         await this.#deliver(taken);
       } catch (error) {
-        const reason = `The outbox cannot be read: ${textOf(error)}`;
-        this.#wait({ reason, problem: "outbox", capMs: RETRY_CAP_MS });
+        this.#wait({ reason: `The outbox cannot be read: ${textOf(error)}`, problem: "outbox" });
       }
       if (this.#isHastened) this.#hasten();
-      this.#flushing.look();
+      this.#look();
     }
     // Continues as soon as the wait is over, whatever the flush interval is.
     this.#schedule(performance.now());
   }
 
-  /** Takes from the first outbox that has due entries. One that cannot be read does not block the others. */
-  #take(): Taken | undefined {
-    const { outboxes, limits } = this.#options;
-    const failures: unknown[] = [];
-    for (const outbox of outboxes)
-      try {
-        const taken = outbox.take({ events: this.#pace.events, bytes: limits.bytes });
-        if (taken) return taken;
-      } catch (error) {
-        failures.push(error);
-      }
-    if (failures.length > 0) throw failures[0];
-    return undefined;
-  }
-
   async #deliver(taken: Taken): Promise<void> {
     this.#request = new AbortController();
     const { signal } = this.#request;
-    const { entries: events, mayBeResent } = taken;
+    const { entries, mayBeResent } = taken;
+    const events = entries.map(({ text }) => text);
     const delivery = await this.#options.deliver({ events, mayBeResent, signal });
-    switch (delivery.kind) {
-      case "answered":
-        this.#answered(taken, delivery);
-        break;
-      case "refused":
-        this.#wait({ ...delivery, problem: "refused", capMs: REFUSED_RETRY_CAP_MS });
-        break;
-      case "rejected":
-        this.#rejected(taken, delivery);
-        break;
-      case "again":
-        // The request was aborted by this client, which says nothing about the service.
-        if (!this.#ending.signal.aborted) this.#failed(taken, delivery);
-    }
+    if (delivery.kind === "answered") this.#answered(taken, delivery);
+    else if (delivery.kind === "refused")
+      this.#wait({ ...delivery, problem: "refused", capMs: REFUSED_RETRY_CAP_MS });
+    else if (delivery.kind === "rejected") this.#rejected(taken, delivery);
+    // A request that was aborted by this client says nothing about the service.
+    else if (!this.#hasStopped) this.#failed(taken, delivery);
   }
 
   /** A request that fails because of its size, or because of one of its events, would fail again and block all events behind it. */
-  #failed(taken: Taken, { reason, askedMs, suspect }: Extract<Delivery, { kind: "again" }>): void {
-    const isAlone = taken.entries.length === 1;
-    if (suspect !== undefined && !isAlone) this.#pace.halve(taken.entries.length);
-    if (suspect === "content" && isAlone) this.#setAlone(taken, reason);
-    this.#wait({ reason, problem: "not_delivered", capMs: RETRY_CAP_MS, askedMs });
+  #failed(taken: Taken, failed: Extract<Delivery, { kind: "again" }>): void {
+    const { suspect, reason } = failed;
+    if (suspect !== undefined && taken.entries.length > 1) this.#halve(taken);
+    else if (suspect === "content") this.#setAside(taken, taken.entries, reason);
+    this.#wait({ ...failed, problem: "not_delivered" });
   }
 
   /** Something in the request was refused: half of the events go at once, unless the answer asked for a wait. */
   #rejected(taken: Taken, rejected: Extract<Delivery, { kind: "rejected" }>): void {
     const { rejection, askedMs } = rejected;
-    const wait = { reason: rejection.message, problem: "refused", capMs: RETRY_CAP_MS, askedMs } as const;
-    if (taken.entries.length > 1) {
-      this.#pace.halve(taken.entries.length);
-      if (askedMs !== undefined) this.#wait(wait);
-    } else if (isFinal(rejected)) {
+    const isAlone = taken.entries.length === 1;
+    if (isAlone && isFinal(rejected)) {
       const outcomes = [{ kind: "rejected", rejection }] as const;
       this.#answered(taken, { kind: "answered", outcomes, duplicates: 0, warnings: [], askedMs });
-    } else {
-      // Something in between refused this event, or refuses every event.
-      this.#setAlone(taken, rejection.message);
-      this.#wait(wait);
+      return;
     }
+    // One that stands alone was refused by something in between, which perhaps refuses every event.
+    if (isAlone) this.#setAside(taken, taken.entries, rejection.message);
+    else this.#halve(taken);
+    if (isAlone || askedMs !== undefined)
+      this.#wait({ reason: rejection.message, problem: "refused", askedMs });
+  }
+
+  #halve({ entries }: Taken): void {
+    this.#eventsMax = Math.max(1, Math.floor(entries.length / 2));
   }
 
   /** Not for longer than the next flush: perhaps every event was refused, or the service itself was at fault. */
-  #setAlone(taken: Taken, reason: string): void {
-    this.#setAside(taken, [0], reason, { dueMs: performance.now() + REFUSED_RETRY_CAP_MS, isSuspect: true });
+  #setAside({ file }: Taken, entries: readonly Entry[], reason: string): void {
+    file.setAside(entries, performance.now() + REFUSED_RETRY_CAP_MS);
+    this.#asideReason = reason;
   }
 
-  #setAside(taken: Taken, positions: readonly number[], reason: string, until: Postponed): void {
-    taken.postpone(positions, until);
-    this.#aside = { reason, dueMs: until.dueMs };
-  }
-
-  #wait({ reason, problem, capMs, askedMs }: Wait): void {
+  #wait({ reason, problem, capMs = RETRY_CAP_MS, askedMs }: Wait, text = "Events wait in the outbox"): void {
     this.failure = reason;
-    this.#pace.failed({ capMs, askedMs });
-    this.#options.reports.problem(problem, `Events wait in the outbox: ${reason}`);
+    this.#failures++;
+    const nowMs = performance.now();
+    const { random, reports } = this.#options;
+    this.#backoffUntilMs = nowMs + nextAttemptMs({ failures: this.#failures, capMs, askedMs, random });
+    this.#askedUntilMs = nowMs + (askedMs ?? 0);
+    reports.problem(problem, `${text}: ${reason}`);
   }
 
   /** Each event gets its own outcome. */
   #answered(taken: Taken, answer: Answered): void {
-    const { outcomes, duplicates } = answer;
-    this.#pace.answered(answer.askedMs);
-    this.failure = undefined;
-    const stored = positionsOf(outcomes, "stored");
-    taken.settle(stored);
+    const { entries, file } = taken;
+    const { outcomes, duplicates, askedMs } = answer;
+    this.#eventsMax = Math.min(this.#options.limits.events, this.#eventsMax * 2);
+    const stored = entries.filter((_, position) => outcomes[position]?.kind === "stored");
+    file.settle(stored);
     this.delivered += stored.length;
     this.duplicates += duplicates;
     this.#warn(taken, answer);
-    this.#bury(taken, outcomes);
-    this.#postpone(taken, outcomes);
+    this.#bury(taken, answer);
+    const again = outcomes.flatMap((outcome) => (outcome.kind === "again" ? outcome.reason : []));
+    const [reason] = again;
+    if (reason !== undefined) {
+      const text = `Sending ${eventCount(again.length)} again`;
+      this.#wait({ reason, problem: "not_delivered", askedMs }, text);
+      return;
+    }
+    this.failure = undefined;
+    this.#failures = 0;
+    this.#askedUntilMs = performance.now() + (askedMs ?? 0);
   }
 
   /** Reports the first warning: the others of an answer mostly say the same. */
@@ -251,25 +276,29 @@ export class Sender {
     if (!first) return;
     const { path, message } = first.warning;
     const entry = entries[first.position ?? -1];
-    const what = entry === undefined ? "What was sent" : `Event ${eventIdIn(entry) ?? "?"}`;
+    const what = entry === undefined ? "What was sent" : `Event ${eventIdIn(entry.text) ?? "?"}`;
     const more = warnings.length > 1 ? ` (the first of ${warnings.length} warnings)` : "";
     const text = `${what} was taken, with a warning: ${path ? `${path}: ` : ""}${message}${more}`;
     this.#options.reports.problem("warning", text);
   }
 
-  #bury(taken: Taken, outcomes: readonly EventOutcome[]): void {
-    const { outboxes, reports } = this.#options;
-    const positions = positionsOf(outcomes, "rejected");
-    if (positions.length === 0) return;
-    const letters = lettersOf(taken.entries, outcomes);
-    const kept = outboxes[0].keepRejected(letters);
+  #bury(taken: Taken, { outcomes }: Answered): void {
+    const { outbox, reports } = this.#options;
+    const rejected = taken.entries.filter((_, position) => outcomes[position]?.kind === "rejected");
+    if (rejected.length === 0) return;
+    const rejections = outcomes.flatMap((outcome) => (outcome.kind === "rejected" ? outcome.rejection : []));
+    const letters = rejections.map((rejection, position) => {
+      const text = rejected[position]?.text ?? "";
+      return { eventId: eventIdIn(text), rejection, text };
+    });
+    const kept = outbox.keepRejected(letters);
     if (kept.kind === "failed") {
       const reason = `Rejected events cannot be kept: ${kept.reason}`;
       reports.problem("outbox", reason);
-      this.#setAside(taken, positions, reason, { dueMs: performance.now() + RETRY_CAP_MS });
+      this.#setAside(taken, rejected, reason);
       return;
     }
-    taken.settle(positions);
+    taken.file.settle(rejected);
     for (const letter of letters) {
       reports.rejected(letter);
       const message = "The outbox has no room for more dead letters: move its file away.";
@@ -277,29 +306,4 @@ export class Sender {
         reports.dropped({ reason: "dead_letters_full", message, eventId: letter.eventId });
     }
   }
-
-  #postpone(taken: Taken, outcomes: readonly EventOutcome[]): void {
-    const positions = positionsOf(outcomes, "again");
-    if (positions.length === 0) {
-      this.#pace.noneAgain();
-      return;
-    }
-    const first = outcomes[positions[0] ?? 0];
-    const reason = first?.kind === "again" ? first.reason : "";
-    this.#options.reports.problem(
-      "not_delivered",
-      `Sending ${eventCount(positions.length)} again: ${reason}`,
-    );
-    this.#setAside(taken, positions, reason, { dueMs: this.#pace.againMs() });
-  }
 }
-
-const positionsOf = (outcomes: readonly EventOutcome[], kind: EventOutcome["kind"]): readonly number[] =>
-  outcomes.flatMap((outcome, position) => (outcome.kind === kind ? position : []));
-
-const lettersOf = (entries: readonly string[], outcomes: readonly EventOutcome[]): readonly RejectedEvent[] =>
-  outcomes.flatMap((outcome, position) => {
-    const text = entries[position];
-    if (text === undefined || outcome.kind !== "rejected") return [];
-    return { eventId: eventIdIn(text), rejection: outcome.rejection, text };
-  });

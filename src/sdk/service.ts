@@ -2,12 +2,10 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Answered, Delivery, PlacedWarning, Rejection } from "./delivery.ts";
-import { isError } from "./is-error.ts";
-import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { ANSWER_BYTES_MAX, GZIP_BYTES_MIN, WARNING_CHARACTERS_MAX, WARNINGS_MAX } from "./limits.ts";
 import type { Answering, Ask, HttpProxy } from "./proxy.ts";
 import { retryAfterMs } from "./retry.ts";
+import { isError, isJsonObject, type JsonObject } from "./values.ts";
 
 export interface ServiceAddress {
   /** The base URL of the service, without `/v1`. */
@@ -18,7 +16,49 @@ export interface ServiceAddress {
   readonly proxy: HttpProxy | undefined;
 }
 
-export type Answer = { readonly kind: "taken"; readonly data: JsonObject } | Exclude<Delivery, Answered>;
+/** Why the service refused an event, in its own words. */
+export interface Rejection {
+  /** A documented code, such as `invalid_event`; or `status_413` and the like if the answer did not come from Prooftrail. */
+  readonly code: string;
+  readonly message: string;
+  readonly errors: readonly { readonly path: string; readonly code: string; readonly message: string }[];
+}
+
+/** The event was stored, but a member of it means nothing to the service, such as a misspelt one. */
+export interface EventWarning {
+  /** JSON Pointer into the event. */
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface PlacedWarning {
+  /** Position of the event in the request; undefined if the warning is about the whole request. */
+  readonly position: number | undefined;
+  readonly warning: EventWarning;
+}
+
+/** What became of a request that was not taken. */
+export type Refusal =
+  /** The outcome of all events is unknown: no answer came, or one that says to try again. */
+  | {
+      readonly kind: "again";
+      readonly reason: string;
+      readonly askedMs?: number | undefined;
+      /** Why the very same request may fail again and again: its size, if no answer came in time, or its content, if the answer was 500. */
+      readonly suspect?: "size" | "content";
+    }
+  /** The key, the address or the configuration of the service is wrong, not an event. */
+  | { readonly kind: "refused"; readonly reason: string; readonly askedMs?: number | undefined }
+  /** Something in the request was refused. If it carried one event, it was that event. */
+  | {
+      readonly kind: "rejected";
+      readonly rejection: Rejection;
+      readonly isOurs: boolean;
+      readonly askedMs?: number | undefined;
+    };
+
+export type Answer = { readonly kind: "taken"; readonly data: JsonObject } | Refusal;
 
 export interface ServiceRequest {
   /** The path, which starts with `/v1`. */
@@ -27,6 +67,8 @@ export interface ServiceRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
+
+export const SANDBOX_EVENTS_PATH = "/v1/sandbox/events";
 
 const zip = promisify(gzip);
 /** Takes a third of the time of zlib's default level, and the bodies are a fifth larger. */
@@ -48,9 +90,7 @@ export const post = async (service: ServiceAddress, request: ServiceRequest): Pr
   } catch (error) {
     return {
       kind: "again",
-      reason: service.proxy
-        ? `${reasonOf(error)} (through the proxy ${service.proxy.name})`
-        : reasonOf(error),
+      reason: service.proxy ? `${causeOf(error)} (through the proxy ${service.proxy.name})` : causeOf(error),
       ...(ending.signal.reason === late && { suspect: "size" }),
     };
   } finally {
@@ -84,7 +124,7 @@ const send = async (
 };
 
 /** The error of `fetch` says little; its cause says why. */
-const reasonOf = (error: unknown): string => {
+const causeOf = (error: unknown): string => {
   if (!isError(error)) return String(error);
   return isError(error.cause) ? `${error.message}: ${error.cause.message}` : error.message;
 };
@@ -101,11 +141,10 @@ const readText = async (response: Answering): Promise<string> => {
   return text + decoder.decode();
 };
 
-const record = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
-
 const parsed = (text: string): JsonObject | undefined => {
   try {
-    return record(JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -126,8 +165,8 @@ const readAnswer = (response: Answering, text: string): Answer => {
     : undefined;
   const reason = problem ? problemText(problem) : `HTTP ${status}, which is no answer of Prooftrail.`;
   if (status === 202) {
-    const data = record(body?.data);
-    return data ? { kind: "taken", data } : { kind: "again", reason: "HTTP 202 without data." };
+    const data = body?.data;
+    return isJsonObject(data) ? { kind: "taken", data } : { kind: "again", reason: "HTTP 202 without data." };
   }
   if (LATER.has(status) || status >= 500)
     return { kind: "again", reason, ...asked, ...(status === 500 && { suspect: "content" }) };
@@ -151,39 +190,37 @@ const problemText = (problem: JsonObject): string => {
   return `${code ? `${code}: ` : ""}${sentence}${id ? ` (request ${id})` : ""}`;
 };
 
+/** Whether the refusal of a request with one event is final. A 413 is about the event, whoever answered it. */
+export const isFinal = ({ rejection, isOurs }: Extract<Refusal, { kind: "rejected" }>): boolean =>
+  isOurs || rejection.code === "status_413";
+
+/** The service's reason, and which members of the event it is about. */
+export const reasonOf = ({ message, errors }: Rejection): string =>
+  [message, ...errors.map((error) => `${error.path}: ${error.message}`)].join(" ");
+
 /** Reads a problem document, or an entry of `data.errors` in the answer to a batch. */
 export const rejectionOf = (entry: JsonObject): Rejection => ({
   code: text(entry.code) ?? "unknown",
   message: text(entry.message) ?? text(entry.detail) ?? text(entry.title) ?? "No reason was given.",
-  errors: (Array.isArray(entry.errors) ? entry.errors : []).flatMap((value: unknown) => {
-    const error = record(value);
-    return error
-      ? [
-          {
-            path: text(error.path) ?? "",
-            code: text(error.code) ?? "unknown",
-            message: text(error.message) ?? "",
-          },
-        ]
-      : [];
-  }),
+  errors: objectsIn(entry.errors).map((error) => ({
+    path: text(error.path) ?? "",
+    code: text(error.code) ?? "unknown",
+    message: text(error.message) ?? "",
+  })),
 });
+
+const objectsIn = (list: unknown): readonly JsonObject[] =>
+  (Array.isArray(list) ? list : []).filter((entry: unknown) => isJsonObject(entry));
 
 /** Reads `data.warnings` of an answer. A warning without a message is ignored. */
 export const warningsIn = ({ warnings }: JsonObject): readonly PlacedWarning[] =>
-  (Array.isArray(warnings) ? warnings : []).slice(0, WARNINGS_MAX).flatMap((value: unknown) => {
-    const entry = record(value);
-    const message = shortText(entry?.message);
-    if (!(entry && message)) return [];
-    const { index } = entry;
-    return {
-      position: typeof index === "number" ? index : undefined,
-      warning: {
-        path: shortText(entry.path) ?? "",
-        code: shortText(entry.code) ?? "unknown",
-        message,
-      },
-    };
-  });
+  objectsIn(warnings)
+    .slice(0, WARNINGS_MAX)
+    .flatMap(({ index, path, code, message }) => {
+      const said = shortText(message);
+      if (said === undefined) return [];
+      const warning = { path: shortText(path) ?? "", code: shortText(code) ?? "unknown", message: said };
+      return { position: typeof index === "number" ? index : undefined, warning };
+    });
 
 const shortText = (value: unknown): string | undefined => text(value)?.slice(0, WARNING_CHARACTERS_MAX);

@@ -1,17 +1,20 @@
-/**
- * `send()`: sends one event without the outbox and waits. Its idempotency key is derived from the event, so that sending it again is safe, however
- * often (SPEC 4.1).
- */
+/** `send()`: sends one event without the outbox and waits. Its idempotency key is derived from the event, so that sending it again is safe (SPEC 4.1). */
 import { setTimeout as delay } from "node:timers/promises";
-import { type EventWarning, isFinal, type Rejection } from "./delivery.ts";
-import type { JsonObject } from "./json-object.ts";
 import { RESENT_AFTER_MS, RETRY_CAP_MS } from "./limits.ts";
-import { type Moment, mayBeOlderThan, thisMoment } from "./moment.ts";
 import type { DroppedEvent } from "./reports.ts";
-import { nextAttemptMs } from "./retry.ts";
-import { SANDBOX_EVENTS_PATH } from "./sandbox-delivery.ts";
-import { post, type ServiceAddress, type ServiceRequest, warningsIn } from "./service.ts";
+import { mayBeOlderThan, nextAttemptMs } from "./retry.ts";
+import {
+  type EventWarning,
+  isFinal,
+  post,
+  type Rejection,
+  SANDBOX_EVENTS_PATH,
+  type ServiceAddress,
+  type ServiceRequest,
+  warningsIn,
+} from "./service.ts";
 import { uuid5 } from "./uuid.ts";
+import type { JsonObject } from "./values.ts";
 
 export interface Receipt {
   readonly event_id: string;
@@ -44,11 +47,6 @@ export const rejectedAs = ({ reason, message, path }: DroppedEvent): Sent => {
   return { kind: "rejected", rejection: { code: reason, message, errors } };
 };
 
-/** The namespace of this SDK's idempotency keys. */
-const NAMESPACE = "6f0b2c64-7d0a-4f5e-9d5d-2a1d0c6e8b47";
-
-const idempotencyKey = (eventId: string): string => uuid5(NAMESPACE, eventId);
-
 /** Where single events are sent, and how the answer is read. */
 export interface SingleRoute {
   /** `isLate`: an earlier attempt may be one that the broker has forgotten. */
@@ -63,24 +61,22 @@ interface Sending {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  readonly random: () => number;
 }
 
-export const sendOne = async (sending: Sending): Promise<Sent> => attempt(sending, thisMoment());
-
-const attempt = async (sending: Sending, first: Moment): Promise<Sent> => {
-  const { service, route, eventId, body, timeoutMs, signal, random } = sending;
+/** `firstMs`: when the first attempt began (`Date.now()`). */
+export const sendOne = async (sending: Sending, firstMs = Date.now()): Promise<Sent> => {
+  const { service, route, eventId, body, timeoutMs, signal } = sending;
   const startedMs = performance.now();
   const unknown = (reason: string): Sent => ({
     kind: "unknown",
     reason,
-    again: () => attempt(sending, first),
+    again: () => sendOne(sending, firstMs),
   });
   for (let failures = 1; ; failures++) {
-    const isLate = mayBeOlderThan(first, RESENT_AFTER_MS);
+    const request = route.request(eventId, mayBeOlderThan(firstMs, RESENT_AFTER_MS));
     const leftMs = Math.max(1, timeoutMs - (performance.now() - startedMs));
     const inTime = { ...service, requestTimeoutMs: Math.min(service.requestTimeoutMs, Math.ceil(leftMs)) };
-    const answer = await post(inTime, { ...route.request(eventId, isLate), body, signal });
+    const answer = await post(inTime, { ...request, body, signal });
     if (answer.kind === "refused") return unknown(answer.reason);
     // Something in between refused this attempt, which says nothing about an earlier one.
     if (answer.kind === "rejected")
@@ -96,7 +92,7 @@ const attempt = async (sending: Sending, first: Moment): Promise<Sent> => {
       return { kind: "stored", receipt };
     }
     const { askedMs, reason } = answer;
-    const waitMs = nextAttemptMs({ failures, capMs: RETRY_CAP_MS, askedMs, random });
+    const waitMs = nextAttemptMs({ failures, capMs: RETRY_CAP_MS, askedMs, random: Math.random });
     // Written so that it also ends if the time is not a number.
     const isInTime = performance.now() + waitMs - startedMs <= timeoutMs;
     if (signal.aborted || !isInTime) return unknown(reason);
@@ -123,10 +119,13 @@ const receiptIn = (data: JsonObject): Receipt | undefined => {
   };
 };
 
+/** The namespace of this SDK's idempotency keys. */
+const NAMESPACE = "6f0b2c64-7d0a-4f5e-9d5d-2a1d0c6e8b47";
+
 export const LOG_ROUTE: SingleRoute = {
   request: (eventId, isLate) => ({
     path: isLate ? "/v1/events?resent=true" : "/v1/events",
-    headers: { "idempotency-key": idempotencyKey(eventId) },
+    headers: { "idempotency-key": uuid5(NAMESPACE, eventId) },
   }),
   receiptIn,
 };

@@ -1,9 +1,9 @@
 /** For the tests of a program: nothing is sent, and the captured events can be inspected. */
 
 import type { Client } from "./background-client.ts";
-import { eventMakers } from "./client.ts";
-import { CLIENT_OPTIONS, checkOptions, type EventOptions } from "./client-options.ts";
-import { createRecorder, type Keep, makeEvent, reportConverted } from "./recorder.ts";
+import { eventMaker } from "./client.ts";
+import { type EventOptions, readEventOptions } from "./client-options.ts";
+import { createRecorder, type Keep, reportConverted } from "./recorder.ts";
 import { createReports } from "./reports.ts";
 import { type Receipt, rejectedAs } from "./single-send.ts";
 
@@ -25,14 +25,12 @@ export interface TestClient<Extra extends string = never> extends Client<Extra> 
 export const createTestClient = <Extra extends string = never>(
   options: EventOptions = {},
 ): TestClient<Extra> => {
-  // A program may pass the same options as to its real client.
-  checkOptions(options, CLIENT_OPTIONS);
-  const { maker, plainMaker } = eventMakers(options);
+  const maker = eventMaker(readEventOptions(options));
   const reports = createReports(options);
   const events: CapturedEvent[] = [];
-  const keep: Keep = ({ eventId, text }) => {
+  const keep: Keep = ({ text }) => {
     events.push(JSON.parse(text));
-    return { kind: "kept", eventId };
+    return undefined;
   };
   const recorder = createRecorder({ maker, reports, keep });
   const done = async () => ({ kind: "flushed" }) as const;
@@ -42,7 +40,7 @@ export const createTestClient = <Extra extends string = never>(
     capture: recorder.capture,
     with: recorder.with,
     send: async (event) => {
-      const made = makeEvent(plainMaker, event, {});
+      const made = maker.make(event, {}, false);
       if (made.kind === "dropped") {
         reports.dropped(made.dropped);
         return rejectedAs(made.dropped);

@@ -1,7 +1,4 @@
-/**
- * Observes how a call ends without interfering: the caller's result behaves as if nobody observed it. A promise resolves with the same value. An
- * object with methods of a library keeps them: only the method through which its end is learned is replaced, on the object itself.
- */
+/** Observes how a call ends. A library's object stays the same: only the method through which its end is learned is replaced, on the object. */
 
 export interface StreamEnd {
   readonly items: number;

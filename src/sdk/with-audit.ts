@@ -1,12 +1,10 @@
 /** Functions whose calls are recorded. The caller notices no difference. */
 
 import { attempt, record, undescribed } from "./described-event.ts";
-import { textOf } from "./error-text.ts";
 import type { CaptureEvent, EventWithout } from "./event.ts";
 import { sha256 } from "./hash.ts";
-import { isError } from "./is-error.ts";
-import type { JsonObject } from "./json-object.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
+import { isError, type JsonObject, textOf } from "./values.ts";
 import { type StreamEnd, type Watcher, watchOutcome } from "./watch-outcome.ts";
 
 type AnyCall = (...args: never[]) => unknown;
@@ -32,24 +30,15 @@ type DescribedEvent<Extra extends string> = EventWithout<CaptureEvent<Extra>, "a
 export interface AuditOptions<Call extends AnyCall, Extra extends string = never> {
   /** The asset of events that name no other. */
   readonly asset_id: string;
-  /**
-   * Returns the event of a call, or undefined for none. Its `duration_ms` is filled in. If it throws, that is counted and reported as a dropped
-   * event.
-   */
+  /** Returns the event of a call, or undefined for none. Its `duration_ms` is filled in. If it throws, that is a dropped event. */
   readonly describe: (call: EndedCall<Call>) => DescribedEvent<Extra> | undefined;
-  /**
-   * The same for a call that threw or was rejected; default: an `ai_inference`. `error`, `error_type`, `error_message_hash` and `duration_ms` are
-   * filled in. The message itself is left out, because it often repeats input data.
-   */
+  /** For a call that threw or was rejected; default: an `ai_inference`. The error's message is left out, because it often repeats input data. */
   readonly describeError?: (call: FailedCall<Call>) => DescribedEvent<Extra> | undefined;
 }
 
 /**
- * Returns `call` with each call recorded when it has ended. `this`, arguments, types, result, errors and whether it is synchronous stay the same.
- *
- * A result that is iterated over asynchronously is recorded when the iteration ends: at its end, with an error, or when the reader stops. It is
- * neither held nor changed. If nobody reads it to the end, or if a ReadableStream is read in another way (`getReader`, `pipeTo`, as the body of a
- * Response), its end is not seen: capture its event where it is read. The same is true of a library's own kind of promise that nobody awaits.
+ * Returns `call` with each call recorded when it has ended; for its caller nothing changes. A result that is iterated over asynchronously is recorded
+ * when the iteration ends. The end of one that nobody reads to its end, or in another way (`getReader`, `pipeTo`), is not seen.
  */
 export function withAudit<Call extends AnyCall, Extra extends string = never>(
   recorder: Recorder<Extra>,

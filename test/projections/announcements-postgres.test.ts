@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import postgres from "postgres";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
-import { type DutyMessage, notify } from "../../src/views/announcements/duty-notifications.ts";
+import { type DutyMessage, notify } from "../../src/views/duty-notifications/notifier.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
 import { applyBatch, refusedLetter } from "../../src/views/kit/apply-batch.ts";
 import { replayLetter } from "../../src/views/kit/replay.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { OBLIGATION_STATES } from "../../src/law/obligations/state.ts";
-import { countObligations } from "../../src/views/announcements/counts.ts";
 import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
+import { countObligations } from "../../src/views/duty-notifications/counts.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
 import { applyBatch } from "../../src/views/kit/apply-batch.ts";
 import { NOTIFIED_DUTIES } from "../../src/views/kit/limits.ts";

@@ -55,7 +55,7 @@ const isOfOneEvent = (file: string): boolean =>
   (!file.startsWith("src/views/") || /^src\/views\/(store|kit|events)\//.test(file));
 
 const isOfObligations = (file: string): boolean =>
-  /^src\/law\/(cases|obligations)\/|^src\/views\/(cases|announcements|duty-notifications)\/|^src\/nats\/duty|^src\/api\/routes\/obligations/.test(
+  /^src\/law\/(cases|obligations)\/|^src\/views\/(cases|duty-notifications)\/|^src\/nats\/duty|^src\/api\/routes\/obligations/.test(
     file,
   );
 

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { runInNewContext } from "node:vm";
 import {
+  type Client,
   type ClientOptions,
   createClient,
   type DroppedEvent,
@@ -18,6 +19,7 @@ import {
   type Asked,
   batchAnswer,
   problemAnswer,
+  type Script,
   type ScriptedService,
   takeAll,
   withScriptedService,
@@ -25,42 +27,67 @@ import {
 
 const BATCH = { intervalMs: 5 };
 
-const told = () => {
-  const rejected: RejectedEvent[] = [];
-  const dropped: DroppedEvent[] = [];
-  const problems: Problem[] = [];
-  return {
-    rejected,
-    dropped,
-    problems,
-    callbacks: {
-      onRejected: (letter: RejectedEvent) => void rejected.push(letter),
-      onDropped: (drop: DroppedEvent) => void dropped.push(drop),
-      onProblem: (problem: Problem) => void problems.push(problem),
-    },
-  };
-};
+interface Scene {
+  readonly service: ScriptedService;
+  readonly client: Client;
+  readonly open: (options?: Partial<ClientOptions>) => Client;
+  readonly rejected: RejectedEvent[];
+  readonly dropped: DroppedEvent[];
+  readonly problems: Problem[];
+}
 
-const memory = (service: ScriptedService, options: Partial<ClientOptions> = {}) =>
-  createClient({ url: service.url, apiKey: "ptk_1", outbox: { memory: true }, batch: BATCH, ...options });
+/** A client whose events stay in memory, and what it reports. It is closed afterwards. */
+const serving = (
+  script: Script,
+  options: Partial<ClientOptions>,
+  use: (scene: Scene) => Promise<void>,
+): Promise<void> =>
+  withScriptedService(script, async (service) => {
+    const rejected: RejectedEvent[] = [];
+    const dropped: DroppedEvent[] = [];
+    const problems: Problem[] = [];
+    const open = (more: Partial<ClientOptions> = {}) =>
+      createClient({
+        url: service.url,
+        apiKey: "ptk_1",
+        outbox: { memory: true },
+        batch: BATCH,
+        onRejected: (letter) => void rejected.push(letter),
+        onDropped: (drop) => void dropped.push(drop),
+        onProblem: (problem) => void problems.push(problem),
+        ...options,
+        ...more,
+      });
+    const client = open();
+    await use({ service, client, open, rejected, dropped, problems });
+    await client.close({ timeoutMs: 1 });
+  });
+
+const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `evt_${n}`);
+const captureAll = (client: Client, eventIds: readonly string[]): void => {
+  for (const event_id of eventIds) client.capture(event({ event_id }));
+};
+const wasTried = (client: Client) => until("it was tried", () => client.stats.failure !== undefined);
+const flushed = async (client: Client): Promise<void> =>
+  assert.deepEqual(await client.flush(), { kind: "flushed" });
+const eventIdsOf = (reported: readonly { readonly eventId: string | undefined }[]) =>
+  reported.map(({ eventId }) => eventId);
+
+const AWAY = () => problemAnswer(503, "log_unavailable");
 
 test("an event that the service rejects is kept with the reason and reported, and the others of its batch are stored", () =>
   withFolder((directory) =>
-    withScriptedService(
+    serving(
       ({ events }) => batchAnswer(events.length, [{ index: 1, code: "invalid_event" }]),
-      async (service) => {
-        const { rejected, callbacks } = told();
-        const client = memory(service, { outbox: { directory }, ...callbacks });
-        for (const event_id of ["evt_1", "evt_2", "evt_3"]) client.capture(event({ event_id }));
-        assert.equal((await client.flush()).kind, "flushed");
-        assert.deepEqual(
-          rejected.map(({ eventId, rejection }) => [eventId, rejection.code]),
-          [["evt_2", "invalid_event"]],
-        );
+      { outbox: { directory } },
+      async ({ service, client, rejected }) => {
+        captureAll(client, ["evt_1", "evt_2", "evt_3"]);
+        await flushed(client);
+        assert.deepEqual([eventIdsOf(rejected), rejected[0]?.rejection.code], [["evt_2"], "invalid_event"]);
         const { delivered, rejected: count, pending } = client.stats;
         assert.deepEqual([delivered, count, pending.events], [2, 1, 0]);
         service.script = takeAll;
-        client.capture(event({ event_id: "evt_4" }));
+        captureAll(client, ["evt_4"]);
         await client.close();
         assert.deepEqual(service.eventIds, ["evt_1", "evt_2", "evt_3", "evt_4"]);
         assert.deepEqual(await rowsIn(directory), { event: [], dead_letter: [["evt_2", "invalid_event"]] });
@@ -79,35 +106,22 @@ test("heartbeats that the service does not admit are reported as one problem, ho
     const data = { accepted: 0, rejected: errors.length, duplicates: 0, errors };
     return { status: 202, body: JSON.stringify({ data, request_id: "req_1" }) };
   };
-  return withScriptedService(notAdmitted, async (service) => {
-    const { rejected, problems, callbacks } = told();
-    const client = memory(service, {
-      heartbeat: { asset_id: "app" },
-      batch: { intervalMs: 60_000 },
-      ...callbacks,
-    });
-    client.capture(event({ event_id: "evt_1" }));
+  const options = { heartbeat: { asset_id: "app" }, batch: { intervalMs: 60_000 } };
+  return serving(notAdmitted, options, async ({ service, client, rejected, problems }) => {
+    captureAll(client, ["evt_1"]);
     // The first heartbeat comes with the client, the last one with its end.
     assert.equal((await client.close()).kind, "flushed");
-    assert.equal(service.asked.flatMap(({ events }) => events).length, 3);
-    assert.deepEqual(
-      rejected.map(({ eventId }) => eventId),
-      ["evt_1"],
-    );
-    assert.equal(client.stats.rejected, 1);
+    assert.equal(service.eventIds.length, 3);
+    assert.deepEqual([eventIdsOf(rejected), client.stats.rejected], [["evt_1"], 1]);
     assert.deepEqual(new Set(problems.map(({ kind }) => kind)), new Set(["heartbeat", "rejected"]));
   });
 });
 
 test("only the event marked retryable is sent again, alone", () => {
-  let answers = 0;
-  const script = ({ events }: Asked) =>
-    answers++ === 0
-      ? batchAnswer(events.length, [{ index: 0, code: "log_unavailable", retryable: true }])
-      : batchAnswer(events.length);
-  return withScriptedService(script, async (service) => {
-    const client = memory(service, told().callbacks);
-    for (const event_id of ["evt_1", "evt_2"]) client.capture(event({ event_id }));
+  const errors = [[{ index: 0, code: "log_unavailable", retryable: true } as const]];
+  const script = ({ events }: Asked) => batchAnswer(events.length, errors.shift());
+  return serving(script, {}, async ({ service, client }) => {
+    captureAll(client, ["evt_1", "evt_2"]);
     await client.close();
     assert.deepEqual(service.eventIds, ["evt_1", "evt_2", "evt_1"]);
   });
@@ -120,23 +134,17 @@ test("readable parts of warnings are reported, and no warning stops an event", (
     [{ index: "x", path: 9, message: "m".repeat(10_000) }],
   ];
   const script = () => {
-    const warnings = texts.shift();
-    return {
-      status: 202,
-      body: JSON.stringify({ data: { accepted: 1, rejected: 0, errors: [], warnings } }),
-    };
+    const data = { accepted: 1, rejected: 0, errors: [], warnings: texts.shift() };
+    return { status: 202, body: JSON.stringify({ data }) };
   };
-  return withScriptedService(script, async (service) => {
-    const { problems, callbacks } = told();
-    const client = memory(service, callbacks);
+  return serving(script, {}, async ({ client, problems }) => {
     for (let delivered = 0; texts.length > 0; delivered++) {
       assert.deepEqual([problems, client.stats.delivered], [[], delivered]);
       client.capture(event());
-      assert.equal((await client.flush()).kind, "flushed");
+      await flushed(client);
     }
     const [{ kind, message = "" } = {}] = problems;
     assert.deepEqual([kind, message.length < 600], ["warning", true]);
-    await client.close();
   });
 });
 
@@ -148,11 +156,11 @@ for (const body of [
   "{}",
 ])
   test(`an answer that does not account for every event is not accepted: ${body}`, () =>
-    withScriptedService(
+    serving(
       () => ({ status: 202, body }),
-      async (service) => {
-        const client = memory(service, told().callbacks);
-        for (const event_id of ["evt_1", "evt_2"]) client.capture(event({ event_id }));
+      {},
+      async ({ service, client }) => {
+        captureAll(client, ["evt_1", "evt_2"]);
         await until("it was asked", () => service.asked.length > 0);
         service.script = takeAll;
         await client.close();
@@ -162,42 +170,46 @@ for (const body of [
       },
     ));
 
-for (const reply of [
-  "cut",
-  problemAnswer(503, "log_unavailable"),
-  problemAnswer(500, "internal_error"),
-  problemAnswer(408, "request_timeout"),
-  { status: 425, body: "<html>" },
-  { status: 429, body: "<html>" },
-  { status: 502, body: "<html>" },
-] as const) {
-  test(`events wait and are sent again after ${typeof reply === "string" ? "a broken connection" : `status ${reply.status}`}`, () =>
-    withScriptedService(
+const HTML = { body: "<html>" };
+/** The kinds of problem that are reported. Node's fetch hides a 407: it is as if there had been no answer (Fetch Standard §4.6, on status 407). */
+for (const [what, reply, kinds] of [
+  ["a broken connection", "cut", ["not_delivered"]],
+  ["status 503", problemAnswer(503, "log_unavailable"), ["not_delivered"]],
+  ["status 500", problemAnswer(500, "internal_error"), ["not_delivered"]],
+  ["status 408", problemAnswer(408, "request_timeout"), ["not_delivered"]],
+  ["status 425", { ...HTML, status: 425 }, ["not_delivered"]],
+  ["status 429", { ...HTML, status: 429 }, ["not_delivered"]],
+  ["status 502", { ...HTML, status: 502 }, ["not_delivered"]],
+  ["an endless answer", { status: 202, body: "x".repeat(ANSWER_BYTES_MAX + 1) }, ["not_delivered"]],
+  ["a key that is refused", problemAnswer(401, "invalid_api_key"), ["refused"]],
+  ["a key without the scope", problemAnswer(403, "insufficient_scope"), ["refused"]],
+  ["an address that is none of ours", { ...HTML, status: 404 }, ["refused"]],
+  ["a proxy that wants a password", { ...HTML, status: 407 }, ["refused", "not_delivered"]],
+] as const)
+  test(`events wait and are sent again after ${what}`, () =>
+    serving(
       () => reply,
-      async (service) => {
-        const { problems, callbacks } = told();
-        const client = memory(service, callbacks);
-        client.capture(event({ event_id: "evt_1" }));
-        await until("it was asked", () => client.stats.failure !== undefined);
+      {},
+      async ({ service, client, problems, rejected }) => {
+        captureAll(client, ["evt_1"]);
+        await wasTried(client);
         assert.equal(client.stats.pending.events, 1);
-        assert.deepEqual(
-          problems.map(({ kind }) => kind),
-          ["not_delivered"],
-        );
+        assert.equal(problems.length, 1);
+        assert.ok(kinds.some((kind) => kind === problems[0]?.kind));
         service.script = takeAll;
         assert.equal((await client.close()).kind, "flushed");
+        assert.deepEqual([client.stats.delivered, rejected], [1, []]);
       },
     ));
-}
 
 test("the reason for a failed connection is reported even in a test runner, where fetch throws errors of another realm", async (context) => {
   const thrown = `new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") })`;
   const { mock } = context.mock.method(globalThis, "fetch", () => Promise.reject(runInNewContext(thrown)));
-  const { callbacks } = told();
-  const client = createClient({ url: NOWHERE, apiKey: "ptk_1", outbox: { memory: true }, ...callbacks });
+  const options = { url: NOWHERE, apiKey: "ptk_1", onDropped: () => {}, onProblem: () => {} };
+  const client = createClient({ ...options, outbox: { memory: true } });
   client.capture(event());
   void client.flush();
-  await until("it was tried", () => client.stats.failure !== undefined);
+  await wasTried(client);
   // Deno keeps the replacement for the tests that follow.
   mock.restore();
   assert.equal(client.stats.failure, "fetch failed: connect ECONNREFUSED");
@@ -205,11 +217,11 @@ test("the reason for a failed connection is reported even in a test runner, wher
 });
 
 test("a request without an answer is given up after the set time, and sent again", () =>
-  withScriptedService(
+  serving(
     () => "hang",
-    async (service) => {
-      const client = memory(service, { requestTimeoutMs: 50, ...told().callbacks });
-      client.capture(event({ event_id: "evt_1" }));
+    { requestTimeoutMs: 50 },
+    async ({ service, client }) => {
+      captureAll(client, ["evt_1"]);
       await until("it was given up", () => client.stats.failure?.includes("No answer within 50 ms"));
       service.script = takeAll;
       await client.close();
@@ -218,12 +230,12 @@ test("a request without an answer is given up after the set time, and sent again
   ));
 
 test("the client waits for Retry-After, even in a flush", () =>
-  withScriptedService(
+  serving(
     () => problemAnswer(429, "rate_limited", { "retry-after": "1" }),
-    async (service) => {
-      const client = memory(service, told().callbacks);
-      client.capture(event({ event_id: "evt_1" }));
-      await until("it was asked", () => client.stats.failure !== undefined);
+    {},
+    async ({ service, client }) => {
+      captureAll(client, ["evt_1"]);
+      await wasTried(client);
       service.script = takeAll;
       await client.close();
       const [first, second] = service.asked;
@@ -231,247 +243,92 @@ test("the client waits for Retry-After, even in a flush", () =>
     },
   ));
 
-test("an endless answer is given up, and loses no event", () =>
-  withScriptedService(
-    () => ({ status: 202, body: "x".repeat(ANSWER_BYTES_MAX + 1) }),
-    async (service) => {
-      const { problems, callbacks } = told();
-      const client = memory(service, callbacks);
-      client.capture(event({ event_id: "evt_1" }));
-      await until("it was asked", () => client.stats.failure !== undefined);
-      assert.match(problems[0]?.message ?? "", /more than 33554432 bytes/);
-      service.script = takeAll;
-      await client.close();
-      assert.equal(client.stats.delivered, 1);
-    },
-  ));
-
-for (const [what, refusal] of [
-  ["a key that is refused", problemAnswer(401, "invalid_api_key")],
-  ["a key without the scope", problemAnswer(403, "insufficient_scope")],
-  ["an address that is none of ours", { status: 404, body: "<html>" }],
-  ["a proxy that wants a password", { status: 407, body: "<html>" }],
-] as const) {
-  test(`${what} loses no event: events wait until it is corrected`, () =>
-    withScriptedService(
-      () => refusal,
-      async (service) => {
-        const { problems, rejected, callbacks } = told();
-        const client = memory(service, callbacks);
-        client.capture(event({ event_id: "evt_1" }));
-        await until("it was asked", () => client.stats.failure !== undefined);
-        assert.equal(problems.length, 1);
-        // Node's fetch hides a 407: it is as if there had been no answer (Fetch Standard §4.6, on status 407).
-        const kinds = refusal.status === 407 ? ["refused", "not_delivered"] : ["refused"];
-        assert.ok(kinds.includes(problems[0]?.kind ?? ""));
-        service.script = takeAll;
-        await client.close();
-        assert.deepEqual([client.stats.delivered, rejected.length], [1, 0]);
-      },
-    ));
-}
-
-const POISON = "evt_poison";
-const holdsPoison = (events: readonly Readonly<Record<string, unknown>>[]): boolean =>
-  events.some(({ event_id }) => event_id === POISON);
+const POISON = "evt_7";
+const poisoned =
+  (reply: ReturnType<typeof problemAnswer>): Script =>
+  ({ events }) =>
+    events.some(({ event_id }) => event_id === POISON) ? reply : batchAnswer(events.length);
 
 for (const [what, refusal] of [
   ["a batch that is refused for one event", problemAnswer(400, "invalid_request")],
   ["a proxy that finds a body too large", { status: 413, body: "<html>" }],
-] as const) {
+] as const)
   test(`${what} loses only that event, and delays none behind it`, () =>
-    withScriptedService(
-      ({ events }) => (holdsPoison(events) ? refusal : batchAnswer(events.length)),
-      async (service) => {
-        const { rejected, callbacks } = told();
-        const client = memory(service, callbacks);
-        for (let n = 0; n < 40; n++) client.capture(event({ event_id: n === 7 ? POISON : `evt_${n}` }));
-        assert.equal((await client.close()).kind, "flushed");
-        assert.deepEqual(
-          rejected.map(({ eventId }) => eventId),
-          [POISON],
-        );
-        assert.equal(client.stats.delivered, 39);
-      },
-    ));
-}
+    serving(poisoned(refusal), {}, async ({ client, rejected }) => {
+      captureAll(client, ids(40));
+      assert.equal((await client.close()).kind, "flushed");
+      assert.deepEqual([eventIdsOf(rejected), client.stats.delivered], [[POISON], 39]);
+    }));
 
-test("an event for which the service always fails delays the others only for a while", () =>
-  withScriptedService(
-    ({ events }) => (holdsPoison(events) ? problemAnswer(500, "internal_error") : batchAnswer(events.length)),
-    async (service) => {
-      const client = memory(service, { ...told().callbacks, batch: { ...BATCH, events: 6 } });
-      for (let n = 0; n < 6; n++) client.capture(event({ event_id: n === 0 ? POISON : `evt_${n}` }));
-      await until("the others are stored", () => client.stats.delivered === 5);
-      assert.equal(client.stats.pending.events, 1);
+for (const [what, refusal] of [
+  ["for which the service always fails", problemAnswer(500, "internal_error")],
+  ["that a proxy refuses with its own answer", { status: 403, body: "<html>" }],
+] as const)
+  test(`an event ${what} neither delays the others nor is lost`, () =>
+    serving(poisoned(refusal), { batch: { ...BATCH, events: 10 } }, async ({ service, client, rejected }) => {
+      captureAll(client, ids(10));
+      await until("the others are stored", async () => {
+        await client.flush({ timeoutMs: 1 });
+        return client.stats.delivered === 9;
+      });
+      assert.deepEqual([rejected.length, client.stats.pending.events], [0, 1]);
       service.script = takeAll;
       assert.equal((await client.close()).kind, "flushed");
-      assert.equal(client.stats.delivered, 6);
-    },
-  ));
+      assert.equal(client.stats.delivered, 10);
+    }));
 
-test("while the service is away requests become neither smaller nor reordered, however often they were tried", () => {
-  let isAway = true;
-  const script = ({ events }: Asked) =>
-    isAway ? { status: 502, body: "<html>" } : batchAnswer(events.length);
-  return withScriptedService(script, async (service) => {
-    const client = memory(service, told().callbacks);
-    const ids = Array.from({ length: 10 }, (_, n) => `evt_${n}`);
-    for (const event_id of ids) client.capture(event({ event_id }));
-    await until("it was tried often", async () => {
-      await client.flush({ timeoutMs: 1 });
-      return service.asked.length >= 15;
-    });
-    isAway = false;
-    assert.equal((await client.close()).kind, "flushed");
-    assert.ok(service.asked.every(({ events }) => events.length === ids.length));
-    assert.deepEqual(service.eventIds.slice(-ids.length), ids);
-  });
-});
+for (const [what, status] of [
+  ["the service is away, requests become neither smaller nor reordered", 502],
+  ["a proxy refuses all requests with its own answer, no event is lost", 400],
+] as const)
+  test(`while ${what}, however often they were tried`, () =>
+    serving(
+      () => ({ status, body: "<html>" }),
+      {},
+      async ({ service, client, rejected }) => {
+        captureAll(client, ids(6));
+        await until("it was tried often", async () => {
+          await client.flush({ timeoutMs: 1 });
+          return service.asked.length >= 20;
+        });
+        if (status === 502) assert.ok(service.asked.every(({ events }) => events.length === 6));
+        service.script = takeAll;
+        assert.deepEqual([await client.close(), client.stats.delivered], [{ kind: "flushed" }, 6]);
+        assert.deepEqual(rejected, []);
+        if (status === 502) assert.deepEqual(service.eventIds.slice(-6), ids(6));
+      },
+    ));
 
 test("a batch that is too large for a slow connection becomes smaller until it succeeds", () =>
-  withScriptedService(
+  serving(
     ({ events }) => (events.length > 2 ? "hang" : batchAnswer(events.length)),
-    async (service) => {
-      const client = memory(service, { requestTimeoutMs: 500, ...told().callbacks });
-      for (let n = 0; n < 10; n++) client.capture(event({ event_id: `evt_${n}` }));
+    { requestTimeoutMs: 500 },
+    async ({ service, client }) => {
+      captureAll(client, ids(10));
       await until("all are stored", async () => {
         await client.flush({ timeoutMs: 200 });
         return client.stats.delivered === 10;
       });
       const taken = service.asked.filter(({ events }) => events.length <= 2);
       // On a busy machine an answer may also come too late, and its events are sent again.
-      const ids = new Set(taken.flatMap(({ events }) => events.map(({ event_id }) => event_id)));
-      assert.deepEqual(
-        [...ids],
-        Array.from({ length: 10 }, (_, n) => `evt_${n}`),
-      );
-      await client.close();
-    },
-  ));
-
-test("send() waits no longer than its timeout, even if a request may take longer", () =>
-  withScriptedService(
-    () => "hang",
-    async (service) => {
-      const client = memory(service, { requestTimeoutMs: 60_000, ...told().callbacks });
-      const sent = await client.send(event(), { timeoutMs: 50 });
-      assert.ok(
-        sent.kind === "unknown" && /No answer within \d{1,2} ms/.test(sent.reason),
-        JSON.stringify(sent),
-      );
-      await client.close();
-    },
-  ));
-
-test("send() does not report an event as rejected if a proxy refuses it: an earlier attempt may have arrived", () =>
-  withScriptedService(
-    () => "cut",
-    async (service) => {
-      const client = memory(service, told().callbacks);
-      const sending = client.send(event());
-      await until("it was asked", () => service.asked.length > 0);
-      service.script = () => ({ status: 403, body: "<html>" });
-      assert.equal((await sending).kind, "unknown");
-      service.script = () => ({ status: 413, body: "<html>" });
-      assert.equal((await client.send(event())).kind, "rejected");
-      await client.close();
-    },
-  ));
-
-test("send() reports as stored only the event that its receipt names, whatever the case of its UUID", () => {
-  const receipt = { sequence: 7, received_at: "2026-11-20T10:00:00.512Z", duplicate: false, leaf_hash: "" };
-  const eventId = "01a21696-af8c-7804-b98a-6e6c0f7af0a9";
-  let ofEvent = "evt_2";
-  const script = () => ({ status: 202, body: JSON.stringify({ data: { ...receipt, event_id: ofEvent } }) });
-  return withScriptedService(script, async (service) => {
-    const client = memory(service, told().callbacks);
-    const sent = await client.send(event({ event_id: eventId }));
-    assert.ok(sent.kind === "unknown" && sent.reason.includes("evt_2"), JSON.stringify(sent));
-    ofEvent = eventId.toUpperCase();
-    assert.equal((await sent.again()).kind, "stored");
-    await client.close();
-  });
-});
-
-test("send() ends even if its timeout is not a number, such as a missing setting", async () => {
-  const client = createClient({ url: NOWHERE, apiKey: "k", outbox: { memory: true } });
-  const sent = await client.send(event(), { timeoutMs: Number(undefined) });
-  assert.equal(sent.kind, "unknown");
-  await client.close();
-});
-
-test("a proxy that refuses one event with its own answer neither delays the other events nor loses that one", () =>
-  withScriptedService(
-    ({ events }) => (holdsPoison(events) ? { status: 403, body: "<html>" } : batchAnswer(events.length)),
-    async (service) => {
-      const { rejected, callbacks } = told();
-      const client = memory(service, callbacks);
-      for (let n = 0; n < 6; n++) client.capture(event({ event_id: n === 0 ? POISON : `evt_${n}` }));
-      await until("the others are stored", async () => {
-        await client.flush({ timeoutMs: 1 });
-        return client.stats.delivered === 5;
-      });
-      assert.deepEqual([rejected.length, client.stats.pending.events], [0, 1]);
-      await client.close({ timeoutMs: 1 });
-    },
-  ));
-
-test("a proxy that refuses all requests with its own answer loses no event: they go as soon as it allows them", () =>
-  withScriptedService(
-    () => ({ status: 400, body: "<html>" }),
-    async (service) => {
-      const { rejected, callbacks } = told();
-      const client = memory(service, callbacks);
-      for (let n = 0; n < 6; n++) client.capture(event({ event_id: `evt_${n}` }));
-      await until("it was tried often", async () => {
-        await client.flush({ timeoutMs: 1 });
-        return service.asked.length >= 20;
-      });
-      service.script = takeAll;
-      assert.deepEqual(
-        [await client.close(), client.stats.delivered, rejected],
-        [{ kind: "flushed" }, 6, []],
-      );
+      const stored = new Set(taken.flatMap(({ events }) => events.map(({ event_id }) => event_id)));
+      assert.deepEqual([...stored], ids(10));
     },
   ));
 
 test("a redirect is not followed, so that the key is not sent elsewhere", () =>
-  withScriptedService(
+  serving(
     () => ({ status: 302, headers: { location: `${NOWHERE}/elsewhere` }, body: "" }),
-    async (service) => {
-      const client = memory(service, told().callbacks);
+    {},
+    async ({ client }) => {
       client.capture(event());
       await until("it was refused", () => client.stats.failure?.includes("302"));
       assert.equal(client.stats.pending.events, 1);
-      await client.close({ timeoutMs: 1 });
-    },
-  ));
-
-test("events in memory that are not delivered when the client closes are dropped, counted and reported, each one", () =>
-  withScriptedService(
-    () => problemAnswer(503, "log_unavailable"),
-    async (service) => {
-      const { dropped, callbacks } = told();
-      const client = memory(service, callbacks);
-      for (const event_id of ["evt_1", "evt_2"]) client.capture(event({ event_id }));
-      await until("it was asked", () => client.stats.failure !== undefined);
-      const closed = await client.close({ timeoutMs: 1 });
-      assert.ok(closed.kind === "pending" && closed.events === 0);
-      assert.deepEqual(
-        dropped.map(({ reason, eventId }) => [reason, eventId]),
-        [
-          ["closed", "evt_1"],
-          ["closed", "evt_2"],
-        ],
-      );
-      assert.deepEqual([client.stats.dropped, client.stats.pending.events], [{ closed: 2 }, 0]);
     },
   ));
 
 test("a compressible batch is compressed, and reads back as it was captured", () =>
-  withScriptedService(takeAll, async (service) => {
-    const client = memory(service);
+  serving(takeAll, {}, async ({ service, client }) => {
     const text = "가나다 \u0000 \ud800 😀 ".repeat(200);
     client.capture(event({ metadata: { text } }));
     await client.close();
@@ -482,41 +339,40 @@ test("a compressible batch is compressed, and reads back as it was captured", ()
   }));
 
 test("a batch is sent when it has the set number of events or bytes, before its time is over", () =>
-  withScriptedService(takeAll, async (service) => {
-    const client = memory(service, { batch: { events: 3, bytes: 8_000_000, intervalMs: 60_000 } });
-    for (let n = 0; n < 3; n++) client.capture(event({ event_id: `evt_${n}` }));
-    await until("three were stored", () => client.stats.delivered === 3);
-    const large = memory(service, { batch: { events: 1000, bytes: 10_000, intervalMs: 60_000 } });
-    for (let n = 0; n < 3; n++) large.capture(event({ metadata: { text: "x".repeat(4000) } }));
-    await until("the large ones were stored", () => large.stats.delivered === 3);
-    assert.ok(service.asked.every(({ text }) => text.length <= 10_000 + 20));
-    await client.close();
-    await large.close();
-  }));
+  serving(
+    takeAll,
+    { batch: { events: 3, bytes: 8_000_000, intervalMs: 60_000 } },
+    async ({ service, client, open }) => {
+      captureAll(client, ids(3));
+      await until("three were stored", () => client.stats.delivered === 3);
+      const large = open({ batch: { events: 1000, bytes: 10_000, intervalMs: 60_000 } });
+      for (let n = 0; n < 3; n++) large.capture(event({ metadata: { text: "x".repeat(4000) } }));
+      await until("the large ones were stored", () => large.stats.delivered === 3);
+      assert.ok(service.asked.every(({ text }) => text.length <= 10_000 + 20));
+      await large.close();
+    },
+  ));
 
 test("an event is sent after its interval, even if the previous request still waits for an answer", () => {
   const slow = async ({ events }: Asked) => {
     await delay(10 * BATCH.intervalMs);
     return batchAnswer(events.length);
   };
-  return withScriptedService(slow, async (service) => {
-    const client = memory(service);
-    client.capture(event({ event_id: "evt_1" }));
+  return serving(slow, {}, async ({ service, client }) => {
+    captureAll(client, ["evt_1"]);
     await until("it was asked", () => service.asked.length > 0);
-    client.capture(event({ event_id: "evt_2" }));
+    captureAll(client, ["evt_2"]);
     await until("both were stored", () => client.stats.delivered === 2);
-    client.capture(event({ event_id: "evt_3" }));
+    captureAll(client, ["evt_3"]);
     await until("the third was stored", () => client.stats.delivered === 3);
-    await client.close();
   });
 });
 
 test("a full outbox keeps its events, and reports every event that it does not take", () =>
-  withScriptedService(
-    () => problemAnswer(503, "overloaded"),
-    async (service) => {
-      const { dropped, problems, callbacks } = told();
-      const client = memory(service, { outbox: { memory: true, bytesMax: 600_000 }, ...callbacks });
+  serving(
+    AWAY,
+    { outbox: { memory: true, bytesMax: 600_000 } },
+    async ({ service, client, dropped, problems }) => {
       const text = "x".repeat(100_000);
       const captured = Array.from({ length: 8 }, () => client.capture(event({ metadata: { text } })));
       assert.deepEqual(
@@ -545,110 +401,124 @@ const numberOf = ({ metadata }: Readonly<Record<string, unknown>>): unknown =>
     : undefined;
 
 test("an event captured after close is refused with the reason", () =>
-  withScriptedService(takeAll, async (service) => {
-    const { dropped, callbacks } = told();
-    const client = memory(service, callbacks);
+  serving(takeAll, {}, async ({ client, dropped }) => {
     await client.close();
-    assert.deepEqual(client.capture(event()), {
-      kind: "dropped",
-      reason: "closed",
-      message: "The client is closed.",
-    });
-    assert.equal(dropped.length, 1);
-    assert.equal((await client.flush()).kind, "flushed");
+    const refused = { kind: "dropped", reason: "closed", message: "The client is closed." };
+    assert.deepEqual([client.capture(event()), dropped.length], [refused, 1]);
+    await flushed(client);
     assert.equal((await client.send(event())).kind, "unknown");
   }));
 
-test("an event captured while a client closes is kept in its folder, and the next client delivers it", () =>
+test("events that wait when a client closes stay in its folder, also those captured meanwhile, and the next client delivers them", () =>
   withFolder((directory) =>
-    withScriptedService(
-      () => problemAnswer(503, "log_unavailable"),
-      async (service) => {
-        const { dropped, callbacks } = told();
-        const client = memory(service, { outbox: { directory }, ...callbacks });
-        client.capture(event({ event_id: "evt_1" }));
-        const closing = client.close({ timeoutMs: 50 });
-        const during = client.capture(event({ event_id: "evt_2" }));
-        assert.deepEqual([during, dropped], [{ kind: "kept", eventId: "evt_2" }, []]);
-        const closed = await closing;
-        assert.ok(closed.kind === "pending" && closed.events === 2);
-        assert.equal(client.capture(event()).kind, "dropped");
-        service.script = takeAll;
-        const next = memory(service, { outbox: { directory }, ...callbacks });
-        await until("both are delivered", () => next.stats.delivered === 2);
-        assert.deepEqual(service.eventIds.slice(-2), ["evt_1", "evt_2"]);
-        await next.close();
-      },
-    ),
+    serving(AWAY, { outbox: { directory } }, async ({ service, client, open, dropped }) => {
+      captureAll(client, ["evt_1"]);
+      const closing = client.close({ timeoutMs: 50 });
+      const during = client.capture(event({ event_id: "evt_2" }));
+      assert.deepEqual([during, dropped], [{ kind: "kept", eventId: "evt_2" }, []]);
+      const closed = await closing;
+      assert.ok(closed.kind === "pending" && closed.events === 2);
+      service.script = takeAll;
+      const next = open();
+      await until("both are delivered", () => next.stats.delivered === 2);
+      assert.deepEqual(service.eventIds.slice(-2), ["evt_1", "evt_2"]);
+      await next.close();
+    }),
   ));
 
-test("an event captured while a client closes that stays in memory is dropped, counted and reported", () =>
-  withScriptedService(
-    () => "hang",
-    async (service) => {
-      const { dropped, callbacks } = told();
-      const client = memory(service, callbacks);
-      client.capture(event({ event_id: "evt_1" }));
-      const closing = client.close({ timeoutMs: 50 });
-      client.capture(event({ event_id: "evt_2" }));
-      await closing;
-      assert.deepEqual(
-        dropped.map(({ reason, eventId }) => [reason, eventId]),
-        [
-          ["closed", "evt_1"],
-          ["closed", "evt_2"],
-        ],
-      );
-      assert.deepEqual(client.stats.dropped, { closed: 2 });
-    },
-  ));
+test("events in memory that wait when the client closes are dropped, counted and reported, each one, also those captured meanwhile", () =>
+  serving(AWAY, {}, async ({ client, dropped }) => {
+    captureAll(client, ["evt_1"]);
+    await wasTried(client);
+    const closing = client.close({ timeoutMs: 50 });
+    captureAll(client, ["evt_2"]);
+    const closed = await closing;
+    assert.ok(closed.kind === "pending" && closed.events === 0);
+    assert.deepEqual(eventIdsOf(dropped), ["evt_1", "evt_2"]);
+    assert.deepEqual([client.stats.dropped, client.stats.pending.events], [{ closed: 2 }, 0]);
+  }));
 
 test("a flush ends when its time is over, with the number of pending events and the reason", () =>
-  withScriptedService(
-    () => problemAnswer(503, "log_unavailable"),
-    async (service) => {
-      const client = memory(service, told().callbacks);
-      client.capture(event());
-      await until("it was asked", () => client.stats.failure !== undefined);
-      const flushed = await client.flush({ timeoutMs: 10 });
-      assert.ok(
-        flushed.kind === "pending" && flushed.events === 1 && flushed.reason?.includes("log_unavailable"),
-      );
-      await client.close({ timeoutMs: 1 });
-    },
-  ));
+  serving(AWAY, {}, async ({ client }) => {
+    client.capture(event());
+    await wasTried(client);
+    const pending = await client.flush({ timeoutMs: 10 });
+    assert.ok(pending.kind === "pending" && pending.events === 1);
+    assert.ok(pending.reason?.includes("log_unavailable"));
+  }));
 
-test("an error thrown by a callback reaches no caller", () =>
-  withScriptedService(
+test("an error thrown by a callback reaches no caller", () => {
+  const fail = () => {
+    throw new Error("of the program");
+  };
+  return serving(
     ({ events }) => batchAnswer(events.length, [{ index: 0, code: "invalid_event" }]),
-    async (service) => {
-      const fail = () => {
-        throw new Error("of the program");
-      };
-      const client = memory(service, { onDropped: fail, onRejected: fail, onProblem: fail });
+    { onDropped: fail, onRejected: fail, onProblem: fail },
+    async ({ client }) => {
       client.capture(event());
       client.capture(event({ metadata: { amount: Number.NaN } }));
       assert.equal((await client.close()).kind, "flushed");
       assert.equal(client.stats.rejected, 1);
     },
+  );
+});
+
+test("send() waits no longer than its timeout, even if a request may take longer", () =>
+  serving(
+    () => "hang",
+    { requestTimeoutMs: 60_000 },
+    async ({ client }) => {
+      const sent = await client.send(event(), { timeoutMs: 50 });
+      assert.ok(sent.kind === "unknown" && /No answer within \d{1,2} ms/.test(sent.reason));
+      // Also if it is not a number, such as a missing setting.
+      assert.equal((await client.send(event(), { timeoutMs: Number(undefined) })).kind, "unknown");
+    },
   ));
 
+test("send() does not report an event as rejected if a proxy refuses it: an earlier attempt may have arrived", () =>
+  serving(
+    () => "cut",
+    {},
+    async ({ service, client }) => {
+      const sending = client.send(event());
+      await until("it was asked", () => service.asked.length > 0);
+      service.script = () => ({ status: 403, body: "<html>" });
+      assert.equal((await sending).kind, "unknown");
+      service.script = () => ({ status: 413, body: "<html>" });
+      assert.equal((await client.send(event())).kind, "rejected");
+    },
+  ));
+
+const RECEIPT = {
+  event_id: "evt_1",
+  sequence: 7,
+  received_at: "2026-11-20T10:00:00.512Z",
+  duplicate: false,
+  leaf_hash: "bGVhZg==",
+};
+const stored =
+  (eventId: string): Script =>
+  () => ({ status: 202, body: JSON.stringify({ data: { ...RECEIPT, event_id: eventId } }) });
+
+test("send() reports as stored only the event that its receipt names, whatever the case of its UUID", () => {
+  const eventId = "01a21696-af8c-7804-b98a-6e6c0f7af0a9";
+  return serving(stored("evt_2"), {}, async ({ service, client }) => {
+    const sent = await client.send(event({ event_id: eventId }));
+    assert.ok(sent.kind === "unknown" && sent.reason.includes("evt_2"), JSON.stringify(sent));
+    service.script = stored(eventId.toUpperCase());
+    assert.equal((await sent.again()).kind, "stored");
+  });
+});
+
 test("send returns the receipt, and retries under the same idempotency key", () =>
-  withScriptedService(
+  serving(
     () => problemAnswer(503, "log_unavailable", { "retry-after": "0" }),
-    async (service) => {
-      const client = memory(service);
+    {},
+    async ({ service, client }) => {
       const sending = client.send(event({ event_id: "evt_1" }));
       await until("it was asked", () => service.asked.length > 0);
-      const receipt = {
-        event_id: "evt_1",
-        sequence: 7,
-        received_at: "2026-11-20T10:00:00.512Z",
-        duplicate: false,
-        leaf_hash: "bGVhZg==",
-      };
-      service.script = () => ({ status: 202, body: JSON.stringify({ data: receipt }) });
-      assert.deepEqual(await sending, { kind: "stored", receipt });
+      service.script = stored("evt_1");
+      assert.deepEqual(await sending, { kind: "stored", receipt: RECEIPT });
       const keys = new Set(service.asked.map(({ headers }) => headers["idempotency-key"]));
       assert.equal(keys.size, 1);
       assert.match(
@@ -659,7 +529,14 @@ test("send returns the receipt, and retries under the same idempotency key", () 
       service.script = () => problemAnswer(400, "invalid_request");
       const refused = await client.send(event());
       assert.ok(refused.kind === "rejected" && refused.rejection.code === "invalid_request");
-      const before = service.asked.length;
+    },
+  ));
+
+test("again() sends the same, and says so when the broker may have forgotten the first attempt", () =>
+  serving(
+    () => "cut",
+    {},
+    async ({ service, client }) => {
       const { now } = performance;
       // This ends its time. Each later attempt has as much time, so that a busy machine answers in time.
       service.script = () => {
@@ -670,11 +547,7 @@ test("send returns the receipt, and retries under the same idempotency key", () 
         performance.now = now;
       });
       assert.ok(unknown.kind === "unknown");
-      service.script = () => ({
-        status: 202,
-        body: JSON.stringify({ data: { ...receipt, event_id: "evt_2" } }),
-      });
-      // By then the broker may have forgotten the first attempt.
+      service.script = stored("evt_2");
       performance.now = () => now.call(performance) + RESENT_AFTER_MS;
       const again = await unknown.again().finally(() => {
         performance.now = now;
@@ -690,14 +563,7 @@ test("send returns the receipt, and retries under the same idempotency key", () 
         Date.now = wall;
       });
       assert.equal(resent(), 2);
-      const asked = service.asked.slice(before);
-      assert.deepEqual(
-        [
-          new Set(asked.map(({ text }) => text)).size,
-          new Set(asked.map(({ headers }) => headers["idempotency-key"])).size,
-        ],
-        [1, 1],
-      );
-      await client.close();
+      assert.equal(new Set(service.asked.map(({ text }) => text)).size, 1);
+      assert.equal(new Set(service.asked.map(({ headers }) => headers["idempotency-key"])).size, 1);
     },
   ));

@@ -1,8 +1,7 @@
 /**
- * The trace and span of the running code, if the program uses OpenTelemetry. The OpenTelemetry API keeps its registrations under one global symbol
- * per major version, so that several copies of the package agree (opentelemetry-js, api/src/internal/global-utils.ts). The span stands under a
- * registered symbol in the context (trace/context-utils.ts). Reading these two symbols needs no dependency, and finds nothing if OpenTelemetry is not
- * in use.
+ * The trace and span of the running code, and of a request. The OpenTelemetry API keeps its registrations under one global symbol per major version
+ * (opentelemetry-js, api/src/internal/global-utils.ts) and the span under a registered symbol in the context (trace/context-utils.ts), so reading them
+ * needs no dependency.
  */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
@@ -30,4 +29,14 @@ export const activeSpan = (): SpanIds | undefined => {
   const [traceId, spanId] = [member(ids, "traceId"), member(ids, "spanId")];
   if (typeof traceId !== "string" || typeof spanId !== "string" || NO_TRACE.test(traceId)) return undefined;
   return { traceId, spanId };
+};
+
+/** `traceparent` of W3C Trace Context (§3.2): version, trace, parent, flags; a later version may add more (§3.2.4). */
+const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.*)?$/;
+
+/** Undefined if there is none or an invalid one: such a header counts as absent (§3.2.2). */
+export const readTraceparent = (header: string | null): SpanIds | undefined => {
+  const [, version, traceId, spanId, more] = TRACEPARENT.exec(header ?? "") ?? [];
+  if (traceId === undefined || spanId === undefined) return undefined;
+  return version === "00" && more !== undefined ? undefined : { traceId, spanId };
 };
