@@ -16,7 +16,7 @@ import { EVENT_TYPES } from "../src/event/event-types.ts";
 import { METADATA_KEYS } from "../src/event/metadata-keys.ts";
 import { WARNING_CODES } from "../src/event/warnings.ts";
 import { ADVERSE_OUTCOMES } from "../src/law/obligations/clocks.ts";
-import { DEADLINE_IDS } from "../src/law/obligations/deadlines.ts";
+import { DEADLINE_IDS } from "../src/law/obligations/deadline-table.ts";
 import { INCIDENT_DEADLINES } from "../src/law/obligations/incident-class.ts";
 import * as limits from "../src/limits.ts";
 import {

@@ -4,7 +4,7 @@ import { TRIGGERS } from "../docs/generator/rule-triggers.ts";
 import { caseOf } from "../src/law/cases/case.ts";
 import type { Fact } from "../src/law/cases/fact.ts";
 import { obligationsOf } from "../src/law/obligations/clocks.ts";
-import { DEADLINE_IDS, DEADLINES, type DeadlineId } from "../src/law/obligations/deadlines.ts";
+import { DEADLINE_IDS, DEADLINES, type DeadlineId } from "../src/law/obligations/deadline-table.ts";
 import { STANDARD_RULES } from "../src/law/obligations/overrides.ts";
 import { fact, type Metadata } from "./support/facts.ts";
 

@@ -1,7 +1,7 @@
 /** What README says of an event, generated like the reference: its fields, all types, and the legal bases that start obligations. */
 import type { TSchema } from "@sinclair/typebox";
 import { EVENT_TYPES, EVENT_TYPES_BY_GROUP } from "../../src/event/event-types.ts";
-import { DEADLINES } from "../../src/law/obligations/deadlines.ts";
+import { DEADLINES } from "../../src/law/obligations/deadline-table.ts";
 import { eventSchema, requiredFields } from "./event-pages.ts";
 import { code, codes, prose, table } from "./markdown.ts";
 

@@ -1,5 +1,5 @@
 /** The events that start and meet each rule. src/law/obligations decides it; test/rule-triggers.test.ts holds this table against that. */
-import type { DeadlineId } from "../../src/law/obligations/deadlines.ts";
+import type { DeadlineId } from "../../src/law/obligations/deadline-table.ts";
 
 /** One kind of event. */
 export interface Trigger {

@@ -159,7 +159,7 @@ const principalOf = (record: ApiKeyRecord, get: KeyStore["get"]): Principal => {
   };
 };
 
-/** For a request that names a key and proves otherwise that it may: what it shows is sealed (sealed.ts), and may not have the key's text. */
+/** For a request that names a key and proves otherwise that it may: what it shows is sealed (encrypted-text.ts), and may not have the key's text. */
 export const authenticateById = (
   keyId: string,
   keys: Pick<KeyStore, "get" | "admin">,

@@ -9,7 +9,7 @@ import type { Principal } from "./authenticate.ts";
 import { excessOver, grantedLimits } from "./grant.ts";
 import { BoundFilter, CreateKeyRequest, KeyName, type KeyView, viewOf } from "./key-record.ts";
 import { issue, type Keys, type KeysDependencies } from "./keys.ts";
-import { byPlace } from "./place.ts";
+import { byPlace } from "./list-order.ts";
 
 const { expires_at } = CreateKeyRequest.properties;
 

@@ -1,9 +1,9 @@
-/** A token for pages of a customer's own: for a short time, bound to the tenant of its key, a filter and the origins of the pages (sealed.ts). */
+/** A token for pages of a customer's own: for a short time, bound to the tenant of its key, a filter and the origins of the pages (encrypted-text.ts). */
 import type { RandomBytes } from "./api-key.ts";
 import { type Authentication, authenticateById } from "./authenticate.ts";
+import { hashIn, open, seal } from "./encrypted-text.ts";
 import type { BoundFilter } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
-import { hashIn, open, seal } from "./sealed.ts";
 
 export interface EmbedToken {
   /** The key that made it. */

@@ -26,7 +26,7 @@ import { excessOver, grantedLimits } from "./grant.ts";
 import { type ApiKeyRecord, isActive, KeyView, viewOf } from "./key-record.ts";
 import { checkCreateKeyRequest, checkRotateKeyRequest, type KeyProblem, seatOf } from "./key-request.ts";
 import type { FetchedKey, KeyStore } from "./key-store.ts";
-import { byPlace } from "./place.ts";
+import { byPlace } from "./list-order.ts";
 import type { Scope } from "./scopes.ts";
 import { SYSTEM_TENANT } from "./tenant.ts";
 

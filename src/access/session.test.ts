@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from "../limits.ts";
 import { hashSecret, makeApiKey } from "./api-key.ts";
+import { hashIn, seal } from "./encrypted-text.ts";
 import type { AdminKeyRecord, ApiKeyRecord } from "./key-record.ts";
-import { hashIn, seal } from "./sealed.ts";
 import { openSession, sealSession, startSession } from "./session.ts";
 
 const BEGAN = new Date("2026-11-20T10:00:00.000Z");

@@ -1,5 +1,5 @@
 /**
- * The session of a browser, sealed in a cookie (sealed.ts).
+ * The session of a browser, sealed in a cookie (encrypted-text.ts).
  *
  * Who signed in with an API key has it in the cookie: a stolen cookie does not show it, and who reads the stored hash still lacks what is
  * sealed. Who signed in with a provider has a seat whose key nobody knows. So the client secret goes into that cipher's key: who reads the
@@ -8,8 +8,8 @@
 import { Buffer } from "node:buffer";
 import { SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from "../limits.ts";
 import type { RandomBytes } from "./api-key.ts";
+import { hashIn, open, seal } from "./encrypted-text.ts";
 import type { KeyStore } from "./key-store.ts";
-import { hashIn, open, seal } from "./sealed.ts";
 
 export interface Session {
   /** `admin` for the admin key. */

@@ -4,8 +4,8 @@
  */
 import * as oidc from "openid-client";
 import type { RandomBytes } from "./api-key.ts";
+import { open, seal } from "./encrypted-text.ts";
 import { PROVIDER_ID } from "./key-record.ts";
-import { open, seal } from "./sealed.ts";
 
 export interface SignInSettings {
   readonly issuer: URL;

@@ -1,7 +1,7 @@
 /** Questions to the service. An answer is data, or the reason why there is none. */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { apiAddress, type Parameters } from "./place.ts";
+import { apiAddress, type Parameters } from "./address.ts";
 import { csrfToken, signedOut } from "./session.ts";
 
 export interface Failure {

@@ -1,7 +1,7 @@
 /** Making a bundle: it goes on while the reader looks at other screens. */
 import { signal } from "@preact/signals";
+import { apiAddress, type Parameters } from "./address.ts";
 import { type Failure, problemOf } from "./api.ts";
-import { apiAddress, type Parameters } from "./place.ts";
 import { signedOut } from "./session.ts";
 
 export type Download =

@@ -1,5 +1,5 @@
 /** The same question for a terminal: text for a POSIX shell (IEEE 1003.1, 2.2), in which no value can end the quotation. The key is a variable. */
-import type { Parameters } from "./place.ts";
+import type { Parameters } from "./address.ts";
 
 /** Between single quotation marks nothing is special but the mark itself (2.2.2). */
 const quoted = (text: string): string =>

@@ -2,12 +2,12 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
+import { followLinks, go, place, safeNext } from "./address.ts";
 import { OFFLINE } from "./api.ts";
 import { readLabels } from "./labels.ts";
 import { language } from "./language.ts";
 import { Failed, Loading, NotForThisSeat } from "./parts/page-states.tsx";
 import { Shell } from "./parts/shell.tsx";
-import { followLinks, go, place, safeNext } from "./place.ts";
 import type { Screen } from "./screen-names.ts";
 import { CoverageScreen } from "./screens/coverage.tsx";
 import { DecisionScreen } from "./screens/decision.tsx";

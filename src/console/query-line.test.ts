@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { joined, valuesIn } from "./comma-list.ts";
 import { chosen, completionsOf, parseLine, printLine, type Terms } from "./query-line.ts";
-import { joined, valuesIn } from "./several.ts";
 
 const HOSTILE = [
   "<script>alert(1)</script>",

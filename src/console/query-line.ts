@@ -2,7 +2,7 @@
  * The filters of events as one line of text: `asset_id:credit_model -event_type:decision.* from:2026-11-01 words`. Pure. The address holds the
  * same as parameters, with `not_` in front of what has a minus here.
  */
-import { joined, valuesIn } from "./several.ts";
+import { joined, valuesIn } from "./comma-list.ts";
 
 /** Parameters of the address. */
 export type Terms = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,8 @@
 /** What people record by hand: the types, their fields, and the event that becomes of them. */
+
+import { addressOf, type Parameters } from "./address.ts";
 import type { Obligation } from "./answers.ts";
 import type { LabelKind } from "./labels.ts";
-import { addressOf, type Parameters } from "./place.ts";
 import type { Word } from "./words.ts";
 
 export interface RecordField {

@@ -1,4 +1,4 @@
-/** The screens, by their path below the console's root. All are one level deep (place.ts). */
+/** The screens, by their path below the console's root. All are one level deep (address.ts). */
 export const SCREENS = [
   "",
   "sign-in",

@@ -1,6 +1,6 @@
 /** Who is signed in. The key itself stays in no storage of the browser: the service turns it into a cookie that scripts cannot read. */
 import { signal } from "@preact/signals";
-import { addressOf, apiAddress, go, place, safeNext } from "./place.ts";
+import { addressOf, apiAddress, go, place, safeNext } from "./address.ts";
 import { mayOpen, type Seat } from "./screen-access.ts";
 import type { Screen } from "./screen-names.ts";
 

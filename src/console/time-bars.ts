@@ -1,5 +1,5 @@
 /** Counts by hour or day as the bars of a histogram. Pure, but for the zone of the reader. */
-import { valuesIn } from "./several.ts";
+import { valuesIn } from "./comma-list.ts";
 
 /** A row of `GET /v1/activity`. */
 export interface Counted {

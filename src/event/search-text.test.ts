@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SEARCH_CHARACTERS_MAX, SEARCH_WORDS_MAX } from "../limits.ts";
-import { readSearchText } from "./search-text.ts";
+import { readSearchText } from "./search-query.ts";
 
 test.each([
   ["credit", ["credit"], []],

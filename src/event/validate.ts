@@ -9,7 +9,7 @@ import { type AuditEvent, auditEventSchema, type EventVocabulary, TagValue } fro
 import { isObject } from "./facts.ts";
 import { isLegalBasis, isWithinCharacters } from "./formats.ts";
 import { pointerToken, shortPointer } from "./json-pointer.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "./nearest-word.ts";
 import { createWarner, type Warning } from "./warnings.ts";
 
 export type ProblemCode =

@@ -15,7 +15,7 @@ import { instantMsOf, isLegalBasis, isSha256 } from "./formats.ts";
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "./json-pointer.ts";
 import { type Form, isName, NAME_EXPECTED, notUnderstood } from "./metadata-forms.ts";
 import { METADATA_NAMES } from "./metadata-keys.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "./nearest-word.ts";
 
 export const WARNING_CODES = [
   "unknown_field",

@@ -36,7 +36,7 @@ import { createRateCounter } from "../nats/rate-counter.ts";
 import { createLogReader } from "../nats/reader.ts";
 import { createSandboxAppender } from "../nats/sandbox-appender.ts";
 import { SEED_BYTES } from "../proof/signed-note.ts";
-import { createCollector } from "../runtime/collect.ts";
+import { createCollector } from "../runtime/collect-garbage.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import { countFromZero } from "../telemetry/metrics.ts";
 import { treeSource } from "../views/tree/queries.ts";

@@ -5,7 +5,7 @@ import type { Static } from "@sinclair/typebox";
 import { Errors } from "@sinclair/typebox/errors";
 import { EVENT_TYPES } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX } from "../event/formats.ts";
-import { nearest } from "../event/nearest.ts";
+import { nearest } from "../event/nearest-word.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { LEGAL_BASES } from "../views/coverage/legal-bases.ts";
 import { ENVIRONMENT_NAMES, Environment, HOST_EXPECTS, NATS_EXPECTS, ROLES } from "./settings.ts";

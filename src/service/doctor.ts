@@ -28,7 +28,7 @@ import { KEEP_THE_OLD_KEY, STRANGERS } from "./sealer.ts";
 import { ENVIRONMENT_NAMES } from "./settings.ts";
 import { BRING_BACK } from "./stream-keeper.ts";
 import { viewChecks } from "./view-checks.ts";
-import { closedToWriting, openToOthers } from "./view-place.ts";
+import { closedToWriting, openToOthers } from "./view-database.ts";
 
 const SEE_SETTINGS = "docs/reference/settings.md has all settings.";
 

@@ -11,7 +11,7 @@ import type { ViewStore } from "../views/store/view-store.ts";
 import { waitAtStart } from "./background.ts";
 import type { Config } from "./config.ts";
 import { loadRules } from "./obligation-rules.ts";
-import { connectViews, openToOthers, viewsRefused } from "./view-place.ts";
+import { connectViews, openToOthers, viewsRefused } from "./view-database.ts";
 
 interface OpenedViews {
   readonly views: ViewStore;

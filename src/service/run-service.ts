@@ -14,7 +14,7 @@ import { DataFolderRefusedError } from "./data-folder.ts";
 import { RulesRefusedError } from "./obligation-rules.ts";
 import { type Service, startService } from "./service.ts";
 import { version } from "./version.ts";
-import { ViewsRefusedError } from "./view-place.ts";
+import { ViewsRefusedError } from "./view-database.ts";
 
 const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
 

@@ -27,7 +27,7 @@ import { HEALTH_REASONS } from "./health-reasons.ts";
 import { openParts, type Parts } from "./parts.ts";
 import { startProjector } from "./projector.ts";
 import { type RunningSealer, startSealer } from "./sealer.ts";
-import { refuseClosedViews } from "./view-place.ts";
+import { refuseClosedViews } from "./view-database.ts";
 
 export interface Service extends AsyncDisposable {
   /** Where it listens; undefined if it does not listen. */

@@ -7,9 +7,9 @@ import { BrokerStartError } from "../nats/broker/supervise.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
 import { createLogReader } from "../nats/reader.ts";
 import { createLogger } from "../telemetry/logger.ts";
+import { replayLetter } from "../views/kit/dead-letter-replay.ts";
 import type { Projection } from "../views/kit/projection.ts";
 import { type Rebuilt, rebuildView } from "../views/kit/rebuild.ts";
-import { replayLetter } from "../views/kit/replay.ts";
 import { type Verified, verifyView } from "../views/kit/verify.ts";
 import { projectionsWith } from "../views/registry.ts";
 import { DatabaseError, isReadOnly, lacksRight } from "../views/store/postgres-errors.ts";
@@ -20,7 +20,7 @@ import { provideBroker } from "./broker-contact.ts";
 import type { Config } from "./config.ts";
 import { AS_ITS_USER, closedFolder, ownBrokerFiles } from "./data-folder.ts";
 import { loadRules, RulesRefusedError } from "./obligation-rules.ts";
-import { connectViews, MAKE_TABLES, REACH_DATABASE, ViewsRefusedError, viewsFile } from "./view-place.ts";
+import { connectViews, MAKE_TABLES, REACH_DATABASE, ViewsRefusedError, viewsFile } from "./view-database.ts";
 
 export interface ViewStatus {
   readonly name: string;

@@ -8,7 +8,7 @@ import { type Check, failed, ok, unchecked, warned } from "./check.ts";
 import type { Config } from "./config.ts";
 import { HEALTH_REASONS } from "./health-reasons.ts";
 import { adviceAbout, openViewStore, statusOf, type ViewStatus } from "./view-care.ts";
-import { viewsFile } from "./view-place.ts";
+import { viewsFile } from "./view-database.ts";
 import { beyondLog, OF_ONE_LOG } from "./view-standing.ts";
 
 const NAME = "views";

@@ -1,7 +1,7 @@
 /** The screens Events and Event as a person uses them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { valuesIn } from "../../src/console/several.ts";
+import { valuesIn } from "../../src/console/comma-list.ts";
 import { noBrowserReason } from "../support/browser.ts";
 import { runCli } from "../support/cli.ts";
 import { expectAccessible, openConsole, openScreen, settled, signIn } from "../support/console.ts";

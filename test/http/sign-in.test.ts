@@ -1,7 +1,7 @@
 /** Signing in with OpenID Connect against a real provider: who gets in, what is refused, and how it ends. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { seal } from "../../src/access/sealed.ts";
+import { seal } from "../../src/access/encrypted-text.ts";
 import { freePorts } from "../support/cluster.ts";
 import { checksOf } from "../support/diagnosis.ts";
 import { startTestService, type TestService } from "../support/service.ts";

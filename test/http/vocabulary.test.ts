@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SYSTEM_EVENTS } from "../../src/access/administration/system-events.ts";
 import { LABELS, type Label } from "../../src/api/vocabulary/labels.ts";
 import { EVENT_TYPES } from "../../src/event/event-types.ts";
-import { DEADLINE_IDS } from "../../src/law/obligations/deadlines.ts";
+import { DEADLINE_IDS } from "../../src/law/obligations/deadline-table.ts";
 import { DUTY_NAMES } from "../../src/law/obligations/duties.ts";
 import { INCIDENT_DEADLINES } from "../../src/law/obligations/incident-class.ts";
 import { LEGAL_BASES } from "../../src/views/coverage/legal-bases.ts";

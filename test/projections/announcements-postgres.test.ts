@@ -5,7 +5,7 @@ import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { type DutyMessage, notify } from "../../src/views/duty-notifications/notifier.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
 import { applyBatch, refusedLetter } from "../../src/views/kit/apply-batch.ts";
-import { replayLetter } from "../../src/views/kit/replay.ts";
+import { replayLetter } from "../../src/views/kit/dead-letter-replay.ts";
 import { createPostgresViews } from "../../src/views/store/postgres.ts";
 import { CASES } from "../suites/expiry.ts";
 import { silentLogger } from "../support/broker.ts";

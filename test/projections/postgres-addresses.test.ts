@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect, createServer } from "node:net";
 import { networkInterfaces } from "node:os";
-import { viewsRefused } from "../../src/service/view-place.ts";
+import { viewsRefused } from "../../src/service/view-database.ts";
 import { createPostgresViews } from "../../src/views/store/postgres.ts";
 import { createConnection } from "../../src/views/store/postgres-connection.ts";
 import { TEXT } from "../../src/views/store/tables.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import postgres from "postgres";
 import { VIEW_WRITER_SILENT_MS_MAX } from "../../src/limits.ts";
-import { viewsRefused } from "../../src/service/view-place.ts";
+import { viewsRefused } from "../../src/service/view-database.ts";
 import { createPostgresViews } from "../../src/views/store/postgres.ts";
 import { createConnection } from "../../src/views/store/postgres-connection.ts";
 import { type Row, type Table, TEXT } from "../../src/views/store/tables.ts";

@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { createDuties } from "../../src/api/evidence/duties.ts";
 import type { EvidenceFilter } from "../../src/api/evidence/evidence-filter.ts";
 import { selectRecords } from "../../src/api/evidence/selection.ts";
-import { DEADLINES_VERSION } from "../../src/law/obligations/deadlines.ts";
+import { DEADLINES_VERSION } from "../../src/law/obligations/deadline-table.ts";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX, EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";

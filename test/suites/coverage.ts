@@ -1,6 +1,6 @@
 /** What coverage says about single events. Each database runs it (test/projections/coverage.test.ts). */
 import { describe, expect, test } from "bun:test";
-import { DEADLINES } from "../../src/law/obligations/deadlines.ts";
+import { DEADLINES } from "../../src/law/obligations/deadline-table.ts";
 import type { CoverageEntry } from "../../src/views/coverage/entries.ts";
 import { LEGAL_BASES } from "../../src/views/coverage/legal-bases.ts";
 import { readCoverage } from "../../src/views/coverage/page.ts";

@@ -12,10 +12,10 @@ import { type DutyMessage, keepNotifying, notify } from "../../src/views/duty-no
 import { NOTIFIED, NOTIFIED_VIEW } from "../../src/views/duty-notifications/tables.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
 import { applyBatch, refusedLetter } from "../../src/views/kit/apply-batch.ts";
+import { replayLetter } from "../../src/views/kit/dead-letter-replay.ts";
 import { NOTIFIED_DUTIES } from "../../src/views/kit/limits.ts";
 import type { Projection } from "../../src/views/kit/projection.ts";
 import { rebuildView } from "../../src/views/kit/rebuild.ts";
-import { replayLetter } from "../../src/views/kit/replay.ts";
 import type { Row } from "../../src/views/store/tables.ts";
 import type { DeadLetter, ViewStore, Write } from "../../src/views/store/view-store.ts";
 import { createArrayLog } from "../projections/array-log.ts";

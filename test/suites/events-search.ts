@@ -1,7 +1,7 @@
 /** What a search over events finds. Each database runs it (test/projections/events-search.test.ts). */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readSearchText, type SearchWords } from "../../src/event/search-text.ts";
+import { readSearchText, type SearchWords } from "../../src/event/search-query.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
 import {
   type EventFilter,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eventFacts } from "../../src/event/facts.ts";
-import { readSearchText, type SearchWords } from "../../src/event/search-text.ts";
+import { readSearchText, type SearchWords } from "../../src/event/search-query.ts";
 import { eventWords } from "../../src/views/events/words.ts";
 import type { RecordParts } from "../projections/records.ts";
 import { base, eventsView, sequences, textOf } from "./events-search.ts";

@@ -1,7 +1,7 @@
 /** What the worker does that lets events expire. Each database runs it (test/projections/expiry.test.ts). */
 import { describe, expect, test } from "bun:test";
 import type { HoldRecord, PolicyRecord, RetentionPolicy } from "../../src/access/retention/records.ts";
-import { readSearchText } from "../../src/event/search-text.ts";
+import { readSearchText } from "../../src/event/search-query.ts";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { CASE_FACTS_MAX } from "../../src/limits.ts";
 import { type LogReader, LogUnavailableError } from "../../src/log/event-log.ts";

@@ -5,7 +5,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { exampleOf } from "../../src/api/http/example.ts";
 import { obligationSchema } from "../../src/api/routes/obligations.ts";
 import { LISTS } from "../../src/api/routes/registers.ts";
-import { DEADLINES_VERSION } from "../../src/law/obligations/deadlines.ts";
+import { DEADLINES_VERSION } from "../../src/law/obligations/deadline-table.ts";
 import { entryMembers } from "../../src/views/kit/list.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import { asTheyArrive } from "../support/histories/chance.ts";

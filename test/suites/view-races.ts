@@ -1,8 +1,8 @@
 /** What happens to views at the same moment: replays, rebuilds and the runner must not undo each other's work. Each database runs it. */
 import { describe, expect, test } from "bun:test";
+import { replayLetter } from "../../src/views/kit/dead-letter-replay.ts";
 import type { FirstEvent, Projection, States, StoredRecord } from "../../src/views/kit/projection.ts";
 import { rebuildView } from "../../src/views/kit/rebuild.ts";
-import { replayLetter } from "../../src/views/kit/replay.ts";
 import { verifyView } from "../../src/views/kit/verify.ts";
 import { PROJECTIONS } from "../../src/views/registry.ts";
 import type { ViewStore } from "../../src/views/store/view-store.ts";

@@ -16,7 +16,7 @@ import {
 } from "../action.ts";
 import { type OtherTenant, type Principal, reaches } from "../authenticate.ts";
 import type { KeyProblem } from "../key-request.ts";
-import { byPlace } from "../place.ts";
+import { byPlace } from "../list-order.ts";
 import { GENERAL_FLOOR, RETENTION_TIERS } from "./floors.ts";
 import {
   ASSET_ID_EXPECTED,

@@ -10,7 +10,7 @@ import { obligationEntry, obligationList, stateOfRow } from "../../views/cases/r
 import { listRows } from "../../views/kit/list.ts";
 import type { Row } from "../../views/store/tables.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
-import { ofAssets } from "./found.ts";
+import { ofAssets } from "./related-records.ts";
 
 export const DUTY_COLUMNS = [
   "obligation_id",

@@ -36,8 +36,8 @@ import { awaitHead, type ProofDependencies } from "../../views/tree/record-proof
 import { TREE_VIEW, TREES } from "../../views/tree/tables.ts";
 import { type KeptDuties, keepDuties } from "./duties.ts";
 import type { EvidenceFilter } from "./evidence-filter.ts";
-import { type Found, findParts, isAboutFound } from "./found.ts";
 import type { SelectedRecord } from "./records.ts";
+import { type Found, findParts, isAboutFound } from "./related-records.ts";
 import { readSubjects, type Subjects } from "./subjects.ts";
 
 export interface SelectionDependencies extends Pick<ProofDependencies, "checkpoints"> {

@@ -12,7 +12,7 @@ import { entryOf, listRows } from "../../views/kit/list.ts";
 import { type Row, rowText } from "../../views/store/tables.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
 import type { EvidenceFilter } from "./evidence-filter.ts";
-import { type Found, ofAssets } from "./found.ts";
+import { type Found, ofAssets } from "./related-records.ts";
 
 export type Entry = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,7 @@ import {
   SHA256,
 } from "../../event/formats.ts";
 import { RISK_TIERS } from "../../event/risk-tiers.ts";
-import { readSearchText } from "../../event/search-text.ts";
+import { readSearchText } from "../../event/search-query.ts";
 import {
   FILTER_COMBINATIONS_MAX,
   LEGAL_BASIS_CHARACTERS_MAX,

@@ -1,7 +1,7 @@
 /** Every list of the API: a page, its count if that is asked for, or all of its rows as a file. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Principal } from "../../access/authenticate.ts";
-import { type Placed, placeOf } from "../../access/place.ts";
+import { type Placed, placeOf } from "../../access/list-order.ts";
 import { timeKey } from "../../event/formats.ts";
 import {
   COUNT_EXACT_MAX,
@@ -39,8 +39,8 @@ import { listQuestion, type TimedFilter, timedFilter } from "./list-filter.ts";
 import type { Described } from "./openapi.ts";
 import { type Asking, allOf, choice, integerOr, isAsked, text, timeRange } from "./parameters.ts";
 import type { Query } from "./query.ts";
-import { inOwnTurn } from "./reading.ts";
 import { afterwards, type Route } from "./route.ts";
+import { inOwnTurn } from "./wait-for-view.ts";
 
 interface Rows {
   readonly kind: "page";

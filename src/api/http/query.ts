@@ -1,5 +1,5 @@
 /** Reads query parameters strictly: ignoring a misspelt filter would answer another question than was asked. */
-import { nearest } from "../../event/nearest.ts";
+import { nearest } from "../../event/nearest-word.ts";
 import type { RequestError } from "./problem.ts";
 import { requestUrl } from "./request-context.ts";
 

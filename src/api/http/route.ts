@@ -18,8 +18,8 @@ import { type Described, describe } from "./openapi.ts";
 import { type Asked, MIN_SEQUENCE, type Questions } from "./parameters.ts";
 import type { RequestError } from "./problem.ts";
 import { readQuery } from "./query.ts";
-import { onceSeen, type SequenceWait, sequenceWait } from "./reading.ts";
 import { contextOf } from "./request-context.ts";
+import { onceSeen, type SequenceWait, sequenceWait } from "./wait-for-view.ts";
 
 export type OpenCall = Pick<Call, "request" | "context" | "params">;
 

@@ -23,9 +23,9 @@ import { ONE_CASE } from "../http/access.ts";
 import { type Answer, giveText, notFound, refuse } from "../http/answers.ts";
 import type { Call } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
-import { inOwnTurn } from "../http/reading.ts";
 import type { Route } from "../http/route.ts";
 import { nullable, wordsOf } from "../http/schemas.ts";
+import { inOwnTurn } from "../http/wait-for-view.ts";
 import { obligationSchema } from "./obligations.ts";
 
 export const caseRoutes = (dependencies: Dependencies): readonly Route[] => {

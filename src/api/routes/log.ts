@@ -23,9 +23,9 @@ import {
 import type { Call } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { integer, minSequence } from "../http/parameters.ts";
-import { onceSeen, sequenceWait } from "../http/reading.ts";
 import { requestUrl } from "../http/request-context.ts";
 import type { Route } from "../http/route.ts";
+import { onceSeen, sequenceWait } from "../http/wait-for-view.ts";
 import { EXAMPLE_CHECKPOINT, EXAMPLE_CONSISTENCY, EXAMPLE_KEY } from "./log-examples.ts";
 
 const READ = { tag: "Proof", access: TREE } as const;

@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 import type { WaiverAction } from "../../access/administration/system-events.ts";
 import { timeKey, WHOLE_SECONDS } from "../../event/formats.ts";
 import { reasonText } from "../../event/request/text.ts";
-import { DEADLINES, deadlineOf } from "../../law/obligations/deadlines.ts";
+import { DEADLINES, deadlineOf } from "../../law/obligations/deadline-table.ts";
 import type { ObligationStatus } from "../../law/obligations/obligation.ts";
 import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../law/obligations/state.ts";
 import { OBLIGATION_UNWAIVED, OBLIGATION_WAIVED } from "../../law/obligations/waivers.ts";
@@ -22,9 +22,9 @@ import type { Dependencies } from "../http/dependencies.ts";
 import { timedFilter } from "../http/list-filter.ts";
 import { listRoute, tableSource } from "../http/lists.ts";
 import { allOf, choiceOrNone, combinations, oneOf, several } from "../http/parameters.ts";
-import { haveSeenInTime, sequenceWait } from "../http/reading.ts";
 import { bodyOf, type Route } from "../http/route.ts";
 import { nullable, wordsOf } from "../http/schemas.ts";
+import { haveSeenInTime, sequenceWait } from "../http/wait-for-view.ts";
 
 export const obligationRoutes = (dependencies: Dependencies): readonly Route[] => {
   const { route } = dependencies;

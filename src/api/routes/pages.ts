@@ -7,7 +7,7 @@ import { contextOf, requestUrl } from "../http/request-context.ts";
 import { hidden, type Route } from "../http/route.ts";
 import { consolePage, SANDBOX_PAGE } from "./page-html.ts";
 
-/** The paths of src/console/place.ts; a test compares them. */
+/** The paths of src/console/address.ts; a test compares them. */
 export const CONSOLE_PATHS = [
   "/",
   "/sign-in",

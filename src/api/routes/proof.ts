@@ -18,9 +18,9 @@ import { type Answer, give, notFound, refuse, sendText } from "../http/answers.t
 import type { Call } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { type Asked, choice, integer, integerOr, minSequence } from "../http/parameters.ts";
-import type { SequenceWait } from "../http/reading.ts";
 import type { Route } from "../http/route.ts";
 import { isCovered } from "../http/seat-limit.ts";
+import type { SequenceWait } from "../http/wait-for-view.ts";
 import { eventExpired } from "./events.ts";
 import { TREE_BEHIND } from "./log.ts";
 import { EXAMPLE_PROOF, EXAMPLE_TLOG_PROOF } from "./log-examples.ts";

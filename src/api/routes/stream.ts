@@ -21,9 +21,9 @@ import { STREAM_FILTER } from "../http/event-filter.ts";
 import { pagedBody } from "../http/paged-body.ts";
 import { MIN_SEQUENCE, textAs } from "../http/parameters.ts";
 import type { RequestError } from "../http/problem.ts";
-import { haveSeenInTime, sequenceWait } from "../http/reading.ts";
 import type { Route } from "../http/route.ts";
 import { STORED_EXAMPLE, streamKeepAlive, streamMessage, streamOpening } from "../http/stored-event.ts";
+import { haveSeenInTime, sequenceWait } from "../http/wait-for-view.ts";
 
 const MEDIA_TYPE = "text/event-stream";
 const STREAMS_AT_ONCE = `A key may have ${STREAMS_PER_KEY_MAX} streams open at once, a tenant ${STREAMS_PER_TENANT_MAX}, and this instance ${STREAMS_MAX} in all.`;

@@ -1,7 +1,7 @@
 /** The names in events and answers, with the words that people use for them. */
 
 import { type TSchema, Type } from "@sinclair/typebox";
-import { DEADLINE_IDS, deadlineOf } from "../../law/obligations/deadlines.ts";
+import { DEADLINE_IDS, deadlineOf } from "../../law/obligations/deadline-table.ts";
 import { dutyOf } from "../../law/obligations/duties.ts";
 import { ANYBODY } from "../http/access.ts";
 import { give } from "../http/answers.ts";

@@ -6,7 +6,7 @@ import type { SYSTEM_EVENTS } from "../../access/administration/system-events.ts
 import type { EVENT_TYPES_BY_GROUP } from "../../event/event-types.ts";
 import type { RiskTier } from "../../event/risk-tiers.ts";
 import type { LinkedBy } from "../../law/cases/links.ts";
-import type { DeadlineId } from "../../law/obligations/deadlines.ts";
+import type { DeadlineId } from "../../law/obligations/deadline-table.ts";
 import type { ObligationState } from "../../law/obligations/state.ts";
 import type { AssessmentState } from "../../views/assessments/tables.ts";
 import type { AssetStatus } from "../../views/assets/tables.ts";

@@ -37,7 +37,7 @@ const withCare =
   (work: Work): CommandSpec["run"] =>
   async (input, context) => {
     const { databaseTrouble, openViewCare } = await import("../../service/view-care.ts");
-    const { fileTrouble } = await import("../../service/view-place.ts");
+    const { fileTrouble } = await import("../../service/view-database.ts");
     const config = await settings(context);
     const opened = await openViewCare(config);
     if (opened.kind === "no_broker")

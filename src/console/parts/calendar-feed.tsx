@@ -1,8 +1,8 @@
 /** Addresses for calendar programs: made with the filters that are chosen, shown once, listed, revoked. */
 import { useState } from "preact/hooks";
+import { apiAddress, type Parameters } from "../address.ts";
 import { change, type List, type One, remove, useAnswer } from "../api.ts";
 import { language } from "../language.ts";
-import { apiAddress, type Parameters } from "../place.ts";
 import { say } from "../words.ts";
 import { Answered } from "./page-states.tsx";
 import { Time } from "./said.tsx";

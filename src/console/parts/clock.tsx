@@ -1,10 +1,10 @@
 /** How much of an obligation's time is used up, and what it rests on. */
 import { useState } from "preact/hooks";
+import { addressOf } from "../address.ts";
 import type { Obligation } from "../answers.ts";
 import { change } from "../api.ts";
 import { labelOf, zoneOfRule } from "../labels.ts";
 import { dateOf, dayOf, zoneOf } from "../language.ts";
-import { addressOf } from "../place.ts";
 import { may } from "../session.ts";
 import { say } from "../words.ts";
 import { AnswerLinks } from "./obligation.tsx";

@@ -1,6 +1,7 @@
 /** The register of decisions, as columns and filters. */
+
+import { addressOf } from "../address.ts";
 import type { DecisionEntry } from "../answers.ts";
-import { addressOf } from "../place.ts";
 import type { Filter } from "./filters.tsx";
 import type { Column } from "./list.tsx";
 import { Id, Label, Person, System, Time } from "./said.tsx";

@@ -1,7 +1,8 @@
 /** Events by day and group. Each bar leads to its events. */
+
+import { addressOf } from "../address.ts";
 import type { Activity } from "../answers.ts";
 import { dateOf, dayOf, numberOf } from "../language.ts";
-import { addressOf } from "../place.ts";
 import { say } from "../words.ts";
 
 const GROUPS = [

@@ -1,8 +1,9 @@
 /** The filters of a list: a form that writes the address, and the address as removable pieces. */
+
+import { addressHere, go, type Parameters, place } from "../address.ts";
+import { joined, valuesIn } from "../comma-list.ts";
 import { type LabelKind, labelOf, namesOf } from "../labels.ts";
 import { timeOf } from "../language.ts";
-import { addressHere, go, type Parameters, place } from "../place.ts";
-import { joined, valuesIn } from "../several.ts";
 import { isHash, subjectHash } from "../subject-hash.ts";
 import { knownSystems, systemName } from "../systems.ts";
 import { say, type Word } from "../words.ts";

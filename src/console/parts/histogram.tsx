@@ -1,9 +1,9 @@
 /** Events by time, as far as the service counts them; a part of it is chosen by dragging or by the keyboard. */
 import { useId, useState } from "preact/hooks";
+import { addressHere, go, type Parameters } from "../address.ts";
 import { type List, useAnswer } from "../api.ts";
 import { EVENT_FILTERS } from "../event-filters.ts";
 import { numberOf, timeOf } from "../language.ts";
-import { addressHere, go, type Parameters } from "../place.ts";
 import {
   apartFor,
   barsOf,

@@ -1,9 +1,9 @@
 /** A list of the API as a screen: filters, count, columns, pages and files, all of them in the address. */
 import { type ComponentChildren, Fragment } from "preact";
+import { addressHere, apiAddress, go, type Parameters, place } from "../address.ts";
 import { type List, useAnswer } from "../api.ts";
 import { curlLine } from "../command-lines.ts";
 import { numberOf } from "../language.ts";
-import { addressHere, apiAddress, go, type Parameters, place } from "../place.ts";
 import { say, type Word } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { apiFilters, type Filter, FilterForm, filtersAsked } from "./filters.tsx";

@@ -1,10 +1,10 @@
 /** New events as they arrive. */
 import { useEffect, useReducer } from "preact/hooks";
+import { addressHere, apiAddress, type Parameters, place } from "../address.ts";
 import type { StoredEvent } from "../answers.ts";
 import { EVENT_FILTERS, isLiveFilter } from "../event-filters.ts";
 import { numberOf } from "../language.ts";
 import { type LiveAction, liveRowsAfter, type Mark, NOTHING_LIVE } from "../live-rows.ts";
-import { addressHere, apiAddress, type Parameters, place } from "../place.ts";
 import { readSession } from "../session.ts";
 import { say } from "../words.ts";
 import { apiFilters, filtersAsked } from "./filters.tsx";

@@ -1,10 +1,10 @@
 /** What falls due on each day of a month, as a calendar. Days are those of the reader, as in the filters of the list. */
 import type { ComponentChildren } from "preact";
+import { addressHere, place } from "../address.ts";
 import type { Obligation } from "../answers.ts";
 import { type List, useAnswer } from "../api.ts";
 import { labelOf } from "../labels.ts";
 import { firstWeekday, longDateOf, monthOf, numberOf, weekdayOf } from "../language.ts";
-import { addressHere, place } from "../place.ts";
 import { say } from "../words.ts";
 import { apiFilters, type Filter, FilterForm } from "./filters.tsx";
 import { addressOfCase } from "./obligation.tsx";

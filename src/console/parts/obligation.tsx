@@ -1,8 +1,9 @@
 /** One obligation, in the words of a person. */
+
+import { addressOf } from "../address.ts";
 import type { Obligation } from "../answers.ts";
 import { labelOf, zoneOfRule } from "../labels.ts";
 import { dateOf, dayOf, fromNow, zoneOf } from "../language.ts";
-import { addressOf } from "../place.ts";
 import { answersTo } from "../record-forms.ts";
 import { may } from "../session.ts";
 import { say } from "../words.ts";

@@ -1,8 +1,8 @@
 /** The filters as one line of text, in step with the form: both show what the address asks for. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { addressHere, go } from "../address.ts";
 import { EVENT_FILTERS } from "../event-filters.ts";
 import { labelOf, namesOf } from "../labels.ts";
-import { addressHere, go } from "../place.ts";
 import {
   completionsOf,
   type KnownValues,

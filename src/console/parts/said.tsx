@@ -1,9 +1,9 @@
 /** Pieces of text that every screen has. */
 import type { ComponentChildren } from "preact";
+import { addressOf } from "../address.ts";
 import type { AuditEvent } from "../answers.ts";
 import { type LabelKind, labelOf } from "../labels.ts";
 import { fromNow, fullTimeOf, timeOf, yearTimeOf } from "../language.ts";
-import { addressOf } from "../place.ts";
 import { systemName } from "../systems.ts";
 import { piecesOf, type Word } from "../words.ts";
 

@@ -1,6 +1,6 @@
 /** A view is its address. Names for some are kept in this browser, apart for each tenant. */
 import { useState } from "preact/hooks";
-import { addressHere, addressOf, place } from "../place.ts";
+import { addressHere, addressOf, place } from "../address.ts";
 import { session } from "../session.ts";
 import { say } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";

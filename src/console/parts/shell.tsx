@@ -1,9 +1,9 @@
 /** The frame of every screen: navigation, search, seal, language. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { addressOf, go, place } from "../address.ts";
 import { useAnswer } from "../api.ts";
 import { language, numberOf, setLanguage } from "../language.ts";
-import { addressOf, go, place } from "../place.ts";
 import type { Screen } from "../screen-names.ts";
 import { maySee, type SignedIn, signOut } from "../session.ts";
 import { say, type Word } from "../words.ts";

@@ -1,10 +1,10 @@
 /** From a value to the events that have it, and to those that have another one. */
 import { useId, useState } from "preact/hooks";
+import { addressOf, place } from "../address.ts";
 import type { StoredEvent } from "../answers.ts";
+import { joined } from "../comma-list.ts";
 import { type EventValue, valuesOfEvent } from "../event-filters.ts";
-import { addressOf, place } from "../place.ts";
 import { chosen } from "../query-line.ts";
-import { joined } from "../several.ts";
 import { say } from "../words.ts";
 import { shownValue, titleOf } from "./filters.tsx";
 import { eventTitle } from "./said.tsx";

@@ -1,3 +1,4 @@
+import { addressHere, addressOf, place } from "../address.ts";
 import type { CannotShow, Coverage } from "../answers.ts";
 import { type List, useAnswer } from "../api.ts";
 import { labelOf, namesOf } from "../labels.ts";
@@ -5,7 +6,6 @@ import { apiFilters, type Filter, FilterForm } from "../parts/filters.tsx";
 import { Files } from "../parts/list.tsx";
 import { Answered } from "../parts/page-states.tsx";
 import { Id, Label, State, System, Time } from "../parts/said.tsx";
-import { addressHere, addressOf, place } from "../place.ts";
 import { systemName } from "../systems.ts";
 import { say } from "../words.ts";
 

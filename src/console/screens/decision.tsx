@@ -1,3 +1,4 @@
+import { addressOf, place } from "../address.ts";
 import type { Dossier, Obligation, TimelineEntry, Unlinked } from "../answers.ts";
 import { type One, useAnswer } from "../api.ts";
 import { labelOf, zoneOfRule } from "../labels.ts";
@@ -5,7 +6,6 @@ import { dateOf, zoneOf } from "../language.ts";
 import { Clock } from "../parts/clock.tsx";
 import { Answered } from "../parts/page-states.tsx";
 import { EventLink, Id, Label, Person, Said, System, Time } from "../parts/said.tsx";
-import { addressOf, place } from "../place.ts";
 import { say } from "../words.ts";
 
 export const DecisionScreen = () => {

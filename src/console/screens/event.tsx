@@ -1,5 +1,7 @@
+import { addressOf, place } from "../address.ts";
 import type { AuditEvent, Proof, StoredEvent } from "../answers.ts";
 import { type Asked, type List, type One, useAnswer } from "../api.ts";
+import { joined } from "../comma-list.ts";
 import { type EventValue, valuesOfEvent } from "../event-filters.ts";
 import { labelOf } from "../labels.ts";
 import { titleOf } from "../parts/filters.tsx";
@@ -7,8 +9,6 @@ import { Answered } from "../parts/page-states.tsx";
 import { ProofBox } from "../parts/proof-box.tsx";
 import { EventLink, eventTitle, Id, Person, Said, System, Time } from "../parts/said.tsx";
 import { OnlyOrNot } from "../parts/value-filter.tsx";
-import { addressOf, place } from "../place.ts";
-import { joined } from "../several.ts";
 import { say, type Word } from "../words.ts";
 
 export const EventScreen = () => {

@@ -1,4 +1,6 @@
+import { addressOf, place } from "../address.ts";
 import type { StoredEvent } from "../answers.ts";
+import { joined } from "../comma-list.ts";
 import { eventsCommand } from "../command-lines.ts";
 import { EVENT_FILTERS } from "../event-filters.ts";
 import { Histogram } from "../parts/histogram.tsx";
@@ -8,8 +10,6 @@ import { QueryLine } from "../parts/query-line.tsx";
 import { EventLink, Id, Label, Person, System, Time } from "../parts/said.tsx";
 import { ViewTools } from "../parts/saved-views.tsx";
 import { RowValues } from "../parts/value-filter.tsx";
-import { addressOf, place } from "../place.ts";
-import { joined } from "../several.ts";
 import { say } from "../words.ts";
 
 const COLUMNS: readonly Column<StoredEvent>[] = [

@@ -1,5 +1,6 @@
 /** Evidence bundles: what one would hold, making it, and those that were made. */
 import { useEffect, useRef } from "preact/hooks";
+import { addressHere, type Parameters, place } from "../address.ts";
 import { type List, type One, useAnswer } from "../api.ts";
 import { cancelDownload, download, isRunning, makeBundle } from "../bundle-download.ts";
 import { language, numberOf, sizeOf } from "../language.ts";
@@ -7,7 +8,6 @@ import { apiFilters, type Filter, FilterForm, filtersAsked, shownValue } from ".
 import { type Column, Files, Pages, Table } from "../parts/list.tsx";
 import { Answered, Failed } from "../parts/page-states.tsx";
 import { Time } from "../parts/said.tsx";
-import { addressHere, type Parameters, place } from "../place.ts";
 import { seesWholeTenant } from "../session.ts";
 import { say, type Word } from "../words.ts";
 

@@ -1,5 +1,6 @@
 /** A draft of the first report to the authority (EU AI Act art. 73): what the log knows, and blanks for what it does not. Nothing is sent. */
 import { useRef } from "preact/hooks";
+import { addressOf, place } from "../address.ts";
 import type { Obligation, Row, StoredEvent } from "../answers.ts";
 import { type One, useAnswer } from "../api.ts";
 import { labelOf, zoneOfRule } from "../labels.ts";
@@ -8,7 +9,6 @@ import { useCopy } from "../parts/copy.ts";
 import { Answered } from "../parts/page-states.tsx";
 import { eventTitle } from "../parts/said.tsx";
 import { LanguageButton } from "../parts/shell.tsx";
-import { addressOf, place } from "../place.ts";
 import { session } from "../session.ts";
 import { systemName } from "../systems.ts";
 import { say, type Word } from "../words.ts";

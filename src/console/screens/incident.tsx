@@ -1,14 +1,14 @@
 import type { ComponentChildren } from "preact";
+import { addressOf, place } from "../address.ts";
 import type { Obligation, Row, StoredEvent } from "../answers.ts";
 import { type Asked, type List, useAnswer } from "../api.ts";
+import { joined } from "../comma-list.ts";
 import { labelOf } from "../labels.ts";
 import { Clock } from "../parts/clock.tsx";
 import { IncidentHold } from "../parts/incident-hold.tsx";
 import { Answered, Failed } from "../parts/page-states.tsx";
 import { Id, State, System, Time } from "../parts/said.tsx";
-import { addressOf, place } from "../place.ts";
 import { may } from "../session.ts";
-import { joined } from "../several.ts";
 import { say, type Word } from "../words.ts";
 
 /** No route reads one incident; a tenant has few. */

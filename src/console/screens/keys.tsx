@@ -1,5 +1,6 @@
 /** Keys of programs and seats of people: the list, a new one, rotating, revoking. */
 import { useState } from "preact/hooks";
+import { addressHere, place } from "../address.ts";
 import { type Answer, change, type One, remove } from "../api.ts";
 import { coversText, type Key, keyName, keyState, limitsText, scopeName, worksStill } from "../keys.ts";
 import { yearTimeOf } from "../language.ts";
@@ -7,7 +8,6 @@ import { type Column, ListScreen, type ListSpec } from "../parts/list.tsx";
 import { CloseButton, Dialog, FormDialog, type FormField, RequestForm } from "../parts/request-form.tsx";
 import { Id, YearTime } from "../parts/said.tsx";
 import { Secret } from "../parts/secret.tsx";
-import { addressHere, place } from "../place.ts";
 import { session } from "../session.ts";
 import { say } from "../words.ts";
 import { MakeKey } from "./make-key.tsx";

@@ -1,11 +1,12 @@
 /** The letter to the person whom a decision is about: what was decided, by which system, why, and how to object. For paper. */
+
+import { addressOf, place } from "../address.ts";
 import type { Dossier, Row } from "../answers.ts";
 import { type One, useAnswer } from "../api.ts";
 import { labelOf } from "../labels.ts";
 import { longDateOf } from "../language.ts";
 import { Answered } from "../parts/page-states.tsx";
 import { LanguageButton } from "../parts/shell.tsx";
-import { addressOf, place } from "../place.ts";
 import { systemName } from "../systems.ts";
 import { say } from "../words.ts";
 

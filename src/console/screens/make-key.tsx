@@ -1,10 +1,10 @@
 /** The form of a new key or seat. */
 import { useState } from "preact/hooks";
+import { addressHere } from "../address.ts";
 import { change, type One } from "../api.ts";
 import { scopeName } from "../keys.ts";
 import { type FormField, RequestForm } from "../parts/request-form.tsx";
 import { Secret } from "../parts/secret.tsx";
-import { addressHere } from "../place.ts";
 import { ROLES } from "../screen-access.ts";
 import { session } from "../session.ts";
 import { knownSystems } from "../systems.ts";

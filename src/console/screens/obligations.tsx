@@ -1,3 +1,4 @@
+import { addressHere, addressOf, place } from "../address.ts";
 import type { Obligation } from "../answers.ts";
 import { CalendarFeed } from "../parts/calendar-feed.tsx";
 import { apiFilters, type Filter } from "../parts/filters.tsx";
@@ -5,7 +6,6 @@ import { type Column, ListScreen, type ListSpec } from "../parts/list.tsx";
 import { Month } from "../parts/month.tsx";
 import { DueDay, ObligationName, ObligationWhy } from "../parts/obligation.tsx";
 import { Label, Person, State, System, Time } from "../parts/said.tsx";
-import { addressHere, addressOf, place } from "../place.ts";
 import { seesWholeTenant } from "../session.ts";
 import { say } from "../words.ts";
 

@@ -1,3 +1,4 @@
+import { addressOf } from "../address.ts";
 import type { Activity, Gap, Obligation, Reconciliation, Source, StoredEvent } from "../answers.ts";
 import { type Asked, type List, type One, useAnswer } from "../api.ts";
 import { dateOf, dayOf, fromNow, numberOf } from "../language.ts";
@@ -5,7 +6,6 @@ import { EventChart } from "../parts/event-chart.tsx";
 import { DueDay, ObligationName, ObligationWhy } from "../parts/obligation.tsx";
 import { Answered } from "../parts/page-states.tsx";
 import { EventLink, Label, State, System } from "../parts/said.tsx";
-import { addressOf } from "../place.ts";
 import { maySee, seesWholeTenant } from "../session.ts";
 import { systemName } from "../systems.ts";
 import { say } from "../words.ts";

@@ -1,5 +1,6 @@
 /** A form for what happened outside the software. It makes an ordinary event. */
 import { useEffect, useState } from "preact/hooks";
+import { addressOf, go, place } from "../address.ts";
 import type { Obligation } from "../answers.ts";
 import { type Answer, ask, type Failure, type List, type One, send, useAnswer } from "../api.ts";
 import { labelOf } from "../labels.ts";
@@ -7,7 +8,6 @@ import { AnswerLinks, DueDay, ObligationName } from "../parts/obligation.tsx";
 import { Answered, Failed, Loading } from "../parts/page-states.tsx";
 import { PERSON, RecordInput } from "../parts/record-input.tsx";
 import { Id, State, Time } from "../parts/said.tsx";
-import { addressOf, go, place } from "../place.ts";
 import { eventText, fieldOf, fieldsOf, RECORD_FORMS, type RecordField } from "../record-forms.ts";
 import { maySee, session } from "../session.ts";
 import { subjectHash } from "../subject-hash.ts";

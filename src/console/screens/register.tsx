@@ -1,10 +1,11 @@
 /** The registers: lists that differ only in their columns and filters, so they are data. */
+
+import { addressOf } from "../address.ts";
 import type { Row } from "../answers.ts";
 import type { LabelKind } from "../labels.ts";
 import type { Filter } from "../parts/filters.tsx";
 import { type Column, ListScreen, type ListSpec } from "../parts/list.tsx";
 import { Id, Label, Person, State, System, Time } from "../parts/said.tsx";
-import { addressOf } from "../place.ts";
 import type { Screen } from "../screen-names.ts";
 import { say, type Word } from "../words.ts";
 

@@ -1,5 +1,6 @@
 /** How long events are kept and why, holds, and what expires next: three views of one screen. */
 import { useState } from "preact/hooks";
+import { addressOf, place } from "../address.ts";
 import { change, type One, useAnswer } from "../api.ts";
 import { labelOf } from "../labels.ts";
 import { numberOf } from "../language.ts";
@@ -8,7 +9,6 @@ import { Answered } from "../parts/page-states.tsx";
 import { type Policy, PolicyForm } from "../parts/policy-form.tsx";
 import { FormDialog, RequestForm } from "../parts/request-form.tsx";
 import { Id, Label, System, YearTime } from "../parts/said.tsx";
-import { addressOf, place } from "../place.ts";
 import { session } from "../session.ts";
 import { knownSystems } from "../systems.ts";
 import { say, type Word } from "../words.ts";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
+import { apiAddress, place } from "../address.ts";
 import { Brand, LanguageButton } from "../parts/shell.tsx";
-import { apiAddress, place } from "../place.ts";
 import { type SignInResult, signIn } from "../session.ts";
 import { say } from "../words.ts";
 

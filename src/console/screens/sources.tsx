@@ -1,10 +1,11 @@
 /** Programs that number their events: when each was last heard of, what is missing, and what waits on their side. */
+
+import { addressOf } from "../address.ts";
 import type { Gap, Source } from "../answers.ts";
 import { fromNow, numberOf } from "../language.ts";
 import type { Filter } from "../parts/filters.tsx";
 import { type Column, ListScreen, type ListSpec } from "../parts/list.tsx";
 import { Ago, Id, Time } from "../parts/said.tsx";
-import { addressOf } from "../place.ts";
 import { say } from "../words.ts";
 
 const FILTERS: readonly Filter[] = [

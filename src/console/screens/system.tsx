@@ -1,11 +1,11 @@
+import { addressOf, place } from "../address.ts";
 import type { Row } from "../answers.ts";
 import { type One, useAnswer } from "../api.ts";
+import { joined } from "../comma-list.ts";
 import { labelOf } from "../labels.ts";
 import { Answered } from "../parts/page-states.tsx";
 import { Id, State, Time } from "../parts/said.tsx";
-import { addressOf, place } from "../place.ts";
 import type { Screen } from "../screen-names.ts";
-import { joined } from "../several.ts";
 import { systemName } from "../systems.ts";
 import { say, type Word } from "../words.ts";
 

@@ -5,7 +5,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import { PROBLEMS_PER_EVENT_MAX } from "../../limits.ts";
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../json-pointer.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../nearest-word.ts";
 import { choicesOf, expectationOf, membersOf } from "./expectation.ts";
 
 export interface RequestProblem {

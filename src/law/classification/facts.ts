@@ -1,6 +1,6 @@
 /** Turns a request into facts: names in one spelling, aliases resolved, and the cautious value for a missing or unknown one. Pure. */
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../../event/json-pointer.ts";
-import { nearest } from "../../event/nearest.ts";
+import { nearest } from "../../event/nearest-word.ts";
 import { WARNINGS_MAX } from "../../limits.ts";
 import { DOMAIN_WORDS, DOMAINS, type Domain, domainNamed } from "./domains.ts";
 import { ClassificationRequest } from "./request.ts";

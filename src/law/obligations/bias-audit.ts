@@ -12,7 +12,7 @@ export const BIAS_AUDIT = { law: "nyc_ll144", duty: "bias_audit", assessmentType
 export const isBiasAudit = (assessmentType: string | undefined): boolean =>
   assessmentType?.toLowerCase() === BIAS_AUDIT.assessmentType;
 
-/** Enforced since this date, like the notice (deadlines.ts). */
+/** Enforced since this date, like the notice (deadline-table.ts). */
 const APPLIES_FROM = "2023-07-05";
 const YEAR: Limit = { count: 12, unit: "months" };
 const NEW_YORK: Calendar = { zone: "America/New_York", holidays: new Set() };

@@ -25,7 +25,7 @@ import {
   openingsOf,
   tellsReason,
 } from "../cases/objection.ts";
-import { type Deadline, type DeadlineId, deadlineOf, type NamedBases, namedBases } from "./deadlines.ts";
+import { type Deadline, type DeadlineId, deadlineOf, type NamedBases, namedBases } from "./deadline-table.ts";
 import { classOfIncident, reportDeadline } from "./incident-class.ts";
 import { noticeClocks } from "./notice-clock.ts";
 import {

@@ -1,5 +1,5 @@
 /** The names of the duties in coverage, and where the law requires each. Not legal advice: check an article before citing it. */
-import { type Deadline, type DeadlineId, deadlineOf } from "./deadlines.ts";
+import { type Deadline, type DeadlineId, deadlineOf } from "./deadline-table.ts";
 
 /** The law of duties that apply to everybody, under whatever legal basis. */
 export const ANY_LAW = "any";

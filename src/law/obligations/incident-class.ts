@@ -1,6 +1,6 @@
 /** The class of an incident, and the deadline of its report, which follows from the class. */
 import type { Incident } from "../cases/case.ts";
-import type { DeadlineId } from "./deadlines.ts";
+import type { DeadlineId } from "./deadline-table.ts";
 
 /** Classes that leave less time for the report than any other (Regulation (EU) 2024/1689, art. 73(3), (4)). */
 export const INCIDENT_DEADLINES: ReadonlyMap<string, DeadlineId> = new Map([

@@ -4,7 +4,7 @@ import { timeKey } from "../../event/formats.ts";
 import { type Case, type Decision, type Notice, noticeBefore } from "../cases/case.ts";
 import { type Fact, inOrder, timeOf } from "../cases/fact.ts";
 import { lastDayBegins } from "./calendar.ts";
-import { type Deadline, deadlineOf, namedBases } from "./deadlines.ts";
+import { type Deadline, deadlineOf, namedBases } from "./deadline-table.ts";
 import { isInForce, isRecordedAfter, type Obligation, obligation, type Rules } from "./obligation.ts";
 
 const NONE: readonly never[] = [];

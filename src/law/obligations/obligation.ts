@@ -5,7 +5,7 @@ import type { Awareness } from "../cases/case.ts";
 import type { Fact } from "../cases/fact.ts";
 import { extensionDays } from "../cases/objection.ts";
 import { type Calendar, dateIn, instantOf, type Limit, limitEnd } from "./calendar.ts";
-import { appliesTo, type Deadline, type DeadlineId, type NamedBases } from "./deadlines.ts";
+import { appliesTo, type Deadline, type DeadlineId, type NamedBases } from "./deadline-table.ts";
 import type { Waiver } from "./waivers.ts";
 
 export interface Obligation {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { DEADLINES } from "./deadlines.ts";
+import { DEADLINES } from "./deadline-table.ts";
 import { fingerprintOf, readRules, rulesetVersion, STANDARD_RULES } from "./overrides.ts";
 
 test("the operator's limits, zones and holidays replace those of the table", () => {

@@ -7,7 +7,7 @@ import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { isUtcTimestamp } from "../../event/formats.ts";
 import { LATE_RECORD_GRACE_MS_DEFAULT } from "../../limits.ts";
 import { isZone } from "./calendar.ts";
-import { DEADLINE_IDS, DEADLINES, DEADLINES_VERSION } from "./deadlines.ts";
+import { DEADLINE_IDS, DEADLINES, DEADLINES_VERSION } from "./deadline-table.ts";
 import type { Rules } from "./obligation.ts";
 
 /** Ten years of days: refuses a typo, and no limit that a law has. */

@@ -23,7 +23,7 @@ import {
   latestText,
   type Said,
 } from "../kit/latest.ts";
-import { below, type Level } from "../kit/level.ts";
+import { below, type Level } from "../kit/nested-maps.ts";
 import type { States } from "../kit/projection.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";

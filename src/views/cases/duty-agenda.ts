@@ -4,7 +4,7 @@
  */
 import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import { OPERATOR } from "../kit/operator.ts";
+import { OPERATOR } from "../kit/all-tenants.ts";
 import { INTEGER, type Row, rowText, type Table, TEXT } from "../store/tables.ts";
 import { type TenantQuery, tenantList } from "../store/tenant-query.ts";
 import type { Write } from "../store/view-store.ts";

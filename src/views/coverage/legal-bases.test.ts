@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isLegalBasis } from "../../event/formats.ts";
-import { DEADLINES } from "../../law/obligations/deadlines.ts";
+import { DEADLINES } from "../../law/obligations/deadline-table.ts";
 import { isRegistered, LEGAL_BASES } from "./legal-bases.ts";
 
 const clocksOf = (name: string): readonly string[] =>

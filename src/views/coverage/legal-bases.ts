@@ -5,7 +5,7 @@
 
 import { LEGAL_FLOORS } from "../../access/retention/floors.ts";
 import { LAWS } from "../../law/classification/vocabulary.ts";
-import { DEADLINE_LAWS, DEADLINES, type Deadline, namedBases } from "../../law/obligations/deadlines.ts";
+import { DEADLINE_LAWS, DEADLINES, type Deadline, namedBases } from "../../law/obligations/deadline-table.ts";
 import { ANY_LAW } from "../../law/obligations/duties.ts";
 
 export interface KnownLegalBasis {

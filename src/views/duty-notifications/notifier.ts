@@ -16,8 +16,8 @@ import { createRepeatFilter } from "../../telemetry/repeat-filter.ts";
 import { agendaQuery, CHANGED, DUTY_AGENDA, NEVER } from "../cases/duty-agenda.ts";
 import { nextChangeOf, OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
+import { OPERATOR } from "../kit/all-tenants.ts";
 import { NOTIFIED_DUTIES, NOTIFY_MS } from "../kit/limits.ts";
-import { OPERATOR } from "../kit/operator.ts";
 import { keyText, type Row, rowInteger, rowText, type Table } from "../store/tables.ts";
 import { tenantList } from "../store/tenant-query.ts";
 import {

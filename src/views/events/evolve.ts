@@ -9,7 +9,7 @@ import { timeKey } from "../../event/formats.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { sameContent } from "../../log/same-content.ts";
 import { eventKey, eventsKeys } from "../kit/first-events.ts";
-import { below, type Level } from "../kit/level.ts";
+import { below, type Level } from "../kit/nested-maps.ts";
 import type { Evolution, RecordProjection, Rejection, States, StoredRecord } from "../kit/projection.ts";
 import { type Row, type RowOf, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
@@ -90,7 +90,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
 
 export const eventsProjection: RecordProjection = {
   name: EVENTS_VIEW,
-  version: 26,
+  version: 27,
   tables: [EVENTS],
   textIndexes: [EVENT_WORDS],
   expireAlike: (live, made) => expireEventsAlike(live, made, eventsProjection),

@@ -1,7 +1,7 @@
 import { splitEventType } from "../../../streams/subjects.ts";
 import type { Tag } from "../../event/facts.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
-import type { SearchWords } from "../../event/search-text.ts";
+import type { SearchWords } from "../../event/search-query.ts";
 import { PAGE_BYTES_MAX, PAGE_ROWS_PER_READ, TAGS_MAX } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { type Count, countRows, type RowSource, readPage, selectAny } from "../kit/list.ts";

@@ -68,19 +68,15 @@ const tenantPrefix = (tenant: string): string => {
   return digits(tenant, PREFIX_DIGITS);
 };
 
-const PREFIX_DIGITS = 4;
+const PREFIX_DIGITS = 5;
 
-/** A label as a term: 46 bits of a hash, because labels are longer than words. No word contains `=`. */
+/** A label as a term: 48 bits of a hash, because labels are longer than words. No word contains `=`. JSON tells lone surrogates apart. */
 const labelTerm = (label: Label): string => `=${digits(JSON.stringify(label), LABEL_DIGITS)}`;
 
-const LABEL_DIGITS = 9;
+const LABEL_DIGITS = 12;
 
-/** Digits to base 36, which SQLite's tokenizer takes as they are: it does not distinguish upper from lower case. */
-const digits = (text: string, count: number): string =>
-  BigInt(`0x${hash("sha256", text, "hex")}`)
-    .toString(36)
-    .slice(-count)
-    .padStart(count, "0");
+/** Hexadecimal, because SQLite's tokenizer does not distinguish upper from lower case. */
+const digits = (text: string, count: number): string => hash("sha256", text, "hex").slice(0, count);
 
 /** A period of a time as a term. No word and no label begins with `~`. Queries look at the times themselves, so one letter of the name will do. */
 const periodTerm = (name: string, period: string): string =>

@@ -4,7 +4,7 @@
  */
 import { HASH_BYTES, leafHash, perfectRoot } from "../../proof/rfc6962.ts";
 import { TILE_BYTES, TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
-import { OPERATOR } from "../kit/operator.ts";
+import { OPERATOR } from "../kit/all-tenants.ts";
 import type { EntryProjection, Evolution, LogEntry, StateKey, States } from "../kit/projection.ts";
 import { type Row, rowInteger, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";

@@ -2,7 +2,7 @@
 import { consistencyProof, HASH_BYTES, type Hash, inclusionProof, rootOf } from "../../proof/rfc6962.ts";
 import { TILE_WIDTH, type Tile } from "../../proof/tlog-tiles.ts";
 import type { GrownTree, TreeSource } from "../../proof/tree-source.ts";
-import { OPERATOR } from "../kit/operator.ts";
+import { OPERATOR } from "../kit/all-tenants.ts";
 import { type Row, rowInteger, rowText } from "../store/tables.ts";
 import { tenantList } from "../store/tenant-query.ts";
 import type { ViewStore } from "../store/view-store.ts";

@@ -1,4 +1,4 @@
-import { DEADLINE_IDS, DEADLINE_LAWS, deadlineOf } from "../../../law/obligations/deadlines.ts";
+import { DEADLINE_IDS, DEADLINE_LAWS, deadlineOf } from "../../../law/obligations/deadline-table.ts";
 import { dutyOf } from "../../../law/obligations/duties.ts";
 import {
   OBLIGATION_STATUSES,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ViewsUnavailableError } from "../views/store/unavailable.ts";
-import { viewsRefused } from "./view-place.ts";
+import { viewsRefused } from "./view-database.ts";
 
 test("the error for a database that cannot be opened at the start says what to check", () => {
   const place = { databaseUrl: "postgres://user:hunter2@host/db", dataDir: "data" };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ViewStore } from "../../views/store/view-store.ts";
-import { onceSeen } from "./reading.ts";
+import { onceSeen } from "./wait-for-view.ts";
 
 /** A view that another process replaces. */
 const createReplaced = () => {
