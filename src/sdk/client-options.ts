@@ -13,10 +13,12 @@ import {
   REQUEST_TIMEOUT_MS_DEFAULT,
   SOURCE_CHARACTERS_MAX,
 } from "./limits.ts";
-import type { SyncPolicy } from "./outbox-database.ts";
 import { type HttpProxy, proxyAt } from "./proxy.ts";
 import type { Callbacks } from "./reports.ts";
 import { isBytes, isJsonObject, type JsonObject } from "./values.ts";
+
+/** When captured events are synced to the disk: before `capture()` returns, once a second, or when the operating system decides. */
+export type SyncPolicy = "always" | "interval" | "never";
 
 export interface OutboxInFolder {
   /** On a local disk. Processes of one tenant may share it: each sends what a dead one left there with its own key. */

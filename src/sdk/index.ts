@@ -11,6 +11,7 @@ export type {
   OutboxInFolder,
   OutboxInMemory,
   SandboxOptions,
+  SyncPolicy,
 } from "./client-options.ts";
 export type {
   CaptureEvent,
@@ -33,7 +34,6 @@ export {
   type SpanAttributes,
 } from "./gen-ai.ts";
 export { type Hash, keyedHash, sha256 } from "./hash.ts";
-export type { SyncPolicy } from "./outbox-database.ts";
 export type { Synced } from "./outbox-file.ts";
 export type { Captured, Recorder } from "./recorder.ts";
 export type { DroppedEvent, DropReason, Problem, RejectedEvent } from "./reports.ts";

@@ -2,10 +2,8 @@
 import { rmSync } from "node:fs";
 import process from "node:process";
 import type { DatabaseSync } from "node:sqlite";
+import type { SyncPolicy } from "./client-options.ts";
 import { isJsonObject } from "./values.ts";
-
-/** When captured events are synced to the disk: before `capture()` returns, once a second, or when the operating system decides. */
-export type SyncPolicy = "always" | "interval" | "never";
 
 export const IN_MEMORY = ":memory:";
 /** "Ptrl". */

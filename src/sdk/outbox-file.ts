@@ -5,6 +5,7 @@
 import { Buffer } from "node:buffer";
 import { closeSync, existsSync, openSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SyncPolicy } from "./client-options.ts";
 import { DEAD_LETTER_BYTES_MAX, LARGE_BYTES_MIN, RESENT_AFTER_MS, WAL_BYTES_MAX } from "./limits.ts";
 import {
   APPLICATION_ID,
@@ -17,7 +18,6 @@ import {
   REMOVED,
   removeFiles,
   SCHEMA,
-  type SyncPolicy,
   VERSION,
 } from "./outbox-database.ts";
 import { eventCount, type RejectedEvent } from "./reports.ts";
