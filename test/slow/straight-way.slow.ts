@@ -10,8 +10,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { TEST_MS_MAX } from "../support/time-limits.ts";
 
-const EVENT_FILES_MAX = 94;
-const OBLIGATION_FILES_MAX = 41;
+const EVENT_FILES_MAX = 90;
+const OBLIGATION_FILES_MAX = 32;
 
 const ROOT = resolve(import.meta.dir, "../..");
 /** More than any background loop turns while the program runs. */
