@@ -100,8 +100,8 @@ export const createRateLimiter = ({
       lease.left -= count;
       return ALLOWED;
     }
-    // Half a request less than what is free then: where the count only just reaches the quota, nothing passes.
-    const room = quota - leased + 0.5;
+    // A little less than what is free then: where the count only just reaches the quota, nothing passes.
+    const room = quota - leased + 0.999;
     lease.refusedUntilMs = 1000 * (window + windowSeconds * partUntilFree({ used, before, room }));
     return limited(limit, lease.refusedUntilMs - nowMs());
   };
