@@ -14,5 +14,6 @@ const client = createClient({
 for (const event_id of CAPTURE_IDS.split(" ").filter(Boolean))
   client.capture({ event_id, asset_id: "credit_model", event_type: "ai_inference" });
 while (!existsSync(CAPTURE_CLOSE)) await client.flush({ timeoutMs: 50 });
-await client.close({ timeoutMs: 1 });
+// The answer to the last request may be on its way.
+await client.close({ timeoutMs: 1_000 });
 process.exit();
