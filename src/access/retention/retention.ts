@@ -1,6 +1,6 @@
 /**
- * Who may set how long a tenant's events are kept, and what must not expire. The admin key may do it for every tenant, any other key for its own; a hold of
- * another tenant is answered as one that does not exist. Each change is in the log before it is made. What needs the stored values throws
+ * Decides who may set how long a tenant's events are kept, and what must not expire. The admin key may for every tenant, any other key for its own; a
+ * hold of another tenant is answered like one that does not exist. Each change is in the log before it is made. What needs the stored values throws
  * LogUnavailableError where they cannot be read.
  */
 

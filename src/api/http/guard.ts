@@ -42,7 +42,7 @@ export type Guard = (
 
 const CHALLENGE = { "www-authenticate": "Bearer" };
 
-/** The answer for every invalid key, also for one that ends during its request. */
+/** The answer to an invalid key, and to a key that ends while its request runs. */
 export const KEY_ENDED = refuse("invalid_api_key", { headers: CHALLENGE });
 
 export const createGuard = (dependencies: {

@@ -202,7 +202,7 @@ const caseSchema = Type.Object({
   }),
   notice_shown: Type.Boolean({
     description:
-      "For every decision a notice is in the log, before it or after it: where none came before, `notice` is among the `missing` steps of the decision. Where no decision is known, whether there is any notice.",
+      "Whether the log has a notice for every decision, shown before or after it. If none was shown before, `notice` is among the `missing` steps of the decision. If no decision is known: whether there is any notice.",
   }),
   explanation_given: Type.Boolean({ description: "Any explanation is in the log." }),
   human_review_triggered: Type.Boolean({ description: "Any human review was triggered." }),

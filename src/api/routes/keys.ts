@@ -23,7 +23,7 @@ export const keyRoutes = (dependencies: Dependencies): readonly Route[] => {
       id: "createKey",
       summary: "Make a key",
       description:
-        "The whole key is shown only in this answer. The admin key makes keys for every tenant, and with them the tenant; any other only for its own, with no more than it has itself. Of the tenant `prooftrail-system`, which holds what administrators did, only the admin key makes keys, with `events:read` alone. A key with a `role` is a seat: the role gives its scopes, so `scopes` is left out. " +
+        "The whole key is shown only in this answer. The admin key makes keys for every tenant, which creates the tenant; any other key only for its own tenant, with no more rights than it has. Of the tenant `prooftrail-system`, which holds what administrators did, only the admin key makes keys, with `events:read` alone. A key with a `role` is a seat: the role gives its scopes, so `scopes` is left out. " +
         `A tenant has at most ${KEYS_PER_TENANT_MAX} keys, expired and revoked ones included, as none is ever removed; rotating goes on past that.`,
       body: bodyFor(CreateKeyRequest, {
         tenant: "acme",

@@ -18,6 +18,28 @@ const siteHeader = (current: (typeof PAGES)[number][0]): string => {
     </header>`;
 };
 
+interface Page {
+  readonly title: string;
+  readonly style: string;
+  readonly meta?: string;
+  readonly body: string;
+}
+
+const page = ({ title, style, meta = "", body }: Page): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${title}</title>${meta}
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="${style}">
+  </head>
+  <body>
+    ${body}
+  </body>
+</html>
+`;
+
 export const consolePage = ({
   scriptName,
   styleName,
@@ -26,33 +48,19 @@ export const consolePage = ({
   readonly scriptName: string;
   readonly styleName: string;
   readonly providerHost: string | undefined;
-}): string => `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Prooftrail</title>${providerHost === undefined ? "" : `\n    <meta name="sign-in-provider" content="${providerHost}">`}
-    <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="./console/${styleName}">
-  </head>
-  <body>
-    <div id="console"><noscript>The console needs JavaScript. The API is described at <a href="./docs">/docs</a>.</noscript></div>
-    <script type="module" src="./console/${scriptName}"></script>
-  </body>
-</html>
-`;
+}): string =>
+  page({
+    title: "Prooftrail",
+    meta: providerHost === undefined ? "" : `\n    <meta name="sign-in-provider" content="${providerHost}">`,
+    style: `./console/${styleName}`,
+    body: `<div id="console"><noscript>The console needs JavaScript. The API is described at <a href="./docs">/docs</a>.</noscript></div>
+    <script type="module" src="./console/${scriptName}"></script>`,
+  });
 
-export const SANDBOX_PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Prooftrail sandbox</title>
-    <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="./sandbox/page.css">
-  </head>
-  <body>
-    ${siteHeader("./sandbox")}
+export const SANDBOX_PAGE = page({
+  title: "Prooftrail sandbox",
+  style: "./sandbox/page.css",
+  body: `${siteHeader("./sandbox")}
     <section class="watermark" aria-label="Watermark">${WATERMARK}</section>
     <main>
       <h1>Prooftrail sandbox</h1>
@@ -90,25 +98,14 @@ export const SANDBOX_PAGE = `<!doctype html>
         <div id="events"></div>
       </section>
     </main>
-    <script type="module" src="./sandbox/page.js"></script>
-  </body>
-</html>
-`;
+    <script type="module" src="./sandbox/page.js"></script>`,
+});
 
-export const DOCS_PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Prooftrail API</title>
-    <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="./docs/assets/page.css">
-  </head>
-  <body>
-    ${siteHeader("./docs")}
+export const DOCS_PAGE = page({
+  title: "Prooftrail API",
+  style: "./docs/assets/page.css",
+  body: `${siteHeader("./docs")}
     <div id="swagger-ui"><noscript>This page needs JavaScript. The same document as JSON: <a href="./docs/json">/docs/json</a></noscript></div>
     <script src="./docs/assets/swagger-ui-bundle.js"></script>
-    <script src="./docs/assets/page.js"></script>
-  </body>
-</html>
-`;
+    <script src="./docs/assets/page.js"></script>`,
+});
