@@ -11,7 +11,7 @@ import { recordPayload } from "../src/log/payload.ts";
 import { createCheckpointStream } from "../src/nats/checkpoint-stream.ts";
 import { createLogReader } from "../src/nats/reader.ts";
 import { readKeyRing } from "../src/proof/key-ring.ts";
-import { createSealer } from "../src/proof/sealer.ts";
+import { createSealer } from "../src/proof/seal.ts";
 import { eventsProjection } from "../src/views/events/evolve.ts";
 import { applyBatch } from "../src/views/kit/apply-batch.ts";
 import type { Projection } from "../src/views/kit/projection.ts";
@@ -98,7 +98,7 @@ const sealAll = async (log: TestLog, parts: { readonly log: LogReader; readonly 
   const keys = readKeyRing(SEED);
   if (keys.kind === "malformed") throw new Error(keys.detail);
   const checkpoints = await createCheckpointStream(log.connection);
-  for (const { bytes } of keys.ring.publicKeys) await checkpoints.addPublicKey(bytes);
+  for (const key of keys.ring.publicKeys) await checkpoints.addPublicKey(key);
   let [seals, cpu, sealed] = [0, 0, 0];
   const sealer = createSealer({
     serviceName: "prooftrail",

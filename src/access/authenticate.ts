@@ -1,8 +1,8 @@
 /** Who is asking, and may they: from the `Authorization` header to a principal, and from a principal to one scope. */
 import { hashSecret, parseApiKey, verifySecret } from "./api-key.ts";
-import { type RateShares, rateSharesOf } from "./key-limiter.ts";
 import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord, isActive, PROVIDER_ID } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
+import { type RateShares, rateSharesOf } from "./rate-limit.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
 import type { Covers, Role } from "./seats.ts";
 import { DEFAULT_TENANT, SYSTEM_TENANT } from "./tenant.ts";

@@ -7,10 +7,8 @@ export const hourOf = (receivedAt: string): Hour => receivedAt.slice(0, "2026-11
 
 export const HOUR_MS = 60 * 60 * 1000;
 
-/** The hour of a moment in milliseconds since 1970. */
 export const hourAt = (ms: number): Hour => hourOf(new Date(ms).toISOString());
 
-/** The start of an hour, in milliseconds since 1970. */
 export const beginOfHour = (hour: Hour): number => Date.parse(`${hour}:00:00Z`);
 
 export interface AcceptedCounts {
@@ -23,6 +21,5 @@ export interface AcceptedCounts {
   read(tenant: string, hours: readonly Hour[]): Promise<ReadonlyMap<Hour, number>>;
   /** The tenants with an acknowledged event in the hour. Throws LogUnavailableError. */
   tenants(hour: Hour): Promise<readonly string[]>;
-  /** Stores the remaining counts. */
   close(): Promise<void>;
 }

@@ -1,7 +1,6 @@
 import type { Outcome, Sequence } from "./outcome.ts";
 import type { PayloadText } from "./payload.ts";
 
-/** A message to append to the log. */
 export interface OutgoingRecord extends PayloadText {
   readonly tenant: string;
   readonly subject: string;
@@ -9,7 +8,6 @@ export interface OutgoingRecord extends PayloadText {
   readonly messageId: string;
 }
 
-/** A message of the log, as it is stored. */
 export interface StoredMessage {
   readonly sequence: Sequence;
   readonly subject: string;

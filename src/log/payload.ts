@@ -6,7 +6,6 @@ export interface PayloadText {
   readonly start: string;
   readonly text: string;
   readonly end: string;
-  /** Length of all of it. */
   readonly bytes: number;
 }
 

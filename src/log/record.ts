@@ -9,7 +9,6 @@ export interface LogRecord {
   /** RFC 3339, UTC, milliseconds. */
   readonly receivedAt: string;
   readonly requestId: string;
-  /** JSON text of the event as it was sent. */
   readonly eventText: string;
 }
 
@@ -26,7 +25,6 @@ export const recordStart = ({ tenant, receivedAt, requestId }: Omit<LogRecord, "
 const ENVELOPE =
   /^\{"tenant":"([a-z0-9-]+)","received_at":"([0-9TZ:.-]+)","request_id":"([0-9a-f-]+)","event":\{/;
 
-/** The part of a payload before the event. */
 interface Envelope extends Omit<LogRecord, "eventText"> {
   /** The text of that part, with the brace with which the event begins. */
   readonly head: string;

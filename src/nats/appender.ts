@@ -3,7 +3,6 @@
  * atomic batch (NATS ADR-50) or, below ATOMIC_RECORDS_MIN records, single messages. What is held is bounded, and no call waits longer than
  * APPEND_ACK_MS_MAX.
  */
-import { clearTimeout, setTimeout } from "node:timers";
 import { createMemoryQuota, quotaBounds } from "../access/memory-quota.ts";
 import {
   APPEND_ACK_MS_MAX,
@@ -13,9 +12,12 @@ import {
   COMMIT_BYTES_MAX,
   COMMIT_RECORDS_MAX,
   COMMITS_IN_FLIGHT_MAX,
+  DUPLICATE_WINDOW_MS,
+  RECENT_IDS_MAX,
 } from "../limits.ts";
 import type { OutgoingRecord, RecordAppender } from "../log/event-log.ts";
 import type { Outcome, Sequence } from "../log/outcome.ts";
+import { createDeadline } from "../runtime/deadline.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
 import {
@@ -27,7 +29,6 @@ import {
   outcomeOf,
 } from "./append-exchange.ts";
 import type { BrokerConnection } from "./connection.ts";
-import { createRecentIds } from "./recent-ids.ts";
 import type { StallReport } from "./stall-clock.ts";
 
 interface AppenderDependencies {
@@ -53,7 +54,7 @@ interface Parcel extends Held {
   open: number;
   /** How many are in a commit: the first ones, because the queue keeps their order. */
   sent: number;
-  readonly timer: NodeJS.Timeout;
+  readonly met: () => void;
   readonly resolve: (outcomes: readonly Outcome[]) => void;
 }
 
@@ -71,6 +72,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
   const { connection, closedBecause = () => undefined, onOutcomes, onCommit } = dependencies;
   const queue = createQueue();
   const held = createHeld();
+  const deadline = createDeadline(APPEND_ACK_MS_MAX);
   let commitsInFlight = 0;
 
   /** Only the first outcome of a record counts. */
@@ -78,7 +80,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
     if (parcel.outcomes[index]) return;
     parcel.outcomes[index] = outcome;
     if (--parcel.open > 0) return;
-    clearTimeout(parcel.timer);
+    parcel.met();
     held.giveBack(parcel);
     onOutcomes(parcel.outcomes);
     parcel.resolve(parcel.outcomes);
@@ -136,7 +138,7 @@ export const createAppender = (dependencies: AppenderDependencies): LogAppender 
         bytes,
         open: records.length,
         sent: 0,
-        timer: setTimeout(() => expire(parcel), APPEND_ACK_MS_MAX).unref(),
+        met: deadline(() => expire(parcel)),
         resolve,
       };
       let index = 0;
@@ -317,4 +319,57 @@ const sort = (entries: readonly Entry[], sequenceOf: (messageId: string) => Sequ
     }
   }
   return { fresh, known, repeated };
+};
+
+interface RecentIds {
+  /** Ids of one commit, whose sequences count up from `first`. */
+  remember(messageIds: readonly string[], first: Sequence): void;
+  sequenceOf(messageId: string): Sequence | undefined;
+  forgetAll(): void;
+}
+
+interface Generation {
+  readonly since: number;
+  waiting: { readonly messageIds: readonly string[]; readonly first: Sequence }[];
+  readonly index: Map<string, Sequence>;
+  ids: number;
+}
+
+const generation = (since: number): Generation => ({ since, waiting: [], index: new Map(), ids: 0 });
+
+/** `elapsedMs`: a clock that never goes back. Two generations: the older one is forgotten a window after it began, so no entry needs a time. */
+export const createRecentIds = (elapsedMs: () => number): RecentIds => {
+  let young = generation(elapsedMs());
+  let old = generation(elapsedMs());
+  const turn = (): void => {
+    const now = elapsedMs();
+    if (now - young.since >= DUPLICATE_WINDOW_MS / 2 || young.ids >= RECENT_IDS_MAX / 2) {
+      old = young;
+      young = generation(now);
+    }
+    if (now - old.since >= DUPLICATE_WINDOW_MS) old = generation(now);
+  };
+  return {
+    remember: (messageIds, first) => {
+      turn();
+      young.waiting.push({ messageIds, first });
+      young.ids += messageIds.length;
+    },
+    sequenceOf: (messageId) => {
+      turn();
+      return find(young, messageId) ?? find(old, messageId);
+    },
+    forgetAll: () => {
+      young = generation(elapsedMs());
+      old = generation(elapsedMs());
+    },
+  };
+};
+
+const find = (from: Generation, messageId: string): Sequence | undefined => {
+  for (const { messageIds, first } of from.waiting) {
+    for (const [index, id] of messageIds.entries()) from.index.set(id, first + index);
+  }
+  from.waiting = [];
+  return from.index.get(messageId);
 };

@@ -9,7 +9,7 @@ import {
 import { BROKER_REQUEST_MS_MAX, CHECKPOINTS_PER_READ } from "../limits.ts";
 import type { LogReader } from "../log/event-log.ts";
 import type { CheckpointStore } from "../proof/checkpoint-store.ts";
-import { publicKey } from "../proof/key-ring.ts";
+import { fingerprintOf } from "../proof/key-lines.ts";
 import { apiErrorCode, isWrongLastSequence } from "./api-errors.ts";
 import { answered, type BrokerConnection } from "./connection.ts";
 import { type LeaderMessage, type LeaderQuery, readFromLeader } from "./leader-read.ts";
@@ -49,7 +49,7 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
 
   const addPublicKey = async (key: Uint8Array, among?: string): Promise<boolean> => {
     try {
-      await publish(checkpointKeySubject(publicKey(key).fingerprint), key, 0, among);
+      await publish(checkpointKeySubject(fingerprintOf(key)), key, 0, among);
       return true;
     } catch (error) {
       if (isWrongLastSequence(apiErrorCode(error))) return false;
@@ -67,10 +67,10 @@ export const createCheckpointStream = async (connection: BrokerConnection): Prom
     write: (tenant, note, after) =>
       asked(async () => {
         try {
-          const { seq } = await publish(checkpointSubject(tenant), note, after);
-          return { kind: "written", revision: seq };
+          await publish(checkpointSubject(tenant), note, after);
+          return true;
         } catch (error) {
-          if (isWrongLastSequence(apiErrorCode(error))) return { kind: "conflict" };
+          if (isWrongLastSequence(apiErrorCode(error))) return false;
           throw error;
         }
       }),

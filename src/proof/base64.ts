@@ -1,5 +1,6 @@
-/** Base64 of RFC 4648 §4 in its one canonical form, as every C2SP text uses it. */
+/** Bytes as text: base64 of RFC 4648 §4 in its one canonical form, as every C2SP text has it, and hexadecimal digits. */
 import { encodeBase64, looselyDecodeBase64 } from "./primitives.ts";
+import { type Hash, isHash } from "./rfc6962.ts";
 
 export { encodeBase64 };
 
@@ -9,3 +10,12 @@ export const decodeBase64 = (text: string): Uint8Array | undefined => {
   const bytes = looselyDecodeBase64(text);
   return encodeBase64(bytes) === text ? bytes : undefined;
 };
+
+/** Undefined unless each text is a hash. */
+export const decodeHashes = (texts: readonly string[]): readonly Hash[] | undefined => {
+  const hashes = texts.map(decodeBase64).filter(isHash);
+  return hashes.length === texts.length ? hashes : undefined;
+};
+
+export const encodeHex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

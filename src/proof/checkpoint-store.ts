@@ -7,16 +7,14 @@ export interface StoredCheckpoint {
   readonly revision: number;
 }
 
-export type CheckpointWrite =
-  | { readonly kind: "written"; readonly revision: number }
-  /** Nothing was written: another checkpoint of the tenant came first. */
-  | { readonly kind: "conflict" };
-
 /** Throws LogUnavailableError if the broker does not answer. */
 export interface CheckpointStore {
   last(tenant: string): Promise<StoredCheckpoint | undefined>;
-  /** Adds a checkpoint. `after`: the revision of the checkpoint that this one extends, 0 for the first. */
-  write(tenant: string, note: string, after: number): Promise<CheckpointWrite>;
+  /**
+   * Adds a checkpoint. `after`: the revision of the checkpoint that this one extends, 0 for the first. Returns false and writes nothing if another
+   * checkpoint of the tenant came first.
+   */
+  write(tenant: string, note: string, after: number): Promise<boolean>;
   /** Public keys, 32 bytes each, that have ever signed here. */
   publicKeys(): Promise<readonly Uint8Array[]>;
   /** Returns false and does nothing if there is any key already: of several callers at once, one is first. */

@@ -1,6 +1,7 @@
 /** The public keys of a log as a file, one line each; and the short name of one. */
+import { encodeHex } from "./base64.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
-import { sha256Hex } from "./hex.ts";
+import { sha256 } from "./primitives.ts";
 import { createVerifier, formatVerifierKey, openNote } from "./signed-note.ts";
 
 /** One text for each set of keys and head: first the keys that signed the head, in the order of their signatures, then the others by fingerprint. */
@@ -19,11 +20,8 @@ export const keyLines = (
     .join("");
 };
 
-const FINGERPRINT_DIGITS = 16;
-
 /** SHA-256 of a public key in hex, shortened: a name for people and subjects. */
-export const fingerprintOf = (publicKey: Uint8Array): string =>
-  sha256Hex(publicKey).slice(0, FINGERPRINT_DIGITS);
+export const fingerprintOf = (publicKey: Uint8Array): string => encodeHex(sha256(publicKey)).slice(0, 16);
 
 /** What clients get, the keys that sign now first; empty if nothing was signed yet. `head`: the note that shows which keys sign now. */
 export const verifierKeys = async (

@@ -7,12 +7,12 @@ import { Point } from "@noble/ed25519";
 import { SIGNING_KEYS_MAX } from "../limits.ts";
 import { encodeBase64 } from "./base64.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
-import { fingerprintOf } from "./key-lines.ts";
 import {
   createSigningKey,
   createVerifier,
   parseVerifierKey,
   type Signer,
+  type SigningKey,
   type Verifier,
 } from "./signed-note.ts";
 
@@ -20,15 +20,8 @@ export interface KeyRing {
   signers(origin: string): readonly Signer[];
   /** Of every key; the first one signs first. */
   verifiers(origin: string): readonly Verifier[];
-  /** Public keys, in the same order. */
-  readonly publicKeys: readonly PublicKey[];
-}
-
-export interface PublicKey {
-  /** 32 bytes. */
-  readonly bytes: Uint8Array;
-  /** The public key's SHA-256 in hex, shortened: a name for people and for subjects. */
-  readonly fingerprint: string;
+  /** In the same order. */
+  readonly publicKeys: readonly Uint8Array[];
 }
 
 export type KeyRingResult =
@@ -43,16 +36,14 @@ const PUBLIC = "public:";
  * key; so is a line of GET /v1/log/key. `#` starts a comment to the end of the line. Errors never repeat an entry.
  */
 export const readKeyRing = (text: string): KeyRingResult => {
-  const entries = text
-    .replaceAll(/#.*$/gm, "")
-    .split(/[\s,]+/)
-    .filter((entry) => entry !== "");
   const malformed = (detail: string): KeyRingResult => ({ kind: "malformed", detail });
-  const seeds: Uint8Array[] = [];
+  // A key that is in the ring twice would sign twice, and a bundle is invalid if a key has signed its anchor twice.
+  const signing = new Map<string, SigningKey>();
   const publics: Uint8Array[] = [];
-  for (const [index, entry] of entries.entries()) {
+  const entries = text.replaceAll(/#.*$/gm, "").split(/[\s,]+/);
+  for (const [index, entry] of entries.filter((each) => each !== "").entries()) {
     if (HEX.test(entry)) {
-      seeds.push(Buffer.from(entry, "hex"));
+      signing.set(entry, createSigningKey(Buffer.from(entry, "hex")));
       continue;
     }
     const key = entry.startsWith(PUBLIC) ? publicKeyIn(entry.slice(PUBLIC.length)) : undefined;
@@ -66,14 +57,23 @@ export const readKeyRing = (text: string): KeyRingResult => {
       );
     publics.push(key);
   }
-  if (seeds.length === 0) return malformed("there is no private key in it");
-  const signing = eachOnce(seeds);
-  if (signing.length > SIGNING_KEYS_MAX)
+  const keys = [...signing.values()];
+  if (keys.length === 0) return malformed("there is no private key in it");
+  if (keys.length > SIGNING_KEYS_MAX)
     return malformed(
-      `there are ${signing.length} private keys in it, and at most ${SIGNING_KEYS_MAX} can sign a tree head`,
+      `there are ${keys.length} private keys in it, and at most ${SIGNING_KEYS_MAX} can sign a tree head`,
     );
-  return { kind: "read", ring: ringOf(signing, publics) };
+  const publicKeys = [...keys.map((key) => key.publicKey), ...publics];
+  const ring: KeyRing = {
+    publicKeys,
+    signers: (origin) => keys.map((key) => key.signerNamed(origin)),
+    verifiers: (origin) => publicKeys.map((publicKey) => createVerifier({ name: origin, publicKey })),
+  };
+  return { kind: "read", ring };
 };
+
+const publicKeyIn = (text: string): Uint8Array | undefined =>
+  HEX.test(text) ? Buffer.from(text, "hex") : parseVerifierKey(text)?.publicKey;
 
 /** node:crypto takes any 32 bytes on Bun and Node, and only points of the curve on Deno (RFC 8032 §5.1.3). */
 const isCurvePoint = (publicKey: Uint8Array): boolean => {
@@ -85,39 +85,19 @@ const isCurvePoint = (publicKey: Uint8Array): boolean => {
   }
 };
 
-/** A key that is in the ring twice would sign twice, and a bundle is invalid if a key has signed its anchor twice. */
-const eachOnce = (seeds: readonly Uint8Array[]): readonly Uint8Array[] =>
-  seeds.filter((seed, index) => seeds.findIndex((other) => Buffer.compare(seed, other) === 0) === index);
-
-const publicKeyIn = (text: string): Uint8Array | undefined =>
-  HEX.test(text) ? Buffer.from(text, "hex") : parseVerifierKey(text)?.publicKey;
-
-const ringOf = (seeds: readonly Uint8Array[], publics: readonly Uint8Array[]): KeyRing => {
-  const signing = seeds.map(createSigningKey);
-  const publicKeys = [...signing.map((key) => key.publicKey), ...publics].map(publicKey);
-  return {
-    publicKeys,
-    signers: (origin) => signing.map((key) => key.signerNamed(origin)),
-    verifiers: (origin) => publicKeys.map(({ bytes }) => createVerifier({ name: origin, publicKey: bytes })),
-  };
-};
-
-export const publicKey = (bytes: Uint8Array): PublicKey => ({ bytes, fingerprint: fingerprintOf(bytes) });
-
 export type KeysPublished = "published" | "strangers";
 
 /**
- * `strangers`: none of these keys has signed here, and other keys have. Then no key is given out, because that could never be taken back: the owner
- * of such a key, perhaps another installation, could make proofs in this one's name. `before`: the keys that signed last, as far as this process
- * knows. It counts even if the stream was emptied, so that whoever comes first then cannot take the place of the others. Throws for the same reason
- * if one is no public key but the seed of a key that signs or has signed here.
+ * `strangers`: none of these keys has signed here, and other keys have. Then no key is given out, because that could never be taken back: its owner,
+ * perhaps another installation, could make proofs in this one's name. `before`, what this process found last, counts even if the stream was emptied.
+ * Throws if one is no public key but the seed of a key that signs or has signed here.
  */
 export const publishKeys = async (
   checkpoints: Pick<CheckpointStore, "publicKeys" | "addFirstPublicKey" | "addPublicKey">,
   ring: Pick<KeyRing, "publicKeys">,
   before?: KeysPublished,
 ): Promise<KeysPublished> => {
-  const given = ring.publicKeys.map(({ bytes }) => bytes);
+  const { publicKeys: given } = ring;
   const there = await checkpoints.publicKeys();
   const known = new Set([...given, ...there].map(encodeBase64));
   if (given.some((bytes) => known.has(encodeBase64(createSigningKey(bytes).publicKey))))
@@ -136,7 +116,7 @@ export const hasSigned = (
   { publicKeys }: Pick<KeyRing, "publicKeys">,
   signed: readonly Uint8Array[],
 ): boolean => {
-  const own = new Set(publicKeys.map(({ bytes }) => encodeBase64(bytes)));
+  const own = new Set(publicKeys.map(encodeBase64));
   return signed.some((key) => own.has(encodeBase64(key)));
 };
 

@@ -1,6 +1,6 @@
 /**
  * What a copy outside the log knows of it: the newest signed heads, and the record at the end that they cover. A log that was restored from an
- * older copy does not hold that record. Nothing is signed then, until an operator accepts the loss, and later heads say so (restored-line.ts).
+ * older copy does not hold that record. Nothing is signed then, until an operator accepts the loss, and later heads say so (sealed-head.ts).
  */
 
 export interface KnownEnd {

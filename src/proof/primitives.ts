@@ -1,6 +1,6 @@
 /**
- * SHA-256, Ed25519, base64 and inflating, by Node's own modules. In a browser primitives-browser.ts takes the place of this module: the map
- * `browser` in package.json says so, and bundlers follow it. Both have the same exports; the tests of what is built on them run over both.
+ * SHA-256, Ed25519 and base64 by Node's own modules. In a browser primitives-browser.ts takes the place of this module: the map `browser` in
+ * package.json says so, and bundlers follow it. The tests of what is built on them run over both.
  */
 import { Buffer } from "node:buffer";
 import {
@@ -11,9 +11,6 @@ import {
   hash as takeHash,
   verify as verifyBy,
 } from "node:crypto";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { createInflateRaw } from "node:zlib";
 
 /** Bytes that come one after the other. */
 export interface Sha256 {
@@ -24,7 +21,8 @@ export interface Sha256 {
 export const createSha256 = (): Sha256 => createHash("sha256");
 /** May share memory with other results: copy what is kept or sliced. */
 export const sha256 = (bytes: Uint8Array): Uint8Array => takeHash("sha256", bytes, "buffer");
-export const sha256Base64 = (bytes: Uint8Array): string => takeHash("sha256", bytes, "base64");
+/** Of a text in UTF-8. */
+export const sha256Base64 = (text: string): string => takeHash("sha256", text, "base64");
 
 export const encodeBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString("base64");
@@ -53,18 +51,7 @@ export type Ed25519Check = (message: Uint8Array, signature: Uint8Array) => boole
 
 /** Some runtimes throw at once if the bytes are no point of the curve; on the others no signature is right. */
 export const ed25519Check = (publicKey: Uint8Array): Ed25519Check => {
-  const key = createPublicKey({
-    key: Buffer.concat([PUBLIC_KEY_DER, publicKey]),
-    format: "der",
-    type: "spki",
-  });
+  const der = Buffer.concat([PUBLIC_KEY_DER, publicKey]);
+  const key = createPublicKey({ key: der, format: "der", type: "spki" });
   return (message, signature) => verifyBy(null, message, key, signature);
 };
-
-/** RFC 1951. Throws if the bytes are not deflated, or end too early; what follows the last block is ignored. */
-export async function* inflated(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const inflate = createInflateRaw();
-  // A failure here also fails the reading below.
-  pipeline(Readable.from(packed), inflate).catch(() => {});
-  for await (const chunk of inflate) yield chunk;
-}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { createNaiveTree } from "../../test/support/naive-tree.ts";
+import { createNaiveTree, oddLeafTree } from "../../test/support/naive-tree.ts";
 import {
   consistencyProof,
   createCompactRange,
@@ -12,7 +12,6 @@ import {
   leafHash,
   nodeHash,
   rootOf,
-  type SubtreeHash,
   verifyConsistency,
   verifyInclusion,
 } from "./rfc6962.ts";
@@ -24,36 +23,12 @@ const ALL_PROOFS_SIZE_MAX = 130;
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 /** One text of all hashes, so that one text is compared instead of a list. There are 30,000 lists. */
 const inOne = (hashes: readonly Uint8Array[]): string => hashes.map(hex).join(" ");
-const fromHex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "hex"));
 
-/** Hashes of perfect subtrees by their definition: two halves joined. They are remembered, and use our hash functions. */
-const subtreeHashesOver = (leaves: readonly Uint8Array[]): SubtreeHash => {
-  const remembered = new Map<string, Hash>();
-  const hashOf: SubtreeHash = ({ level, index }) => {
-    const key = `${level} ${index}`;
-    const known = remembered.get(key);
-    if (known !== undefined) return known;
-    const data = leaves[index];
-    if (level === 0 && data === undefined) throw new RangeError(`there is no leaf ${index}`);
-    const hash =
-      level === 0
-        ? leafHash(data ?? new Uint8Array())
-        : nodeHash(
-            hashOf({ level: level - 1, index: 2 * index }),
-            hashOf({ level: level - 1, index: 2 * index + 1 }),
-          );
-    remembered.set(key, hash);
-    return hash;
-  };
-  return hashOf;
-};
-
-const leaves = Array.from({ length: SIZE_MAX }, (_, index) => new TextEncoder().encode(`leaf ${index}`));
-const hashOf = subtreeHashesOver(leaves);
+const data = (index: number): Uint8Array => new TextEncoder().encode(`leaf ${index}`);
+const naive = createNaiveTree(data, { rememberedLeavesMin: 1 });
+const { hashOf } = naive;
 const leafOf = (index: number): Hash => hashOf({ level: 0, index });
-const naive = createNaiveTree((index) => leaves[index] ?? new Uint8Array());
-const roots = Array.from({ length: SIZE_MAX + 1 }, (_, size) => naive.mth(0, size));
-const rootAt = (size: number): Hash => roots[size] ?? new Uint8Array();
+const rootAt = (size: number): Hash => naive.mth(0, size);
 
 /** 0 … size - 1, or some of them and always the edges. */
 const sampled = (size: number): readonly number[] => {
@@ -66,45 +41,41 @@ describe("the definitions of RFC 6962 §2.1, for every size up to 600", () => {
   test("the root of a tree is as defined, also if the tree grows leaf by leaf", () => {
     const range = createCompactRange();
     for (let size = 0; size <= SIZE_MAX; size++) {
-      if (size > 0) range.append(leafOf(size - 1));
+      if (size > 0) range.append(leafHash(data(size - 1)));
       expect(hex(rootOf(size, hashOf))).toBe(hex(rootAt(size)));
       expect(hex(range.root())).toBe(hex(rootAt(size)));
       expect(range.size()).toBe(size);
     }
   });
 
-  test("every inclusion proof is as defined and verifies", () => {
-    for (let size = 1; size <= SIZE_MAX; size++)
+  test("every proof is as defined and verifies", () => {
+    for (let size = 1; size <= SIZE_MAX; size++) {
       for (const index of sampled(size)) {
         const proof = inclusionProof(index, size, hashOf);
         expect(inOne(proof)).toBe(inOne(naive.path(index, size)));
         expect(verifyInclusion({ leaf: leafOf(index), index, size, proof, root: rootAt(size) })).toBe(true);
       }
-  });
-
-  test("every consistency proof is as defined and verifies", () => {
-    for (let to = 1; to <= SIZE_MAX; to++)
-      for (const from of [...sampled(to).filter((from) => from > 0), to]) {
-        const proof = consistencyProof(from, to, hashOf);
-        expect(inOne(proof)).toBe(inOne(naive.proof(from, to)));
-        expect(verifyConsistency({ from, to, fromRoot: rootAt(from), toRoot: rootAt(to), proof })).toBe(true);
+      for (const from of [...sampled(size).filter((from) => from > 0), size]) {
+        const proof = consistencyProof(from, size, hashOf);
+        expect(inOne(proof)).toBe(inOne(naive.proof(from, size)));
+        const roots = { fromRoot: rootAt(from), toRoot: rootAt(size) };
+        expect(verifyConsistency({ from, to: size, ...roots, proof })).toBe(true);
       }
+    }
   });
 
   test("a long leaf is hashed like a short one", () => {
-    for (const length of [0, 1, 4095, 4096, 4097, 100_000]) {
-      const data = new Uint8Array(length).fill(7);
-      expect(hex(leafHash(data))).toBe(
-        createHash("sha256").update(Uint8Array.of(0)).update(data).digest("hex"),
-      );
+    // The longer leaf before the last one leaves nothing behind.
+    for (const length of [0, 1, 4095, 4096, 4097, 100_000, 0]) {
+      const leaf = new Uint8Array(length).fill(7);
+      const defined = createHash("sha256").update(Uint8Array.of(0)).update(leaf).digest("hex");
+      expect(hex(leafHash(leaf))).toBe(defined);
     }
-    // The longer leaf before it leaves nothing behind.
-    expect(hex(leafHash(new Uint8Array(0)))).toBe(hex(rootOf(1, subtreeHashesOver([new Uint8Array(0)]))));
   });
 });
 
-describe("the published vectors of Certificate Transparency", () => {
-  const inputs = [
+test("leaf hashes, and the roots of trees of every size, equal the published vectors of Certificate Transparency", () => {
+  const INPUTS = [
     "",
     "00",
     "10",
@@ -113,8 +84,9 @@ describe("the published vectors of Certificate Transparency", () => {
     "40414243",
     "5051525354555657",
     "606162636465666768696a6b6c6d6e6f",
-  ].map(fromHex);
-  const vectorHashOf = subtreeHashesOver(inputs);
+  ];
+  const inputs = INPUTS.map((text) => new Uint8Array(Buffer.from(text, "hex")));
+  const vectors = createNaiveTree((index) => inputs[index] ?? new Uint8Array());
   const LEAVES = [
     "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
     "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7",
@@ -136,56 +108,10 @@ describe("the published vectors of Certificate Transparency", () => {
     "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
     "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
   ];
-  const PAIRS = [
-    "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
-    "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
-    "0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a",
-    "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
-  ];
-  const LEFT = "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7";
-  const RIGHT = "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4";
 
-  test("leaf hashes, and the roots of trees of every size, equal the vectors", () => {
-    expect(inputs.map((input) => hex(leafHash(input)))).toEqual(LEAVES);
-    expect(ROOTS.map((_, size) => hex(rootOf(size, vectorHashOf)))).toEqual(ROOTS);
-    expect(hex(EMPTY_ROOT)).toBe(ROOTS[0] ?? "");
-  });
-
-  const INCLUSION: readonly (readonly [number, number, readonly (string | undefined)[]])[] = [
-    [0, 1, []],
-    [0, 8, [LEAVES[1], PAIRS[1], RIGHT]],
-    [1, 8, [LEAVES[0], PAIRS[1], RIGHT]],
-    [2, 8, [LEAVES[3], PAIRS[0], RIGHT]],
-    [3, 8, [LEAVES[2], PAIRS[0], RIGHT]],
-    [4, 8, [LEAVES[5], PAIRS[3], LEFT]],
-    [5, 8, [LEAVES[4], PAIRS[3], LEFT]],
-    [6, 8, [LEAVES[7], PAIRS[2], LEFT]],
-    [7, 8, [LEAVES[6], PAIRS[2], LEFT]],
-    [2, 3, [PAIRS[0]]],
-    [1, 5, [LEAVES[0], PAIRS[1], LEAVES[4]]],
-  ];
-
-  test.each(INCLUSION)("the inclusion proof of leaf %i in a tree of %i is right", (index, size, path) => {
-    expect(inclusionProof(index, size, vectorHashOf).map(hex)).toEqual(path.map(String));
-  });
-
-  const CONSISTENCY: readonly (readonly [number, number, readonly (string | undefined)[]])[] = [
-    [1, 1, []],
-    [1, 8, [LEAVES[1], PAIRS[1], RIGHT]],
-    [6, 8, [PAIRS[2], PAIRS[3], LEFT]],
-    [2, 5, [PAIRS[1], LEAVES[4]]],
-    [4, 8, [RIGHT]],
-    [7, 8, [LEAVES[6], LEAVES[7], PAIRS[2], LEFT]],
-    [
-      3,
-      7,
-      [LEAVES[2], LEAVES[3], PAIRS[0], "837dbb152e9b079010717e84e865da4ebc0fa198a806d59d31bf15accef22d0e"],
-    ],
-  ];
-
-  test.each(CONSISTENCY)("the consistency proof of trees of %i and %i is right", (from, to, path) => {
-    expect(consistencyProof(from, to, vectorHashOf).map(hex)).toEqual(path.map(String));
-  });
+  expect(inputs.map((input) => hex(leafHash(input)))).toEqual(LEAVES);
+  expect(ROOTS.map((_, size) => hex(rootOf(size, vectors.hashOf)))).toEqual(ROOTS);
+  expect(hex(EMPTY_ROOT)).toBe(ROOTS[0] ?? "");
 });
 
 describe("wrong proofs are refused", () => {
@@ -220,20 +146,18 @@ describe("wrong proofs are refused", () => {
         const index = chance % size;
         const proof = inclusionProof(index, size, hashOf);
         const given = { leaf: leafOf(index), index, size, proof, root: rootAt(size) };
-        expect(verifyInclusion(given)).toBe(true);
-        for (const changed of damaged(proof))
-          expect(verifyInclusion({ ...given, proof: changed })).toBe(false);
+        const accepts = (other: Partial<typeof given>) => verifyInclusion({ ...given, ...other });
+        for (const changed of damaged(proof)) expect(accepts({ proof: changed })).toBe(false);
         for (const position of positions) {
-          expect(verifyInclusion({ ...given, leaf: flipped(given.leaf, position) })).toBe(false);
-          expect(verifyInclusion({ ...given, root: flipped(given.root, position) })).toBe(false);
+          expect(accepts({ leaf: flipped(given.leaf, position) })).toBe(false);
+          expect(accepts({ root: flipped(given.root, position) })).toBe(false);
         }
         for (let other = 0; other < size + 3; other++)
-          if (other !== index) expect(verifyInclusion({ ...given, index: other })).toBe(false);
-        for (const other of deeperThan(size)) expect(verifyInclusion({ ...given, size: other })).toBe(false);
+          if (other !== index) expect(accepts({ index: other })).toBe(false);
+        for (const other of deeperThan(size)) expect(accepts({ size: other })).toBe(false);
         // The path does not bind every other size: leaf 0 of 3 and leaf 0 of 4 have paths of the same shape. The root binds the size.
         for (let other = index + 1; other <= SIZE_MAX; other++)
-          if (other !== size)
-            expect(verifyInclusion({ ...given, size: other, root: rootAt(other) })).toBe(false);
+          if (other !== size) expect(accepts({ size: other, root: rootAt(other) })).toBe(false);
       }),
       { numRuns: 40 },
     );
@@ -245,24 +169,19 @@ describe("wrong proofs are refused", () => {
         const from = 1 + (chance % to);
         const proof = consistencyProof(from, to, hashOf);
         const given = { from, to, fromRoot: rootAt(from), toRoot: rootAt(to), proof };
-        expect(verifyConsistency(given)).toBe(true);
-        for (const changed of damaged(proof))
-          expect(verifyConsistency({ ...given, proof: changed })).toBe(false);
+        const accepts = (other: Partial<typeof given>) => verifyConsistency({ ...given, ...other });
+        for (const changed of damaged(proof)) expect(accepts({ proof: changed })).toBe(false);
         for (const position of positions) {
-          expect(verifyConsistency({ ...given, fromRoot: flipped(given.fromRoot, position) })).toBe(false);
-          expect(verifyConsistency({ ...given, toRoot: flipped(given.toRoot, position) })).toBe(false);
+          expect(accepts({ fromRoot: flipped(given.fromRoot, position) })).toBe(false);
+          expect(accepts({ toRoot: flipped(given.toRoot, position) })).toBe(false);
         }
-        for (const other of deeperThan(to)) expect(verifyConsistency({ ...given, to: other })).toBe(false);
+        for (const other of deeperThan(to)) expect(accepts({ to: other })).toBe(false);
+        // An empty proof is enough for trees of the same size.
+        const isEmpty = proof.length === 0;
         for (let other = 1; other <= SIZE_MAX; other++) {
-          if (other !== from)
-            expect(verifyConsistency({ ...given, from: other, fromRoot: rootAt(other) })).toBe(
-              // An empty proof is enough for trees of the same size.
-              other === to && proof.length === 0,
-            );
-          if (other !== to)
-            expect(verifyConsistency({ ...given, to: other, toRoot: rootAt(other) })).toBe(
-              other === from && proof.length === 0,
-            );
+          const root = rootAt(other);
+          if (other !== from) expect(accepts({ from: other, fromRoot: root })).toBe(other === to && isEmpty);
+          if (other !== to) expect(accepts({ to: other, toRoot: root })).toBe(other === from && isEmpty);
         }
       }),
       { numRuns: 40 },
@@ -270,54 +189,37 @@ describe("wrong proofs are refused", () => {
   });
 
   test("the root of a larger tree instead of a smaller one", () => {
-    const root = rootAt(2);
-    expect(verifyInclusion({ leaf: leafOf(1), index: 0, size: 1, proof: [leafOf(0)], root })).toBe(false);
-    expect(verifyInclusion({ leaf: leafOf(1), index: 1, size: 2, proof: [leafOf(0)], root })).toBe(true);
-  });
-
-  test("hashes of another length with a right proof", () => {
-    for (const length of [0, 31, 33, 64]) {
-      const other = new Uint8Array(length);
-      const proof = inclusionProof(2, 7, hashOf);
-      const given = { leaf: leafOf(2), index: 2, size: 7, proof, root: rootAt(7) };
-      expect(verifyInclusion({ ...given, leaf: other })).toBe(false);
-      expect(verifyInclusion({ ...given, root: other })).toBe(false);
-      for (const from of [3, 4]) {
-        const growth = consistencyProof(from, 7, hashOf);
-        const trees = { from, to: 7, fromRoot: rootAt(from), toRoot: rootAt(7), proof: growth };
-        expect(verifyConsistency({ ...trees, fromRoot: other })).toBe(false);
-        expect(verifyConsistency({ ...trees, toRoot: other })).toBe(false);
-      }
-    }
+    const given = { leaf: leafOf(1), index: 1, size: 2, proof: [leafOf(0)], root: rootAt(2) };
+    expect(verifyInclusion(given)).toBe(true);
+    expect(verifyInclusion({ ...given, index: 0, size: 1 })).toBe(false);
   });
 
   test("another history of the same length", () => {
-    const other = subtreeHashesOver(leaves.map((leaf, index) => (index === 5 ? leafOf(0) : leaf)));
+    const other = createNaiveTree((index) => data(index === 5 ? 0 : index));
     for (const to of [6, 7, 8, 9, 64, 100])
       for (let from = 1; from <= to; from++) {
-        const proof = consistencyProof(from, to, other);
-        const isSame = from < 6 && from < to;
-        const toRoot = rootOf(to, other);
-        expect(verifyConsistency({ from, to, fromRoot: rootAt(from), toRoot, proof })).toBe(isSame);
+        const proof = consistencyProof(from, to, other.hashOf);
+        const given = { from, to, fromRoot: rootAt(from), toRoot: other.mth(0, to), proof };
+        expect(verifyConsistency(given)).toBe(from < 6 && from < to);
       }
   });
 
-  test("from an empty tree no proof is needed, but its root must be right", () => {
-    const given = { from: 0, to: 5, fromRoot: EMPTY_ROOT, toRoot: rootAt(5), proof: [] };
+  test("from an empty tree and for equal sizes anything but the right roots and an empty proof", () => {
+    const [empty, five] = [EMPTY_ROOT, rootAt(5)];
     expect(consistencyProof(0, 5, hashOf)).toEqual([]);
-    expect(verifyConsistency(given)).toBe(true);
-    expect(verifyConsistency({ ...given, fromRoot: rootAt(1) })).toBe(false);
-    expect(verifyConsistency({ ...given, proof: [rootAt(5)] })).toBe(false);
-    expect(verifyConsistency({ ...given, to: 0, toRoot: EMPTY_ROOT })).toBe(true);
-    expect(verifyConsistency({ ...given, to: 0 })).toBe(false);
-    expect(verifyConsistency({ ...given, to: 0, fromRoot: rootAt(1), toRoot: rootAt(1) })).toBe(false);
-  });
-
-  test("for equal sizes anything but equal roots and an empty proof", () => {
-    const given = { from: 5, to: 5, fromRoot: rootAt(5), toRoot: rootAt(5), proof: [] };
-    expect(verifyConsistency(given)).toBe(true);
-    expect(verifyConsistency({ ...given, toRoot: rootAt(4) })).toBe(false);
-    expect(verifyConsistency({ ...given, proof: [rootAt(5)] })).toBe(false);
+    const right = [
+      { from: 0, to: 5, fromRoot: empty, toRoot: five, proof: [] },
+      { from: 0, to: 0, fromRoot: empty, toRoot: empty, proof: [] },
+      { from: 5, to: 5, fromRoot: five, toRoot: five, proof: [] },
+    ];
+    for (const given of right) {
+      expect(verifyConsistency(given)).toBe(true);
+      expect(verifyConsistency({ ...given, fromRoot: rootAt(1) })).toBe(false);
+      expect(verifyConsistency({ ...given, proof: [five] })).toBe(false);
+      if (given.from === given.to) expect(verifyConsistency({ ...given, toRoot: rootAt(4) })).toBe(false);
+    }
+    const one = rootAt(1);
+    expect(verifyConsistency({ from: 0, to: 0, fromRoot: one, toRoot: one, proof: [] })).toBe(false);
   });
 
   test("nonsense, without throwing", () => {
@@ -331,10 +233,8 @@ describe("wrong proofs are refused", () => {
       fc.property(bytes, count, count, proof, bytes, (leaf, index, size, proof, root) => {
         expect(verifyInclusion({ leaf, index, size, proof, root })).toBe(false);
         const isEqual = index === size && index > 0 && proof.length === 0;
-        if (!isEqual)
-          expect(verifyConsistency({ from: index, to: size, fromRoot: leaf, toRoot: root, proof })).toBe(
-            false,
-          );
+        const trees = { from: index, to: size, fromRoot: leaf, toRoot: root };
+        if (!isEqual) expect(verifyConsistency({ ...trees, proof })).toBe(false);
       }),
       { numRuns: 2000 },
     );
@@ -349,74 +249,38 @@ describe("wrong proofs are refused", () => {
       [0, 2 ** 53],
     ] as const)
       expect(() => inclusionProof(index, size, hashOf)).toThrow(RangeError);
-    expect(() => consistencyProof(6, 5, hashOf)).toThrow(RangeError);
-    expect(() => consistencyProof(-1, 5, hashOf)).toThrow(RangeError);
+    for (const from of [6, -1]) expect(() => consistencyProof(from, 5, hashOf)).toThrow(RangeError);
     expect(() => rootOf(Number.NaN, hashOf)).toThrow(RangeError);
     expect(() => nodeHash(new Uint8Array(31), EMPTY_ROOT)).toThrow(RangeError);
   });
 });
 
-/**
- * 1. All leaves except one are equal, so a subtree's hash follows from its width and from the place of the odd leaf in it.
- * 2. So the definition can be followed for any size, in steps instead of leaves.
- * 3. A wrong place in a path would show, because the odd leaf would be in the wrong place.
- */
-describe("trees beyond 32 bits", () => {
-  const alike = leafHash(Uint8Array.of(1));
-  const odd = leafHash(Uint8Array.of(2));
-  const splitOf = (n: bigint): bigint => 1n << BigInt((n - 1n).toString(2).length - 1);
-
-  const alikeRoots = new Map<bigint, Hash>([[1n, alike]]);
-  const alikeRoot = (n: bigint): Hash => {
-    const known = alikeRoots.get(n);
-    if (known !== undefined) return known;
-    const k = splitOf(n);
-    const root = nodeHash(alikeRoot(k), alikeRoot(n - k));
-    alikeRoots.set(n, root);
-    return root;
-  };
-  const definedRoot = (begin: bigint, end: bigint, oddIndex: bigint): Hash => {
-    if (oddIndex < begin || oddIndex >= end) return alikeRoot(end - begin);
-    if (end - begin === 1n) return odd;
-    const middle = begin + splitOf(end - begin);
-    return nodeHash(definedRoot(begin, middle, oddIndex), definedRoot(middle, end, oddIndex));
-  };
-  const hashesWith =
-    (oddIndex: number): SubtreeHash =>
-    ({ level, index }) => {
-      const width = 1n << BigInt(level);
-      return definedRoot(BigInt(index) * width, (BigInt(index) + 1n) * width, BigInt(oddIndex));
-    };
-
+/** A wrong place in a path shows, because the odd leaf is in the wrong place then. */
+test("proofs of trees beyond 32 bits are right, up to 2^53 - 1 leaves", () => {
+  const [alike, odd] = [Uint8Array.of(1), Uint8Array.of(2)];
   const size = fc.oneof(
     fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
     fc.integer({ min: 2 ** 31 - 2, max: 2 ** 32 + 2 }),
     fc.constantFrom(2 ** 32, 2 ** 32 + 1, 2 ** 52, 2 ** 52 + 1, Number.MAX_SAFE_INTEGER),
   );
-  const below = (bound: number, share: number): number => Math.min(bound - 1, Math.floor(bound * share));
   const share = fc.double({ min: 0, max: 1, noNaN: true });
-
-  test("roots, inclusion proofs and consistency proofs are right up to 2^53 - 1", () => {
-    fc.assert(
-      fc.property(size, share, share, (size, oddShare, fromShare) => {
-        const index = below(size, oddShare);
-        const hashOf = hashesWith(index);
-        const root = definedRoot(0n, BigInt(size), BigInt(index));
-        expect(hex(rootOf(size, hashOf))).toBe(hex(root));
-        const proof = inclusionProof(index, size, hashOf);
-        expect(verifyInclusion({ leaf: odd, index, size, proof, root })).toBe(true);
-        for (const other of [index - 1, index + 1, index - 2 ** 32, index + 2 ** 32])
-          expect(verifyInclusion({ leaf: odd, index: other, size, proof, root })).toBe(false);
-        const from = below(size, fromShare) + 1;
-        const fromRoot = definedRoot(0n, BigInt(from), BigInt(index));
-        const growth = consistencyProof(from, size, hashOf);
-        expect(verifyConsistency({ from, to: size, fromRoot, toRoot: root, proof: growth })).toBe(true);
-        const wrong = growth.map((hash, at) => (at === 0 ? nodeHash(hash, hash) : hash));
-        expect(verifyConsistency({ from, to: size, fromRoot, toRoot: root, proof: wrong })).toBe(
-          from === size,
-        );
-      }),
-      { numRuns: 300 },
-    );
-  });
+  const below = (bound: number, share: number): number => Math.min(bound - 1, Math.floor(bound * share));
+  fc.assert(
+    fc.property(size, share, share, (size, oddShare, fromShare) => {
+      const index = below(size, oddShare);
+      const hashOf = oddLeafTree(alike, odd, index);
+      const root = rootOf(size, hashOf);
+      const given = { leaf: leafHash(odd), index, size, proof: inclusionProof(index, size, hashOf), root };
+      expect(verifyInclusion(given)).toBe(true);
+      for (const other of [index - 1, index + 1, index - 2 ** 32, index + 2 ** 32])
+        expect(verifyInclusion({ ...given, index: other })).toBe(false);
+      const from = below(size, fromShare) + 1;
+      const proof = consistencyProof(from, size, hashOf);
+      const trees = { from, to: size, fromRoot: rootOf(from, hashOf), toRoot: root };
+      expect(verifyConsistency({ ...trees, proof })).toBe(true);
+      const wrong = proof.map((hash, at) => (at === 0 ? nodeHash(hash, hash) : hash));
+      expect(verifyConsistency({ ...trees, proof: wrong })).toBe(from === size);
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -1,8 +1,6 @@
 /**
- * Merkle tree hashes, inclusion and consistency proofs of RFC 6962 §2.1 and RFC 9162 §2.1, with SHA-256.
- * Not here: where hashes are stored (tlog-tiles.ts), what is signed (tlog-checkpoint.ts), what a leaf means.
- *
- * Sizes and indexes are whole numbers to 2^53 - 1. JavaScript's bit operators cut to 32 bits, so halving is division here.
+ * Merkle tree hashes, inclusion and consistency proofs of RFC 6962 §2.1 and RFC 9162 §2.1, with SHA-256. Sizes and indexes are whole numbers to
+ * 2^53 - 1. JavaScript's bit operators cut to 32 bits, so halving is division here.
  */
 import { sha256, sha256Base64 } from "./primitives.ts";
 
@@ -24,8 +22,8 @@ nodeInput[0] = NODE_PREFIX;
 
 export const leafHash = (data: Uint8Array): Hash => digest(behindLeafPrefix(data));
 
-/** `leafHash` in base64, for callers that only write it down. */
-export const leafHashBase64 = (data: Uint8Array): string => sha256Base64(behindLeafPrefix(data));
+/** Of a text in UTF-8, in base64, for callers that only write it down. */
+export const leafHashOfText = (data: string): string => sha256Base64(`\0${data}`);
 
 const behindLeafPrefix = (data: Uint8Array): Uint8Array => {
   const input = data.length > LEAF_REUSED_BYTES_MAX ? new Uint8Array(1 + data.length) : leafInput;
@@ -154,21 +152,30 @@ export interface Inclusion {
 /** RFC 9162 §2.1.3.2. Returns false for any wrong input and never throws. */
 export const verifyInclusion = ({ leaf, index, size, proof, root }: Inclusion): boolean => {
   if (!isCount(size) || !isCount(index) || index >= size) return false;
-  if (!isHash(leaf) || !isHash(root) || !proof.every(isHash)) return false;
-  let fn = index;
-  let sn = size - 1;
+  if (![leaf, root, ...proof].every(isHash)) return false;
   let computed = leaf;
-  for (const sibling of proof) {
+  const isRoot = climb(index, size - 1, proof, (hash, isLeft) => {
+    computed = isLeft ? nodeHash(hash, computed) : nodeHash(computed, hash);
+  });
+  return isRoot && sameHash(computed, root);
+};
+
+/** From a node of a level to the root, as both algorithms of RFC 9162 go. False if the proof does not end there. */
+const climb = (
+  node: number,
+  last: number,
+  proof: readonly Hash[],
+  join: (hash: Hash, isLeft: boolean) => void,
+): boolean => {
+  let [fn, sn] = [node, last];
+  for (const hash of proof) {
     if (sn === 0) return false;
-    if (isOdd(fn) || fn === sn) {
-      computed = nodeHash(sibling, computed);
-      while (!isOdd(fn) && fn !== 0) [fn, sn] = [half(fn), half(sn)];
-    } else {
-      computed = nodeHash(computed, sibling);
-    }
+    const isLeft = isOdd(fn) || fn === sn;
+    join(hash, isLeft);
+    while (isLeft && !isOdd(fn) && fn !== 0) [fn, sn] = [half(fn), half(sn)];
     [fn, sn] = [half(fn), half(sn)];
   }
-  return sn === 0 && sameHash(computed, root);
+  return sn === 0;
 };
 
 export interface Consistency {
@@ -179,52 +186,33 @@ export interface Consistency {
   readonly proof: readonly Hash[];
 }
 
-/**
- * RFC 9162 §2.1.4.2, which is for 0 < from < to. Of equal sizes the roots must be equal; an empty tree, whose root is known, begins
- * every tree; and in both cases a proof must be empty. Never throws.
- */
+/** RFC 9162 §2.1.4.2, which is for 0 < from < to. Of equal sizes, or from an empty tree, a proof must be empty. Never throws. */
 export const verifyConsistency = ({ from, to, fromRoot, toRoot, proof }: Consistency): boolean => {
   if (!isCount(from) || !isCount(to) || from > to) return false;
-  if (!isHash(fromRoot) || !isHash(toRoot) || !proof.every(isHash)) return false;
+  if (![fromRoot, toRoot, ...proof].every(isHash)) return false;
   if (from === 0 && !sameHash(fromRoot, EMPTY_ROOT)) return false;
   if (from === to) return proof.length === 0 && sameHash(fromRoot, toRoot);
   if (from === 0) return proof.length === 0;
-  if (proof.length === 0) return false;
-
-  const [first, ...others] = isPowerOfTwo(from) ? [fromRoot, ...proof] : proof;
-  if (first === undefined) return false;
-  let fn = from - 1;
-  let sn = to - 1;
+  // The largest subtree that ends where the older tree ends; it is in the proof unless it is the whole older tree.
+  let [fn, sn] = [from - 1, to - 1];
   while (isOdd(fn)) [fn, sn] = [half(fn), half(sn)];
-  let fromComputed = first;
-  let toComputed = first;
-  for (const hash of others) {
-    if (sn === 0) return false;
-    if (isOdd(fn) || fn === sn) {
-      fromComputed = nodeHash(hash, fromComputed);
-      toComputed = nodeHash(hash, toComputed);
-      while (!isOdd(fn) && fn !== 0) [fn, sn] = [half(fn), half(sn)];
-    } else {
-      toComputed = nodeHash(toComputed, hash);
-    }
-    [fn, sn] = [half(fn), half(sn)];
-  }
-  return sn === 0 && sameHash(fromComputed, fromRoot) && sameHash(toComputed, toRoot);
+  const [first, ...others] = fn === 0 ? [fromRoot, ...proof] : proof;
+  if (first === undefined || proof.length === 0) return false;
+  let [fromComputed, toComputed] = [first, first];
+  const isRoot = climb(fn, sn, others, (hash, isLeft) => {
+    if (isLeft) fromComputed = nodeHash(hash, fromComputed);
+    toComputed = isLeft ? nodeHash(hash, toComputed) : nodeHash(toComputed, hash);
+  });
+  return isRoot && sameHash(fromComputed, fromRoot) && sameHash(toComputed, toRoot);
 };
 
 /** A tree that only grows, as the hashes of its perfect subtrees: at most 53 hashes, whatever its size. */
-export interface CompactRange {
-  size(): number;
-  append(leaf: Hash): void;
-  root(): Hash;
-}
-
-export const createCompactRange = (): CompactRange => {
+export const createCompactRange = () => {
   let leaves = 0;
   const hashes: Hash[] = [];
   return {
-    size: () => leaves,
-    append: (leaf) => {
+    size: (): number => leaves,
+    append: (leaf: Hash): void => {
       let merged = leaf;
       // Each full subtree as large as what is being added becomes its left sibling: the carry of a binary addition.
       for (let rest = leaves; isOdd(rest); rest = half(rest))
@@ -233,18 +221,13 @@ export const createCompactRange = (): CompactRange => {
       leaves++;
     },
     // Subtrees get smaller to the right, so the tree above them joins the last two first.
-    root: () => (leaves === 0 ? EMPTY_ROOT : hashes.reduceRight((right, left) => nodeHash(left, right))),
+    root: (): Hash =>
+      leaves === 0 ? EMPTY_ROOT : hashes.reduceRight((right, left) => nodeHash(left, right)),
   };
 };
 
 const half = (count: number): number => Math.floor(count / 2);
 const isOdd = (count: number): boolean => count % 2 === 1;
-
-const isPowerOfTwo = (count: number): boolean => {
-  let rest = count;
-  while (rest > 1 && !isOdd(rest)) rest /= 2;
-  return rest === 1;
-};
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 

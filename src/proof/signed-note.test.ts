@@ -24,6 +24,7 @@ const ENOCH = "EnochRoot+af0cfe78+ATtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop";
 const ENOCH_LINE =
   "— EnochRoot rwz+eBzmZa0SO3NbfRGzPCpDckykFXSdeX+MNtCOXm2/5n2tiOHp+vAF1aGrQ5ovTG01oOTGwnWLox33WWd1RvMc+QQ=\n";
 const SIGNED = `${TEXT}\n${PETER_LINE}`;
+const BOTH = `${SIGNED}${ENOCH_LINE}`;
 
 const verifier = (key: string): Verifier => {
   const parsed = parseVerifierKey(key);
@@ -36,97 +37,86 @@ const peterSigner = createSigningKey(PETER_SEED).signerNamed("PeterNeumann");
 const peter = verifier(PETER);
 const enoch = verifier(ENOCH);
 const failed = <Reason extends string>(reason: Reason) => ({ kind: "failed" as const, reason });
+const opened = (...verifiers: readonly Verifier[]) => ({ kind: "opened" as const, text: TEXT, verifiers });
 
-describe("the examples of Go's sumdb/note and of C2SP signed-note", () => {
-  test("a note signed with Go's key is Go's note, byte for byte", () => {
-    expect(signNote(TEXT, [peterSigner])).toBe(SIGNED);
-  });
+test("Go's examples of sumdb/note: keys and notes are written and read as by Go, byte for byte", () => {
+  expect(signNote(TEXT, [peterSigner])).toBe(SIGNED);
+  expect([formatVerifierKey(peterSigner), formatVerifierKey(peter), peter.keyId]).toEqual([
+    PETER,
+    PETER,
+    0xc74f20a3,
+  ]);
+  expect(openNote(SIGNED, [peter, enoch])).toEqual(opened(peter));
+  expect(openNote(BOTH, [peter, enoch])).toEqual(opened(peter, enoch));
+  expect(openNote(BOTH, [enoch])).toEqual(opened(enoch));
+});
 
-  test("Go's notes open with one known signature, with two, and with an unknown one in between", () => {
-    expect(openNote(SIGNED, [peter])).toEqual({ kind: "opened", text: TEXT, verifiers: [peter] });
-    const both = `${SIGNED}${ENOCH_LINE}`;
-    expect(openNote(both, [peter, enoch])).toEqual({
-      kind: "opened",
-      text: TEXT,
-      verifiers: [peter, enoch],
-    });
-    expect(openNote(SIGNED, [peter, enoch])).toEqual({ kind: "opened", text: TEXT, verifiers: [peter] });
-    expect(openNote(both, [enoch])).toEqual({ kind: "opened", text: TEXT, verifiers: [enoch] });
-  });
-
-  test("the specification's note opens", () => {
-    const key = verifier("example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k");
-    const text = "This is an example message.\n";
-    const line =
-      "— example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=";
-    expect(openNote(`${text}\n${line}\n`, [key])).toMatchObject({ kind: "opened", text });
-  });
-
-  test("keys are read and written as by Go", () => {
-    expect(formatVerifierKey(peterSigner)).toBe(PETER);
-    expect(formatVerifierKey(peter)).toBe(PETER);
-    expect(peter.keyId).toBe(0xc74f20a3);
-  });
+test("the note of the C2SP specification opens", () => {
+  const key = verifier("example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k");
+  const text = "This is an example message.\n";
+  const line =
+    "— example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=";
+  expect(openNote(`${text}\n${line}\n`, [key])).toMatchObject({ kind: "opened", text });
 });
 
 describe("opening a note", () => {
   const stranger = createSigningKey(new Uint8Array(32).fill(9));
 
-  test("fails with unknown_key without a known signature, even under a known name or a known id", () => {
-    expect(openNote(SIGNED, [])).toEqual(failed("unknown_key"));
-    expect(openNote(SIGNED, [enoch])).toEqual(failed("unknown_key"));
+  test("fails without a known signature, even under a known name or a known id", () => {
     const sameName = signNote(TEXT, [stranger.signerNamed("PeterNeumann")]);
-    expect(openNote(sameName, [peter])).toEqual(failed("unknown_key"));
     const sameId = signNote(TEXT, [{ ...stranger.signerNamed("other"), keyId: peter.keyId }]);
-    expect(openNote(sameId, [peter])).toEqual(failed("unknown_key"));
+    for (const [note, verifiers] of [
+      [SIGNED, []],
+      [SIGNED, [enoch]],
+      [sameName, [peter]],
+      [sameId, [peter]],
+    ] as const)
+      expect(openNote(note, verifiers)).toEqual(failed("unknown_key"));
   });
 
   test("fails if a known key has a wrong signature, however many right ones there are", () => {
     const forged = signNote(TEXT, [{ ...stranger.signerNamed("EnochRoot"), keyId: enoch.keyId }]);
     const forgedLine = forged.slice(TEXT.length + 1);
-    for (const note of [`${SIGNED}${forgedLine}`, `${TEXT}\n${forgedLine}${PETER_LINE}`]) {
+    for (const note of [`${SIGNED}${forgedLine}`, `${TEXT}\n${forgedLine}${PETER_LINE}`, BOTH + forgedLine]) {
       expect(openNote(note, [peter, enoch])).toEqual(failed("bad_signature"));
-      expect(openNote(note, [peter])).toMatchObject({ kind: "opened" });
+      expect(openNote(note, [peter])).toEqual(opened(peter));
     }
-    expect(openNote(`${SIGNED}${forgedLine}${ENOCH_LINE}`, [peter, enoch])).toEqual(failed("bad_signature"));
+    for (const length of [63, 65]) {
+      const other = { ...peter, sign: () => new Uint8Array(length) };
+      expect(openNote(signNote(TEXT, [other]), [peter])).toEqual(failed("bad_signature"));
+    }
   });
 
-  test("fails if a signature by a known key has the wrong length", () => {
-    const short = { ...peter, sign: () => new Uint8Array(63) };
-    const long = { ...peter, sign: () => new Uint8Array(65) };
-    expect(openNote(signNote(TEXT, [short]), [peter])).toEqual(failed("bad_signature"));
-    expect(openNote(signNote(TEXT, [long]), [peter])).toEqual(failed("bad_signature"));
-  });
-
-  test("ignores signatures of other kinds, whether longer or shorter", () => {
+  test("ignores signatures of other kinds, counts a repeated one once, and takes so many signatures and no more", () => {
     const others: Signer[] = [1, 63, 76, 2420].map((length, at) => ({
       ...stranger.signerNamed(`witness.example/${at}`),
       sign: () => new Uint8Array(length).fill(at),
     }));
-    const note = signNote(TEXT, [...others, peterSigner]);
-    expect(openNote(note, [peter])).toMatchObject({ kind: "opened", verifiers: [peter] });
-  });
-
-  test("counts a repeated signature once", () => {
-    expect(openNote(`${SIGNED}${PETER_LINE}`, [peter])).toMatchObject({ kind: "opened", verifiers: [peter] });
-  });
-
-  test("gives a text with empty lines, because the last empty line before the signatures is the separator", () => {
-    const text = "\n\nfirst\n\n— not a signature\n\n";
-    const note = signNote(text, [peterSigner]);
-    expect(openNote(note, [peter])).toMatchObject({ kind: "opened", text });
-  });
-
-  test("accepts the maximum number of signatures and not one more", () => {
-    const line = signNote(TEXT, [stranger.signerNamed("other")]).slice(TEXT.length + 1);
-    const note = (others: number): string => SIGNED + line.repeat(others);
-    expect(openNote(note(NOTE_SIGNATURES_MAX - 1), [peter])).toMatchObject({ kind: "opened" });
+    expect(openNote(signNote(TEXT, [...others, peterSigner]), [peter])).toEqual(opened(peter));
+    const note = (lines: number): string => SIGNED + PETER_LINE.repeat(lines);
+    expect(openNote(note(NOTE_SIGNATURES_MAX - 1), [peter])).toEqual(opened(peter));
     expect(openNote(note(NOTE_SIGNATURES_MAX), [peter])).toEqual(failed("malformed"));
+  });
+
+  test("gives every text that can be signed, also one with empty lines: the last empty line is the separator", () => {
+    const text = fc.string({ unit: "grapheme" }).map((text) => `${text.replace(/\p{Cc}/gu, "")}\n`);
+    const lines = fc.constant("\n\nfirst\n\n— not a signature\n\n");
+    fc.assert(
+      fc.property(fc.oneof(text, lines), (text) => {
+        const note = signNote(text, [peterSigner]);
+        expect(openNote(note, [peter])).toEqual({ kind: "opened", text, verifiers: [peter] });
+      }),
+    );
+    for (const text of ["", "no newline", "tab\t\n", "\r\n", "\ud800\n"])
+      expect(() => signNote(text, [peterSigner])).toThrow(RangeError);
+    expect(() => signNote(TEXT, [])).toThrow(RangeError);
   });
 });
 
 describe("text that is not a note", () => {
   const base64 = PETER_LINE.split(" ")[2]?.trim() ?? "";
+  const { sign, ...key } = peterSigner;
+  const ofNothing = signNote(TEXT, [{ ...key, sign: () => sign(new Uint8Array()) }]).slice(TEXT.length + 1);
 
   test.each([
     ["nothing", ""],
@@ -136,13 +126,13 @@ describe("text that is not a note", () => {
     ["no signature", `${TEXT}\n`],
     ["no empty line", `${TEXT}${PETER_LINE}`],
     ["no newline at the end", SIGNED.slice(0, -1)],
+    ["signatures without a text, even valid ones", `\n${ofNothing}`],
     ["a carriage return", SIGNED.replaceAll("\n", "\r\n")],
     ["a control character in the text", SIGNED.replace("think", "thi\u0000nk")],
     ["a tab in the text", SIGNED.replace("think", "thi\tnk")],
     ["a control character in a name", SIGNED.replace("PeterN", "Peter\u001fN")],
     ["half a surrogate pair", SIGNED.replace("think", "\ud800")],
     ["a hyphen for the dash", SIGNED.replace("— ", "- ")],
-    ["an en dash", SIGNED.replace("— ", "– ")],
     ["no space after the dash", SIGNED.replace("— ", "—")],
     ["two spaces", SIGNED.replace("— ", "—  ")],
     ["two spaces before the signature", SIGNED.replace(" x08", "  x08")],
@@ -155,7 +145,6 @@ describe("text that is not a note", () => {
     ["not base64", SIGNED.replace("x08g", "x08*")],
     ["no padding", SIGNED.replace("AM=\n", "AM\n")],
     ["bits left over", SIGNED.replace("AM=\n", "AN=\n")],
-    ["base64 for URLs", SIGNED.replaceAll("/", "_")],
     ["a key id without a signature", SIGNED.replace(base64, "x08gow==")],
     ["an unknown signature that is malformed", `${SIGNED}— other ====\n`],
     ["another text below", `${SIGNED}more\n`],
@@ -163,76 +152,30 @@ describe("text that is not a note", () => {
     expect(openNote(note, [peter])).toEqual(failed("malformed"));
   });
 
-  test("signatures without a text, even valid ones of an empty text", () => {
-    const { sign, ...key } = peterSigner;
-    const ofNothing = { ...key, sign: () => sign(new Uint8Array()) };
-    const lines = signNote(TEXT, [ofNothing]).slice(TEXT.length + 1);
-    for (const note of [lines, `?${lines}`, `\n${lines}`])
-      expect(openNote(note, [peter])).toEqual(failed("malformed"));
-  });
-
-  test("no byte of the text, of the key id or of the signature can be changed", () => {
+  test("no character of a note can be changed, and no text throws", () => {
+    const changed = fc
+      .tuple(fc.nat({ max: SIGNED.length - 1 }), fc.nat({ max: 0xffff }))
+      .map(([at, code]) => `${SIGNED.slice(0, at)}${String.fromCharCode(code)}${SIGNED.slice(at + 1)}`);
+    const parts = fc.constantFrom("\n", "— ", "PeterNeumann", " ", base64, "text", "+", "=", "\ud800");
+    const pieces = fc.array(parts).map((all) => all.join(""));
     fc.assert(
-      fc.property(fc.nat({ max: SIGNED.length - 1 }), fc.nat({ max: 0xffff }), (at, code) => {
-        const changed = `${SIGNED.slice(0, at)}${String.fromCharCode(code)}${SIGNED.slice(at + 1)}`;
-        if (changed !== SIGNED) expect(openNote(changed, [peter]).kind).toBe("failed");
+      fc.property(fc.oneof(changed, pieces, fc.string({ unit: "binary" })), (note) => {
+        if (note !== SIGNED) expect(openNote(note, [peter]).kind).toBe("failed");
       }),
-      { numRuns: 5000 },
-    );
-  });
-
-  test("no text throws, even if it is not a note", () => {
-    const pieces = fc.array(
-      fc.constantFrom("\n", "— ", "PeterNeumann", " ", base64, "text", "+", "=", "\ud800"),
-    );
-    fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.string({ unit: "binary" }),
-          pieces.map((parts) => parts.join("")),
-        ),
-        (note) => {
-          openNote(note, [peter]);
-        },
-      ),
-      { numRuns: 3000 },
-    );
-  });
-
-  test("a text that a note cannot contain is not signed", () => {
-    for (const text of ["", "no newline", "tab\t\n", "\r\n", "\ud800\n"])
-      expect(() => signNote(text, [peterSigner])).toThrow(RangeError);
-    expect(() => signNote(TEXT, [])).toThrow(RangeError);
-  });
-
-  test("every text that can be signed opens unchanged", () => {
-    const text = fc.string({ unit: "grapheme" }).map((text) => `${text.replace(/\p{Cc}/gu, "")}\n`);
-    fc.assert(
-      fc.property(text, (text) => {
-        const note = signNote(text, [peterSigner]);
-        expect(openNote(note, [peter])).toEqual({ kind: "opened", text, verifiers: [peter] });
-      }),
+      { numRuns: 8000 },
     );
   });
 });
 
 describe("keys", () => {
-  test("a name has no space of any script, no plus, and no character that a note cannot contain", () => {
-    for (const name of ["example.com/log42", "ä", "日本", "a:b", "—"]) expect(isKeyName(name)).toBe(true);
-    for (const name of [
-      "",
-      " ",
-      "a b",
-      "a+b",
-      "a\nb",
-      "a\u0085b",
-      "a\u00a0b",
-      "a\u2028b",
-      "a\u3000b",
-      "\u0001",
-      "\ud800",
-    ])
-      expect(isKeyName(name)).toBe(false);
+  test.each([
+    [true, ["example.com/log42", "ä", "日本", "a:b", "—"]],
+    [
+      false,
+      ["", " ", "a b", "a+b", "a\nb", "a\u0085b", "a\u00a0b", "a\u2028b", "a\u3000b", "\u0001", "\ud800"],
+    ],
+  ])("that a name can be one of a key is %p of %j", (isName, names) => {
+    expect(names.filter((name) => isKeyName(name) !== isName)).toEqual([]);
   });
 
   test.each([
@@ -244,10 +187,8 @@ describe("keys", () => {
     PETER.replace("c74f20a3", "C74F20A3"),
     PETER.replace("c74f20a3", "74f20a3"),
     PETER.replace("Peter", "peter"),
-    PETER.replace("PeterNeumann", ""),
     PETER.replace("PeterNeumann", "Peter Neumann"),
     PETER.replace("+ARpc", "+AhpC"),
-    PETER.replace("+ARpc", "+BBpc"),
     PETER.slice(0, -4),
     `${PETER}AAAA`,
     `${PETER}\n`,
@@ -277,12 +218,11 @@ describe("keys", () => {
   test("a public key that is not a point of the curve opens nothing and does not throw", () => {
     for (let byte = 0; byte < 256; byte++) {
       const publicKey = new Uint8Array(32).fill(byte);
+      const key = createVerifier({ name: "n", publicKey });
       const text = `n+00000000+${encodeBase64(Uint8Array.of(1, ...publicKey))}`;
       expect(parseVerifierKey(text)).toBeUndefined();
-      const signed = signNote(TEXT, [
-        { ...createVerifier({ name: "n", publicKey }), sign: () => new Uint8Array(64).fill(1) },
-      ]);
-      expect(openNote(signed, [createVerifier({ name: "n", publicKey })])).toEqual(failed("bad_signature"));
+      const note = signNote(TEXT, [{ ...key, sign: () => new Uint8Array(64).fill(1) }]);
+      expect(openNote(note, [key])).toEqual(failed("bad_signature"));
     }
     expect(() => createVerifier({ name: "n", publicKey: new Uint8Array(31) })).toThrow(RangeError);
     expect(() => createSigningKey(new Uint8Array(33))).toThrow(RangeError);

@@ -21,10 +21,7 @@ export interface Verifier {
   verify(message: Uint8Array, signature: Uint8Array): boolean;
 }
 
-export interface Signer {
-  readonly name: string;
-  readonly keyId: number;
-  readonly publicKey: Uint8Array;
+export interface Signer extends Omit<Verifier, "verify"> {
   sign(message: Uint8Array): Uint8Array;
 }
 
@@ -58,20 +55,16 @@ export const createVerifier = ({ name, publicKey }: Pick<Verifier, "name" | "pub
 /** The first four bytes of SHA-256(name, newline, type, public key), as a number (signed-note, Signatures). */
 const keyIdOf = (name: string, publicKey: Uint8Array): number => {
   if (!isKeyName(name)) throw new RangeError(`${JSON.stringify(name)} cannot name a key`);
-  const digest = sha256(concat(utf8.encode(`${name}\n`), typed(publicKey)));
+  const digest = sha256(Uint8Array.of(...utf8.encode(`${name}\n`), ...typed(publicKey)));
   return new DataView(digest.buffer, digest.byteOffset).getUint32(0);
 };
 
 /** Not empty, no Unicode space, no plus (signed-note, Format); and nothing that could not stand in a note. */
 export const isKeyName = (name: string): boolean =>
-  name !== "" && !/[\p{White_Space}+]/u.test(name) && isNoteCharacters(name);
+  /^[^\p{White_Space}+]+$/u.test(name) && isNoteCharacters(name);
 
 /** `<name>+<key id>+<base64>`: what a verifier is configured with. */
-export const formatVerifierKey = ({
-  name,
-  keyId,
-  publicKey,
-}: Pick<Verifier, "name" | "keyId" | "publicKey">): string =>
+export const formatVerifierKey = ({ name, keyId, publicKey }: Omit<Verifier, "verify">): string =>
   `${name}+${formatKeyId(keyId)}+${encodeBase64(typed(publicKey))}`;
 
 /** Undefined if it is not the key of an Ed25519 verifier, or if the key id does not match the name and key. */
@@ -102,17 +95,13 @@ export const signNote = (text: string, signers: readonly Signer[]): string => {
 const signatureLine = (signer: Signer, message: Uint8Array): string => {
   const keyId = new Uint8Array(KEY_ID_BYTES);
   new DataView(keyId.buffer).setUint32(0, signer.keyId);
-  return `${SIGNATURE_LINE_PREFIX}${signer.name} ${encodeBase64(concat(keyId, signer.sign(message)))}\n`;
+  return `${DASH} ${signer.name} ${encodeBase64(Uint8Array.of(...keyId, ...signer.sign(message)))}\n`;
 };
 
 export type NoteFailure = "malformed" | "unknown_key" | "bad_signature";
 
 export type OpenedNote =
-  | {
-      readonly kind: "opened";
-      readonly text: string;
-      readonly verifiers: readonly Verifier[];
-    }
+  | { readonly kind: "opened"; readonly text: string; readonly verifiers: readonly Verifier[] }
   | { readonly kind: "failed"; readonly reason: NoteFailure };
 
 /** The text of a note, if at least one of the verifiers signed it and none of their signatures is wrong. Never throws. */
@@ -138,7 +127,8 @@ export const isSignedByNobodyElse = (note: string, verifiers: readonly Verifier[
   return opened.kind === "opened" && parseNote(note)?.signatures.length === opened.verifiers.length;
 };
 
-const SIGNATURE_LINE_PREFIX = "\u2014 ";
+/** With a space it begins a signature line. */
+const DASH = "\u2014";
 
 interface NoteSignature {
   readonly name: string;
@@ -153,45 +143,28 @@ const parseNote = (
   const end = note.lastIndexOf("\n\n");
   if (end < 0 || !isNoteText(note)) return undefined;
   const lines = note.slice(end + 2, -1).split("\n");
-  if (lines.length > NOTE_SIGNATURES_MAX) return undefined;
-  const signatures: NoteSignature[] = [];
-  for (const line of lines) {
-    const signature = parseSignatureLine(line);
-    if (signature === undefined) return undefined;
-    signatures.push(signature);
-  }
-  return { text: note.slice(0, end + 1), signatures };
+  const signatures = lines.flatMap((line) => parseSignatureLine(line) ?? []);
+  return lines.length > NOTE_SIGNATURES_MAX || signatures.length < lines.length
+    ? undefined
+    : { text: note.slice(0, end + 1), signatures };
 };
 
 const parseSignatureLine = (line: string): NoteSignature | undefined => {
-  if (!line.startsWith(SIGNATURE_LINE_PREFIX)) return undefined;
-  const [name = "", base64 = "", ...more] = line.slice(SIGNATURE_LINE_PREFIX.length).split(" ");
+  const [dash, name = "", base64 = "", ...more] = line.split(" ");
   const bytes = decodeBase64(base64);
-  if (more.length > 0 || !isKeyName(name) || bytes === undefined || bytes.length <= KEY_ID_BYTES)
+  if (dash !== DASH || more.length > 0 || !isKeyName(name) || !bytes || bytes.length <= KEY_ID_BYTES)
     return undefined;
   const keyId = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
   return { name, keyId, signature: bytes.slice(KEY_ID_BYTES) };
 };
 
-const isNoteText = (text: string): boolean =>
-  text.endsWith("\n") && isNoteCharacters(text.replaceAll("\n", ""));
+const isNoteText = (text: string): boolean => text.endsWith("\n") && isNoteCharacters(text);
 
-/** signed-note, Format: valid UTF-8, and no characters below U+0020. (A newline is not for this function.) */
-const isNoteCharacters = (text: string): boolean => {
-  if (!text.isWellFormed()) return false;
-  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) < 0x20) return false;
-  return true;
-};
+/** signed-note, Format: valid UTF-8, and no characters below U+0020 but newlines. */
+const isNoteCharacters = (text: string): boolean => text.isWellFormed() && !/[^\n -\u{10ffff}]/u.test(text);
 
 const utf8 = new TextEncoder();
 
 const formatKeyId = (keyId: number): string => keyId.toString(16).padStart(2 * KEY_ID_BYTES, "0");
 
-const typed = (key: Uint8Array): Uint8Array => concat(Uint8Array.of(ED25519_TYPE), key);
-
-const concat = (first: Uint8Array, second: Uint8Array): Uint8Array => {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
-  return bytes;
-};
+const typed = (key: Uint8Array): Uint8Array => Uint8Array.of(ED25519_TYPE, ...key);

@@ -1,6 +1,5 @@
 /** C2SP tlog-checkpoint: which log, how many leaves, which root; as the text of a signed note. */
 import { decodeBase64, encodeBase64 } from "./base64.ts";
-import { formatDecimal, parseDecimal } from "./decimal.ts";
 import { type Hash, isHash } from "./rfc6962.ts";
 import { type NoteFailure, openNote, type Verifier } from "./signed-note.ts";
 
@@ -25,12 +24,10 @@ export const formatCheckpoint = ({ origin, size, root, extensions = [] }: Checkp
 export const parseCheckpoint = (text: string): Checkpoint | undefined => {
   const lines = text.split("\n");
   if (lines.pop() !== "" || lines.includes("")) return undefined;
-  const [origin, sizeText, rootText, ...extensions] = lines;
-  if (origin === undefined || sizeText === undefined || rootText === undefined) return undefined;
-  const size = parseDecimal(sizeText);
-  const root = decodeBase64(rootText);
-  if (size === undefined || !isHash(root)) return undefined;
-  return { origin, size, root, ...(extensions.length === 0 ? {} : { extensions }) };
+  const [origin, sizeText = "", rootText = "", ...extensions] = lines;
+  const [size, root] = [parseDecimal(sizeText), decodeBase64(rootText)];
+  if (origin === undefined || size === undefined || !isHash(root)) return undefined;
+  return { origin, size, root, ...(extensions.length > 0 && { extensions }) };
 };
 
 /** What a signed note says, without a check of who signed it. */
@@ -57,4 +54,15 @@ export const openCheckpoint = (
   if (checkpoint === undefined) return { kind: "failed", reason: "malformed" };
   if (checkpoint.origin !== origin) return { kind: "failed", reason: "wrong_origin" };
   return { kind: "opened", checkpoint, verifiers: opened.verifiers };
+};
+
+/** ASCII digits without leading zeros. Undefined for other text, and above 2^53 - 1, which a number cannot hold exactly. */
+export const parseDecimal = (text: string): number | undefined => {
+  const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(value) ? value : undefined;
+};
+
+export const formatDecimal = (value: number): string => {
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a count`);
+  return String(value);
 };

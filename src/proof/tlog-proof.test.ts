@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createNaiveTree } from "../../test/support/naive-tree.ts";
 import { leafHash } from "./rfc6962.ts";
@@ -49,63 +49,60 @@ test("every proof verifies from its file alone, for its own leaf and no other", 
 const TEXT = formatTlogProof({ ...proofOf(5, 9), extra: Uint8Array.of(1, 2, 3) });
 const [HASH = ""] = /^[\w+/]{43}=$/m.exec(TEXT) ?? [];
 
-describe("text that is not a proof", () => {
-  test.each([
-    ["nothing", ""],
-    ["another version", TEXT.replace("@v1", "@v2")],
-    ["no header", TEXT.slice(TEXT.indexOf("\n") + 1)],
-    ["something before the header", `\n${TEXT}`],
-    ["a byte order mark", `\ufeff${TEXT}`],
-    ["no index", TEXT.replace("index 5\n", "")],
-    ["an empty index", TEXT.replace("index 5", "index ")],
-    ["a leading zero", TEXT.replace("index 5", "index 05")],
-    ["two spaces", TEXT.replace("index 5", "index  5")],
-    ["a space after the index", TEXT.replace("index 5", "index 5 ")],
-    ["a negative index", TEXT.replace("index 5", "index -5")],
-    ["an index that no number holds", TEXT.replace("index 5", "index 9007199254740992")],
-    ["capitals", TEXT.replace("index", "Index")],
-    ["extra data after the index", TEXT.replace("extra AQID\nindex 5", "index 5\nextra AQID")],
-    ["extra data twice", TEXT.replace("extra AQID", "extra AQID\nextra AQID")],
-    ["empty extra data", TEXT.replace("extra AQID", "extra ")],
-    ["extra data that is not base64", TEXT.replace("AQID", "AQI")],
-    ["a short hash", TEXT.replace(HASH, Buffer.alloc(31).toString("base64"))],
-    ["a long hash", TEXT.replace(HASH, Buffer.alloc(33).toString("base64"))],
-    ["a hash without padding", TEXT.replace(HASH, HASH.slice(0, -1))],
-    ["a space before a hash", TEXT.replace(HASH, ` ${HASH}`)],
-    ["carriage returns", TEXT.replaceAll("\n", "\r\n")],
-    ["no empty line", TEXT.replace(`\n\n${origin}`, `\n${origin}`)],
-    ["no checkpoint", TEXT.slice(0, TEXT.indexOf("\n\n") + 2)],
-  ])("%s", (_, text) => {
-    expect(parseTlogProof(text)).toBeUndefined();
-    expect(verify(text, 5)).toEqual(failed("malformed"));
-  });
-
-  test("no character can be changed except in the extra data, which nothing covers", () => {
-    const codes = fc.oneof(fc.nat({ max: 127 }), fc.nat({ max: 0xffff }));
-    fc.assert(
-      fc.property(fc.nat({ max: TEXT.length - 1 }), codes, (at, code) => {
-        const changed = `${TEXT.slice(0, at)}${String.fromCharCode(code)}${TEXT.slice(at + 1)}`;
-        const isExtra = at >= TEXT.indexOf("AQID") && at < TEXT.indexOf("AQID") + 4;
-        if (changed !== TEXT && !isExtra) expect(verify(changed, 5).kind).toBe("failed");
-      }),
-      { numRuns: 5000 },
-    );
-  });
+test.each([
+  ["nothing", ""],
+  ["another version", TEXT.replace("@v1", "@v2")],
+  ["no header", TEXT.slice(TEXT.indexOf("\n") + 1)],
+  ["something before the header", `\n${TEXT}`],
+  ["a byte order mark", `\ufeff${TEXT}`],
+  ["no index", TEXT.replace("index 5\n", "")],
+  ["an empty index", TEXT.replace("index 5", "index ")],
+  ["a leading zero", TEXT.replace("index 5", "index 05")],
+  ["two spaces", TEXT.replace("index 5", "index  5")],
+  ["a space after the index", TEXT.replace("index 5", "index 5 ")],
+  ["a negative index", TEXT.replace("index 5", "index -5")],
+  ["an index that no number holds", TEXT.replace("index 5", "index 9007199254740992")],
+  ["capitals", TEXT.replace("index", "Index")],
+  ["extra data after the index", TEXT.replace("extra AQID\nindex 5", "index 5\nextra AQID")],
+  ["extra data twice", TEXT.replace("extra AQID", "extra AQID\nextra AQID")],
+  ["empty extra data", TEXT.replace("extra AQID", "extra ")],
+  ["extra data that is not base64", TEXT.replace("AQID", "AQI")],
+  ["a short hash", TEXT.replace(HASH, Buffer.alloc(31).toString("base64"))],
+  ["a long hash", TEXT.replace(HASH, Buffer.alloc(33).toString("base64"))],
+  ["a hash without padding", TEXT.replace(HASH, HASH.slice(0, -1))],
+  ["a space before a hash", TEXT.replace(HASH, ` ${HASH}`)],
+  ["carriage returns", TEXT.replaceAll("\n", "\r\n")],
+  ["no empty line", TEXT.replace(`\n\n${origin}`, `\n${origin}`)],
+  ["no checkpoint", TEXT.slice(0, TEXT.indexOf("\n\n") + 2)],
+])("%s: the text is no proof", (_, text) => {
+  expect(parseTlogProof(text)).toBeUndefined();
+  expect(verify(text, 5)).toEqual(failed("malformed"));
 });
 
-describe("the reason why a proof fails", () => {
-  const { checkpoint, ...path } = proofOf(5, 9);
+test("no character can be changed except in the extra data, which nothing covers", () => {
+  const codes = fc.oneof(fc.nat({ max: 127 }), fc.nat({ max: 0xffff }));
+  fc.assert(
+    fc.property(fc.nat({ max: TEXT.length - 1 }), codes, (at, code) => {
+      const changed = `${TEXT.slice(0, at)}${String.fromCharCode(code)}${TEXT.slice(at + 1)}`;
+      const isExtra = at >= TEXT.indexOf("AQID") && at < TEXT.indexOf("AQID") + 4;
+      if (changed !== TEXT && !isExtra) expect(verify(changed, 5).kind).toBe("failed");
+    }),
+    { numRuns: 5000 },
+  );
+});
 
-  test("names what is wrong with the checkpoint", () => {
-    const of = (checkpoint: string) => verify(formatTlogProof({ ...path, checkpoint }), 5);
-    expect(of(checkpoint)).toMatchObject({ kind: "verified" });
-    expect(of(checkpoint.replace("\n9\n", "\n8\n"))).toEqual(failed("bad_signature"));
-    expect(of("no note\n")).toEqual(failed("malformed"));
-    expect(of(signNote("no checkpoint\n", [key.signerNamed(origin)]))).toEqual(failed("malformed"));
-    const stranger = createSigningKey(new Uint8Array(32).fill(6)).signerNamed(origin);
-    const text = formatCheckpoint({ origin, size: 9, root: tree.mth(0, 9) });
-    expect(of(signNote(text, [stranger]))).toEqual(failed("unknown_key"));
-    const other = formatCheckpoint({ origin: "log.example/tenant-2", size: 9, root: tree.mth(0, 9) });
-    expect(of(signNote(other, [key.signerNamed(origin)]))).toEqual(failed("wrong_origin"));
-  });
+test("the reason why a proof fails names what is wrong with the checkpoint", () => {
+  const { checkpoint, ...path } = proofOf(5, 9);
+  const signed = (text: string, seed = 5): string =>
+    signNote(text, [createSigningKey(new Uint8Array(32).fill(seed)).signerNamed(origin)]);
+  const text = (origin: string): string => formatCheckpoint({ origin, size: 9, root: tree.mth(0, 9) });
+  for (const [given, result] of [
+    [checkpoint, { kind: "verified" }],
+    [checkpoint.replace("\n9\n", "\n8\n"), failed("bad_signature")],
+    ["no note\n", failed("malformed")],
+    [signed("no checkpoint\n"), failed("malformed")],
+    [signed(text(origin), 6), failed("unknown_key")],
+    [signed(text("log.example/tenant-2")), failed("wrong_origin")],
+  ] as const)
+    expect(verify(formatTlogProof({ ...path, checkpoint: given }), 5)).toMatchObject(result);
 });

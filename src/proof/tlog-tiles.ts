@@ -1,7 +1,4 @@
-/**
- * C2SP tlog-tiles: the hashes of a tree stored as tiles of 256, the names of tiles, and which tiles are needed for what. A tile is bytes: its hashes
- * one after the other. Where tiles are kept and how they are served is not decided here.
- */
+/** C2SP tlog-tiles: the hashes of a tree stored as tiles of 256, each as bytes; their names, and which of them are needed for what. */
 import { HASH_BYTES, levelAbove, type SubtreeHash } from "./rfc6962.ts";
 
 /** Levels of the tree in one tile. */
@@ -18,41 +15,26 @@ export interface Tile {
   readonly width: number;
 }
 
-/** `<L>/<N>[.p/<W>]`, what stands behind `tile/` in the URL. */
+/** `<L>/<N>[.p/<W>]`, what stands behind `tile/` in the URL, with the number in groups of three digits: 1234067 is x001/x234/067. */
 export const formatTilePath = ({ level, index, width }: Tile): string => {
-  if (!Number.isSafeInteger(level) || level < 0 || level > TILE_LEVEL_MAX)
-    throw new RangeError(`no tile has level ${level}`);
-  return `${level}/${formatTileNumber({ index, width })}`;
-};
-
-/** `<N>[.p/<W>]`: the name of a tile within its level, and of a bundle of entries. Groups of three digits: 1234067 is x001/x234/067. */
-export const formatTileNumber = ({ index, width }: Omit<Tile, "level">): string => {
-  if (!Number.isSafeInteger(index) || index < 0) throw new RangeError(`no tile has index ${index}`);
-  if (!Number.isSafeInteger(width) || width < 1 || width > TILE_WIDTH)
-    throw new RangeError(`no tile has width ${width}`);
   const digits = String(index);
   const padded = digits.padStart(Math.ceil(digits.length / 3) * 3, "0");
   const groups = padded.replace(/\d{3}(?=\d)/g, "x$&/");
-  return width === TILE_WIDTH ? groups : `${groups}.p/${width}`;
+  return `${level}/${groups}${width === TILE_WIDTH ? "" : `.p/${width}`}`;
 };
+
+const PATH = /^(\d{1,2})\/((?:x\d{3}\/)*\d{3})(?:\.p\/(\d{1,3}))?$/;
 
 /** Undefined if it is not the path of a tile, or not in its one canonical form. */
 export const parseTilePath = (path: string): Tile | undefined => {
-  const [, level = "", rest = ""] = /^(0|[1-9]\d?)\/(.+)$/.exec(path) ?? [];
-  if (level === "" || Number(level) > TILE_LEVEL_MAX) return undefined;
-  const number = parseTileNumber(rest);
-  return number && { level: Number(level), ...number };
-};
-
-export const parseTileNumber = (text: string): Omit<Tile, "level"> | undefined => {
-  const [, groups = "", partial] = /^((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/.exec(text) ?? [];
-  // A leading group of zeros is not canonical.
-  if (groups === "" || groups.startsWith("x000")) return undefined;
+  const [, levelText = "", groups = "", widthText] = PATH.exec(path) ?? [];
+  const level = Number(levelText);
   const index = Number(groups.replace(/[x/]/g, ""));
-  const width = partial === undefined ? TILE_WIDTH : Number(partial);
-  // A full tile has no suffix.
-  const isCanonical = partial === undefined || width < TILE_WIDTH;
-  return Number.isSafeInteger(index) && isCanonical ? { index, width } : undefined;
+  const width = widthText === undefined ? TILE_WIDTH : Number(widthText);
+  if (level > TILE_LEVEL_MAX || !Number.isSafeInteger(index) || width < 1 || width > TILE_WIDTH)
+    return undefined;
+  const tile = { level, index, width };
+  return formatTilePath(tile) === path ? tile : undefined;
 };
 
 /** How many hashes the tile has in a tree of `size` leaves; 0 if there is no such tile. tlog-tiles, Partial Tiles. */

@@ -1,4 +1,4 @@
-/** The tenants' trees as the sealer and the monitor see them: the port that the view `tree` implements (projections/tree/queries.ts). */
+/** The tenants' trees as the sealer and the monitor see them: the port that the view `tree` implements (views/tree/queries.ts). */
 import type { Sequence } from "../log/outcome.ts";
 import type { Hash } from "./rfc6962.ts";
 import type { Tile } from "./tlog-tiles.ts";

@@ -81,8 +81,9 @@ const write = async (options: Past): Promise<void> => {
   const append = async ({ receivedAt, event }: PastEvent): Promise<void> => {
     const intake = createIntake({ ...dependencies, now: () => receivedAt });
     const judged = intake.judgeOne({ tenant, requestId: uuidV7(), text: JSON.stringify(event) });
-    const answer = judged.kind === "judged" ? await intake.appendOne(judged) : judged;
-    if (answer.kind !== "accepted")
+    const [answer] =
+      judged.kind === "judged" ? await intake.append(judged, { wantsReceipts: false }) : [judged];
+    if (answer?.kind !== "stored")
       throw new Error(`${event.event_id} was not taken: ${JSON.stringify(answer)}`);
   };
   const written = await reader.lastSequence();

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { ADMIN_KEY_PATTERN } from "../access/admin-key.ts";
 import { API_KEY_PREFIX, API_KEY_PREFIX_DEFAULT } from "../access/api-key.ts";
-import { CALLBACK_PATH } from "../api/routes/sign-in.ts";
+import { CALLBACK_PATH } from "../api/routes/session.ts";
 import { EXTRA_EVENT_TYPE } from "../event/event-types.ts";
 import { EXTRA_EVENT_ID_PREFIX } from "../event/formats.ts";
 import { KEY_RATE_PER_SECOND_MAX } from "../limits.ts";

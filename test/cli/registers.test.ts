@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { REGISTERS, type RegisterSpec } from "../../src/cli/registers.ts";
 import { runCli } from "../support/cli.ts";
-import { event, startTestService, type TestService } from "../support/service.ts";
+import { event, fact, MADE, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 let sequence = 0;
@@ -15,30 +15,19 @@ beforeAll(async () => {
   const { json } = await service.call("/v1/events/batch", {
     body: {
       events: [
-        event({
-          event_id: "evt_made",
-          event_type: "asset.created",
-          metadata: { name: "Credit scorer", owner: "Risk" },
-        }),
-        event({
-          event_id: "evt_1",
+        fact("evt_made", "asset.created", { name: "Credit scorer", owner: "Risk" }),
+        fact("evt_1", MADE, undefined, {
           subject_hash: HASH,
           legal_bases: ["gdpr_art_22"],
           ...of("dec_1", { outcome: "denied" }),
         }),
         event({ event_id: "evt_2", asset_id: "chat_bot", ...of(LONG_ID, { outcome: "approved" }) }),
-        event({
-          event_id: "evt_objected",
-          event_type: "objection.received",
+        fact("evt_objected", "objection.received", undefined, {
           timestamp: "2026-01-02T10:00:00Z",
           legal_bases: ["gdpr_art_22"],
           ...of("dec_1", { objection_id: "obj_1" }),
         }),
-        event({
-          event_id: "evt_incident",
-          event_type: "incident.detected",
-          metadata: { incident_id: "inc_1", incident_class: "death" },
-        }),
+        fact("evt_incident", "incident.detected", { incident_id: "inc_1", incident_class: "death" }),
       ],
     },
   });

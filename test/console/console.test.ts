@@ -6,7 +6,14 @@ import type { Page } from "playwright-core";
 import { KNOWN_PERSON } from "../../src/cli/demo/journal.ts";
 import { NAMED_HOST, noBrowserReason } from "../support/browser.ts";
 import { freePorts } from "../support/cluster.ts";
-import { expectAccessible, openConsole, openScreen, settled, signIn } from "../support/console.ts";
+import {
+  expectAccessible,
+  openConsole,
+  openScreen,
+  openSignedIn,
+  settled,
+  signIn,
+} from "../support/console.ts";
 import { type DemoService, startDemoService } from "../support/demo-service.ts";
 import { dataFolder } from "../support/process.ts";
 import { event, startTestService } from "../support/service.ts";
@@ -134,20 +141,16 @@ describe.skipIf(noBrowserReason !== undefined)(
 
     test("a revoked key ends the session at the next question, and the screen is kept", async () => {
       const key = await demo.service.makeKey("demo", ["events:read"]);
-      await using opened = await openConsole({ root, width: 1280 });
+      await using opened = await openSignedIn({ root, key, path: "" });
       const { page } = opened;
-      await signIn(page, key);
-      await settled(page);
       await demo.service.call(`/v1/keys/${key.split("_")[1]}`, { method: "DELETE" });
       await page.getByRole("link", { name: "Coverage" }).first().click();
       await page.waitForURL(`${root}sign-in?next=.%2Fcoverage`);
     });
 
     test("each screen is an address: filters, columns, pages, back and forward", async () => {
-      await using opened = await openConsole({ root, width: 1280 });
+      await using opened = await openSignedIn({ root, key: demo.key, path: "decisions" });
       const { page } = opened;
-      await signIn(page, demo.key);
-      await openScreen(page, `${root}decisions`);
       await field(page, "System").selectOption({ label: "Consumer credit, Copenhagen" });
       await page.waitForURL(/asset_id=/);
       await settled(page);
@@ -172,10 +175,8 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     test("a file has the rows that are shown", async () => {
-      await using opened = await openConsole({ root, width: 1280 });
+      await using opened = await openSignedIn({ root, key: demo.key, path: "objections?late=true" });
       const { page } = opened;
-      await signIn(page, demo.key);
-      await openScreen(page, `${root}objections?late=true`);
       const rows = await page.locator("tbody tr").count();
       const href = await page.getByRole("link", { name: "NDJSON" }).getAttribute("href");
       const answer = await demo.service.call(new URL(href ?? "").pathname + new URL(href ?? "").search, {
@@ -186,10 +187,8 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     test("a person is hashed in the browser, and the text itself goes nowhere", async () => {
-      await using opened = await openConsole({ root, width: 1280 });
+      await using opened = await openSignedIn({ root, key: demo.key, path: "decisions" });
       const { page } = opened;
-      await signIn(page, demo.key);
-      await openScreen(page, `${root}decisions`);
       const sent: string[] = [];
       page.on("request", (request) => sent.push(`${request.url()} ${request.postData()}`));
       const hash = createHash("sha256").update(KNOWN_PERSON).digest("hex");
@@ -210,10 +209,8 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     test("an event shows its exact bytes and a proof that this browser verified; a changed answer fails", async () => {
-      await using opened = await openConsole({ root, width: 1280 });
+      await using opened = await openSignedIn({ root, key: demo.key, path: "event?id=evt_nordbank_00100" });
       const { page } = opened;
-      await signIn(page, demo.key);
-      await openScreen(page, `${root}event?id=evt_nordbank_00100`);
       await page.getByText("✓ Verified in this browser").waitFor();
       const proof = await demo.service.call("/v1/events/evt_nordbank_00100/proof", { key: demo.key });
       const bytes = Buffer.from(proof.json.data.leaf, "base64").toString();
@@ -234,10 +231,8 @@ describe.skipIf(noBrowserReason !== undefined)(
         addEventListener("pointerdown", () => globalThis.clicks++, true);
         addEventListener("change", ({ target }) => (globalThis.clicks += target.matches("select") ? 2 : 0), true);`;
       const asking = async (ask: (page: Page, click: (name: string) => Promise<void>) => Promise<void>) => {
-        await using opened = await openConsole({ root, width: 1280 });
+        await using opened = await openSignedIn({ root, key: demo.key, path: "" });
         const { page } = opened;
-        await signIn(page, demo.key);
-        await settled(page);
         await page.evaluate(COUNT);
         await ask(page, async (name) => {
           await page.getByRole("link", { name }).first().click();
@@ -303,10 +298,8 @@ describe.skipIf(noBrowserReason !== undefined)(
 
     test("an obligation is waived with a reason, and shown as waived; who may only read is not asked", async () => {
       const key = await demo.service.makeKey("demo", ["events:read", "obligations:waive"]);
-      await using opened = await openConsole({ root, width: 390 });
+      await using opened = await openSignedIn({ root, key, width: 390, path: "decision?id=dec-overdue" });
       const { page } = opened;
-      await signIn(page, key);
-      await openScreen(page, `${root}decision?id=dec-overdue`);
       const clock = page.locator(".clock").filter({ hasText: "Explain the decision" });
       await clock.getByText("Waive").first().click();
       await clock.getByLabel(/Why it will not be met/).fill("Settled in person <b>today</b>");
@@ -355,9 +348,8 @@ describe.skipIf(noBrowserReason !== undefined)(
         sequence = sent.json.data.sequence;
       }
       await demo.service.call(`/v1/decisions?min_sequence=${sequence}`, { key });
-      await using opened = await openConsole({ root, width: 390 });
+      await using opened = await openSignedIn({ root, key, width: 390 });
       const { page, browser, complaints } = opened;
-      await signIn(page, key);
       for (const screen of ["", "events", "decisions", "systems", "coverage"]) {
         await openScreen(page, root + screen);
         await expectAccessible(page, screen);
@@ -384,18 +376,19 @@ describe.skipIf(noBrowserReason !== undefined)(
       );
       const sent = await demo.service.call("/v1/events/batch", { key, body: { events } });
       await demo.service.call(`/v1/decisions/dec_many?min_sequence=${sent.json.data.sequence}`, { key });
-      await using opened = await openConsole({ root, width: 1280 });
+      await using opened = await openSignedIn({ root, key, path: "decision?id=dec_many" });
       const { page } = opened;
-      await signIn(page, key);
-      await openScreen(page, `${root}decision?id=dec_many`);
       await page.getByRole("link", { name: /There may be more events/ }).click();
       await page.getByText("300 in all").waitFor();
     });
 
     test("an empty tenant is shown what would fill each list", async () => {
-      await using opened = await openConsole({ root, width: 390 });
+      await using opened = await openSignedIn({
+        root,
+        key: await demo.service.makeKey("empty", ["events:read"]),
+        width: 390,
+      });
       const { page } = opened;
-      await signIn(page, await demo.service.makeKey("empty", ["events:read"]));
       await heading(page, "No events yet").waitFor();
       for (const screen of ["decisions", "objections", "systems", "coverage", "obligations", "events"]) {
         await openScreen(page, root + screen);
@@ -415,9 +408,8 @@ describe.skipIf(noBrowserReason !== undefined)(
       };
       const sent = await demo.service.call("/v1/events/batch", { key, body });
       await demo.service.call(`/v1/decisions/dec_1?min_sequence=${sent.json.data.sequence}`, { key });
-      await using opened = await openConsole({ root, width: 390 });
+      await using opened = await openSignedIn({ root, key, width: 390 });
       const { page, complaints } = opened;
-      await signIn(page, key);
       for (const screen of [
         "",
         "decisions",

@@ -4,9 +4,16 @@ import type { Page } from "playwright-core";
 import { valuesIn } from "../../src/console/comma-list.ts";
 import { noBrowserReason } from "../support/browser.ts";
 import { runCli } from "../support/cli.ts";
-import { expectAccessible, openConsole, openScreen, settled, signIn } from "../support/console.ts";
+import {
+  expectAccessible,
+  openConsole,
+  openScreen,
+  openSignedIn,
+  settled,
+  signIn,
+} from "../support/console.ts";
 import { type DemoService, startDemoService } from "../support/demo-service.ts";
-import { event } from "../support/service.ts";
+import { event, fact, MADE } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 let demo: DemoService;
@@ -276,10 +283,8 @@ describe.skipIf(noBrowserReason !== undefined)(
     test("following live: what arrives during a pause waits, and a broken connection leaves a mark and no gap", async () => {
       const { key, send } = await tenantWith("live-tail", []);
       await using proxy = brokenProxy(demo.service.url);
-      await using screen = await openConsole({ root: proxy.root, width: 1280 });
+      await using screen = await openSignedIn({ root: proxy.root, key, path: "events?live=true" });
       const { page } = screen;
-      await signIn(page, key);
-      await openScreen(page, `${proxy.root}events?live=true`);
       const live = page.locator(".live");
       const shown = live.locator("tbody tr:not(.mark)");
       await live.getByText("Live: new events appear on top.").waitFor();
@@ -307,8 +312,7 @@ describe.skipIf(noBrowserReason !== undefined)(
     test("an event says what its sender was warned of, and shows the others of its case", async () => {
       const { key } = await tenantWith("warned", [
         event({ event_id: "evt_first", correlation_id: "case, 1" }),
-        event({
-          event_id: "evt_odd",
+        fact("evt_odd", MADE, undefined, {
           correlation_id: "case, 1",
           colour: "red",
           legal_bases: ["no_such_law"],

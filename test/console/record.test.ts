@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { noBrowserReason } from "../support/browser.ts";
-import { expectAccessible, openConsole, openScreen, settled, signIn } from "../support/console.ts";
+import { expectAccessible, openScreen, openSignedIn, settled } from "../support/console.ts";
 import { type DemoService, startDemoService } from "../support/demo-service.ts";
 
 let demo: DemoService;
@@ -20,10 +20,8 @@ describe.skipIf(noBrowserReason !== undefined)(
       const made = await demo.service.call("/v1/keys", {
         body: { tenant: "demo", name: "Kim Ji-woo", scopes: ["events:read", "events:write"] },
       });
-      await using opened = await openConsole({ root, width: 1280 });
+      await using opened = await openSignedIn({ root, key: made.json.data.api_key, path: "record" });
       const { page, complaints } = opened;
-      await signIn(page, made.json.data.api_key);
-      await openScreen(page, `${root}record`);
       await expectAccessible(page, "record");
       const row = page
         .locator("tr")
@@ -68,9 +66,8 @@ describe.skipIf(noBrowserReason !== undefined)(
 
     test("what the service refuses stands beside its field, and the same form goes through afterwards", async () => {
       const key = await demo.service.makeKey("demo", ["events:read", "events:write"]);
-      await using opened = await openConsole({ root, width: 390 });
+      await using opened = await openSignedIn({ root, key, width: 390 });
       const { page } = opened;
-      await signIn(page, key);
       await openScreen(
         page,
         `${root}record?what=incident.detected&asset_id=consumer-credit-eu&legal_bases=Not%20a%20law`,
@@ -87,10 +84,13 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     test("whoever may only read sees why there is no form", async () => {
-      await using opened = await openConsole({ root, width: 390 });
+      await using opened = await openSignedIn({
+        root,
+        key: demo.key,
+        width: 390,
+        path: "record?what=objection.resolved",
+      });
       const { page } = opened;
-      await signIn(page, demo.key);
-      await openScreen(page, `${root}record?what=objection.resolved`);
       await page.getByText(/scope events:write/).waitFor();
       expect(await page.locator("form.record").count()).toBe(0);
       await expectAccessible(page, "no scope");

@@ -3,14 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CONSOLE_PATHS } from "../../src/api/routes/pages.ts";
 import { SCREENS } from "../../src/console/screen-names.ts";
 import { noBrowserReason } from "../support/browser.ts";
-import {
-  expectGoodScreens,
-  openConsole,
-  openScreen,
-  screenAddress,
-  settled,
-  signIn,
-} from "../support/console.ts";
+import { expectGoodScreens, openScreen, openSignedIn, screenAddress, settled } from "../support/console.ts";
 import { type DemoService, startDemoService } from "../support/demo-service.ts";
 
 let demo: DemoService;
@@ -48,9 +41,8 @@ describe.skipIf(noBrowserReason !== undefined)(
     );
 
     test("the first Tab offers to skip the navigation, and a slash goes to the search", async () => {
-      await using opened = await openConsole({ root, width: 1280 });
+      await using opened = await openSignedIn({ root, key: demo.key });
       const { page } = opened;
-      await signIn(page, demo.key);
       await openScreen(page, screenAddress(root, "coverage"));
       await page.keyboard.press("Tab");
       await page.keyboard.press("Enter");
@@ -64,9 +56,8 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     test("a source with missing numbers leads to which they are, and a wrong name says that nothing matches", async () => {
-      await using opened = await openConsole({ root, width: 1280 });
+      await using opened = await openSignedIn({ root, key: demo.key });
       const { page } = opened;
-      await signIn(page, demo.key);
       await page.getByRole("link", { name: "Sources" }).click();
       const row = page.getByRole("row", { name: /src-payment-fraud-screening/ });
       await row.getByText("typescript 0.1.0").waitFor();
@@ -80,10 +71,8 @@ describe.skipIf(noBrowserReason !== undefined)(
     });
 
     test("on a phone the navigation is in a menu, which closes when a screen is chosen", async () => {
-      await using opened = await openConsole({ root, width: 390 });
+      await using opened = await openSignedIn({ root, key: demo.key, width: 390, path: "" });
       const { page } = opened;
-      await signIn(page, demo.key);
-      await settled(page);
       await page.getByText("Menu").click();
       await page.locator(".menu").getByRole("link", { name: "Decisions" }).click();
       await page.getByRole("heading", { name: "Decisions", level: 1 }).waitFor();

@@ -11,7 +11,7 @@ import {
 import { settingsFor, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { allPages } from "../support/pages.ts";
-import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
+import { type Answer, event, fact, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const SYSTEM = "prooftrail-system";
@@ -64,11 +64,7 @@ const makeObligation = async () => {
   const { api_key: key } = await makeKey({ scopes: ["events:write", "events:read", "obligations:waive"] });
   const sent = await service.call("/v1/events", {
     key,
-    body: event({
-      event_id: `evt_${name}`,
-      event_type: "decision.human_review_triggered",
-      metadata: { decision_id: `d_${name}` },
-    }),
+    body: fact(`evt_${name}`, "decision.human_review_triggered", { decision_id: `d_${name}` }),
   });
   await service.call(`/v1/obligations?min_sequence=${sent.json.data.sequence}`, { key });
   return { key, id: `HR-CLOSE:evt_${name}`, case_name: `decision:d_${name}` };

@@ -1,7 +1,7 @@
 /** A request is answered or refused: it never gets the answer to another question, half an answer, a page without a next, or rows of a partial view. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { evidence, manifestOf, unpack } from "../support/evidence-bundle.ts";
-import { event, startTestService, type TestService } from "../support/service.ts";
+import { event, fact, startTestService, type TestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 let service: TestService;
@@ -27,12 +27,12 @@ test.concurrent.each(["due_soon", "overdue"])(
     const timestamp = state === "overdue" ? "2025-01-01T00:00:00Z" : new Date().toISOString();
     const sequence = await send(
       [1, 2].map((index) =>
-        event({
-          event_id: `evt_${state}_${index}`,
-          event_type: "objection.received",
-          timestamp,
-          metadata: { objection_id: `${state}_${index}` },
-        }),
+        fact(
+          `evt_${state}_${index}`,
+          "objection.received",
+          { objection_id: `${state}_${index}` },
+          { timestamp },
+        ),
       ),
     );
     const first = await ask(`/v1/obligations?state=${state}&limit=1&min_sequence=${sequence}`);
@@ -70,9 +70,7 @@ test.concurrent("a bundle about a correlation_id contains all its events, even m
   const start = Date.parse("2026-11-01T00:00:00Z");
   await send(
     Array.from({ length: 300 }, (_, index) =>
-      event({
-        event_id: `evt_session_${index}`,
-        event_type: "ai_inference",
+      fact(`evt_session_${index}`, "ai_inference", undefined, {
         correlation_id: "session",
         timestamp: new Date(start + index).toISOString(),
       }),

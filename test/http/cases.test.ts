@@ -6,7 +6,7 @@ import {
   KEPT_TEXT_CHARACTERS_MAX,
   OUTCOME_CHARACTERS_MAX,
 } from "../../src/limits.ts";
-import { event, startTestService, type TestService } from "../support/service.ts";
+import { event, fact, MADE, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -25,11 +25,7 @@ const hashOf = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
 test("a correlation_id with more decisions than a case may have is refused, not shown as an empty case", async () => {
   const decisions = Array.from({ length: CASE_NEIGHBOURS_MAX + 1 }, (_, index) =>
-    event({
-      event_id: `evt_shared_${index}`,
-      correlation_id: "session",
-      metadata: { decision_id: `s${index}` },
-    }),
+    fact(`evt_shared_${index}`, MADE, { decision_id: `s${index}` }, { correlation_id: "session" }),
   );
   const { status, json } = await readAfter("/v1/cases/session", decisions);
   expect(status).toBe(409);
@@ -50,12 +46,12 @@ test.each([
 
 test("the human review of a case is completed only when the review of each decision is", async () => {
   const review = (step: string, decision_id: string) =>
-    event({
-      event_id: `evt_${decision_id}_${step}`,
-      event_type: `decision.human_review_${step}`,
-      correlation_id: "two reviews",
-      metadata: { decision_id },
-    });
+    fact(
+      `evt_${decision_id}_${step}`,
+      `decision.human_review_${step}`,
+      { decision_id },
+      { correlation_id: "two reviews" },
+    );
   const path = "/v1/cases/two%20reviews";
   const first = [review("triggered", "r1"), review("completed", "r1"), review("triggered", "r2")];
   const { json } = await readAfter(path, first);
@@ -77,21 +73,12 @@ test("if several events report the same decision or incident, the first is used 
   expect(json.data).toMatchObject({ asset_id: "credit_model", outcome: "approved", made_again: 1 });
   const incidents = await service.call("/v1/registers/incidents?asset_id=credit_model");
   expect(incidents.json.data).toMatchObject([{ incident_id: "of two systems", detected_again: 1 }]);
-  const never = event({
-    event_id: "evt_never",
-    event_type: "decision.decision_reversed",
-    metadata: { decision_id: "x9" },
-  });
+  const never = fact("evt_never", "decision.decision_reversed", { decision_id: "x9" });
   expect((await readAfter("/v1/decisions/x9", [never])).json.data).toMatchObject({ made_again: 0 });
 });
 
 const notice = (event_id: string, members: object) =>
-  event({
-    event_id,
-    event_type: "transparency.notice_shown",
-    timestamp: "2026-11-19T09:00:00Z",
-    ...members,
-  });
+  fact(event_id, "transparency.notice_shown", undefined, { timestamp: "2026-11-19T09:00:00Z", ...members });
 
 interface TimelineEntry {
   readonly linked_by: string | null;
@@ -111,18 +98,8 @@ test("each event of a decision says by which rule it is linked", async () => {
     under("evt_loan", "decision.automated_decision_made", { metadata: { decision_id: "loan" } }),
     under("evt_loan_explained", "decision.explanation_provided"),
     under("evt_loan_objected", "objection.received", { metadata: { objection_id: "loan_objection" } }),
-    event({
-      ...about,
-      event_id: "evt_loan_acknowledged",
-      event_type: "objection.acknowledged",
-      metadata: { objection_id: "loan_objection" },
-    }),
-    event({
-      ...about,
-      event_id: "evt_loan_reversed",
-      event_type: "decision.decision_reversed",
-      metadata: { original_decision_id: "loan" },
-    }),
+    fact("evt_loan_acknowledged", "objection.acknowledged", { objection_id: "loan_objection" }, about),
+    fact("evt_loan_reversed", "decision.decision_reversed", { original_decision_id: "loan" }, about),
   ]);
   const links = {
     evt_loan_notice: "subject",
@@ -165,12 +142,7 @@ test("under a correlation with several decisions an event that names none is unl
   expect(found.obligations.length).toBeGreaterThan(0);
   // It is fixed by sending an event that names the decision.
   const { json: fixed } = await readAfter("/v1/decisions/run_1", [
-    event({
-      ...about,
-      event_id: "evt_run_named",
-      event_type: "decision.explanation_provided",
-      metadata: { decision_id: "run_1" },
-    }),
+    fact("evt_run_named", "decision.explanation_provided", { decision_id: "run_1" }, about),
   ]);
   expect(fixed.data.explanation_at).not.toBeNull();
 });
@@ -180,10 +152,8 @@ test("what names nothing stands as unlinked beside the decisions of its asset an
   const { json } = await readAfter("/v1/decisions/clinic", [
     event({ ...about, event_id: "evt_clinic", metadata: { decision_id: "clinic" } }),
     event({ ...about, event_id: "evt_clinic_told", event_type: "decision.explanation_provided" }),
-    event({
+    fact("evt_clinic_ticket", "decision.human_review_triggered", undefined, {
       ...about,
-      event_id: "evt_clinic_ticket",
-      event_type: "decision.human_review_triggered",
       correlation_id: "ticket-9",
     }),
     event({ ...about, subject_hash: hashOf("2"), event_id: "evt_clinic_else", event_type: "human_review" }),
@@ -243,19 +213,13 @@ test("a step is pending until it is due, and missing from then on", async () => 
   const received = (decision_id: string, timestamp: string) => [
     notice(`evt_n_${decision_id}`, { metadata: { decision_id }, timestamp: "2026-01-01T00:00:00Z" }),
     event({ event_id: `evt_${decision_id}`, metadata: { decision_id }, timestamp: "2026-01-02T00:00:00Z" }),
-    event({
-      event_id: `evt_o_${decision_id}`,
-      event_type: "objection.received",
-      legal_bases: ["pipa_37_2_kr"],
-      metadata: { decision_id, objection_type: "explanation_request" },
-      timestamp,
-    }),
-    event({
-      event_id: `evt_t_${decision_id}`,
-      event_type: "decision.human_review_triggered",
-      metadata: { decision_id },
-      timestamp,
-    }),
+    fact(
+      `evt_o_${decision_id}`,
+      "objection.received",
+      { decision_id, objection_type: "explanation_request" },
+      { legal_bases: ["pipa_37_2_kr"], timestamp },
+    ),
+    fact(`evt_t_${decision_id}`, "decision.human_review_triggered", { decision_id }, { timestamp }),
   ];
   const steps = ["explanation", "objection_resolution", "human_review"];
   const old = await readAfter("/v1/decisions/long_due", received("long_due", "2026-01-03T00:00:00Z"));
@@ -303,18 +267,17 @@ test("registers and dossiers show beside each time of an event when the log rece
   const { json } = await readAfter(
     "/v1/decisions/recorded",
     types.map((event_type, index) =>
-      event({
-        ...about,
-        event_id: `evt_recorded_${index}`,
+      fact(
+        `evt_recorded_${index}`,
         event_type,
-        timestamp: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
-        metadata: {
+        {
           ...named,
           aware_at: "2026-01-01T00:00:00Z",
           source_id: "recorded",
           source_sequence: index + 1,
         },
-      }),
+        { ...about, timestamp: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString() },
+      ),
     ),
   );
   const rows = [json.data, ...json.data.objections, ...json.data.human_reviews];
@@ -341,12 +304,7 @@ test.each([
 ])("affected_count and severity %p of an incident come back as %p", async (sent, shown) => {
   const id = `evt_affected_${typeof sent}_${String(sent).replaceAll(/[ .]/g, "_")}`;
   const body = JSON.stringify(
-    event({
-      event_id: id,
-      asset_id: id,
-      event_type: "incident.detected",
-      metadata: { affected_count: "HERE", severity: "HERE" },
-    }),
+    fact(id, "incident.detected", { affected_count: "HERE", severity: "HERE" }, { asset_id: id }),
   ).replaceAll('"HERE"', typeof sent === "bigint" ? String(sent) : JSON.stringify(sent));
   const { json } = await service.call("/v1/events", { body });
   const path = `/v1/registers/incidents?asset_id=${encodeURIComponent(id)}`;
@@ -360,11 +318,7 @@ test.each(["upheld", "Confirmed", "AFFIRMED", "unchanged"])(
     const decision_id = `review_${final_outcome}`;
     const { json } = await readAfter(`/v1/decisions/${decision_id}`, [
       event({ event_id: `evt_${decision_id}`, metadata: { decision_id, outcome: "denied" } }),
-      event({
-        event_id: `evt_r_${decision_id}`,
-        event_type: "decision.human_review_completed",
-        metadata: { decision_id, final_outcome },
-      }),
+      fact(`evt_r_${decision_id}`, "decision.human_review_completed", { decision_id, final_outcome }),
     ]);
     expect(json.data.human_reviews).toMatchObject([{ final_outcome, changed: false }]);
   },
@@ -382,10 +336,7 @@ test.each([
   async (kind, outcome) => {
     const decision_id = `long ${kind}`;
     const made = event({ event_id: `evt_${decision_id}`, metadata: { decision_id, outcome } });
-    const other = event({
-      event_id: `evt_other ${kind}`,
-      metadata: { decision_id: "short", outcome: "denied" },
-    });
+    const other = fact(`evt_other ${kind}`, MADE, { decision_id: "short", outcome: "denied" });
     const read = await readAfter(`/v1/decisions/${encodeURIComponent(decision_id)}`, [made, other]);
     const shown = read.json.data.outcome;
     expect(shown.isWellFormed()).toBe(true);
@@ -415,9 +366,7 @@ const documented = async (path: string): Promise<Described | undefined> => {
 test("a case with more events than it keeps shows the times of all, and the document says which events the assets come from", async () => {
   const at = (second: number): string => new Date(Date.UTC(2026, 10, 20) + second * 1000).toISOString();
   const events = Array.from({ length: CASE_FACTS_MAX + 9 }, (_, index) =>
-    event({
-      event_id: `evt_turn_${index}`,
-      event_type: "ai_inference",
+    fact(`evt_turn_${index}`, "ai_inference", undefined, {
       correlation_id: "conversation",
       timestamp: at(index),
     }),
@@ -442,24 +391,24 @@ test("registers show as much of long lists and texts as the document says", asyn
         ...named(10, "evt_bases_").map((event_id, index) =>
           event({ ...about, event_id, legal_bases: bases.slice(index * 10, index * 10 + 10) }),
         ),
-        event({
-          ...about,
-          event_id: "evt_changed",
-          event_type: "assessment.risk_classification_changed",
-          metadata: { to: "high", clauses: named(50, "art. ") },
-        }),
-        event({
-          ...about,
-          event_id: "evt_assessed",
-          event_type: "assessment.impact_assessment_started",
-          metadata: { assessment_id: "as", checklist: named(50, "item ") },
-        }),
-        event({
-          ...about,
-          event_id: "evt_resolved",
-          event_type: "objection.resolved",
-          metadata: { objection_id: "ob", reason: "r".repeat(KEPT_TEXT_CHARACTERS_MAX + 1) },
-        }),
+        fact(
+          "evt_changed",
+          "assessment.risk_classification_changed",
+          { to: "high", clauses: named(50, "art. ") },
+          about,
+        ),
+        fact(
+          "evt_assessed",
+          "assessment.impact_assessment_started",
+          { assessment_id: "as", checklist: named(50, "item ") },
+          about,
+        ),
+        fact(
+          "evt_resolved",
+          "objection.resolved",
+          { objection_id: "ob", reason: "r".repeat(KEPT_TEXT_CHARACTERS_MAX + 1) },
+          about,
+        ),
       ],
     },
   });
@@ -508,18 +457,8 @@ test("no event makes a page of a register large: each of its texts is shortened 
   const events = [
     event({ ...about, event_id: "evt_made", event_type: "asset.created", metadata }),
     event({ ...about, event_id: "evt_run", event_type: "model.model_deployed", metadata: { model: long } }),
-    event({
-      ...about,
-      event_id: "evt_risk",
-      event_type: "assessment.risk_classification_changed",
-      metadata: changed,
-    }),
-    event({
-      ...about,
-      event_id: "evt_done",
-      event_type: "assessment.impact_assessment_completed",
-      metadata: assessed,
-    }),
+    fact("evt_risk", "assessment.risk_classification_changed", changed, about),
+    fact("evt_done", "assessment.impact_assessment_completed", assessed, about),
     event({ ...about, event_id: "evt_beat", event_type: "sdk.heartbeat", metadata: beating }),
   ];
   const sent = await other.call("/v1/events/batch", { body: { events } });

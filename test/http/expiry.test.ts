@@ -12,7 +12,7 @@ import { createExpiryWorker } from "../../src/views/kit/expiry.ts";
 import { createSqliteViews } from "../../src/views/store/sqlite.ts";
 import { settingsFor, silentLogger, startTestBroker } from "../support/broker.ts";
 import { evidence, unpack, verify } from "../support/evidence-bundle.ts";
-import { event, startTestService } from "../support/service.ts";
+import { event, fact, startTestService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 /** A projector as in another process, on the same broker and file, with its own clock. */
@@ -157,10 +157,8 @@ test("a conversation that goes on after its kept events have expired is a case w
   await using service = await startTestService({ ...settingsFor(broker), CHECKPOINT_INTERVAL: "300ms" });
   const say = async (name: string, count: number): Promise<number> => {
     const events = Array.from({ length: count }, (_, index) =>
-      event({
-        event_id: `evt_${name}_${index}`,
+      fact(`evt_${name}_${index}`, "ai_inference", undefined, {
         timestamp: new Date().toISOString(),
-        event_type: "ai_inference",
         risk_tier: "low",
         correlation_id: "chat",
       }),

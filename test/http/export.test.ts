@@ -3,7 +3,7 @@ import { EVENT_CSV_COLUMNS } from "../../src/api/http/stored-event.ts";
 import { EXPORTS_PER_KEY_MAX, EXPORTS_PER_TENANT_MAX, TAGS_MAX } from "../../src/limits.ts";
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import { allPages } from "../support/pages.ts";
-import { event, startTestService, type TestService } from "../support/service.ts";
+import { event, fact, MADE, startTestService, type TestService } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
 import { openViewsFile } from "../support/views-file.ts";
@@ -58,11 +58,9 @@ describe("an export", () => {
     const key = await service.makeKey("filters");
     const other = await service.makeKey("strangers");
     const events = Array.from({ length: 700 }, (_, index) =>
-      event({
-        event_id: `evt_${index}`,
+      fact(`evt_${index}`, index % 5 === 0 ? "objection" : "decision.automated_decision_made", undefined, {
         timestamp: new Date(Date.UTC(2026, 0, 1 + (index % 28), 0, 0, index % 60)).toISOString(),
         asset_id: `asset_${index % 3}`,
-        event_type: index % 5 === 0 ? "objection" : "decision.automated_decision_made",
         ...(index % 2 && { risk_tier: "high", tags: { team: index % 4 === 1 ? "x" : "y", n: index % 3 } }),
         ...(index % 7 === 0 && { legal_bases: ["ai_basic_law_kr"], trace_id: "t", subject_hash: hash("a") }),
         ...(index % 11 === 0 && { correlation_id: "c" }),
@@ -118,24 +116,26 @@ describe("an export", () => {
   test("has the same rows as CSV, with no cell that a spreadsheet would run", async () => {
     const key = await service.makeKey("table");
     const sequence = await sendAll(key, [
-      event({
-        event_id: "evt_full",
-        risk_tier: "high",
-        legal_bases: ["ai_basic_law_kr", "pipa_37_2_kr"],
-        subject_hash: hash("B"),
-        context_hash: hash("c"),
-        outcome_hash: hash("d"),
-        correlation_id: "=HYPERLINK(1)",
-        trace_id: '@a"b,c',
-        span_id: "-1",
-        asset_version: "v1",
-        tags: { team: "x" },
-        metadata: { note: "ü, 😀" },
-      }),
+      fact(
+        "evt_full",
+        MADE,
+        { note: "ü, 😀" },
+        {
+          risk_tier: "high",
+          legal_bases: ["ai_basic_law_kr", "pipa_37_2_kr"],
+          subject_hash: hash("B"),
+          context_hash: hash("c"),
+          outcome_hash: hash("d"),
+          correlation_id: "=HYPERLINK(1)",
+          trace_id: '@a"b,c',
+          span_id: "-1",
+          asset_version: "v1",
+          tags: { team: "x" },
+        },
+      ),
       event({ event_id: "evt_bare", asset_id: "\t=1\r\n+1", metadata: { legal_bases: ["ai_basic_law_kr"] } }),
       // The names that client libraries in the field use (DOMAIN 2).
-      event({
-        event_id: "evt_field",
+      fact("evt_field", MADE, undefined, {
         input_hash: hash("E"),
         output_hash: hash("f"),
         trace_id: "4BF9".repeat(8),

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { answerSchema } from "../../src/api/http/openapi.ts";
-import { CLASSIFYING } from "../../src/api/routes/classification.ts";
+import { CLASSIFYING } from "../../src/api/routes/vocabulary.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";
 
 /** As README names them. */

@@ -83,14 +83,10 @@ const tooManyTags = Array.from({ length: TAGS_MAX + 1 }, (_, index) => `tag.k${i
 const MALFORMED = [
   ["/v1/events?event_type=", "event_type", TYPE],
   ["/v1/events?event_type=asset.cre*", "event_type", TYPE],
-  ["/v1/events?event_type=*", "event_type", TYPE],
-  ["/v1/export?event_type=asset.", "event_type", TYPE],
-  ["/v1/activity?event_type=asset.cre*", "event_type", TYPE],
-  ["/v1/events/stream?event_type=asset.cre*", "event_type", TYPE],
+  ["/v1/activity?event_type=*", "event_type", TYPE],
   ["/v1/events?asset_id=", "asset_id", "asset_id is empty"],
   ["/v1/events?tag.=1", "tag.", "send tag.<key>=<value>"],
   [`/v1/events?${tooManyTags}`, "tag.", "17 tags are asked for, and an event has at most 16"],
-  [`/v1/export?${tooManyTags}`, "tag.", "17 tags are asked for, and an event has at most 16"],
   ["/v1/events?legal_basis=X", "legal_basis", BASIS],
   ["/v1/registers/objections?subject_hash=abc", "subject_hash", HASH],
   ["/v1/decisions?outcome=", "outcome", "outcome is empty"],
@@ -115,19 +111,19 @@ describe("a filter that cannot match anything", () => {
   );
 
   test.each([
-    ["/v1/events", "from", "to"],
-    ["/v1/assets/credit_model/timeline", "from", "to"],
-    ["/v1/export", "from", "to"],
-    ["/v1/activity", "from", "to"],
-    ["/v1/evidence", "from", "to"],
-    ["/v1/reconciliation", "from", "to"],
-    ["/v1/obligations", "from", "to"],
-  ])("%s: %s after %s", async (path, from, to) => {
-    const range = (first: string, last: string) => `${path}?${from}=${first}&${to}=${last}`;
-    const says = `${from} is after ${to}: send the earlier time in ${from}.`;
-    await expectRefused(range("2026-11-21T00:00:00Z", "2026-11-20T00:00:00Z"), from, says);
+    "/v1/events",
+    "/v1/assets/credit_model/timeline",
+    "/v1/export",
+    "/v1/activity",
+    "/v1/evidence",
+    "/v1/reconciliation",
+    "/v1/obligations",
+  ])("%s: from after to", async (path) => {
+    const range = (first: string, last: string) => `${path}?from=${first}&to=${last}`;
+    const says = "from is after to: send the earlier time in from.";
+    await expectRefused(range("2026-11-21T00:00:00Z", "2026-11-20T00:00:00Z"), "from", says);
     // They differ by a nanosecond, and one has a fraction and the other has none.
-    await expectRefused(range("2026-11-20T00:00:00.000000001Z", "2026-11-20T00:00:00Z"), from, says);
+    await expectRefused(range("2026-11-20T00:00:00.000000001Z", "2026-11-20T00:00:00Z"), "from", says);
     const equal = await service.call(range("2026-11-20T00:00:00.000Z", "2026-11-20T00:00:00Z"));
     expect([
       path,

@@ -44,7 +44,7 @@ const openTail = (
   const stop = new AbortController();
   const key = { isActive: true };
   const conditions = { timeField: "timestamp" } as const;
-  const { next } = createLiveTail({
+  const next = createLiveTail({
     walk: walkEvents({ views: view.views, tenant: "acme", conditions, after: parts.after ?? 0 }),
     watch: parts.watch ?? createPositionWatch({ views: view.views, projection: "events", pollMs: 25 }),
     isQuiet: (stretch) => createQuietStretches(view.views).isQuiet("acme", stretch),

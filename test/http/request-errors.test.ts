@@ -45,11 +45,6 @@ describe.each([
       [{ scopes: [] }, `/scopes invalid_value scopes is not valid: send ${SCOPES_EXPECTED}.`],
       [{ scopes: "events:read" }, `/scopes invalid_type scopes is not valid: send ${SCOPES_EXPECTED}.`],
       [{ scopes, tenant: "HUNTER2" }, `/tenant invalid_value tenant is not valid: send ${TENANT_EXPECTED}.`],
-      [{ scopes, tenant: 2 }, `/tenant invalid_type tenant is not valid: send ${TENANT_EXPECTED}.`],
-      [
-        { scopes, name: "" },
-        "/name invalid_value name is not valid: send a text of 1 to 128 characters without control characters.",
-      ],
       [
         { scopes, name: "😀".repeat(129) },
         "/name invalid_value name is not valid: send a text of 1 to 128 characters without control characters.",
@@ -59,10 +54,6 @@ describe.each([
         "/name invalid_value name is not valid: send a text of 1 to 128 characters without control characters.",
       ],
       [
-        { scopes, name: 7 },
-        "/name invalid_type name is not valid: send a text of 1 to 128 characters without control characters.",
-      ],
-      [
         { scopes, tennant: "hunter2" },
         "/tennant unknown_field There is no such member: did you mean tenant?",
       ],
@@ -70,25 +61,13 @@ describe.each([
         { scopes, colour: "hunter2" },
         "/colour unknown_field There is no such member. Known: tenant, scopes, role, person, covers, name, expires_at, rate_limit.",
       ],
-      [
-        { scopes, expires_at: "hunter2" },
-        `/expires_at invalid_value expires_at is not valid: send ${EXPIRY_EXPECTED}.`,
-      ],
-      [
-        { scopes, expires_at: "2020-01-01T00:00:00Z" },
-        `/expires_at invalid_value expires_at is not valid: send ${EXPIRY_EXPECTED}.`,
-      ],
-      ...["2027-02-30T00:00:00Z", "2027-01-01T00:00:00+01:00"].map(
+      ...["hunter2", "2020-01-01T00:00:00Z", "2027-02-30T00:00:00Z", "2027-01-01T00:00:00+01:00"].map(
         (expires_at) =>
           [
             { scopes, expires_at },
             `/expires_at invalid_value expires_at is not valid: send ${EXPIRY_EXPECTED}.`,
           ] as const,
       ),
-      [
-        { scopes, expires_at: 7 },
-        `/expires_at invalid_type expires_at is not valid: send ${EXPIRY_EXPECTED}.`,
-      ],
       [
         { scopes, rate_limit: { requests_per_second: 0 } },
         "/rate_limit/requests_per_second invalid_value rate_limit/requests_per_second is not valid: send a whole number from 1 to 1000000.",
@@ -114,10 +93,6 @@ describe.each([
     "PUT",
     "/v1/retention",
     [
-      [
-        { maximum_days: "400" },
-        `/maximum_days invalid_type maximum_days is not valid: send ${DAYS_EXPECTED}.`,
-      ],
       [
         { maximum_days: 400.5 },
         `/maximum_days invalid_type maximum_days is not valid: send ${DAYS_EXPECTED}.`,
@@ -160,15 +135,10 @@ describe.each([
         "/reason required reason is required: send a text of 1 to 1000 characters, at least one of them visible, with no control characters but line breaks, and none that change the direction of writing.",
       ],
       [{ reason }, " invalid_value Send either asset_id or correlation_id."],
-      [{ reason, asset_id, correlation_id: "c" }, " invalid_value Send either asset_id or correlation_id."],
       // No event has it: a URL is UTF-8, which cannot contain half of a surrogate pair.
       [{ reason, asset_id: "a\ud800" }, /^\/asset_id invalid_value /],
       [{ reason, correlation_id: "x".repeat(257) }, /^\/correlation_id invalid_value /],
       [{ asset_id, reason: "" }, /^\/reason invalid_value /],
-      [
-        { reason, asset_id: "" },
-        "/asset_id invalid_value asset_id is not valid: send a text of 1 to 256 Unicode characters.",
-      ],
       [
         { reason, asset_id: "x".repeat(257) },
         "/asset_id invalid_value asset_id is not valid: send a text of 1 to 256 Unicode characters.",
@@ -185,7 +155,6 @@ describe.each([
         { domain: "hiring", processes_personal_data: "yes" },
         "/processes_personal_data invalid_type processes_personal_data is not valid: send true or false.",
       ],
-      [{ domain: "hiring", name: 5 }, "/name invalid_type name is not valid: send a text."],
       [
         { domain: "hiring", additional_context: [] },
         "/additional_context invalid_value additional_context is not valid: send a text or an object.",

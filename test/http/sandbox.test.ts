@@ -11,7 +11,7 @@ import goldenCases from "../../src/law/classification/classification-cases.json"
 import { Classification } from "../../src/law/classification/request.ts";
 import { verifyProof } from "../../src/proof/evidence/verify-proof.ts";
 import { leafHash, verifyInclusion } from "../../src/proof/rfc6962.ts";
-import { SANDBOX_PROOF } from "../../src/proof/sandbox-origin.ts";
+import { SANDBOX_PROOF } from "../../src/proof/sealed-head.ts";
 import { createSigningKey, formatVerifierKey } from "../../src/proof/signed-note.ts";
 import { checkpointIn } from "../../src/proof/tlog-checkpoint.ts";
 import { formatTlogProof } from "../../src/proof/tlog-proof.ts";

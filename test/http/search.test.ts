@@ -1,44 +1,38 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { event, startTestService, type TestService } from "../support/service.ts";
+import { event, fact, MADE, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
 let sequence = 0;
 const hash = (digit: string) => `sha256:${digit.repeat(64)}`;
 
 const events = [
-  event({
-    event_id: "evt_0",
+  fact("evt_0", MADE, undefined, {
     timestamp: "2026-01-01T00:00:00Z",
     asset_id: "a",
     risk_tier: "high",
     tags: { team: "x", n: 1 },
   }),
-  event({
-    event_id: "evt_1",
+  fact("evt_1", "decision.decision_reversed", undefined, {
     timestamp: "2026-01-03T00:00:00Z",
     asset_id: "b",
-    event_type: "decision.decision_reversed",
   }),
-  event({
-    event_id: "evt_2",
+  fact("evt_2", "objection", undefined, {
     timestamp: "2026-01-02T00:00:00Z",
     asset_id: "a",
-    event_type: "objection",
     correlation_id: "c1",
   }),
-  event({
-    event_id: "evt_3",
+  fact("evt_3", MADE, undefined, {
     timestamp: "2026-01-02T00:00:00.5Z",
     subject_hash: hash("A"),
     trace_id: "t1",
     legal_bases: ["ai_basic_law_kr"],
   }),
-  event({
-    event_id: "evt_4",
-    timestamp: "2026-01-04T00:00:00Z",
-    metadata: { legal_bases: ["pipa_37_2_kr"], user_id_hash: hash("b") },
-    trace_id: "4BF92F3577B34DA6A3CE929D0E0E4736",
-  }),
+  fact(
+    "evt_4",
+    MADE,
+    { legal_bases: ["pipa_37_2_kr"], user_id_hash: hash("b") },
+    { timestamp: "2026-01-04T00:00:00Z", trace_id: "4BF92F3577B34DA6A3CE929D0E0E4736" },
+  ),
 ];
 
 beforeAll(async () => {

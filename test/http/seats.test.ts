@@ -7,6 +7,8 @@ import {
   type Answer,
   type CallOptions,
   event,
+  fact,
+  MADE,
   startTestService,
   type TestService,
 } from "../support/service.ts";
@@ -58,13 +60,7 @@ beforeAll(async () => {
   routes = (await operationsOf(service)).filter(({ needsKey }) => needsKey);
   const key = await makeSeat({ role: "officer" });
   const decided = (id: string, asset_id: string, timestamp: string, more: object = {}) =>
-    event({
-      event_id: id,
-      asset_id,
-      timestamp,
-      metadata: { decision_id: id.replace("evt", "dec") },
-      ...more,
-    });
+    fact(id, MADE, { decision_id: id.replace("evt", "dec") }, { asset_id, timestamp, ...more });
   const review = { event_type: "decision.human_review_triggered" };
   const sent = [
     decided("evt_1", "credit_model", IN_JUNE, { correlation_id: "case-1" }),
@@ -72,21 +68,18 @@ beforeAll(async () => {
     decided("evt_foreign", "hidden_model", IN_JUNE, { correlation_id: "case_foreign" }),
     decided("evt_both", "credit_model", IN_JUNE, { correlation_id: "case_both" }),
     // It belongs to the decision above, and is about another system.
-    event({
-      event_type: "decision.human_review_completed",
-      event_id: "evt_beside",
-      asset_id: "hidden_model",
-      timestamp: IN_JUNE,
-      metadata: { decision_id: "dec_both", reviewer_id: "hidden_model clerk" },
-      correlation_id: "case_both",
-    }),
-    event({
-      ...review,
-      event_id: "evt_review",
-      timestamp: IN_JUNE,
-      metadata: { decision_id: "dec_1" },
-      correlation_id: "case-1",
-    }),
+    fact(
+      "evt_beside",
+      "decision.human_review_completed",
+      { decision_id: "dec_both", reviewer_id: "hidden_model clerk" },
+      { asset_id: "hidden_model", timestamp: IN_JUNE, correlation_id: "case_both" },
+    ),
+    fact(
+      "evt_review",
+      MADE,
+      { decision_id: "dec_1" },
+      { ...review, timestamp: IN_JUNE, correlation_id: "case-1" },
+    ),
   ];
   let sequence = 0;
   for (const body of sent) sequence = (await service.call("/v1/events", { key, body })).json.data.sequence;

@@ -1,7 +1,7 @@
 /** Sessions of browsers: who gets one, what it opens, and how it ends. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SCOPES } from "../../src/access/scopes.ts";
-import { operationsOf, type Operation as Route } from "../support/operations.ts";
+import { operationsOf } from "../support/operations.ts";
 import { type Answer, type CallOptions, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -148,36 +148,17 @@ describe("a session", () => {
   });
 });
 
-describe("every route", () => {
-  let routes: readonly Route[] = [];
-  beforeAll(async () => {
-    routes = (await operationsOf(service)).map((each) => ({ ...each, path: each.unknownPath }));
-  });
-  const ask = ({ method, path, takesBody }: Route, session: SignedIn): Promise<Answer> =>
-    withSession(path, session, { method, ...(takesBody && { body: {} }) });
-  const isWrite = ({ method }: Route): boolean => method !== "GET";
-  /** What the route answers to who may use it: of ids and bodies that are not there, and the sign-in, which takes no session. */
-  const ALLOWED = [200, 400, 404, 405, 409, 503];
-
-  test("with a session: what its scopes allow, and no write without the token", async () => {
-    for (const scopes of [["events:read"], [...SCOPES]]) {
-      const session = await signIn(await service.makeKey("acme", scopes));
-      for (const route of routes.filter(
-        ({ needsKey, path }) => needsKey && !path.startsWith("/v1/session"),
-      )) {
-        const { status, json } = await ask(route, session);
-        const isAllowed = route.scope === undefined || scopes.includes(route.scope);
-        if (isAllowed)
-          expect([route.name, ALLOWED.includes(status) || json?.code]).toEqual([route.name, true]);
-        else expect([route.name, status, json.code]).toEqual([route.name, 403, "insufficient_scope"]);
-        if (!isAllowed || !isWrite(route) || route.scope === undefined) continue;
-        const without = await ask(route, { ...session, csrf: "" });
-        expect([route.name, without.status, without.json.code]).toEqual([
-          route.name,
-          403,
-          "csrf_token_required",
-        ]);
-      }
-    }
-  });
+test("a session writes nothing without its token, on any route", async () => {
+  const session = await signIn(await service.makeKey("acme", [...SCOPES]));
+  const writes = (await operationsOf(service)).filter(
+    ({ needsKey, method, path, scope }) =>
+      needsKey && method !== "GET" && scope !== undefined && !path.startsWith("/v1/session"),
+  );
+  expect(writes.length).toBeGreaterThan(10);
+  for (const { name, method, unknownPath, takesBody } of writes) {
+    const options = { method, ...(takesBody && { body: {} }) };
+    const { status, json } = await withSession(unknownPath, { ...session, csrf: "" }, options);
+    expect([name, status, json.code]).toEqual([name, 403, "csrf_token_required"]);
+    expect((await withSession(unknownPath, session, options)).json?.code).not.toBe("csrf_token_required");
+  }
 });

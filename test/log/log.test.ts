@@ -308,11 +308,8 @@ describe("reading", () => {
   test("a reader with a bound of bytes never receives more at once, and misses nothing", async () => {
     await using log = await startTestLog();
     const count = 20;
-    const source = Buffer.from(JSON.stringify("x".repeat(250_000)));
-    const records = Array.from({ length: count }, (_, index) => ({
-      ...smallRecord(`id${index}`),
-      event: { source, from: 0, to: source.length },
-    }));
+    const large = payloadText(JSON.stringify("x".repeat(250_000)));
+    const records = Array.from({ length: count }, (_, index) => ({ ...smallRecord(`id${index}`), ...large }));
     await appenderOn(log.connection).append(records);
     const reader = await createLogReader(log.connection);
     const stop = new AbortController();

@@ -1,15 +1,15 @@
 /** summary.html, opened from disk as an auditor does it. */
 import { expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createDuties } from "../../src/api/evidence/duties.ts";
+import { readObligations } from "../../src/api/evidence/obligations.ts";
 import { type SummaryParts, summaryPage } from "../../src/api/evidence/summary-page.ts";
 import { caseOf } from "../../src/law/cases/case.ts";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX } from "../../src/limits.ts";
 import type { Row } from "../../src/views/store/tables.ts";
 import { noBrowserReason, openPage, screenshotPath, startBrowser } from "../support/browser.ts";
+import { dataFolder } from "../support/process.ts";
 
 const LONG = "a_name_that_never_ends_".repeat(8);
 
@@ -20,22 +20,41 @@ const event = (index: number) => ({
   event_type: "decision.automated_decision_made",
 });
 
+const recordsOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...{ sequence: 100 + index, leafIndex: 40 + index, isWithheld: false },
+  }));
+
 const PARTS: SummaryParts = {
   tenant: "acme",
   filter: { assetIds: ["credit_model"], from: "2026-11-01T00:00:00Z" },
   selection: {
     head: { note: "", size: 12_345, root: new Uint8Array(32).fill(9) },
-    records: Array.from({ length: 6 }, (_, index) => ({
-      sequence: 100 + index,
-      leafIndex: 40 + index,
-      isWithheld: false,
-    })),
+    records: recordsOf(6),
     isComplete: false,
     bytes: 0,
     outsideTime: 0,
     end: 105,
     case: undefined,
-    duties: () => [],
+    readAt: new Date("2026-11-21T09:00:00Z"),
+    obligations: {
+      csv: () => [],
+      count: 2,
+      overdue: 1,
+      breached: 0,
+      recordedLate: 0,
+      shown: ["overdue", "met"].map((state) => ({
+        state,
+        due_at: "2026-12-20T10:00:00Z",
+        rule: "PIPA-EXPL",
+        duty: "Explain the decision, and what it rests on, in words that the person understands",
+        // One longer and one shorter than the label before it.
+        clause: state === "met" ? "EU 86" : "PIPA art. 37-2(2), Enforcement Decree art. 44-3(2)",
+        asset_id: "credit_model",
+        started_at: "2026-11-20T10:00:00Z",
+        stopped_at: state === "met" ? "2026-11-25T10:00:00Z" : null,
+      })),
+    },
     subjects: {
       assets: [
         {
@@ -84,42 +103,31 @@ const PARTS: SummaryParts = {
   },
   serviceName: "prooftrail",
   generator: "prooftrail 0.1.0",
-  generatedAt: new Date("2026-11-21T09:00:00Z"),
   language: "en",
-  madeBy: "8gEqErD5906f",
-  requestId: "01a1fde2-ca9b-71a1-9a82-e121e39b29a5",
+  by: {
+    principal: { keyId: "8gEqErD5906f", tenant: "acme", scopes: [], isAdmin: false },
+    requestId: "01a1fde2-ca9b-71a1-9a82-e121e39b29a5",
+  },
   keys: "prooftrail/acme+981ba7a1+AcIz92sbyhjC4teX8aMamxgUK59++EUdx0WoKp7O19Tt\n",
-  timeline: Array.from({ length: 6 }, (_, index) => ({
-    sequence: 100 + index,
-    leafIndex: 40 + index,
-    isWithheld: false,
+  timeline: recordsOf(6).map((record, index) => ({
+    ...record,
     receivedAt: "2026-11-20T10:00:01.512Z",
     event: event(index),
   })),
-  duties: {
-    count: 2,
-    overdue: 1,
-    breached: 0,
-    recordedLate: 0,
-    entries: ["overdue", "met"].map((state) => ({
-      state,
-      due_at: "2026-12-20T10:00:00Z",
-      rule: "PIPA-EXPL",
-      duty: "Explain the decision, and what it rests on, in words that the person understands",
-      // One longer and one shorter than the label before it.
-      clause: state === "met" ? "EU 86" : "PIPA art. 37-2(2), Enforcement Decree art. 44-3(2)",
-      asset_id: "credit_model",
-      started_at: "2026-11-20T10:00:00Z",
-      stopped_at: state === "met" ? "2026-11-25T10:00:00Z" : null,
-    })),
-  },
 };
 
-test("a name that reverses text direction or closes a tag is shown as text, and has no effect", () => {
-  const page = summaryPage({ ...PARTS, filter: { assetIds: ["a\u202e</style><script>b\u0000"] } });
-  expect(page).toContain("a\\u{202e}&lt;/style&gt;&lt;script&gt;b\\u{0}");
-  expect(page).not.toContain("<script");
-});
+/** Combining grapheme joiner, Hangul filler, variation selector: text rendering ignores them (UAX #44, Default_Ignorable_Code_Point). */
+test.each([
+  ["a\u202e</style><script>b\u0000", "a\\u{202e}&lt;/style&gt;&lt;script&gt;b\\u{0}"],
+  ["credit\u034f_\u3164model\ufe00", "<h1>Evidence: AI system credit\\u{34f}_\\u{3164}model\\u{fe00}</h1>"],
+])(
+  "a name that reverses text, closes a tag or is invisible is shown as text, and has no effect: %j",
+  (name, shown) => {
+    const page = summaryPage({ ...PARTS, filter: { assetIds: [name] } });
+    expect(page).toContain(shown);
+    expect(page).not.toContain("<script");
+  },
+);
 
 test("the page does not say that a record without an event has expired, because somebody else may have written it into the log", () => {
   const records = PARTS.selection.records.map((record) => ({ ...record, isWithheld: true }));
@@ -144,58 +152,51 @@ const LABELS_CUT_OFF = `[...document.querySelectorAll("td[data-label]")].flatMap
   return height > cell.getBoundingClientRect().height ? [cell.dataset.label] : [];
 })`;
 
+/** Opens the page from disk. */
+const opened = async (html: string, width: number) => {
+  const stack = new AsyncDisposableStack();
+  const folder = stack.use(await dataFolder());
+  const path = join(folder.path, "summary.html");
+  await writeFile(path, html);
+  const browser = stack.use(await startBrowser({ origin: "null", width }));
+  return {
+    ...(await openPage(browser, `file://${path}`)),
+    foreignRequests: browser.foreignRequests,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+};
+
 test.skipIf(noBrowserReason !== undefined).each([
-  [1280, "en"],
-  [390, "en"],
-  [1280, "ko"],
-  [390, "ko"],
+  [1280, "en", "Evidence: AI system credit_model"],
+  [390, "en", "Evidence: AI system credit_model"],
+  [1280, "ko", "증거 자료: AI 시스템 credit_model"],
+  [390, "ko", "증거 자료: AI 시스템 credit_model"],
 ] as const)(
   "at %p pixels the page for people in the language %s fits, requests nothing and reports no error",
-  async (width, language) => {
-    const folder = await mkdtemp(join(tmpdir(), "prooftrail-summary-"));
-    const path = join(folder, "summary.html");
-    await writeFile(path, summaryPage({ ...PARTS, language }));
-    await using browser = await startBrowser({ origin: "null", width });
-    const { page, complaints } = await openPage(browser, `file://${path}`);
+  async (width, language, title) => {
+    await using parts = await opened(summaryPage({ ...PARTS, language }), width);
+    const { page, complaints, foreignRequests } = parts;
     const seen = await screenshotPath(`evidence-${width}-${language}.png`);
     if (seen) await page.screenshot({ path: seen, fullPage: true });
     expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
     expect(await page.evaluate(LABELS_CUT_OFF)).toEqual([]);
-    const title = { en: "Evidence: AI system credit_model", ko: "증거 자료: AI 시스템 credit_model" };
-    expect(await page.locator("h1").textContent()).toBe(title[language]);
+    expect(await page.locator("h1").textContent()).toBe(title);
     expect(await page.evaluate("document.documentElement.lang")).toBe(language);
     expect(await page.locator("tbody tr").count()).toBe(6 + 2 + 1 + 2);
-    expect(browser.foreignRequests).toEqual([]);
-    expect(complaints).toEqual([]);
-    await rm(folder, { recursive: true, force: true });
+    expect([foreignRequests, complaints]).toEqual([[], []]);
   },
 );
-
-test("a name with invisible characters does not look like the name without them", () => {
-  // Combining grapheme joiner, Hangul filler, variation selector: neither control nor format characters, but text rendering ignores them (UAX #44, Default_Ignorable_Code_Point).
-  const page = summaryPage({ ...PARTS, filter: { assetIds: ["credit\u034f_\u3164model\ufe00"] } });
-  expect(page).toContain("<h1>Evidence: AI system credit\\u{34f}_\\u{3164}model\\u{fe00}</h1>");
-});
 
 test.skipIf(noBrowserReason !== undefined)(
   "a letter with many combining marks covers nothing beside it",
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), "prooftrail-summary-"));
-    const path = join(folder, "summary.html");
     const asset_id = `Z${"\u0321\u0315\u0489".repeat(80)}`;
-    const [row] = PARTS.timeline;
-    if (!row) throw new Error("no row");
-    await writeFile(
-      path,
-      summaryPage({ ...PARTS, timeline: [{ ...row, event: { ...row.event, asset_id } }] }),
-    );
-    await using browser = await startBrowser({ origin: "null", width: 1280 });
-    const { page } = await openPage(browser, `file://${path}`);
-    const wide = await page.evaluate(
+    const timeline = PARTS.timeline.slice(0, 1).map((row) => ({ ...row, event: { ...row.event, asset_id } }));
+    await using parts = await opened(summaryPage({ ...PARTS, timeline }), 1280);
+    const wide = await parts.page.evaluate(
       `[...document.querySelectorAll("td")].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => getComputedStyle(cell).overflowX)`,
     );
     expect(wide).toEqual(["hidden"]);
-    await rm(folder, { recursive: true, force: true });
   },
 );
 
@@ -258,17 +259,12 @@ test("obligations come first, and the page begins with its contents where it is 
     "What it does not prove",
   ];
   expect(headings(summaryPage(PARTS))).toEqual(expected);
-  const records = Array.from({ length: 51 }, (_, index) => ({
-    sequence: index,
-    leafIndex: index,
-    isWithheld: false,
-  }));
-  const long = summaryPage({ ...PARTS, selection: { ...PARTS.selection, records } });
+  const long = summaryPage({ ...PARTS, selection: { ...PARTS.selection, records: recordsOf(51) } });
   expect(headings(long)).toEqual(["Contents", ...expected]);
   for (const [, id] of long.matchAll(/href="#([^"]*)"/g)) expect(long).toContain(`<h2 id="${id}">`);
 });
 
-test("of many obligations the page shows the overdue ones first, then the breached, and those that were met last", () => {
+test("of many obligations the page shows the overdue ones first, then the breached, and those that were met last", async () => {
   const rows: readonly Row[] = Array.from({ length: 3 * EVIDENCE_SUMMARY_ROWS_MAX }, (_, index) => ({
     rule: "OBJ-ACK",
     due_at: `2026-01-01T00:00:${String(index % 60).padStart(2, "0")}`,
@@ -277,9 +273,8 @@ test("of many obligations the page shows the overdue ones first, then the breach
     recorded_late: 0,
   }));
   const overdue: Row = { ...rows[0], status: "open", due_at: "2026-06-01T00:00:00" };
-  const duties = createDuties({ rules: STANDARD_RULES }, () => [...rows, overdue], "2026-11-29T00:00:00");
-  for (const _ of duties.all());
-  const states = duties.shown().entries.map(({ state }) => state);
+  const { shown } = await readObligations([...rows, overdue], STANDARD_RULES, "2026-11-29T00:00:00");
+  const states = shown.map(({ state }) => state);
   expect(states.slice(0, 2)).toEqual(["overdue", "breached"]);
   expect(states).toHaveLength(EVIDENCE_SUMMARY_ROWS_MAX);
 });
@@ -287,31 +282,22 @@ test("of many obligations the page shows the overdue ones first, then the breach
 test.skipIf(noBrowserReason !== undefined)(
   "on A4 the contents end the first page, no column is cut off, and a table repeats its head",
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), "prooftrail-summary-"));
-    const path = join(folder, "summary.html");
-    const records = Array.from({ length: 60 }, (_, index) => ({
-      sequence: index,
-      leafIndex: index,
-      isWithheld: false,
-    }));
+    const records = recordsOf(60);
     const [row] = PARTS.timeline;
     if (!row) throw new Error("no row");
     const timeline = records.map((record) => ({ ...row, ...record }));
-    const selection = { ...PARTS.selection, records };
-    await writeFile(path, summaryPage({ ...PARTS, selection, timeline }));
+    const html = summaryPage({ ...PARTS, selection: { ...PARTS.selection, records }, timeline });
     // A4 at 96 dots per inch, without its margins.
-    await using browser = await startBrowser({ origin: "null", width: 688 });
-    const { page } = await openPage(browser, `file://${path}`);
+    await using parts = await opened(html, 688);
+    const { page } = parts;
     await page.emulateMedia({ media: "print" });
+    const styleOf = (element: string) => `getComputedStyle(document.querySelector("${element}"))`;
     expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);
-    expect(await page.evaluate(`getComputedStyle(document.querySelector("thead")).display`)).toBe(
-      "table-header-group",
-    );
-    expect(await page.evaluate(`getComputedStyle(document.querySelector("nav")).breakAfter`)).toBe("page");
+    expect(await page.evaluate(`${styleOf("thead")}.display`)).toBe("table-header-group");
+    expect(await page.evaluate(`${styleOf("nav")}.breakAfter`)).toBe("page");
     const pdf = await page.pdf({ preferCSSPageSize: true });
     const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? [];
     expect(pages.length).toBeGreaterThan(2);
     expect(pages.length).toBeLessThan(11);
-    await rm(folder, { recursive: true, force: true });
   },
 );

@@ -1,7 +1,8 @@
 /** The limits of a bundle, tested on views that only say how much there is. */
 import { expect, test } from "bun:test";
-import type { EvidenceFilter } from "../../src/api/evidence/evidence-filter.ts";
+import type { EvidenceFilter } from "../../src/api/evidence/found.ts";
 import { selectRecords } from "../../src/api/evidence/selection.ts";
+import { isRefusal } from "../../src/api/http/answers.ts";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { EVENT_BYTES_MAX, EVIDENCE_BYTES_MAX, EVIDENCE_RECORDS_MAX } from "../../src/limits.ts";
 import { EMPTY_ROOT } from "../../src/proof/rfc6962.ts";
@@ -49,15 +50,16 @@ const select = (filter: EvidenceFilter, count: number, event = "{}") => {
         }),
       },
       rules: STANDARD_RULES,
+      now: () => new Date("2026-11-20T10:00:00Z"),
     },
-    { tenant: "acme", filter, waitMs: 0, at: "2026-11-20T10:00:00.000" },
+    { tenant: "acme", filter, waitMs: 0 },
   );
 };
 
 /** The text of the refusal; undefined if there is none. */
 const refusal = async (...asked: Parameters<typeof select>): Promise<string | undefined> => {
   const result = await select(...asked);
-  return result.kind === "too_large" ? result.detail : undefined;
+  return isRefusal(result) && result.code === "evidence_too_large" ? result.details.detail : undefined;
 };
 
 const ADVICE =

@@ -1,21 +1,23 @@
 /** Evidence bundles as a client receives them, and the verifier's verdicts. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createDuties } from "../../src/api/evidence/duties.ts";
-import type { EvidenceFilter } from "../../src/api/evidence/evidence-filter.ts";
+import { text } from "node:stream/consumers";
+import type { EvidenceFilter } from "../../src/api/evidence/found.ts";
 import { selectRecords } from "../../src/api/evidence/selection.ts";
+import { isRefusal } from "../../src/api/http/answers.ts";
 import { DEADLINES_VERSION } from "../../src/law/obligations/deadline-table.ts";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX, EXPORTS_PER_KEY_MAX } from "../../src/limits.ts";
+import { LISTED_FILES } from "../../src/proof/evidence/manifest.ts";
 import type { Verdict } from "../../src/proof/evidence/verdict.ts";
 import { createSqliteViews } from "../../src/views/store/sqlite.ts";
 import {
   linesIn,
   manifestOf,
-  type PackedFile,
   pack,
   textOf,
   unpack,
@@ -24,7 +26,7 @@ import {
 } from "../support/evidence-bundle.ts";
 import { diskFolder } from "../support/memory-folder.ts";
 import { RUNTIMES } from "../support/process.ts";
-import { type Answer, event, startTestService, type TestService } from "../support/service.ts";
+import { type Answer, event, fact, MADE, startTestService, type TestService } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
 import { until } from "../support/until.ts";
 import { writeZip } from "../support/zip.ts";
@@ -36,31 +38,30 @@ let folder = "";
 const HASH = `sha256:${"a".repeat(64)}`;
 const CASE = { correlation_id: "case-17", legal_bases: ["pipa_37_2_kr"], subject_hash: HASH };
 const HISTORY = [
-  event({
-    event_id: "evt_made",
-    event_type: "asset.created",
-    timestamp: "2026-01-01T00:00:00Z",
-    metadata: { name: "Credit", owner: "Credit <b>risk</b> team" },
-  }),
-  event({
-    event_id: "evt_decided",
-    timestamp: "2026-02-01T00:00:00Z",
-    ...CASE,
-    metadata: { decision_id: "dec_1", outcome: "denied" },
-  }),
-  event({
-    event_id: "evt_objected",
-    event_type: "objection.received",
-    timestamp: "2026-02-02T00:00:00Z",
-    ...CASE,
-    metadata: { decision_id: "dec_1", objection_id: "obj_1", objection_type: "explanation_request" },
-  }),
-  event({
-    event_id: "evt_review",
-    event_type: "decision.human_review_triggered",
-    timestamp: "2026-02-03T00:00:00Z",
-    metadata: { decision_id: "dec_1" },
-  }),
+  fact(
+    "evt_made",
+    "asset.created",
+    { name: "Credit", owner: "Credit <b>risk</b> team" },
+    { timestamp: "2026-01-01T00:00:00Z" },
+  ),
+  fact(
+    "evt_decided",
+    MADE,
+    { decision_id: "dec_1", outcome: "denied" },
+    { timestamp: "2026-02-01T00:00:00Z", ...CASE },
+  ),
+  fact(
+    "evt_objected",
+    "objection.received",
+    { decision_id: "dec_1", objection_id: "obj_1", objection_type: "explanation_request" },
+    { timestamp: "2026-02-02T00:00:00Z", ...CASE },
+  ),
+  fact(
+    "evt_review",
+    "decision.human_review_triggered",
+    { decision_id: "dec_1" },
+    { timestamp: "2026-02-03T00:00:00Z" },
+  ),
   event({ event_id: "evt_other", asset_id: "=chat <script>", timestamp: "2026-03-01T00:00:00Z" }),
 ];
 
@@ -83,17 +84,14 @@ afterAll(async () => {
 const request = (key: string, query: string): Promise<Response> =>
   fetch(`${service.url}/v1/evidence?${query}`, { headers: { authorization: `Bearer ${key}` } });
 
-interface Bundle {
-  readonly bytes: Uint8Array;
-  readonly files: readonly PackedFile[];
-  readonly headers: Headers;
-}
-
-const bundle = async (key: string, query = ""): Promise<Bundle> => {
+/** A bundle as a client has it, with the facts that the verifier gives without a key. */
+const bundle = async (key: string, query = "") => {
   const response = await request(key, query);
   if (response.status !== 200) throw new Error(await response.text());
   const bytes = new Uint8Array(await response.arrayBuffer());
-  return { bytes, files: await unpack(bytes), headers: response.headers };
+  const files = await unpack(bytes);
+  const ids: string[] = linesIn(files, "events.ndjson").map((line) => JSON.parse(line).event.event_id);
+  return { bytes, files, ids, facts: factsOf(await verify(bytes)), headers: response.headers };
 };
 
 const factsOf = (verdict: Verdict) => {
@@ -101,18 +99,12 @@ const factsOf = (verdict: Verdict) => {
   return verdict.facts;
 };
 
-const idsIn = (files: readonly PackedFile[]): string[] =>
-  textOf(files, "events.ndjson")
-    .split("\n")
-    .slice(0, -1)
-    .map((line) => JSON.parse(line).event.event_id);
-
 const refusal = (query: string, key = acme): Promise<Answer> =>
   service.call(`/v1/evidence?${query}`, { key });
 
 describe("a bundle", () => {
   test("a tenant's bundle holds every record and says that it is complete", async () => {
-    const { bytes, files, headers } = await bundle(acme);
+    const { bytes, files, ids, headers } = await bundle(acme);
     expect(headers.get("content-type")).toBe("application/zip");
     expect(headers.get("content-disposition")).toMatch(
       /^attachment; filename="evidence-acme-all-\d{8}T\d{6}Z\.zip"$/,
@@ -130,14 +122,14 @@ describe("a bundle", () => {
       heldCheckpoint: "same",
       keys: keys.split("\n").slice(0, -1),
     });
-    expect(idsIn(files)).toEqual(HISTORY.map(({ event_id }) => event_id));
+    expect(ids).toEqual(HISTORY.map(({ event_id }) => event_id));
     expect(textOf(files, "checkpoint")).toBe(checkpoint);
     expect(textOf(files, "key")).toBe(keys);
   });
 
   test("an asset's bundle holds its events, as exports give them", async () => {
-    const { bytes, files } = await bundle(acme, "asset_id=credit_model");
-    expect(factsOf(await verify(bytes))).toMatchObject({ isComplete: false, isKeyPinned: false, records: 4 });
+    const { files, facts } = await bundle(acme, "asset_id=credit_model");
+    expect(facts).toMatchObject({ isComplete: false, isKeyPinned: false, records: 4 });
     for (const [format, name] of [
       ["ndjson", "events.ndjson"],
       ["csv", "events.csv"],
@@ -166,9 +158,9 @@ describe("a bundle", () => {
   });
 
   test("a case's bundle holds everything that is connected with the case, and its duties", async () => {
-    const { bytes, files } = await bundle(acme, "correlation_id=case-17");
-    expect(factsOf(await verify(bytes))).toMatchObject({ correlationId: "case-17", records: 3 });
-    expect(idsIn(files)).toEqual(["evt_decided", "evt_objected", "evt_review"]);
+    const { files, facts, ids } = await bundle(acme, "correlation_id=case-17");
+    expect(facts).toMatchObject({ correlationId: "case-17", records: 3 });
+    expect(ids).toEqual(["evt_decided", "evt_objected", "evt_review"]);
     const duties = textOf(files, "obligations.csv");
     expect(duties).toContain("pipa_37_2_kr");
     expect(duties).toContain(`${DEADLINES_VERSION},overdue`);
@@ -183,10 +175,10 @@ describe("a bundle", () => {
       event({ event_id: "evt_review", event_type: "decision.human_review_triggered", ...of("one") }),
       event({ event_id: "evt_review_two", event_type: "decision.human_review_triggered", ...of("two") }),
     ]);
-    const { bytes, files, headers } = await bundle(key, "decision_id=one");
-    expect(factsOf(await verify(bytes))).toMatchObject({ decisionId: "one", records: 2, isComplete: false });
+    const { files, facts, ids, headers } = await bundle(key, "decision_id=one");
+    expect(facts).toMatchObject({ decisionId: "one", records: 2, isComplete: false });
     expect(headers.get("content-disposition")).toContain("evidence-decisions-one-");
-    expect(idsIn(files)).toEqual(["evt_one", "evt_review"]);
+    expect(ids).toEqual(["evt_one", "evt_review"]);
     const duties = textOf(files, "obligations.csv");
     expect([duties.includes("HR-CLOSE"), duties.includes("evt_review_two")]).toEqual([true, false]);
     expect(textOf(files, "summary.html")).toContain("decision one");
@@ -203,45 +195,28 @@ describe("a bundle", () => {
       about("first", "credit_model"),
       about("second", "fraud_model"),
       about("foreign", "credit_model", other),
-      event({
-        event_id: "evt_explained",
-        event_type: "decision.explanation_provided",
-        metadata: { decision_id: "first" },
-      }),
-      event({
-        event_id: "evt_objected",
-        event_type: "objection.received",
-        subject_hash: HASH,
-        metadata: { objection_id: "o" },
-      }),
-      event({ event_id: "evt_resolved", event_type: "objection.resolved", metadata: { objection_id: "o" } }),
-      event({
-        event_id: "evt_notice",
-        event_type: "transparency.notice_shown",
+      fact("evt_explained", "decision.explanation_provided", { decision_id: "first" }),
+      fact("evt_objected", "objection.received", { objection_id: "o" }, { subject_hash: HASH }),
+      fact("evt_resolved", "objection.resolved", { objection_id: "o" }),
+      fact("evt_notice", "transparency.notice_shown", undefined, {
         subject_hash: HASH,
         timestamp: "2026-01-01T00:00:00Z",
       }),
       event({ event_id: "evt_nobody", event_type: "asset.updated" }),
     ]);
-    const { bytes, files } = await bundle(
+    const { files, facts, ids } = await bundle(
       key,
       `subject_hash=${HASH.toUpperCase().replace("SHA256", "sha256")}`,
     );
-    expect(factsOf(await verify(bytes))).toMatchObject({ subjectHash: HASH, records: 6 });
-    expect(idsIn(files)).toEqual([
-      "evt_first",
-      "evt_second",
-      "evt_explained",
-      "evt_objected",
-      "evt_resolved",
-      "evt_notice",
-    ]);
+    expect(facts).toMatchObject({ subjectHash: HASH, records: 6 });
+    const own = ["first", "second", "explained", "objected", "resolved", "notice"];
+    expect(ids).toEqual(own.map((name) => `evt_${name}`));
     expect(textOf(files, "obligations.csv")).toContain("OBJ-ACK");
     const some = await bundle(key, `subject_hash=${HASH}&asset_id=fraud_model`);
-    expect(factsOf(await verify(some.bytes))).toMatchObject({ subjectHash: HASH, assetId: "fraud_model" });
-    expect(idsIn(some.files)).toEqual(["evt_second"]);
+    expect(some.facts).toMatchObject({ subjectHash: HASH, assetId: "fraud_model" });
+    expect(some.ids).toEqual(["evt_second"]);
     const early = await bundle(key, `subject_hash=${HASH}&to=2026-02-01T00:00:00Z`);
-    expect(idsIn(early.files)).toEqual(["evt_notice"]);
+    expect(early.ids).toEqual(["evt_notice"]);
     const nobody = await refusal(`subject_hash=sha256:${"c".repeat(64)}`, key);
     expect([nobody.status, nobody.json.code]).toEqual([404, "not_found"]);
   });
@@ -252,10 +227,9 @@ describe("a bundle", () => {
       key,
       ["a,b", "c", "d", "c"].map((asset_id, index) => event({ event_id: `evt_${index}`, asset_id })),
     );
-    const { bytes, files, headers } = await bundle(key, `asset_id=${encodeURIComponent("a\\,b,c")}`);
-    const facts = factsOf(await verify(bytes));
+    const { files, facts, ids, headers } = await bundle(key, `asset_id=${encodeURIComponent("a\\,b,c")}`);
     expect(facts).toMatchObject({ assetId: null, assetIds: ["a,b", "c"], records: 3 });
-    expect(idsIn(files)).toEqual(["evt_0", "evt_1", "evt_3"]);
+    expect(ids).toEqual(["evt_0", "evt_1", "evt_3"]);
     expect(headers.get("content-disposition")).toContain("a-b-c");
     expect(manifestOf(files)).toMatchObject({ asset_id: null, asset_ids: ["a,b", "c"] });
     const narrowed = withManifest(files, { asset_ids: ["a,b", "x"] });
@@ -279,7 +253,7 @@ describe("a bundle", () => {
     const noRecord = () => {
       throw new Error("its records are in the views");
     };
-    const selected = await selectRecords(
+    const selection = await selectRecords(
       {
         views,
         log: { lastSequence: () => views.position("events"), read: noRecord },
@@ -291,102 +265,88 @@ describe("a bundle", () => {
           },
         },
         rules: STANDARD_RULES,
+        now: () => new Date("2026-03-01"),
       },
-      { tenant, filter, waitMs: 1000, at: "2026-03-01" },
+      { tenant, filter, waitMs: 1000 },
     );
-    if (selected.kind !== "selected") throw new Error(selected.kind);
-    const { selection } = selected;
-    const duties = createDuties({ rules: STANDARD_RULES }, selection.duties, "2026-03-01");
-    const told = [...duties.all()];
+    if (isRefusal(selection)) throw new Error(selection.code);
+    const told = selection.obligations.shown;
     const [, ...dutyRows] = textOf(before.files, "obligations.csv").trim().split("\r\n");
     const dutiesBefore = dutyRows.map((row) => row.split(",")[0] ?? "");
     return { selection, told, before: { ...before, dutiesBefore, last: manifestOf(before.files).last } };
   };
 
   const objection = (id: string, type: string, timestamp: string) =>
-    event({
-      event_id: `evt_${id}_${type}`,
-      event_type: `objection.${type}`,
-      timestamp,
-      correlation_id: id,
-      legal_bases: ["pipa_37_2_kr"],
-      metadata: { objection_id: id, objection_type: "explanation_request" },
-    });
+    fact(
+      `evt_${id}_${type}`,
+      `objection.${type}`,
+      { objection_id: id, objection_type: "explanation_request" },
+      { timestamp, correlation_id: "case", legal_bases: ["pipa_37_2_kr"] },
+    );
+  const created = (id: string, asset_id: string, owner: string) =>
+    fact(`evt_${id}`, "asset.created", { owner }, { asset_id, correlation_id: "case" });
+  const decided = (id: string) => fact(`evt_${id}`, MADE, { decision_id: id }, { correlation_id: "case" });
+  const notice = (id: string) =>
+    fact(
+      `evt_notice_${id}`,
+      "transparency.notice_shown",
+      { decision_id: id },
+      {
+        timestamp: "2026-01-01T00:00:00Z",
+      },
+    );
 
-  test("the bundle of a growing asset shows its duties as they were where the bundle ends", async () => {
-    const key = await service.makeKey("busy");
-    await send(key, [objection("first", "received", "2026-02-01T00:00:00Z")]);
-    const { told, before } = await selectedWhile({
-      tenant: "busy",
-      key,
-      filter: { assetIds: ["credit_model"] },
-      meanwhile: [
-        objection("first", "resolved", "2026-02-02T00:00:00Z"),
-        objection("second", "received", "2026-02-03T00:00:00Z"),
-        // The event is of an earlier day, so the duty of the first begins with it.
-        { ...objection("first", "received", "2026-01-31T00:00:00Z"), event_id: "evt_first_earlier" },
-      ],
-    });
-    expect(told.map(({ objection_id }) => objection_id)).toEqual(told.map(() => "first"));
-    expect(told.filter(({ stopped_at }) => stopped_at !== null)).toEqual([]);
-    expect(told.map(({ obligation_id }) => obligation_id)).toEqual(before.dutiesBefore);
-    expect(told).not.toEqual([]);
-  });
-
-  test.each(["asset", "tenant", "case"])(
-    "the bundle of a growing %s names decisions and contacts as they were where the bundle ends",
-    async (about) => {
+  test.each<[about: string, filter: EvidenceFilter]>([
+    ["asset", { assetIds: ["credit_model"] }],
+    ["tenant", {}],
+    ["case", { correlationId: "case" }],
+  ])(
+    "the bundle of a growing %s names duties, decisions and contacts as they were where the bundle ends",
+    async (about, filter) => {
       const tenant = `growing-${about}`;
       const key = await service.makeKey(tenant);
-      const created = (id: string, asset_id: string, owner: string) =>
-        event({
-          event_id: `evt_${id}`,
-          event_type: "asset.created",
-          asset_id,
-          correlation_id: "case",
-          metadata: { owner },
-        });
-      const decided = (id: string) =>
-        event({ event_id: `evt_${id}`, correlation_id: "case", metadata: { decision_id: id } });
-      const notice = (id: string) =>
-        event({
-          event_id: `evt_notice_${id}`,
-          event_type: "transparency.notice_shown",
-          timestamp: "2026-01-01T00:00:00Z",
-          metadata: { decision_id: id },
-        });
-      await send(key, [created("made", "credit_model", "First team"), decided("dec_early")]);
-      const filter = { asset: { assetIds: ["credit_model"] }, tenant: {}, case: { correlationId: "case" } }[
-        about
-      ];
-      const { selection, before } = await selectedWhile({
-        tenant,
-        key,
-        filter: filter ?? {},
+      await send(key, [
+        created("made", "credit_model", "First team"),
+        decided("dec_early"),
+        objection("first", "received", "2026-02-01T00:00:00Z"),
+      ]);
+      const { selection, told, before } = await selectedWhile({
+        ...{ tenant, key, filter },
         meanwhile: [
+          objection("first", "resolved", "2026-02-02T00:00:00Z"),
+          objection("second", "received", "2026-02-03T00:00:00Z"),
+          // The event is of an earlier day, so the duty of the first begins with it.
+          { ...objection("first", "received", "2026-01-31T00:00:00Z"), event_id: "evt_first_earlier" },
           notice("dec_early"),
           decided("dec_late"),
           created("remade", "credit_model", "Second team"),
           created("another", "another_model", "Third team"),
         ],
       });
+      const ofObjections = told.filter(({ objection_id }) => objection_id !== null);
+      expect(ofObjections).not.toEqual([]);
+      for (const duty of ofObjections)
+        expect(duty).toMatchObject({ objection_id: "first", stopped_at: null });
+      const ids = told.map(({ obligation_id }) => String(obligation_id));
+      expect(ids.toSorted()).toEqual(before.dutiesBefore.toSorted());
       const { assets, decisions } = selection.subjects;
-      expect(decisions).toMatchObject([{ decision_id: "dec_early", missing: ["notice"] }]);
+      expect(decisions).toMatchObject([
+        { decision_id: "dec_early", missing: expect.arrayContaining(["notice"]) },
+      ]);
       expect(assets).toMatchObject([{ asset_id: "credit_model", owner: "First team" }]);
-      expect(selection.records).toHaveLength(2);
-      if (about === "case") expect(selection.case).toMatchObject({ events: 2 });
+      expect(selection.records).toHaveLength(3);
+      if (about === "case") expect(selection.case).toMatchObject({ events: 3 });
       expect(selection.records.at(-1)?.sequence).toBe(before.last.sequence);
       expect(selection.end).toBeGreaterThanOrEqual(before.last.sequence);
-      const page = textOf(before.files, "summary.html");
-      expect(page).toMatch(/as they were at sequence \d+ of the log/);
+      expect(textOf(before.files, "summary.html")).toMatch(/as they were at sequence \d+ of the log/);
     },
   );
 
   test("the bundle of a period holds the events whose own time lies in it", async () => {
-    const { files } = await bundle(acme, "from=2026-02-02T00:00:00Z&to=2026-03-01T00:00:00Z");
-    expect(idsIn(files)).toEqual(["evt_objected", "evt_review"]);
+    const { ids } = await bundle(acme, "from=2026-02-02T00:00:00Z&to=2026-03-01T00:00:00Z");
+    expect(ids).toEqual(["evt_objected", "evt_review"]);
     const ofCase = await bundle(acme, "correlation_id=case-17&to=2026-02-02T00:00:00Z");
-    expect(idsIn(ofCase.files)).toEqual(["evt_decided"]);
+    expect(ofCase.ids).toEqual(["evt_decided"]);
   });
 
   test("the page is in the language that was asked for, and a language that it has not is refused", async () => {
@@ -401,12 +361,7 @@ describe("a bundle", () => {
     const key = await service.makeKey("told");
     const person = { subject_hash: HASH, timestamp: "2026-02-01T00:00:00Z" };
     const decided = (decision_id: string, members: object) =>
-      event({
-        event_id: `evt_${decision_id}`,
-        correlation_id: "told",
-        ...members,
-        metadata: { decision_id },
-      });
+      fact(`evt_${decision_id}`, MADE, { decision_id }, { correlation_id: "told", ...members });
     await send(key, [
       event({ ...person, event_id: "evt_nameless", event_type: "transparency.notice_shown" }),
       decided("dec_told", { ...person, timestamp: "2026-02-02T00:00:00Z" }),
@@ -454,7 +409,7 @@ describe("a bundle", () => {
     );
     expect(altered.run().changes).toBe(1);
     const after = await bundle(key, "asset_id=credit_model");
-    expect(factsOf(await verify(after.bytes)).records).toBe(4);
+    expect(after.facts.records).toBe(4);
     expect(textOf(after.files, "records.ndjson")).toBe(textOf(before.files, "records.ndjson"));
     database.exec("UPDATE tree_tiles SET hashes = 'AAAA' || substr(hashes, 5) WHERE tenant = 'altered'");
     await expect(bundle(key, "asset_id=credit_model")).rejects.toThrow();
@@ -462,14 +417,7 @@ describe("a bundle", () => {
 
   test("two bundles of the same question have the same bytes of records, proofs and tables", async () => {
     const [one, other] = [await bundle(acme), await bundle(acme)];
-    for (const name of [
-      "records.ndjson",
-      "events.ndjson",
-      "events.csv",
-      "checkpoint",
-      "key",
-      "VERIFY.md",
-    ] as const)
+    for (const name of LISTED_FILES.filter((each) => each !== "summary.html"))
       expect(textOf(one.files, name)).toBe(textOf(other.files, name));
   });
 
@@ -478,7 +426,6 @@ describe("a bundle", () => {
     const { files, headers } = await bundle(acme, "asset_id=credit_model");
     const requestId = headers.get("x-request-id");
     const { json } = await service.call(`/v1/events?order=asc&correlation_id=${requestId}`, { key: reader });
-    const { createHash } = await import("node:crypto");
     const digest = createHash("sha256").update(textOf(files, "manifest.json")).digest("hex");
     const common = { tenant: "acme", actor: acme.split("_")[1], request_id: requestId };
     expect(json.data.map((row: { event: object }) => row.event)).toMatchObject([
@@ -492,9 +439,7 @@ describe("a bundle", () => {
       },
     ]);
     // The system's log is a log like every other.
-    expect(factsOf(await verify((await bundle(reader)).bytes))).toMatchObject({
-      tenant: "prooftrail-system",
-    });
+    expect((await bundle(reader)).facts.tenant).toBe("prooftrail-system");
   });
 });
 
@@ -549,9 +494,8 @@ describe("refused requests", () => {
     await send(other, [event({ event_id: "evt_own", asset_id: "own" })]);
     for (const query of ["asset_id=credit_model", "correlation_id=case-17"])
       expect((await refusal(query, other)).status).toBe(404);
-    const { bytes, files } = await bundle(other);
-    expect(factsOf(await verify(bytes)).tenant).toBe("other");
-    expect(idsIn(files)).toEqual(["evt_own"]);
+    const { files, facts, ids } = await bundle(other);
+    expect([facts.tenant, ids]).toEqual(["other", ["evt_own"]]);
     for (const file of files) expect(Buffer.from(file.content).toString()).not.toContain("acme");
   });
 
@@ -627,22 +571,13 @@ describe("a bundle being sent", () => {
   });
 });
 
-const run = async (
-  command: readonly string[],
-  cwd: string,
-): Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }> => {
+const run = async (command: readonly string[], cwd: string) => {
   const [program = "", ...args] = command;
   const child = spawn(program, args, { cwd, env: { PATH: process.env.PATH, HOME: folder } });
-  let [output, errors] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text) => {
-    output += text;
-  });
-  child.stderr.setEncoding("utf8").on("data", (text) => {
-    errors += text;
-  });
+  const [output, errors] = [text(child.stdout), text(child.stderr)];
   const { promise, resolve: done } = Promise.withResolvers<number | null>();
   child.on("close", done);
-  return { code: await promise, output, errors };
+  return { code: await promise, output: await output, errors: await errors };
 };
 
 describe("the verifier as one file", () => {
@@ -656,65 +591,57 @@ describe("the verifier as one file", () => {
   } as const;
 
   beforeAll(async () => {
+    const save = (name: string, content: string | Uint8Array) => writeFile(join(folder, name), content);
     const built = await run(
       [bun, "build", "src/proof/verifier/main.ts", "--target=node", `--outfile=${join(folder, verifier)}`],
       root,
     );
     if (built.code !== 0) throw new Error(built.errors);
-    const { bytes } = await bundle(acme);
-    await writeFile(join(folder, "bundle.zip"), bytes);
-    await writeFile(join(folder, "appended.zip"), Buffer.concat([bytes, Buffer.from("x")]));
-    const files = await unpack(bytes);
-    await writeFile(join(folder, "again.zip"), writeZip(files.toReversed(), { comment: "packed again" }));
-    const changed = files.map((file) =>
-      file.name === "events.csv" ? { ...file, content: Buffer.from("other") } : file,
-    );
-    for (const [name, content] of [
-      ["unpacked", files],
-      ["changed", changed],
-    ] as const) {
+    const { bytes, files } = await bundle(acme);
+    await save("bundle.zip", bytes);
+    await save("appended.zip", Buffer.concat([bytes, Buffer.from("x")]));
+    await save("again.zip", writeZip(files.toReversed(), { comment: "packed again" }));
+    await save("log.key", (await service.call("/v1/log/key", { key: acme })).text);
+    for (const name of ["unpacked", "changed"]) {
       await mkdir(join(folder, name));
-      for (const file of content) await writeFile(join(folder, name, file.name), file.content);
+      for (const file of files) await save(join(name, file.name), file.content);
     }
-    await writeFile(join(folder, "unpacked", "log.key"), "");
-    await writeFile(join(folder, "log.key"), (await service.call("/v1/log/key", { key: acme })).text);
+    await save("unpacked/log.key", "");
+    await save("changed/events.csv", "other");
   });
 
+  /** Arguments, exit code, and what is written: to the output, or to the errors if it is the usage. */
+  const runs: readonly [args: readonly string[], code: number, said: string][] = [
+    [["--key", "log.key", "--tenant", "acme", "bundle.zip"], 0, "VALID  bundle.zip"],
+    [["bundle.zip"], 0, "The key is not pinned"],
+    [["changed"], 1, "damaged_file"],
+    [["appended.zip"], 2, "NOT DECIDED"],
+    [["--checkpoint", "log.key", "bundle.zip"], 2, "NOT DECIDED"],
+    [["--help"], 0, "Exit codes"],
+    [[], 2, "Usage:"],
+    [["a.zip", "b.zip"], 2, "Usage:"],
+    [["missing.zip"], 2, "Usage:"],
+    [["--colour", "bundle.zip"], 2, "Usage:"],
+    [["--key", "missing", "bundle.zip"], 2, "Usage:"],
+  ];
   test.each(Object.entries(commands))(
     "on %s it reports valid, invalid and its usage, in a folder with nothing else",
     async (_, command) => {
-      const valid = await run([...command, "--key", "log.key", "--tenant", "acme", "bundle.zip"], folder);
-      expect(valid.errors).toBe("");
-      expect([valid.code, valid.output]).toEqual([0, expect.stringContaining("VALID  bundle.zip")]);
-      expect(valid.output).not.toContain("not pinned");
-      const unpinned = await run([...command, "bundle.zip"], folder);
-      expect([unpinned.code, unpinned.output]).toEqual([0, expect.stringContaining("The key is not pinned")]);
-      const json = await run([...command, "--json", "bundle.zip"], folder);
-      expect(JSON.parse(json.output)).toMatchObject({ kind: "valid", facts: { tenant: "acme" } });
-      expect(json.output).not.toMatch(/"[a-z_]*[A-Z]\w*":/);
-      const again = await run([...command, "--json", "again.zip"], folder);
-      expect(JSON.parse(again.output)).toEqual(JSON.parse(json.output));
-      const unpacked = await run([...command, "--json", "unpacked"], folder);
-      const { notes, ...facts } = JSON.parse(unpacked.output).facts;
-      expect([unpacked.code, { ...facts, notes: [] }]).toEqual([0, JSON.parse(json.output).facts]);
-      expect(notes).toEqual(["No part of the bundle, and not verified: log.key."]);
-      const invalid = await run([...command, "changed"], folder);
-      expect([invalid.code, invalid.output]).toEqual([1, expect.stringContaining("damaged_file")]);
-      const appended = await run([...command, "appended.zip"], folder);
-      expect([appended.code, appended.output]).toEqual([2, expect.stringContaining("NOT DECIDED")]);
-      for (const args of [
-        [],
-        ["a.zip", "b.zip"],
-        ["missing.zip"],
-        ["--colour", "bundle.zip"],
-        ["--key", "missing", "bundle.zip"],
-      ]) {
-        const unusable = await run([...command, ...args], folder);
-        expect([unusable.code, unusable.errors]).toEqual([2, expect.stringContaining("Usage:")]);
+      for (const [args, code, said] of runs) {
+        const { output, errors, ...ended } = await run([...command, ...args], folder);
+        expect([args, ended.code, output + errors]).toEqual([args, code, expect.stringContaining(said)]);
+        expect([args, errors === ""]).toEqual([args, said !== "Usage:"]);
       }
-      const undecided = await run([...command, "--checkpoint", "log.key", "bundle.zip"], folder);
-      expect([undecided.code, undecided.output]).toEqual([2, expect.stringContaining("NOT DECIDED")]);
-      expect((await run([...command, "--help"], folder)).code).toBe(0);
+      const asJson = async (path: string) => {
+        const { output } = await run([...command, "--json", path], folder);
+        expect(output).not.toMatch(/"[a-z_]*[A-Z]\w*":/);
+        return JSON.parse(output);
+      };
+      const json = await asJson("bundle.zip");
+      expect(json).toMatchObject({ kind: "valid", facts: { tenant: "acme", notes: [] } });
+      expect(await asJson("again.zip")).toEqual(json);
+      const notes = ["No part of the bundle, and not verified: log.key."];
+      expect(await asJson("unpacked")).toEqual({ ...json, facts: { ...json.facts, notes } });
     },
   );
 });

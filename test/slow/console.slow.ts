@@ -12,10 +12,9 @@ import {
   expectAccessible,
   expectGoodScreens,
   faultsOf,
-  openConsole,
   openScreen,
+  openSignedIn,
   SWAGGER_UI_BREAKS,
-  signIn,
 } from "../support/console.ts";
 import { type DemoService, startDemoService } from "../support/demo-service.ts";
 import { evidence, textOf, unpack } from "../support/evidence-bundle.ts";
@@ -64,10 +63,8 @@ describe.skipIf(noBrowserReason !== undefined)(
         sequence = (await demo.service.call("/v1/events/batch", { key, body })).json.data.sequence;
       }
       await demo.service.call(`/v1/decisions?min_sequence=${sequence}&limit=1`, { key });
-      await using opened = await openConsole({ root, width: 390 });
+      await using opened = await openSignedIn({ root, key, width: 390, path: "decision?id=dec-large" });
       const { page, complaints } = opened;
-      await signIn(page, key);
-      await openScreen(page, `${root}decision?id=dec-large`);
       await page.getByRole("link", { name: "There may be more events: find all" }).waitFor();
       await expectAccessible(page, "decision with 10,000 events");
       await openScreen(page, `${root}event?id=evt_large_0`);

@@ -75,10 +75,13 @@ test("when three front ends write the same key, hold or tree head at once, one s
     const writes = [
       await Promise.all(stores.map(({ keys }) => keys.create(key))),
       await Promise.all(stores.map(({ retention }) => retention.createHold(hold))),
-      await Promise.all(stores.map(({ checkpoints }) => checkpoints.write(`t${round}`, "note", 0))),
     ];
     const kinds = writes.map((write) => write.map(({ kind }) => kind).sort());
     expect(kinds).toEqual(writes.map(() => ["conflict", "conflict", "written"]));
+    const heads = await Promise.all(
+      stores.map(({ checkpoints }) => checkpoints.write(`t${round}`, "note", 0)),
+    );
+    expect(heads.sort()).toEqual([false, false, true]);
     const publicKey = new Uint8Array(32).fill(round);
     await Promise.all(stores.map(({ checkpoints }) => checkpoints.addPublicKey(publicKey)));
   }

@@ -39,6 +39,20 @@ export const signIn = async (page: Page, key: string): Promise<void> => {
   await page.locator("header.side").waitFor();
 };
 
+/** Signed in, and at the screen of `path` if it is given. */
+export const openSignedIn = async (options: {
+  readonly root: string;
+  readonly key: string;
+  readonly width?: number;
+  readonly path?: string;
+}): Promise<OpenConsole> => {
+  const { root, key, width = 1280, path } = options;
+  const opened = await openConsole({ root, width });
+  await signIn(opened.page, key);
+  if (path !== undefined) await openScreen(opened.page, root + path);
+  return opened;
+};
+
 /** Opens a screen and waits until nothing of it is still loading. */
 export const openScreen = async (page: Page, address: string): Promise<void> => {
   await page.goto(address);

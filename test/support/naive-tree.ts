@@ -7,6 +7,8 @@ import { createHash } from "node:crypto";
 export interface NaiveTree {
   /** MTH(D[begin:end]) */
   mth(begin: number, end: number): Uint8Array;
+  /** The same of the perfect subtree with this number on a level. */
+  hashOf(subtree: { readonly level: number; readonly index: number }): Uint8Array;
   /** PATH(m, D[0:n]) */
   path(m: number, n: number): Uint8Array[];
   /** PROOF(m, D[0:n]) */
@@ -23,19 +25,17 @@ export const createNaiveTree = (
     const key = `${begin} ${end}`;
     const known = remembered.get(key);
     if (known !== undefined) return known;
-    const hash = computed(begin, end);
-    if (end - begin >= rememberedLeavesMin) remembered.set(key, hash);
+    const n = end - begin;
+    const middle = begin + splitOf(n);
+    const hash =
+      n === 0
+        ? sha256()
+        : n === 1
+          ? sha256(Uint8Array.of(0x00), leaf(begin))
+          : sha256(Uint8Array.of(0x01), mth(begin, middle), mth(middle, end));
+    if (n >= rememberedLeavesMin) remembered.set(key, hash);
     return hash;
   };
-
-  const computed = (begin: number, end: number): Uint8Array => {
-    const n = end - begin;
-    if (n === 0) return sha256();
-    if (n === 1) return sha256(Uint8Array.of(0x00), leaf(begin));
-    const k = splitOf(n);
-    return sha256(Uint8Array.of(0x01), mth(begin, begin + k), mth(begin + k, end));
-  };
-
   const path = (m: number, begin: number, end: number): Uint8Array[] => {
     const n = end - begin;
     if (n === 1) return [];
@@ -44,7 +44,6 @@ export const createNaiveTree = (
       ? [...path(m, begin, begin + k), mth(begin + k, end)]
       : [...path(m - k, begin + k, end), mth(begin, begin + k)];
   };
-
   const subproof = (m: number, begin: number, end: number, isWhole: boolean): Uint8Array[] => {
     const n = end - begin;
     if (m === n) return isWhole ? [] : [mth(begin, end)];
@@ -53,18 +52,36 @@ export const createNaiveTree = (
       ? [...subproof(m, begin, begin + k, isWhole), mth(begin + k, end)]
       : [...subproof(m - k, begin + k, end, false), mth(begin, begin + k)];
   };
-
   return {
     mth,
+    hashOf: ({ level, index }) => mth(index * 2 ** level, (index + 1) * 2 ** level),
     path: (m, n) => path(m, 0, n),
     proof: (m, n) => subproof(m, 0, n, true),
   };
 };
 
+/** Perfect subtrees of a tree of any size in which all leaves but one are equal, so that each takes one step per level. */
+export const oddLeafTree = (alike: Uint8Array, odd: Uint8Array, oddIndex: number): NaiveTree["hashOf"] => {
+  const alikeAt: Uint8Array[] = [];
+  const hashOf: NaiveTree["hashOf"] = ({ level, index }) => {
+    const isOdd = Math.floor(oddIndex / 2 ** level) === index;
+    const known = isOdd ? undefined : alikeAt[level];
+    if (known) return known;
+    const [left, right] = [2 * index, 2 * index + 1].map((at) => ({ level: level - 1, index: at }));
+    const hash =
+      level === 0 || !left || !right
+        ? sha256(Uint8Array.of(0x00), isOdd ? odd : alike)
+        : sha256(Uint8Array.of(0x01), hashOf(left), hashOf(right));
+    if (!isOdd) alikeAt[level] = hash;
+    return hash;
+  };
+  return hashOf;
+};
+
 /** "the largest power of two smaller than n (i.e., k < n <= 2k)" */
 const splitOf = (n: number): number => {
   let k = 1;
-  while (!(k < n && n <= 2 * k)) k = 2 * k;
+  while (2 * k < n) k = 2 * k;
   return k;
 };
 

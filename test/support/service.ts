@@ -146,3 +146,10 @@ export const event = (members: Readonly<Record<string, unknown>> = {}) => ({
   event_type: "decision.automated_decision_made",
   ...members,
 });
+
+/** The type of `event`. */
+export const MADE = "decision.automated_decision_made";
+
+/** An event by its id and type, with what its metadata says. */
+export const fact = (event_id: string, event_type: string, metadata?: object, members: object = {}) =>
+  event({ event_id, event_type, ...(metadata && { metadata }), ...members });

@@ -2,7 +2,7 @@
  * The records of a bundle, page by page: what the view shows of them, compared with the leaf that was signed. Where they differ, or where the view
  * has none, the record is read from the log.
  */
-import { EVIDENCE_KEPT_BYTES_MAX, EVIDENCE_READS_AT_ONCE } from "../../limits.ts";
+import { EVIDENCE_READS_AT_ONCE } from "../../limits.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import { decodeRecord, encodeRecord, type LogRecord } from "../../log/record.ts";
 import { type Hash, leafHash, sameHash } from "../../proof/rfc6962.ts";
@@ -11,7 +11,7 @@ import { type StoredEventRow, storedEvent } from "../../views/events/queries.ts"
 import { EVENTS } from "../../views/events/tables.ts";
 import { rowText } from "../../views/store/tables.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
-import { createProver, type LoadedLeaves } from "../../views/tree/prover.ts";
+import { createProver } from "../../views/tree/prover.ts";
 
 export interface SelectedRecord {
   readonly sequence: number;
@@ -29,20 +29,13 @@ export interface StoredRecord extends LogRecord {
   readonly payload: Uint8Array;
 }
 
-export interface BundleRecord {
+export interface ProvenRecord {
   readonly place: SelectedRecord;
   readonly leaf: Hash;
   /** Undefined if it is withheld. */
   readonly stored: StoredRecord | undefined;
-}
-
-export interface ProvenRecord extends BundleRecord {
-  readonly proof: readonly Hash[];
-}
-
-/** A bundle that would not verify is not handed out: something was altered, or the view `tree` must be rebuilt. */
-class UnprovableRecordError extends Error {
-  override readonly name = "UnprovableRecordError";
+  /** To be asked before the next page is read. */
+  readonly proof: () => readonly Hash[];
 }
 
 interface Sources {
@@ -50,92 +43,63 @@ interface Sources {
   readonly log: Pick<LogReader, "read">;
 }
 
-interface Selected {
-  readonly tenant: string;
-  readonly head: SealedHead;
-  readonly records: readonly SelectedRecord[];
+/** Throws where log or tree are not what was signed: a bundle that would not verify is not handed out. */
+export async function* readRecords(
+  sources: Sources,
+  selected: {
+    readonly tenant: string;
+    readonly head: SealedHead;
+    readonly records: readonly SelectedRecord[];
+  },
+): AsyncGenerator<readonly ProvenRecord[]> {
+  const { tenant, head, records } = selected;
+  const load = createProver(sources.views, tenant, head);
+  for (let from = 0; from < records.length; from += EVIDENCE_READS_AT_ONCE) {
+    const places = records.slice(from, from + EVIDENCE_READS_AT_ONCE);
+    const leaves = await load(places.map(({ leafIndex }) => leafIndex));
+    if (leaves === undefined)
+      throw new Error(`the tree of ${tenant} is not what was signed: rebuild the view tree`);
+    const rows = await rowsOf(sources.views, tenant, places);
+    const page: ProvenRecord[] = [];
+    const ofLog: Promise<void>[] = [];
+    for (const [index, place] of places.entries()) {
+      const { sequence, leafIndex, isWithheld, eventId = "" } = place;
+      const leaf = leaves.leaf(leafIndex);
+      const proof = () => leaves.proof(leafIndex);
+      const stored = isWithheld ? undefined : signed(place.stored ?? rows.get(eventId), leaf);
+      page.push({ place, leaf, stored, proof });
+      if (isWithheld || stored) continue;
+      const take = async () => {
+        page[index] = { place, leaf, stored: await inLog(sources.log, sequence, leaf), proof };
+      };
+      ofLog.push(take());
+    }
+    await Promise.all(ofLog);
+    yield page;
+  }
 }
 
-export const createRecordReader = (sources: Sources, { tenant, head, records }: Selected) => {
-  const load = createProver(sources.views, tenant, head);
-  const pages = async function* () {
-    for (let from = 0; from < records.length; from += EVIDENCE_READS_AT_ONCE) {
-      const places = records.slice(from, from + EVIDENCE_READS_AT_ONCE);
-      const leaves = await load(places.map(({ leafIndex }) => leafIndex));
-      if (leaves === undefined)
-        throw new UnprovableRecordError(
-          `the tree of ${tenant} is not what was signed: rebuild the view tree`,
-        );
-      yield { page: await readPage(sources, tenant, places, leaves), leaves };
-    }
-  };
-  /** All of a small bundle, which is then read once. */
-  let kept: BundleRecord[] | undefined = [];
-  let keptBytes = 0;
-  const keep = (record: BundleRecord): void => {
-    keptBytes += record.stored?.payload.length ?? 0;
-    if (keptBytes > EVIDENCE_KEPT_BYTES_MAX) kept = undefined;
-    kept?.push(record);
-  };
-  return {
-    proven: async function* (): AsyncGenerator<readonly ProvenRecord[]> {
-      for await (const { page, leaves } of pages()) {
-        for (const record of page) keep(record);
-        yield page.map((record) => ({ ...record, proof: leaves.proof(record.place.leafIndex) }));
-      }
-    },
-    /** Valid after `proven` has been read. */
-    again: async function* (): AsyncGenerator<readonly BundleRecord[]> {
-      if (kept) yield kept;
-      else for await (const { page } of pages()) yield page;
-    },
-  };
-};
-
-const readPage = async (
-  { views, log }: Sources,
+const rowsOf = async (
+  views: Sources["views"],
   tenant: string,
   places: readonly SelectedRecord[],
-  leaves: LoadedLeaves,
-): Promise<readonly BundleRecord[]> => {
+): Promise<ReadonlyMap<string, StoredEventRow>> => {
   const unread = places.filter(({ isWithheld, stored }) => !isWithheld && stored === undefined);
-  const rows = await views.load(
-    EVENTS,
-    unread.flatMap(({ eventId }) => (eventId === undefined ? [] : { tenant, event_id: eventId })),
-  );
-  const shown = new Map(rows.map((row) => [rowText(row, "event_id"), row]));
-  const inView = ({ eventId = "", stored }: SelectedRecord, leaf: Hash): StoredRecord | undefined => {
-    const row = shown.get(eventId);
-    const event = stored ?? (row && storedEvent(row));
-    const record = event && { ...event, payload: Buffer.from(encodeRecord(event)) };
-    return record && isLeaf(record, leaf) ? record : undefined;
-  };
-  const found = places.map((place) => {
-    const leaf = leaves.leaf(place.leafIndex);
-    return { place, leaf, stored: place.isWithheld ? undefined : inView(place, leaf) };
-  });
-  const read = async (record: BundleRecord): Promise<BundleRecord> =>
-    record.stored || record.place.isWithheld
-      ? record
-      : { ...record, stored: await inLog(log, record.place, record.leaf) };
-  return found.every(({ place, stored }) => stored || place.isWithheld)
-    ? found
-    : await Promise.all(found.map(read));
+  const keys = unread.flatMap(({ eventId }) => (eventId === undefined ? [] : { tenant, event_id: eventId }));
+  const rows = keys.length === 0 ? [] : await views.load(EVENTS, keys);
+  return new Map(rows.map((row) => [rowText(row, "event_id"), storedEvent(row)]));
 };
 
-const isLeaf = ({ payload }: { readonly payload: Uint8Array }, leaf: Hash): boolean =>
-  sameHash(leafHash(payload), leaf);
+const signed = (event: StoredEventRow | undefined, leaf: Hash): StoredRecord | undefined => {
+  if (event === undefined) return undefined;
+  const payload = Buffer.from(encodeRecord(event));
+  return sameHash(leafHash(payload), leaf) ? { ...event, payload } : undefined;
+};
 
-const inLog = async (
-  log: Sources["log"],
-  { sequence }: SelectedRecord,
-  leaf: Hash,
-): Promise<StoredRecord> => {
-  const message = await log.read(sequence);
-  const record = message && isLeaf(message, leaf) ? decodeRecord(message.payload) : undefined;
-  if (message === undefined || record === undefined)
-    throw new UnprovableRecordError(
-      `the log does not hold the record at sequence ${sequence} as it was signed`,
-    );
-  return { ...record, sequence, payload: message.payload };
+const inLog = async (log: Sources["log"], sequence: number, leaf: Hash): Promise<StoredRecord> => {
+  const payload = (await log.read(sequence))?.payload;
+  const record = payload && sameHash(leafHash(payload), leaf) ? decodeRecord(payload) : undefined;
+  if (payload === undefined || record === undefined)
+    throw new Error(`the log does not hold the record at sequence ${sequence} as it was signed`);
+  return { ...record, sequence, payload };
 };

@@ -12,21 +12,23 @@ import {
   EVIDENCE_KEPT_BYTES_MAX,
   EVIDENCE_READS_AT_ONCE,
   EVIDENCE_RECORDS_MAX,
+  PART_ROWS_MAX,
   PROOF_POLL_MS,
 } from "../../limits.ts";
 import { eventIdOf } from "../../log/event-id-of.ts";
-import type { LogReader, StoredMessage } from "../../log/event-log.ts";
+import type { LogReader } from "../../log/event-log.ts";
 import type { SealedHead } from "../../proof/sealed-head.ts";
 import { ASSETS, ASSETS_VIEW } from "../../views/assets/tables.ts";
 import { eventsOfFacts, type FoundCase } from "../../views/cases/queries.ts";
 import { DECISIONS } from "../../views/cases/registers/decisions.ts";
 import { OBJECTIONS } from "../../views/cases/registers/objections.ts";
-import { OBLIGATIONS } from "../../views/cases/registers/obligations.ts";
+import { OBLIGATIONS, obligationList } from "../../views/cases/registers/obligations.ts";
 import { CASE_NODES, CASES_VIEW } from "../../views/cases/tables.ts";
 import { eventsProjection } from "../../views/events/evolve.ts";
 import { type StoredEventRow, storedEvent } from "../../views/events/queries.ts";
 import { EVENTS, EVENTS_VIEW, isExpired } from "../../views/events/tables.ts";
 import { walkEvents } from "../../views/events/walk.ts";
+import { listRows } from "../../views/kit/list.ts";
 import { waitForPosition } from "../../views/kit/wait-for-position.ts";
 import { rowInteger, rowText } from "../../views/store/tables.ts";
 import { tenantList } from "../../views/store/tenant-query.ts";
@@ -34,33 +36,33 @@ import { type Snapshot, VIEWS, type ViewDefinition, type ViewStore } from "../..
 import { leafIndexesOf, leafSequences, treeSize } from "../../views/tree/queries.ts";
 import { awaitHead, type ProofDependencies } from "../../views/tree/record-proof.ts";
 import { TREE_VIEW, TREES } from "../../views/tree/tables.ts";
-import { type KeptDuties, keepDuties } from "./duties.ts";
-import type { EvidenceFilter } from "./evidence-filter.ts";
+import { type Refusal, refuse } from "../http/answers.ts";
+import { type EvidenceFilter, type Found, findParts, isAboutFound, ofAssets } from "./found.ts";
+import { type Obligations, readObligations } from "./obligations.ts";
 import type { SelectedRecord } from "./records.ts";
-import { type Found, findParts, isAboutFound } from "./related-records.ts";
 import { readSubjects, type Subjects } from "./subjects.ts";
 
 export interface SelectionDependencies extends Pick<ProofDependencies, "checkpoints"> {
   readonly views: Pick<ViewStore, "load" | "select" | "position" | "snapshot">;
   readonly log: Pick<LogReader, "read" | "lastSequence">;
   readonly rules: Rules;
+  readonly now: () => Date;
 }
 
 export interface EvidenceQuestion {
   readonly tenant: string;
   readonly filter: EvidenceFilter;
-  /** The current time, as text that sorts by time. */
-  readonly at: string;
   /** For views and seal to reach the current end of the log. */
   readonly waitMs: number;
 }
 
 export interface Selection {
   readonly head: SealedHead;
-  /** The position of the views in the log. Nothing that the bundle says of decisions, assets, cases and obligations includes later records. */
+  /** When the views were read, and their position in the log. Nothing that the bundle says of decisions, assets, cases and obligations includes later records. */
+  readonly readAt: Date;
   readonly end: number;
   readonly subjects: Subjects;
-  readonly duties: KeptDuties;
+  readonly obligations: Obligations;
   /** The case, if the bundle is about one. */
   readonly case: FoundCase | undefined;
   /** In the order of the log; at least one. */
@@ -73,37 +75,37 @@ export interface Selection {
   readonly outsideTime: number;
 }
 
-export type SelectionResult =
-  | { readonly kind: "selected"; readonly selection: Selection }
-  | { readonly kind: "nothing" | "case_expired" | "case_shared" }
-  | { readonly kind: "too_large"; readonly detail: string }
-  /** Some records of the log are not in the views yet, or not under a signed head. */
-  | { readonly kind: "not_sealed" }
-  /** View and log contradict each other: an alarm, or the view is being rebuilt. */
-  | { readonly kind: "not_in_tree" };
-
-type Refusal = Exclude<SelectionResult, { readonly kind: "selected" }>;
-
 /** The first thing for which there is no bundle ends the selection. */
 class RefusedError extends Error {
   override readonly name = "RefusedError";
   readonly refusal: Refusal;
   constructor(refusal: Refusal) {
-    super(refusal.kind);
+    super(refusal.code);
     this.refusal = refusal;
   }
 }
 
-const refuse = (kind: Exclude<Refusal["kind"], "too_large">): never => {
-  throw new RefusedError({ kind });
+const refuseBundle = (...refusal: Parameters<typeof refuse>): never => {
+  throw new RefusedError(refuse(...refusal));
 };
+
+const NOTHING = ["not_found", "No event that the views show matches: there is nothing to prove."] as const;
+const NOT_SEALED = [
+  "not_sealed",
+  "Not everything that is in the log is in the views and under a signed tree head yet. Ask again, or with a longer `wait`.",
+] as const;
+/** View and log contradict each other: an alarm, or the view is being rebuilt. */
+const NOT_IN_TREE = [
+  "view_behind",
+  "The view `tree` does not hold all that was signed: it is being rebuilt, or it was altered.",
+] as const;
 
 export const selectRecords = async (
   dependencies: SelectionDependencies,
   question: EvidenceQuestion,
-): Promise<SelectionResult> => {
+): Promise<Selection | Refusal> => {
   try {
-    return { kind: "selected", selection: await select(dependencies, question) };
+    return await select(dependencies, question);
   } catch (error) {
     if (error instanceof RefusedError) return error.refusal;
     throw error;
@@ -116,33 +118,25 @@ const select = async (
 ): Promise<Selection> => {
   const { views } = dependencies;
   const { tenant, filter } = question;
-  const { head, end, found, subjects, duties } = await untilSealed(dependencies, question);
-  refuseCase(filter, found);
+  const { found, size: _, ...state } = await untilSealed(dependencies, question);
+  if (found?.refusal !== undefined) refuseBundle(found.refusal);
+  const { head, end } = state;
   const isComplete = Object.values(filter).every((value) => value === undefined);
-  const choice = createChoice();
-  if (isComplete) await addAll(dependencies, tenant, head, choice);
-  else if (found) await addFound(views, question, found, choice, end);
-  else await addMatching(views, question, choice, end);
-  const { events, withheld } = choice;
-  if (events.size === 0) return refuse("nothing");
-  const sequences = [...events.keys()].sort((one, other) => one - other);
+  const chosen = createChoice();
+  if (isComplete) await addAll(dependencies, tenant, head, chosen);
+  // A case keeps a limited number of events for each name; of a correlation and a person all are found.
+  else if (filter.decisionId === undefined) await addMatching(views, question, chosen, end);
+  if (found) await addFacts(views, question, found, chosen);
+  const sequences = [...chosen.events.keys()].sort((one, other) => one - other);
+  if (sequences.length === 0) refuseBundle(...NOTHING);
   const indexes = await leafIndexesOf(views, tenant, sequences);
   const records = sequences.map((sequence, place): SelectedRecord => {
     const leafIndex = indexes[place] ?? head.size;
-    if (leafIndex >= head.size) refuse("not_in_tree");
-    return { sequence, leafIndex, isWithheld: withheld.has(sequence), ...events.get(sequence) };
+    if (leafIndex >= head.size) refuseBundle(...NOT_IN_TREE);
+    return { sequence, leafIndex, isWithheld: chosen.withheld.has(sequence), ...chosen.events.get(sequence) };
   });
-  return {
-    ...{ head, end, subjects, duties, case: found?.case, records, isComplete, bytes: choice.bytes() },
-    outsideTime: found ? found.facts.length - inTime(found.facts, filter).length : 0,
-  };
-};
-
-const refuseCase = ({ correlationId }: EvidenceFilter, found: Found | undefined): void => {
-  if (found?.hasExpired) refuse("case_expired");
-  if (correlationId === undefined || !found?.case) return;
-  if (found.case.isShared) refuse("case_shared");
-  if (found.case.hasExpired) refuse("case_expired");
+  const outsideTime = found ? found.facts.length - inTime(found.facts, filter).length : 0;
+  return { ...state, case: found?.case, records, isComplete, bytes: chosen.bytes(), outsideTime };
 };
 
 /** What a bundle is made of. */
@@ -163,30 +157,35 @@ const untilSealed = async (dependencies: SelectionDependencies, question: Eviden
   const logEnd = await log.lastSequence();
   for (const projection of EVIDENCE_VIEWS) {
     const timeoutMs = Math.max(0, deadline - performance.now());
-    if (!(await waitForPosition({ views, projection, sequence: logEnd, timeoutMs }))) refuse("not_sealed");
+    if (!(await waitForPosition({ views, projection, sequence: logEnd, timeoutMs })))
+      refuseBundle(...NOT_SEALED);
   }
   let state = await readState(dependencies, question);
   // The views differ in position while one of them is rebuilt.
   while (state === undefined) {
-    if (performance.now() >= deadline) return refuse("not_sealed");
+    if (performance.now() >= deadline) return refuseBundle(...NOT_SEALED);
     await delay(PROOF_POLL_MS);
     state = await readState(dependencies, question);
   }
-  if (state.size === 0) refuse("nothing");
+  if (state.size === 0) refuseBundle(...NOTHING);
   const head = await awaitHead({ checkpoints }, question.tenant, state.size, deadline);
-  return { ...state, head: head ?? refuse("not_sealed") };
+  return { ...state, head: head ?? refuseBundle(...NOT_SEALED) };
 };
 
 /** Reads everything at once, so that all of it is as of one record. Undefined if the views differ in position. */
-const readState = ({ views, rules }: SelectionDependencies, { tenant, filter, at }: EvidenceQuestion) =>
+const readState = ({ views, rules, now }: SelectionDependencies, { tenant, filter }: EvidenceQuestion) =>
   views.snapshot(STATE, async (snapshot) => {
     const end = await levelOf(snapshot);
     if (end === undefined) return undefined;
+    const readAt = now();
+    const at = timeKey(readAt.toISOString());
     const found = await findParts(snapshot, { tenant, filter, rules });
-    if (isAboutFound(filter) && found === undefined) return refuse("nothing");
+    if (isAboutFound(filter) && found === undefined) return refuseBundle(...NOTHING);
     const subjects = await readSubjects(snapshot, { tenant, filter, found, rules, at });
-    const duties = found ? () => found.obligations : await keepDuties(snapshot, tenant, filter.assetIds);
-    return { end, size: await treeSize(snapshot, tenant), found, subjects, duties };
+    const question = { ...ofAssets(filter.assetIds), pageRows: PART_ROWS_MAX };
+    const rows = found?.obligations ?? listRows(snapshot, tenant, obligationList, question);
+    const obligations = await readObligations(rows, rules, at);
+    return { readAt, end, size: await treeSize(snapshot, tenant), found, subjects, obligations };
   });
 
 /** The common position of all views; undefined if they differ. */
@@ -205,14 +204,9 @@ const createChoice = () => {
   let bytes = 0;
   const count = (records: number, length: number): void => {
     bytes += length;
-    const tooMuch =
-      records > EVIDENCE_RECORDS_MAX
-        ? `It would hold more than ${EVIDENCE_RECORDS_MAX} records.`
-        : bytes > EVIDENCE_BYTES_MAX
-          ? `Its records would be larger than ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB.`
-          : undefined;
-    if (tooMuch !== undefined)
-      throw new RefusedError({ kind: "too_large", detail: `${tooMuch} ${ASK_IN_PARTS}` });
+    if (records > EVIDENCE_RECORDS_MAX)
+      refuseBundle("evidence_too_large", `It would hold more than ${EVIDENCE_RECORDS_MAX} records. ${PARTS}`);
+    if (bytes > EVIDENCE_BYTES_MAX) refuseBundle("evidence_too_large", `${TOO_MANY_BYTES} ${PARTS}`);
   };
   return {
     events,
@@ -229,21 +223,21 @@ const createChoice = () => {
   };
 };
 
-const ASK_IN_PARTS =
+const TOO_MANY_BYTES = `Its records would be larger than ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB.`;
+const PARTS =
   "Ask in parts: by asset_id, correlation_id, decision_id or subject_hash, or by shorter times with from and to.";
 
 type Choice = ReturnType<typeof createChoice>;
-
 type Views = SelectionDependencies["views"];
 type About = Pick<EvidenceQuestion, "tenant" | "filter">;
 
-const addMatching = async (views: Views, { tenant, filter }: About, choice: Choice, end: number) => {
+const addMatching = async (views: Views, { tenant, filter }: About, chosen: Choice, end: number) => {
   const { assetIds, correlationId, subjectHash, from, to } = filter;
   const anyOf = assetIds?.map((assetId) => ({ assetId }));
   const conditions = { anyOf, correlationId, subjectHash, from, to, timeField: "timestamp" } as const;
   const walk = walkEvents({ views, tenant, conditions, after: 0 });
   while (walk.position() < end) {
-    for (const event of await walk.next(end)) choice.add(event);
+    for (const event of await walk.next(end)) chosen.add(event);
     // SQLite answers synchronously: without this pause nothing else would run until the last page.
     await otherWork();
   }
@@ -252,17 +246,11 @@ const addMatching = async (views: Views, { tenant, filter }: About, choice: Choi
 /** Facts whose events are loaded at once. */
 const FACTS_PER_READ = 500;
 
-/** A case keeps a limited number of events for each name; for the requested name all are found, and all that name the person. */
-const addFound = async (views: Views, about: About, found: Found, choice: Choice, end: number) => {
-  const { assetIds, decisionId } = about.filter;
-  // A borrowed notice is no event of the case's own names.
-  const known = found.facts.filter(({ bySubject }) => !bySubject);
-  const isWhole = decisionId !== undefined || (found.case !== undefined && found.case.events <= known.length);
-  if (!isWhole) await addMatching(views, about, choice, end);
-  const facts = inTime(found.facts, about.filter).filter(({ asset }) => assetIds?.includes(asset) !== false);
+const addFacts = async (views: Views, { tenant, filter }: About, found: Found, chosen: Choice) => {
+  const facts = inTime(found.facts, filter).filter(({ asset }) => filter.assetIds?.includes(asset) !== false);
   for (let start = 0; start < facts.length; start += FACTS_PER_READ) {
-    const rows = await eventsOfFacts(views, about.tenant, facts.slice(start, start + FACTS_PER_READ));
-    for (const row of rows.values()) choice.add(storedEvent(row));
+    const rows = await eventsOfFacts(views, tenant, facts.slice(start, start + FACTS_PER_READ));
+    for (const row of rows.values()) chosen.add(storedEvent(row));
     await otherWork();
   }
 };
@@ -280,22 +268,33 @@ const addAll = async (
   { views, log }: SelectionDependencies,
   tenant: string,
   { size }: SealedHead,
-  choice: Choice,
+  chosen: Choice,
 ): Promise<void> => {
-  choice.count(size, 0);
-  const sequences = (await leafSequences(views, tenant, size)) ?? refuse("not_in_tree");
-  const position = await views.position(EVENTS_VIEW);
-  const end = Math.min(position, sequences.at(-1) ?? 0);
-  await addMatching(views, { tenant, filter: {} }, choice, end);
-  const { events, withheld } = choice;
+  const { events, withheld, count } = chosen;
+  count(size, 0);
+  const sequences = (await leafSequences(views, tenant, size)) ?? refuseBundle(...NOT_IN_TREE);
+  const end = Math.min(await views.position(EVENTS_VIEW), sequences.at(-1) ?? 0);
+  await addMatching(views, { tenant, filter: {} }, chosen, end);
   for await (const sequence of expiredSequences(views, tenant)) withheld.add(sequence);
   const others = sequences.filter((sequence) => !events.has(sequence) && !withheld.has(sequence));
   for (const sequence of sequences) if (!events.has(sequence)) events.set(sequence, {});
   for (let from = 0; from < others.length; from += EVIDENCE_READS_AT_ONCE) {
-    const page = await readAll(log, others.slice(from, from + EVIDENCE_READS_AT_ONCE));
-    for (const sequence of await hiddenAmong(views, tenant, page)) withheld.add(sequence);
-    for (const { sequence, payload } of page)
-      if (!withheld.has(sequence)) choice.count(events.size, payload.length);
+    const page = others.slice(from, from + EVIDENCE_READS_AT_ONCE).map(async (sequence) => {
+      const payload = (await log.read(sequence))?.payload;
+      if (payload === undefined) throw new Error(`the log has no record at sequence ${sequence}`);
+      return { sequence, payload, id: eventIdOf(payload, tenant) };
+    });
+    const read = await Promise.all(page);
+    const ids = new Set(read.flatMap(({ id }) => id ?? []));
+    const rows = await views.load(
+      EVENTS,
+      [...ids].map((event_id) => ({ tenant, event_id })),
+    );
+    // Repeats of an expired event.
+    const expired = new Set(rows.filter(isExpired).map((row) => rowText(row, "event_id")));
+    for (const { sequence, payload, id } of read)
+      if (id === undefined || expired.has(id)) withheld.add(sequence);
+      else count(events.size, payload.length);
   }
 };
 
@@ -321,28 +320,3 @@ async function* expiredSequences(views: Views, tenant: string): AsyncGenerator<n
     await otherWork();
   }
 }
-
-const readAll = (log: Pick<LogReader, "read">, sequences: readonly number[]) =>
-  Promise.all(
-    sequences.map(async (sequence) => {
-      const message = await log.read(sequence);
-      if (message === undefined) throw new Error(`the log has no record at sequence ${sequence}`);
-      return message;
-    }),
-  );
-
-/** Records whose event the views do not show, including repeats of an expired event. */
-const hiddenAmong = async (
-  views: Views,
-  tenant: string,
-  page: readonly StoredMessage[],
-): Promise<readonly number[]> => {
-  const named = page.map(({ sequence, payload }) => ({ sequence, id: eventIdOf(payload, tenant) }));
-  const ids = new Set(named.flatMap(({ id }) => id ?? []));
-  const rows = await views.load(
-    EVENTS,
-    [...ids].map((event_id) => ({ tenant, event_id })),
-  );
-  const expired = new Set(rows.filter(isExpired).map((row) => rowText(row, "event_id")));
-  return named.filter(({ id }) => id === undefined || expired.has(id)).map(({ sequence }) => sequence);
-};

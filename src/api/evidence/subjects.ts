@@ -3,18 +3,15 @@
 import { timeKey } from "../../event/formats.ts";
 import type { Fact } from "../../law/cases/fact.ts";
 import type { LinkedBy } from "../../law/cases/links.ts";
-import type { Rules } from "../../law/obligations/obligation.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../../limits.ts";
-import { assetEntry, assetList, findAsset } from "../../views/assets/queries.ts";
+import { assetEntry, assetList } from "../../views/assets/queries.ts";
 import { type FoundCase, findCase } from "../../views/cases/queries.ts";
 import { decisionList } from "../../views/cases/registers/decisions.ts";
 import { entryOf, listRows } from "../../views/kit/list.ts";
 import { type Row, rowText } from "../../views/store/tables.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
-import type { EvidenceFilter } from "./evidence-filter.ts";
-import { type Found, ofAssets } from "./related-records.ts";
-
-export type Entry = Readonly<Record<string, unknown>>;
+import type { Entry } from "../http/downloads.ts";
+import { type Found, type FoundQuestion, ofAssets } from "./found.ts";
 
 export interface Subjects {
   readonly assets: readonly Entry[];
@@ -44,24 +41,31 @@ export interface Step extends Pick<Fact, "id" | "type" | "at" | "recorded" | "sa
 
 type Views = Pick<ViewStore, "load" | "select">;
 
-interface Question {
-  readonly tenant: string;
-  readonly filter: EvidenceFilter;
+interface Question extends FoundQuestion {
   /** If the bundle is about a case, a decision or a person. */
   readonly found: Found | undefined;
-  readonly rules: Rules;
   /** The current time, as text that sorts by time. */
   readonly at: string;
 }
 
 export const readSubjects = async (views: Views, question: Question): Promise<Subjects> => {
+  const { tenant, filter, found, rules } = question;
   const assets: Entry[] = [];
-  for await (const entry of assetEntries(views, question))
-    if (assets.push(entry) > EVIDENCE_SUMMARY_ROWS_MAX) break;
+  const ids = filter.assetIds ?? (found && [...new Set(found.facts.map(({ asset }) => asset))]);
+  const ofThese = { ...ofAssets(ids), pageRows: PART_ROWS_MAX };
+  for await (const row of listRows(views, tenant, assetList, ofThese))
+    if (assets.push(assetEntry(row, question.at)) > EVIDENCE_SUMMARY_ROWS_MAX) break;
   const { rows, hasMore } = await chooseDecisions(views, question);
-  const caseOf = caseFinder(views, question);
+  /** Each case is found once: it may hold all the decisions of a page. */
+  const known = new Map<string, FoundCase>();
   const decisions: DecisionStory[] = [];
-  for (const row of rows) decisions.push(storyOf(row, await caseOf(rowText(row, "decision_id")), question));
+  for (const row of rows) {
+    const value = rowText(row, "decision_id");
+    const own =
+      found?.case ?? known.get(value) ?? (await findCase(views, tenant, { kind: "decision", value, rules }));
+    for (const { id } of own?.is.decisions ?? []) if (own) known.set(id, own);
+    decisions.push(storyOf(row, own, question));
+  }
   return {
     assets: assets.slice(0, EVIDENCE_SUMMARY_ROWS_MAX),
     hasMoreAssets: assets.length > EVIDENCE_SUMMARY_ROWS_MAX,
@@ -70,64 +74,25 @@ export const readSubjects = async (views: Views, question: Question): Promise<Su
   };
 };
 
-async function* assetEntries(
-  views: Views,
-  { tenant, filter: { assetIds }, found, at }: Question,
-): AsyncGenerator<Entry> {
-  const ids = assetIds ?? (found && new Set(found.facts.map(({ asset }) => asset)));
-  if (ids === undefined) {
-    const all = listRows(views, tenant, assetList, { where: [], pageRows: PART_ROWS_MAX });
-    for await (const row of all) yield assetEntry(row, at);
-    return;
-  }
-  for (const id of ids) {
-    const row = await findAsset(views, tenant, id);
-    if (row) yield assetEntry(row, at);
-  }
-}
-
-/** Of more decisions than the page shows, those with missing steps, then the earliest. */
-const chooseDecisions = async (views: Views, question: Question) => {
+/** Of the decisions of the period, and of more than the page shows those with missing steps, then the earliest. */
+const chooseDecisions = async (views: Views, { tenant, filter, found, at: now }: Question) => {
+  const [from = "", to = "~"] = [filter.from, filter.to].map((time) => time && timeKey(time));
+  const all = { ...ofAssets(filter.assetIds), pageRows: PART_ROWS_MAX };
   const lacking: Row[] = [];
   const others: Row[] = [];
   let count = 0;
-  for await (const row of decisionRows(views, question)) {
+  for await (const row of found?.decisions ?? listRows(views, tenant, decisionList, all)) {
+    const at = rowText(row, "at");
+    if (at < from || at >= to) continue;
     count++;
-    const those = missingIn(row, question.at) ? lacking : others;
+    const isLacking = row.steps !== "[]" && texts(entryOf(decisionList, row, now).missing).length > 0;
+    const those = isLacking ? lacking : others;
     if (those.length < EVIDENCE_SUMMARY_ROWS_MAX) those.push(row);
     if (lacking.length === EVIDENCE_SUMMARY_ROWS_MAX && count > EVIDENCE_SUMMARY_ROWS_MAX) break;
   }
   return {
     rows: [...lacking, ...others].slice(0, EVIDENCE_SUMMARY_ROWS_MAX),
     hasMore: count > EVIDENCE_SUMMARY_ROWS_MAX,
-  };
-};
-
-const missingIn = (row: Row, at: string): boolean =>
-  row.steps !== "[]" && texts(entryOf(decisionList, row, at).missing).length > 0;
-
-/** Those that were made in the period. */
-async function* decisionRows(views: Views, { tenant, filter, found }: Question): AsyncGenerator<Row> {
-  const [from, to] = [filter.from, filter.to].map((time) => time && timeKey(time));
-  const rows =
-    found?.decisions ??
-    listRows(views, tenant, decisionList, { ...ofAssets(filter.assetIds), pageRows: PART_ROWS_MAX });
-  for await (const row of rows) {
-    const at = rowText(row, "at");
-    if ((from === undefined || at >= from) && (to === undefined || at < to)) yield row;
-  }
-}
-
-/** Finds each case once: it may hold all the decisions of a page. */
-const caseFinder = (views: Views, { tenant, found: ofBundle, rules }: Question) => {
-  const known = new Map<string, FoundCase>();
-  return async (decisionId: string): Promise<FoundCase | undefined> => {
-    const found =
-      ofBundle?.case ??
-      known.get(decisionId) ??
-      (await findCase(views, tenant, { kind: "decision", value: decisionId, rules }));
-    for (const { id } of found?.is.decisions ?? []) if (found) known.set(id, found);
-    return found;
   };
 };
 
@@ -151,10 +116,9 @@ const storyOf = (
     missing: texts(entry.missing),
     pending: texts(entry.pending),
     legal_bases: texts(JSON.parse(rowText(row, "legal_bases"))),
-    steps: facts.slice(0, STEPS_MAX).map((fact) => ({
-      ...{ id: fact.id, type: fact.type, at: fact.at, recorded: fact.recorded, says: fact.says },
-      linkedBy: found?.is.links.decisionOf(fact)?.by,
-    })),
+    steps: facts
+      .slice(0, STEPS_MAX)
+      .map((fact) => ({ ...fact, linkedBy: found?.is.links.decisionOf(fact)?.by })),
     furtherSteps: Math.max(0, facts.length - STEPS_MAX),
   };
 };

@@ -1,33 +1,27 @@
 /** summary.html: what a bundle contains, for people who read it on paper or on a screen. It has no script and loads nothing. Pure. */
 
+import type { Actor } from "../../access/action.ts";
 import { canonicalEventId } from "../../event/formats.ts";
 import { linkOf, unlinkedIn } from "../../law/cases/case.ts";
 import { EVIDENCE_CONTENTS_RECORDS_MIN } from "../../limits.ts";
 import { encodeBase64 } from "../../proof/base64.ts";
 import { originOf } from "../../proof/seal.ts";
-import type { ShownDuties } from "./duties.ts";
-import type { EvidenceFilter } from "./evidence-filter.ts";
+import type { Entry } from "../http/downloads.ts";
+import type { EvidenceFilter } from "./found.ts";
 import { type Html, html } from "./html.ts";
 import type { SelectedRecord } from "./records.ts";
 import type { Selection } from "./selection.ts";
-import type { Entry } from "./subjects.ts";
 import { SUMMARY_STYLE } from "./summary-style.ts";
 import {
   assetsTable,
   decisionsTable,
-  dutiesTable,
+  obligationsTable,
   orNone,
   readableSecond,
   readableTime,
   timelineTable,
 } from "./summary-tables.ts";
-import {
-  figure,
-  SUMMARY_WORDS,
-  type SummaryLanguage,
-  type SummaryWords,
-  type Term,
-} from "./summary-words.ts";
+import { figure, SUMMARY_WORDS, type SummaryLanguage, type SummaryWords, TERMS } from "./summary-words.ts";
 
 /** The content of a bundle, and who asked for it. */
 export interface BundleRequest {
@@ -39,10 +33,7 @@ export interface BundleRequest {
   readonly language: SummaryLanguage;
   /** Name and version of the program. */
   readonly generator: string;
-  readonly generatedAt: Date;
-  /** The id of the requesting key. */
-  readonly madeBy: string;
-  readonly requestId: string;
+  readonly by: Actor;
 }
 
 export interface TimelineRow extends Pick<SelectedRecord, "sequence" | "leafIndex"> {
@@ -65,14 +56,13 @@ export interface SummaryParts extends BundleRequest {
   readonly keys: string;
   /** The first records. */
   readonly timeline: readonly TimelineRow[];
-  readonly duties: ShownDuties;
 }
 
 interface Section {
   readonly id: string;
   readonly title: string;
   /** How many it is about. */
-  readonly count?: number;
+  readonly count?: number | undefined;
   readonly content: Html;
 }
 
@@ -80,12 +70,10 @@ const NOTHING = html``;
 
 export const summaryPage = (parts: SummaryParts): string => {
   const { language, selection } = parts;
+  const { count, overdue, breached, recordedLate } = selection.obligations;
   const words = SUMMARY_WORDS[language];
   const title = words.evidence(subject(parts, words));
-  // What needs somebody comes first, what it rests on last.
-  const sections = [obligations, decisions, timeline, whoToAsk, coverage, howToVerify, limits].map(
-    (section) => section(parts, words),
-  );
+  const sections = sectionsOf(parts, words);
   const page = html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -99,7 +87,7 @@ export const summaryPage = (parts: SummaryParts): string => {
 <main>
 <h1>${title}</h1>
 <p class="lead">${lead(parts, words)}</p>
-<p class="lead">${obligationsLead(parts, words)} ${words.times}</p>
+<p class="lead">${words.duties(count, madeAt(parts), overdue, breached)} ${words.recordedLate(recordedLate)} ${words.times}</p>
 ${selection.records.length > EVIDENCE_CONTENTS_RECORDS_MIN ? contents(sections, words) : NOTHING}
 ${sections.map(({ id, title: heading, content }) => html`<section>\n<h2 id="${id}">${heading}</h2>\n${content}\n</section>\n`)}</main>
 </body>
@@ -111,11 +99,7 @@ ${sections.map(({ id, title: heading, content }) => html`<section>\n<h2 id="${id
 const contents = (sections: readonly Section[], { contents: heading }: SummaryWords): Html => {
   const item = ({ id, title, count }: Section): Html =>
     html`<li><a href="#${id}">${title}</a>${count === undefined ? NOTHING : html` <span class="count">${figure(count)}</span>`}</li>\n`;
-  return html`<nav>
-<h2>${heading}</h2>
-<ol>
-${sections.map(item)}</ol>
-</nav>`;
+  return html`<nav>\n<h2>${heading}</h2>\n<ol>\n${sections.map(item)}</ol>\n</nav>`;
 };
 
 const subject = ({ tenant, filter }: SummaryParts, words: SummaryWords): string => {
@@ -126,26 +110,76 @@ const subject = ({ tenant, filter }: SummaryParts, words: SummaryWords): string 
   return assetIds === undefined ? words.ofTenant(tenant) : words.ofSystem(assetIds.join(", "));
 };
 
-const shownRecords = ({ selection }: SummaryParts): number =>
-  selection.records.filter(({ isWithheld }) => !isWithheld).length;
-
-const lead = (parts: SummaryParts, words: SummaryWords): string => {
-  const { tenant, filter, selection } = parts;
+const lead = ({ tenant, filter, selection }: SummaryParts, words: SummaryWords): string => {
   const { records, isComplete, head } = selection;
   if (!isComplete) return words.part(records.length, tenant, head.size, period(filter, words));
-  const hidden = records.length - shownRecords(parts);
+  const hidden = records.filter(({ isWithheld }) => isWithheld).length;
   return words.whole(records.length, tenant, head.size) + (hidden === 0 ? "" : words.withheld(hidden));
 };
 
 const period = ({ from, to }: EvidenceFilter, words: SummaryWords): string =>
   words.period(from && readableTime(from), to && readableTime(to));
 
-const madeAt = ({ generatedAt }: SummaryParts): string => readableSecond(generatedAt.toISOString());
+const madeAt = ({ selection }: SummaryParts): string => readableSecond(selection.readAt.toISOString());
 
-/** What a reader must not miss, before anything else. */
-const obligationsLead = (parts: SummaryParts, words: SummaryWords): Html => {
-  const { count, overdue, breached, recordedLate } = parts.duties;
-  return html`${words.duties(count, madeAt(parts), overdue, breached)} ${words.recordedLate(recordedLate)}`;
+/** What needs somebody comes first, what it rests on last. */
+const sectionsOf = (parts: SummaryParts, words: SummaryWords): readonly Section[] => {
+  const { selection, language, tenant } = parts;
+  const { obligations, records } = selection;
+  const { decisions, hasMoreDecisions, assets, hasMoreAssets } = selection.subjects;
+  const shown = records.filter(({ isWithheld }) => !isWithheld).length;
+  const timeline = timelineOf(parts);
+  const moreObligations = obligations.count > obligations.shown.length;
+  return [
+    {
+      id: "obligations",
+      title: words.obligations,
+      count: obligations.count,
+      content: listed(obligations.count, words.noObligation, [
+        note(words.obligationsNote(madeAt(parts))),
+        obligationsTable(obligations.shown, language),
+        noteIf(moreObligations, words.more(obligations.shown.length, obligations.count, "obligations.csv")),
+      ]),
+    },
+    {
+      id: "decisions",
+      title: words.decisions,
+      count: hasMoreDecisions ? undefined : decisions.length,
+      content: listed(decisions.length, words.noDecision, [
+        note(words.decisionsNote),
+        decisionsTable(decisions, language),
+        noteIf(hasMoreDecisions, words.moreDecisions),
+      ]),
+    },
+    {
+      id: "timeline",
+      title: words.timeline,
+      count: shown > 0 ? shown : undefined,
+      content: listed(timeline.length, words.hashesOnly, [
+        note(words.timelineNote),
+        timelineTable(timeline, language),
+        noteIf(shown > timeline.length, words.more(timeline.length, shown, "events.csv")),
+      ]),
+    },
+    {
+      id: "people",
+      title: words.whoToAsk,
+      content: listed(assets.length, words.nobodyToAsk, [
+        note(words.assetsNote),
+        assetsTable(assets, language),
+        noteIf(hasMoreAssets, words.moreAssets),
+      ]),
+    },
+    { id: "coverage", title: words.coverage, content: coverage(parts, words) },
+    {
+      id: "verify",
+      title: words.howToVerify,
+      content: html`<p>${words.verifier}</p>
+<pre><code>node prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip</code></pre>
+<p>${words.verifierKey}</p>`,
+    },
+    { id: "limits", title: words.notProven, content: limits(selection, words) },
+  ];
 };
 
 /** A table between what is said of it; only a sentence where there is nothing. */
@@ -153,67 +187,26 @@ const listed = (rows: number, none: string, parts: readonly Html[]): Html =>
   rows === 0 ? html`<p class="none">${none}</p>` : html`${parts}`;
 
 const note = (text: Html | string): Html => html`<p>${text}</p>\n`;
+const noteIf = (isSo: boolean, text: Html | string): Html => (isSo ? note(text) : NOTHING);
 
-const obligations = (parts: SummaryParts, words: SummaryWords): Section => {
-  const { entries, count } = parts.duties;
-  const content = listed(count, words.noObligation, [
-    note(words.obligationsNote(madeAt(parts))),
-    dutiesTable(entries, parts.language),
-    count > entries.length ? note(words.more(entries.length, count, "obligations.csv")) : NOTHING,
-  ]);
-  return { id: "obligations", title: words.obligations, count, content };
-};
-
-const decisions = ({ selection, language }: SummaryParts, words: SummaryWords): Section => {
-  const { decisions: stories, hasMoreDecisions } = selection.subjects;
-  const content = listed(stories.length, words.noDecision, [
-    note(words.decisionsNote),
-    decisionsTable(stories, language),
-    hasMoreDecisions ? note(words.moreDecisions) : NOTHING,
-  ]);
-  const count = hasMoreDecisions ? {} : { count: stories.length };
-  return { id: "decisions", title: words.decisions, ...count, content };
-};
-
-/** By event id: the rule that links an event to what this page shows; null where none links it. */
-const linksIn = ({ case: found, subjects }: Selection): ReadonlyMap<string, string | null | undefined> =>
-  new Map<string, string | null | undefined>([
-    ...subjects.decisions.flatMap(({ steps }) => steps.map(({ id, linkedBy }) => [id, linkedBy] as const)),
-    // Of a case, what its answer says.
-    ...(found?.is.facts.map((fact) => [fact.id, linkOf(fact, found.is.links)?.by] as const) ?? []),
-    ...(found ? unlinkedIn(found.is).map(({ fact }) => [fact.id, null] as const) : []),
-  ]);
-
-const timeline = (parts: SummaryParts, words: SummaryWords): Section => {
-  const { timeline: rows, language, selection } = parts;
-  const shown = shownRecords(parts);
-  const links = linksIn(selection);
-  const entries = rows.map(({ event, receivedAt, sequence, leafIndex }) => ({
+const timelineOf = ({ timeline, selection }: SummaryParts): readonly Entry[] => {
+  const { case: found, subjects } = selection;
+  /** By event id: the rule that links an event to what this page shows; null where none links it. */
+  const links = new Map<string, string | null | undefined>();
+  for (const { steps } of subjects.decisions) for (const { id, linkedBy } of steps) links.set(id, linkedBy);
+  // Of a case, what its answer says.
+  for (const fact of found?.is.facts ?? []) if (found) links.set(fact.id, linkOf(fact, found.is.links)?.by);
+  for (const { fact } of found ? unlinkedIn(found.is) : []) links.set(fact.id, null);
+  return timeline.map(({ event, receivedAt, sequence, leafIndex }) => ({
     ...event,
     received_at: receivedAt,
     linked_by: links.get(canonicalEventId(String(event.event_id))),
     sequence,
     leaf_index: leafIndex,
   }));
-  const content = listed(rows.length, words.hashesOnly, [
-    note(words.timelineNote),
-    timelineTable(entries, language),
-    shown > rows.length ? note(words.more(rows.length, shown, "events.csv")) : NOTHING,
-  ]);
-  return { id: "timeline", title: words.timeline, ...(shown > 0 && { count: shown }), content };
 };
 
-const whoToAsk = ({ selection, language }: SummaryParts, words: SummaryWords): Section => {
-  const { assets, hasMoreAssets } = selection.subjects;
-  const content = listed(assets.length, words.nobodyToAsk, [
-    note(words.assetsNote),
-    assetsTable(assets, language),
-    hasMoreAssets ? note(words.moreAssets) : NOTHING,
-  ]);
-  return { id: "people", title: words.whoToAsk, content };
-};
-
-const coverage = (parts: SummaryParts, words: SummaryWords): Section => {
+const coverage = (parts: SummaryParts, words: SummaryWords): Html => {
   const { tenant, filter, selection } = parts;
   const { head, records } = selection;
   const [first, last] = [records.at(0), records.at(-1)];
@@ -222,7 +215,7 @@ const coverage = (parts: SummaryParts, words: SummaryWords): Section => {
   const id = (text: string): Html => html`<span class="id">${text}</span>`;
   // Name and key id of the key that signs now; the key itself is in the file.
   const keyName = parts.keys.split("\n")[0]?.split("+").slice(0, 2).join("+") ?? "";
-  const rows: readonly (readonly [Term, Html])[] = [
+  const rows: readonly (readonly [keyof typeof TERMS, Html])[] = [
     ["tenant", html`${tenant}`],
     ["system", orNone(filter.assetIds?.join(", "), words.all)],
     ["case", orNone(filter.correlationId, words.all)],
@@ -234,33 +227,26 @@ const coverage = (parts: SummaryParts, words: SummaryWords): Section => {
     ["log", id(originOf(parts.serviceName, tenant))],
     ["checkpoint", html`${words.root(head.size)} ${id(encodeBase64(head.root))}`],
     ["signingKey", id(keyName)],
-    ["made", html`${words.made(madeAt(parts), parts.generator)} ${words.forKey} ${id(parts.madeBy)}`],
-    ["request", id(parts.requestId)],
+    [
+      "made",
+      html`${words.made(madeAt(parts), parts.generator)} ${words.forKey} ${id(parts.by.principal.keyId)}`,
+    ],
+    ["request", id(parts.by.requestId)],
   ];
-  const content = html`<dl>
-${rows.map(([term, value]) => html`<dt>${words.terms[term]}</dt><dd>${value}</dd>\n`)}</dl>`;
-  return { id: "coverage", title: words.coverage, content };
+  const term = ([name, value]: (typeof rows)[number]): Html =>
+    html`<dt>${TERMS[name][parts.language]}</dt><dd>${value}</dd>\n`;
+  return html`<dl>\n${rows.map(term)}</dl>`;
 };
 
-const howToVerify = ({ tenant }: SummaryParts, words: SummaryWords): Section => {
-  const content = html`<p>${words.verifier}</p>
-<pre><code>node prooftrail-verify.mjs --key log.key --tenant ${tenant} bundle.zip</code></pre>
-<p>${words.verifierKey}</p>`;
-  return { id: "verify", title: words.howToVerify, content };
-};
-
-const limits = ({ selection }: SummaryParts, words: SummaryWords): Section => {
-  const { limits: says } = words;
-  const events = selection.case?.events ?? 0;
-  const kept = selection.case?.is.facts.length ?? 0;
+const limits = ({ isComplete, case: found }: Selection, { limits: says }: SummaryWords): Html => {
+  const [events, kept] = [found?.events ?? 0, found?.is.facts.length ?? 0];
   const items = [
     says.truth,
     says.sent,
-    ...(selection.isComplete ? [] : [says.filter]),
+    ...(isComplete ? [] : [says.filter]),
     ...(events > kept ? [says.kept(events, kept)] : []),
     says.tables,
     says.time,
   ];
-  const content = html`<ul>\n${items.map((item) => html`<li>${item}</li>\n`)}</ul>`;
-  return { id: "limits", title: words.notProven, content };
+  return html`<ul>\n${items.map((item) => html`<li>${item}</li>\n`)}</ul>`;
 };

@@ -1,12 +1,13 @@
 /** The tables of summary.html. Pure. */
 import { DECISION_MADE } from "../../law/cases/fact.ts";
-import { LABELS, type Label } from "../vocabulary/labels.ts";
-import { type Html, html } from "./html.ts";
-import type { DecisionStory, Entry, Step } from "./subjects.ts";
-import { type ColumnName, SUMMARY_WORDS, type SummaryLanguage, type SummaryWords } from "./summary-words.ts";
+import type { Entry } from "../http/downloads.ts";
+import { labelOf } from "../vocabulary/labels.ts";
+import { breakable, type Html, html } from "./html.ts";
+import type { DecisionStory, Step } from "./subjects.ts";
+import { COLUMNS, SUMMARY_WORDS, type SummaryLanguage, type SummaryWords } from "./summary-words.ts";
 
 interface Column<Of> {
-  readonly name: ColumnName;
+  readonly name: keyof typeof COLUMNS;
   readonly kind?: "number" | "time" | "id" | "name";
   /** Width in per cent of the table. */
   readonly width: number;
@@ -17,36 +18,35 @@ interface Column<Of> {
 interface Speech {
   readonly language: SummaryLanguage;
   readonly words: SummaryWords;
-  /** The name that people use, or the name itself where there is none, as of an event type or a law of the operator's own. */
-  readonly label: (kind: keyof typeof LABELS, name: unknown) => string;
+  readonly label: (kind: Parameters<typeof labelOf>[0], name: unknown) => string;
 }
 
 const speechIn = (language: SummaryLanguage): Speech => ({
   language,
   words: SUMMARY_WORDS[language],
-  label: (kind, name) => {
-    const labels: Readonly<Record<string, Label>> = LABELS[kind];
-    const text = String(name);
-    return (Object.hasOwn(labels, text) ? labels[text]?.[language] : undefined) ?? text;
-  },
+  label: (kind, name) => labelOf(kind, name, language),
 });
 
 const tableOf =
   <Of>(columns: readonly Column<Of>[]) =>
   (rows: readonly Of[], language: SummaryLanguage): Html => {
     const speech = speechIn(language);
-    const head = ({ name, kind }: Column<Of>): Html =>
-      html`<th class="${kind === "number" ? "number" : ""}" scope="col">${speech.words.columns[name]}</th>`;
-    const cells = (row: Of): readonly Html[] =>
-      columns.map(
-        ({ name, kind, cell }) =>
-          html`<td class="${kind ?? ""}" data-label="${speech.words.columns[name]}">${cell(row, speech)}</td>`,
-      );
+    const nameOf = ({ name }: Column<Of>): string => COLUMNS[name][language];
+    const heads = columns.map(
+      (column) =>
+        html`<th class="${column.kind === "number" ? "number" : ""}" scope="col">${nameOf(column)}</th>`,
+    );
+    const cells = columns.map((column) => ({
+      cell: column.cell,
+      start: html`<td class="${column.kind ?? ""}" data-label="${nameOf(column)}">`,
+    }));
+    const rowOf = (row: Of): Html =>
+      html`<tr>${cells.map(({ start, cell }) => html`${start}${cell(row, speech)}</td>`)}</tr>\n`;
     return html`<table>
 <colgroup>${columns.map(({ width }) => html`<col style="width: ${width}%">`)}</colgroup>
-<thead><tr>${columns.map(head)}</tr></thead>
+<thead><tr>${heads}</tr></thead>
 <tbody>
-${rows.map((row) => html`<tr>${cells(row)}</tr>\n`)}</tbody>
+${rows.map(rowOf)}</tbody>
 </table>`;
   };
 
@@ -65,10 +65,6 @@ const NOTHING = html``;
 
 const small = (text: Html | string | undefined): Html =>
   text === undefined ? NOTHING : html`<small>${text}</small>`;
-
-/** Allows line breaks behind the parts of a name, before it breaks anywhere. */
-const breakable = (text: string): Html =>
-  html`${text.split(/(?<=[._/:-])/).map((part, index) => (index === 0 ? html`${part}` : html`<wbr>${part}`))}`;
 
 const plain =
   (name: string) =>
@@ -139,7 +135,7 @@ const about = (row: Entry): Html => {
 const recorded = (row: Entry, { words }: Speech): Html =>
   html`${second("stopped_recorded_at")(row)}${row.recorded_late === true ? html` <strong>${words.late}</strong>` : NOTHING}`;
 
-export const dutiesTable = tableOf<Entry>([
+export const obligationsTable = tableOf<Entry>([
   { name: "state", width: 12, cell: state },
   { name: "due", kind: "time", width: 11, cell: second("due_at") },
   { name: "obligation", width: 18, cell: obligation },

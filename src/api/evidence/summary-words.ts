@@ -1,4 +1,5 @@
 /** The sentences of summary.html in English and Korean. Labels of types, states, rules and laws are those of every client (src/api/vocabulary). */
+import { label } from "../vocabulary/labels.ts";
 import { html } from "./html.ts";
 
 export const SUMMARY_LANGUAGES = ["en", "ko"] as const;
@@ -8,6 +9,49 @@ export const figure = (count: number): string => count.toLocaleString("en-US");
 const counted = (count: number, what: string): string => `${figure(count)} ${what}${count === 1 ? "" : "s"}`;
 const orNone = (count: number, state: string): string =>
   count === 0 ? `none is ${state}` : `${figure(count)} ${state}`;
+
+/** Of what the bundle covers. */
+export const TERMS = {
+  tenant: label("Tenant", "테넌트"),
+  system: label("AI system", "AI 시스템"),
+  case: label("Case", "사건"),
+  decision: label("Decision", "결정"),
+  person: label("Person", "정보주체"),
+  period: label("Period", "기간"),
+  records: label("Records", "기록"),
+  tables: label("Tables", "표"),
+  log: label("Log", "로그"),
+  checkpoint: label("Checkpoint", "체크포인트"),
+  signingKey: label("Signing key", "서명 키"),
+  made: label("Made", "생성"),
+  request: label("Request", "요청"),
+};
+
+export const COLUMNS = {
+  time: label("Time", "시각"),
+  received: label("Received", "수신"),
+  event: label("Event", "이벤트"),
+  system: label("AI system", "AI 시스템"),
+  eventId: label("Event id", "이벤트 ID"),
+  linkedBy: label("Linked", "연결"),
+  sequence: label("Sequence", "순번"),
+  leaf: label("Leaf", "리프"),
+  state: label("State", "상태"),
+  due: label("Due", "기한"),
+  obligation: label("Obligation", "의무"),
+  clause: label("Where the law says so", "근거 조항"),
+  since: label("Since", "시작"),
+  met: label("Met", "이행"),
+  recorded: label("Recorded", "기록"),
+  decision: label("Decision", "결정"),
+  decided: label("Outcome", "결과"),
+  happened: label("What happened", "경과"),
+  missing: label("Missing", "빠진 단계"),
+  oversight: label("Oversight", "감독 책임자"),
+  owner: label("Owner", "담당"),
+  tier: label("Risk tier", "위험 등급"),
+  version: label("Version", "버전"),
+};
 
 const EN = {
   evidence: (subject: string) => `Evidence: ${subject}`,
@@ -38,21 +82,6 @@ const EN = {
   times: "All times are UTC.",
   contents: "Contents",
   coverage: "What it covers",
-  terms: {
-    tenant: "Tenant",
-    system: "AI system",
-    case: "Case",
-    decision: "Decision",
-    person: "Person",
-    period: "Period",
-    records: "Records",
-    tables: "Tables",
-    log: "Log",
-    checkpoint: "Checkpoint",
-    signingKey: "Signing key",
-    made: "Made",
-    request: "Request",
-  },
   all: "all",
   count: (count: number) => counted(count, "record"),
   places: (leaves: readonly number[], sequences: readonly number[]) =>
@@ -107,36 +136,9 @@ const EN = {
     tables: html`The tables of this page, <code>obligations.csv</code> and <code>events.csv</code>: the service worked them out from the records. The manifest, which is in the system's log, says that they are as they were made.`,
     time: "When an event happened. Its own time is its sender's word; the sequence is the order in which the log took it.",
   },
-  columns: {
-    time: "Time",
-    received: "Received",
-    event: "Event",
-    system: "AI system",
-    eventId: "Event id",
-    linkedBy: "Linked",
-    sequence: "Sequence",
-    leaf: "Leaf",
-    state: "State",
-    due: "Due",
-    obligation: "Obligation",
-    clause: "Where the law says so",
-    since: "Since",
-    met: "Met",
-    recorded: "Recorded",
-    decision: "Decision",
-    decided: "Outcome",
-    happened: "What happened",
-    missing: "Missing",
-    oversight: "Oversight",
-    owner: "Owner",
-    tier: "Risk tier",
-    version: "Version",
-  },
 };
 
 export type SummaryWords = typeof EN;
-export type Term = keyof SummaryWords["terms"];
-export type ColumnName = keyof SummaryWords["columns"];
 
 const KO: SummaryWords = {
   evidence: (subject) => `증거 자료: ${subject}`,
@@ -167,21 +169,6 @@ const KO: SummaryWords = {
   times: "모든 시각은 UTC입니다.",
   contents: "목차",
   coverage: "자료의 범위",
-  terms: {
-    tenant: "테넌트",
-    system: "AI 시스템",
-    case: "사건",
-    decision: "결정",
-    person: "정보주체",
-    period: "기간",
-    records: "기록",
-    tables: "표",
-    log: "로그",
-    checkpoint: "체크포인트",
-    signingKey: "서명 키",
-    made: "생성",
-    request: "요청",
-  },
   all: "전체",
   count: (count) => `${figure(count)}건`,
   places: (leaves, sequences) => `리프 ${leaves[0]}–${leaves[1]}, 순번 ${sequences[0]}–${sequences[1]}`,
@@ -233,31 +220,6 @@ const KO: SummaryWords = {
       `의무가 사건 전체에서 도출되었다는 것. 이 사건의 이벤트는 ${figure(events)}건이고, 그중 ${figure(kept)}건만 의무 판단에 쓰였습니다. 이름별 한도 안에서 첫 결정과 고지, 이의 제기·설명·검토·번복·사고, 그 밖의 이벤트 순이며, 각 종류에서 이른 것부터입니다.`,
     tables: html`이 페이지의 표, <code>obligations.csv</code>, <code>events.csv</code>. 서비스가 기록에서 계산한 것입니다. 시스템 로그에 있는 매니페스트는 이것들이 만들어진 그대로임을 말해 줍니다.`,
     time: "이벤트가 일어난 시각. 이벤트에 기재된 시각은 보낸 쪽의 주장이며, 순번은 로그가 받은 순서입니다.",
-  },
-  columns: {
-    time: "시각",
-    received: "수신",
-    event: "이벤트",
-    system: "AI 시스템",
-    eventId: "이벤트 ID",
-    linkedBy: "연결",
-    sequence: "순번",
-    leaf: "리프",
-    state: "상태",
-    due: "기한",
-    obligation: "의무",
-    clause: "근거 조항",
-    since: "시작",
-    met: "이행",
-    recorded: "기록",
-    decision: "결정",
-    decided: "결과",
-    happened: "경과",
-    missing: "빠진 단계",
-    oversight: "감독 책임자",
-    owner: "담당",
-    tier: "위험 등급",
-    version: "버전",
   },
 };
 

@@ -2,18 +2,9 @@
 import { createHash } from "node:crypto";
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
-import { type BundleFile, methodOf } from "../../proof/evidence/manifest.ts";
+import { type BundleFile, type FileDigest, methodOf } from "../../proof/evidence/manifest.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
-
-/** Sizes and SHA-256 in hex of a file, as it is and as it was packed. */
-export interface WrittenFile {
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly deflated_bytes: number;
-  readonly deflated_sha256: string;
-}
-
 export type Content = AsyncIterable<string> | Iterable<string>;
 
 /** The first DOS time. DOS times have no zone, and fflate writes this as local time. */
@@ -32,7 +23,10 @@ export const createZipWriter = () => {
   };
   return {
     /** One file at a time. Yields the bytes to send, and returns what was written. */
-    add: async function* (name: BundleFile, content: Content): AsyncGenerator<Bytes, WrittenFile> {
+    add: async function* <Name extends BundleFile>(
+      name: Name,
+      content: Content,
+    ): AsyncGenerator<Bytes, Omit<FileDigest, "name"> & { readonly name: Name }> {
       const compression = methodOf(name);
       const entry: ZipInputFile = { filename: name, size: 0, crc: 0, compression, mtime };
       zip.add(entry);
@@ -49,12 +43,8 @@ export const createZipWriter = () => {
         entry.ondata?.(null, out, isLast);
         yield* taken();
       }
-      return {
-        bytes,
-        sha256: plain.digest("hex"),
-        deflated_bytes,
-        deflated_sha256: packed.digest("hex"),
-      };
+      const [sha256, deflated_sha256] = [plain.digest("hex"), packed.digest("hex")];
+      return { name, bytes, sha256, deflated_bytes, deflated_sha256 };
     },
     /** The directory. Without it the rest is not a ZIP. */
     end: (): readonly Bytes[] => {

@@ -14,9 +14,7 @@ export type SeatLimit =
   | "by_system"
   /** As `by_system`, and not by names of cases or persons, which may be about several systems. */
   | "by_system_alone"
-  /** Shown if all of its events lie inside the seat. */
   | "by_events"
-  /** The handler compares the event. */
   | "by_handler"
   | "closed";
 
@@ -68,7 +66,6 @@ export const rolesOf = ({ scope, isForDevelopers }: Access): readonly Role[] =>
       (scope === ANY_SCOPE || ROLE_SCOPES[role].includes(scope)) && (role !== "developer" || isForDevelopers),
   );
 
-/** Whether the route refuses a role although it has the scope. */
 export const refusesDevelopers = ({ scope, isForDevelopers }: Access): boolean =>
   !isForDevelopers && scope !== ANY_SCOPE && ROLE_SCOPES.developer.includes(scope);
 

@@ -1,13 +1,8 @@
 /** What a route answers, as data, and the one place that makes a response of it. */
 import { ANSWER_CHARACTERS_UNCOUNTED_MAX } from "../../limits.ts";
-import {
-  WATERMARK,
-  WATERMARK_HEADER,
-  WATERMARK_HEADER_VALUE,
-  WATERMARK_MEMBER,
-} from "../sandbox/watermark.ts";
+import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
 import { type ProblemCode, type ProblemDetails, problem } from "./problem.ts";
-import type { RequestContext } from "./request-context.ts";
+import { headersOf, holderOfRequest, type RequestContext } from "./request-context.ts";
 
 export interface Refusal {
   readonly kind: "refused";
@@ -20,7 +15,8 @@ interface Given {
   readonly kind: "given";
   /** JSON text. It is inserted unchanged: a stored event reads back byte for byte. */
   readonly dataText: string;
-  readonly beside: Readonly<Record<string, unknown>>;
+  /** Further members as JSON text, each with a comma before it. */
+  readonly besideText: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -47,16 +43,16 @@ export const give = (data: unknown, headers?: Given["headers"]): Given => ({
   ...(headers && { headers }),
 });
 
-export const giveText = (dataText: string): Given => ({ kind: "given", dataText, beside: {} });
+export const giveText = (dataText: string): Given => ({ kind: "given", dataText, besideText: "" });
 
 export const givePage = (
   rowTexts: readonly string[],
   nextCursor: string | null,
-  beside: Given["beside"] = {},
+  beside: Readonly<Record<string, unknown>> = {},
 ): Given => ({
   kind: "given",
   dataText: `[${rowTexts.join(",")}]`,
-  beside: { next_cursor: nextCursor, ...beside },
+  besideText: `,${JSON.stringify({ next_cursor: nextCursor, ...beside }).slice(1, -1)}`,
 });
 
 export const send = (
@@ -83,20 +79,19 @@ export const respond = (context: RequestContext, answer: Answer, status = 200): 
 
 const given = (context: RequestContext, answer: Given, status: number): Response => {
   const { requestId, isSandbox } = context;
-  const beside = Object.entries({ ...answer.beside, ...(isSandbox && { [WATERMARK_MEMBER]: WATERMARK }) })
-    .map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
-    .join("");
-  const text = `{"data":${answer.dataText}${beside},"request_id":"${requestId}"}`;
-  const headers = {
-    "content-type": "application/json",
-    // Caches keep no answer to POST (RFC 9110 §9.3.3), and that of an accepted event is frequent enough to save a header.
-    ...(status !== 202 && { "cache-control": "no-store" }),
-    ...headersOf(context),
-    ...answer.headers,
-  };
+  const watermark = isSandbox ? `,"${WATERMARK_MEMBER}":"${WATERMARK}"` : "";
+  const text = `{"data":${answer.dataText}${answer.besideText}${watermark},"request_id":"${requestId}"}`;
+  const headers = headersOf(context);
+  headers["content-type"] = "application/json";
+  // Caches keep no answer to POST (RFC 9110 §9.3.3), and that of an accepted event is frequent enough to save a header.
+  if (status !== 202) headers["cache-control"] = "no-store";
+  Object.assign(headers, answer.headers);
   if (text.length <= ANSWER_CHARACTERS_UNCOUNTED_MAX) return new Response(text, { status, headers });
   // A long answer counts until its reader has taken it, and is refused if too much counts already.
-  const pieces = context.backpressure.body(context, text);
+  const pieces = context.backpressure.body(
+    { holder: holderOfRequest(context), hasKey: context.principal !== undefined, keepOpen: context.keepOpen },
+    text,
+  );
   return pieces
     ? new Response(pieces, { status, headers: { ...headers, ...UNBUFFERED } })
     : problem(context, "overloaded", { detail: TOO_MUCH_UNTAKEN });
@@ -117,11 +112,6 @@ const sent = (context: RequestContext, { mediaType, body, headers }: Sent): Resp
       ...headers,
     },
   });
-
-export const headersOf = ({ requestId, isSandbox }: RequestContext): Readonly<Record<string, string>> =>
-  isSandbox
-    ? { "x-request-id": requestId, [WATERMARK_HEADER]: WATERMARK_HEADER_VALUE }
-    : { "x-request-id": requestId };
 
 /** Keeps nginx from buffering. */
 const UNBUFFERED = { "x-accel-buffering": "no" };

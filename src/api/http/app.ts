@@ -13,37 +13,39 @@ import {
 import { LogUnavailableError } from "../../log/event-log.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { ViewsUnavailableError } from "../../views/store/unavailable.ts";
-import { assetRoutes } from "../routes/assets.ts";
 import { bundleRoutes } from "../routes/bundles.ts";
-import { calendarRoutes } from "../routes/calendars.ts";
 import { caseRoutes } from "../routes/cases.ts";
-import { classificationRoutes } from "../routes/classification.ts";
 import { activityRoutes, reconciliationRoutes } from "../routes/counts.ts";
 import { docsRoutes } from "../routes/docs.ts";
 import { embedRoutes } from "../routes/embed.ts";
 import { eventRoutes } from "../routes/events.ts";
 import { evidenceRoutes } from "../routes/evidence.ts";
 import { batchRoutes, ingestionRoutes } from "../routes/ingestion.ts";
-import { keyRoutes } from "../routes/keys.ts";
+import { calendarRoutes, keyRoutes } from "../routes/keys.ts";
 import { logRoutes } from "../routes/log.ts";
 import { obligationRoutes } from "../routes/obligations.ts";
 import { operationRoutes, restoreRoutes } from "../routes/operation.ts";
 import { pageRoutes } from "../routes/pages.ts";
 import { proofRoutes } from "../routes/proof.ts";
-import { coverageRoutes, registerRoutes } from "../routes/registers.ts";
+import { assetRoutes, coverageRoutes, registerRoutes } from "../routes/registers.ts";
 import { expiringRoutes, holdRoutes, retentionRoutes } from "../routes/retention.ts";
 import { sandboxRoutes } from "../routes/sandbox.ts";
-import { sessionRoutes } from "../routes/session.ts";
-import { signInRoutes } from "../routes/sign-in.ts";
+import { sessionRoutes, signInRoutes } from "../routes/session.ts";
 import { streamRoutes } from "../routes/stream.ts";
-import { vocabularyRoutes } from "../routes/vocabulary.ts";
-import { headersOf, respond } from "./answers.ts";
+import { classificationRoutes, vocabularyRoutes } from "../routes/vocabulary.ts";
+import { respond } from "./answers.ts";
 import { createRestDiscarder } from "./body.ts";
 import type { Dependencies, HttpDependencies } from "./dependencies.ts";
 import { createGuard, KEY_ENDED } from "./guard.ts";
-import { createMethodTable, hasParameter, type MethodTable } from "./method-table.ts";
 import { type ProblemCode, problem } from "./problem.ts";
-import { contextOf, openRequest, pathStartOf, type RequestContext, requestUrl } from "./request-context.ts";
+import {
+  contextOf,
+  headersOf,
+  openRequest,
+  pathStartOf,
+  type RequestContext,
+  requestUrl,
+} from "./request-context.ts";
 import { createResponseBackpressure } from "./response-backpressure.ts";
 import { createKeyedRoute, type Route } from "./route.ts";
 
@@ -61,7 +63,6 @@ export type OperationDependencies = Pick<
   "readiness" | "metrics" | "logger" | "trustedHops" | "newRequestId"
 >;
 
-/** The handler of a process without the role api: only health and metrics. */
 export const createOperationApp = (dependencies: OperationDependencies): HttpHandler =>
   operationApp(dependencies, refuseUnmatched("no_api"));
 
@@ -277,4 +278,37 @@ const writeLine = (line: {
     ...(principal && { tenant: principal.tenant, key_id: principal.keyId }),
     ...(problemCode && { code: problemCode }),
   });
+};
+
+interface MethodTable {
+  allowed(path: string): readonly string[];
+  /** Whether a route has exactly this path. Then no route with a parameter takes it, whatever the method. */
+  isWrittenOut(path: string): boolean;
+}
+
+const createMethodTable = (
+  routes: readonly { readonly method: string; readonly path: string }[],
+): MethodTable => {
+  const patterns = routes.map(({ method, path }) => ({ method, path, pattern: toPattern(path) }));
+  const takenBy = (path: string) => patterns.filter(({ pattern }) => pattern.test(path));
+  const writtenOut = (path: string) => takenBy(path).filter((each) => !hasParameter(each.path));
+  return {
+    isWrittenOut: (path) => writtenOut(path).length > 0,
+    allowed: (path) => {
+      const exact = writtenOut(path);
+      const methods = (exact.length > 0 ? exact : takenBy(path)).map(({ method }) => method);
+      if (methods.length === 0) return [];
+      return [...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])].sort();
+    },
+  };
+};
+
+/** In the router's notation: `:name`, and `*` for any number of segments. */
+const hasParameter = (path: string): boolean => path.includes("/:") || path.includes("*");
+
+const toPattern = (path: string): RegExp => {
+  const segments = path
+    .split("/")
+    .map((segment) => (segment === "*" ? ".+" : segment.startsWith(":") ? "[^/]+" : RegExp.escape(segment)));
+  return new RegExp(`^${segments.join("/")}/?$`);
 };

@@ -1,11 +1,12 @@
 /** Reads request bodies: checks type, coding, size, time and completeness before anybody looks at the content. */
 import { Buffer } from "node:buffer";
 import { setTimeout } from "node:timers";
+import { MIMEType } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";
 import pLimit from "p-limit";
 import { createMemoryQuota, type MemoryQuota, type QuotaBounds } from "../../access/memory-quota.ts";
 import { BODY_READ_WHOLE_BYTES_MAX } from "../../limits.ts";
-import { isJsonInUtf8 } from "./media-type.ts";
+import { createDeadline } from "../../runtime/deadline.ts";
 import type { ProblemCode, RequestError } from "./problem.ts";
 
 export type Body =
@@ -29,7 +30,6 @@ export interface BodyReader {
     bounds: {
       readonly bytesMax: number;
       readonly holder: string;
-      /** The body may be left out, and then has no type. One without an announced length may turn out to be empty (RFC 9112 §7.1). */
       readonly isOptional?: boolean;
     },
   ): Promise<Body>;
@@ -44,7 +44,6 @@ const INFLATED_AT_ONCE = 4;
 /** The bounds are those of all bodies, both arriving and being processed. */
 export const createBodyReader = (
   bounds: QuotaBounds & {
-    /** Time for one body to arrive. */
     readonly bodyMsMax: number;
     /** Called with the bytes of a large body that is no longer held. */
     readonly onLargeReleased?: (bytes: number) => void;
@@ -53,30 +52,35 @@ export const createBodyReader = (
   const { bodyMsMax, onLargeReleased } = bounds;
   const quota = createMemoryQuota(bounds);
   const inflating = pLimit(INFLATED_AT_ONCE);
+  const deadline = createDeadline(bodyMsMax);
+  const late = timedOut(bodyMsMax);
   return {
-    read: async (request, { bytesMax, holder, isOptional = false }) => {
+    read: (request, { bytesMax, holder, isOptional = false }) => {
       const head = readHead(request.headers, bytesMax, isOptional);
-      if (head.kind === "refused") return head;
+      if (head.kind === "refused") return Promise.resolve(head);
       const { announced, coding, mistyped } = head;
       const held = hold(quota, holder, onLargeReleased);
-      const isWhole = announced <= BODY_READ_WHOLE_BYTES_MAX;
-      const reading = isWhole
-        ? readWhole(request, announced, held)
-        : readStream(request, { bytesMax, announced, held });
-      const arrived = await within(bodyMsMax, reading);
-      const body =
-        arrived.kind === "bytes" && coding !== undefined
-          ? await inflating(() => inflate(coding, arrived.bytes, bytesMax))
-          : arrived;
-      const refusal = refusalOf(body, mistyped, held);
-      if (refusal === undefined && body.kind === "bytes") return { ...body, release: held.release };
-      held.release();
-      return refusal ?? OVERLOADED;
+      return new Promise((resolve) => {
+        const finish = (body: Arrived): void => resolve(settled(body, mistyped, held));
+        const arrive = (body: Arrived): void => {
+          met();
+          if (body.kind === "refused" || coding === undefined) finish(body);
+          else void inflating(() => inflate(coding, body.bytes, bytesMax)).then(finish);
+        };
+        const met = deadline(() => finish(late));
+        if (!(announced <= BODY_READ_WHOLE_BYTES_MAX))
+          void readStream(request, { bytesMax, announced, held }).then(arrive);
+        else if (held.grow(announced))
+          request.bytes().then(
+            (bytes) => arrive({ kind: "bytes", bytes }),
+            () => arrive(INCOMPLETE),
+          );
+        else arrive(OVERLOADED);
+      });
     },
   };
 };
 
-/** What one body counts with. */
 const hold = (quota: MemoryQuota, holder: string, onLargeReleased: ((bytes: number) => void) | undefined) => {
   let bytesHeld = 0;
   let isReleased = false;
@@ -88,8 +92,9 @@ const hold = (quota: MemoryQuota, holder: string, onLargeReleased: ((bytes: numb
       return true;
     },
     release: (): void => {
-      if (!isReleased) quota.take(holder, -bytesHeld);
+      if (isReleased) return;
       isReleased = true;
+      quota.take(holder, -bytesHeld);
       if (bytesHeld >= LARGE_BYTES) onLargeReleased?.(bytesHeld);
     },
   };
@@ -99,30 +104,13 @@ const LARGE_BYTES = 2 * 1024 * 1024;
 
 type Held = ReturnType<typeof hold>;
 
-const refusalOf = (body: Arrived, mistyped: Refused | undefined, held: Held): Refused | undefined => {
+const settled = (body: Arrived, mistyped: Refused | undefined, held: Held): Body => {
+  const { release } = held;
+  const isTyped = body.kind === "bytes" && (mistyped === undefined || body.bytes.byteLength === 0);
+  if (isTyped && held.grow(body.bytes.byteLength)) return { kind: "bytes", bytes: body.bytes, release };
+  release();
   if (body.kind === "refused") return body;
-  const { byteLength } = body.bytes;
-  if (byteLength > 0 && mistyped) return mistyped;
-  return held.grow(byteLength) ? undefined : OVERLOADED;
-};
-
-/** `reading` never rejects. */
-const within = (bodyMsMax: number, reading: Promise<Arrived>): Promise<Arrived> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(timedOut(bodyMsMax)), bodyMsMax).unref();
-    void reading.then((body) => {
-      clearTimeout(timer);
-      resolve(body);
-    });
-  });
-
-const readWhole = async (request: Request, announced: number, held: Held): Promise<Arrived> => {
-  if (!held.grow(announced)) return OVERLOADED;
-  try {
-    return { kind: "bytes", bytes: await request.bytes() };
-  } catch {
-    return INCOMPLETE;
-  }
+  return isTyped ? OVERLOADED : (mistyped ?? OVERLOADED);
 };
 
 /**
@@ -173,7 +161,6 @@ const readStream = async (
 };
 
 interface DiscardBounds {
-  /** Of one body. */
   readonly bytesMax: number;
   readonly msMax: number;
   /** Bodies at the same time: a fast sender has some MiB in the process. */
@@ -202,9 +189,7 @@ export const createRestDiscarder = ({ bytesMax, msMax, atOnceMax }: DiscardBound
         if (piece === undefined) break;
         bytesLeft -= piece.byteLength;
       }
-    } catch {
-      // The client has gone.
-    }
+    } catch {}
     clearTimeout(timer);
     giveUp();
     running--;
@@ -230,7 +215,6 @@ export const CODINGS_ACCEPTED = ["gzip", "zstd"] as const;
 
 const isCoding = (name: string): name is Coding => Object.hasOwn(CODINGS, name);
 
-/** Off the main thread. */
 const inflate = (coding: Coding, compressed: Uint8Array, bytesMax: number): Promise<Arrived> =>
   new Promise((resolve) => {
     // `info` tells how much of the input was read; `maxOutputLength` stops a bomb at the limit.
@@ -253,7 +237,6 @@ interface Head {
   readonly kind: "head";
   /** NaN if no length was announced. */
   readonly announced: number;
-  /** Undefined for a plain body. */
   readonly coding: Coding | undefined;
   /** The refusal of an optional body that is there, and has another type. */
   readonly mistyped: Refused | undefined;
@@ -333,3 +316,13 @@ const timedOut = (bodyMsMax: number): Refused => ({
   detail: `The body was not complete after ${bodyMsMax} ms.`,
   headers: { connection: "close" },
 });
+
+/** JSON defines no parameters (RFC 8259 §11), so any is ignored, except a charset other than UTF-8. `utf8` means the same (WHATWG Encoding §4.2). */
+const isJsonInUtf8 = (type: string): boolean => {
+  try {
+    const { essence, params } = new MIMEType(type);
+    return essence === "application/json" && /^utf-?8$/i.test(params.get("charset") ?? "utf-8");
+  } catch {
+    return false;
+  }
+};

@@ -14,7 +14,11 @@ const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
 /** More than RFC 4180 requires: a cell also stays whole where the semicolon separates cells, or where spaces are trimmed. */
 const NEEDS_QUOTES = /[",;\r\n\t]|^\s|\s$/;
 
+/** Neither: what most cells are. */
+const PLAIN = /^\w[\w.:/+-]*$/;
+
 const csvCell = (text: string): string => {
+  if (text === "" || PLAIN.test(text)) return text;
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };

@@ -1,4 +1,3 @@
-/** What the routes are given. Each takes what it needs. */
 import type { ActionRecorder, Actor } from "../../access/action.ts";
 import type {
   EvidenceAction,
@@ -9,11 +8,10 @@ import type {
 } from "../../access/administration/system-events.ts";
 import type { RandomBytes } from "../../access/api-key.ts";
 import type { Calendars } from "../../access/calendars.ts";
-import type { KeyLimiter } from "../../access/key-limiter.ts";
 import type { KeyStore } from "../../access/key-store.ts";
 import type { Keys } from "../../access/keys.ts";
 import type { FindSeat } from "../../access/provider-seat.ts";
-import type { RateLimiter } from "../../access/rate-limit.ts";
+import type { KeyLimiter, RateLimiter } from "../../access/rate-limit.ts";
 import type { Retention } from "../../access/retention/retention.ts";
 import type { SignInProvider, SignInSettings } from "../../access/sign-in-provider.ts";
 import type { EventVocabulary } from "../../event/audit-event.ts";
@@ -44,7 +42,6 @@ interface HealthReason {
   readonly id: string;
   /** A sentence or several for the operator, with what to do. */
   readonly detail: string;
-  /** Whether the instance cannot serve because of it. */
   readonly isBlocking: boolean;
 }
 
@@ -87,7 +84,6 @@ export interface ConsoleFiles {
 }
 
 export interface SandboxPage {
-  /** Undefined if this runtime has no bundler. */
   readonly script: string | undefined;
   readonly style: string;
 }
@@ -126,7 +122,6 @@ export interface HttpDependencies {
     ExportAction | EvidenceAction | SessionAction | ViewAction | WaiverAction
   >;
   readonly keyStore: Pick<KeyStore, "get" | "admin" | "lost">;
-  /** Undefined if people sign in with API keys alone. */
   readonly signIn: SignIn | undefined;
   readonly vocabulary: EventVocabulary;
   readonly readiness: Readiness;
@@ -140,11 +135,10 @@ export interface HttpDependencies {
   readonly limiter: KeyLimiter;
   readonly bodies: BodyReader;
   readonly sandboxPage: SandboxPage;
-  /** Undefined if this runtime has no bundler. */
   readonly verifyPage: VerifyPage | undefined;
   readonly sandbox: {
     /** Each client has its own event_ids: the example of the documentation is everybody's first event. */
-    readonly intakeOf: (address: string) => Pick<Intake, "judgeOne" | "appendOne">;
+    readonly intakeOf: (address: string) => Pick<Intake, "judgeOne" | "append">;
     readonly reader: Pick<LogReader, "read" | "lastSequence">;
     readonly limiter: RateLimiter;
     /** Separate, so that clients without a key never use a tenant's share. */

@@ -55,7 +55,6 @@ export const answerExport = async (
   { exports, recorder, logger, now }: ExportDependencies,
   call: Call,
   file: {
-    /** Of the list; absent for events. */
     readonly name?: string | undefined;
     readonly format: FileFormat;
     /** Up to where the log is in the file; absent for what is not made from the log. */
@@ -129,7 +128,6 @@ export const entryFile = (
 
 const ndjsonLine = (entry: Entry): string => `${JSON.stringify(entry)}\n`;
 
-/** What has no value is empty; a list or an object is JSON. */
 const csvLine = (columns: readonly string[], entry: Entry): string =>
   csvRow(
     columns.map((name) => {

@@ -150,7 +150,6 @@ const factsAsked = (facts: readonly Fact[]): Asking<EventConditions> => {
 
 export const STREAM_FILTER = factsAsked([ASSET, ...KIND]);
 
-/** Types or groups, for counts, which are kept by either. */
 export const TYPES_OR_GROUPS: Asking<{
   readonly eventTypes?: readonly string[];
   readonly eventGroups?: readonly string[];

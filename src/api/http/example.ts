@@ -71,7 +71,6 @@ export const EXAMPLE_VALUES: Readonly<Record<string, string | number | boolean>>
   version: "7.1",
 };
 
-/** A value that the schema takes. `name`: of the member whose value it is. */
 export const exampleOf = (schema: TSchema, name = ""): unknown => {
   const { const: constant, anyOf, type, examples, properties, patternProperties, items } = schema;
   if (constant !== undefined) return constant;

@@ -10,8 +10,8 @@ import {
   createAuthenticator,
   type Principal,
 } from "../../access/authenticate.ts";
-import type { KeyLimiter } from "../../access/key-limiter.ts";
 import type { KeyStore } from "../../access/key-store.ts";
+import type { KeyLimiter } from "../../access/rate-limit.ts";
 import type { Scope } from "../../access/scopes.ts";
 import { isOfProvider, isOver, openSession, type Session } from "../../access/session.ts";
 import type { ViewReadiness } from "../../views/kit/view-readiness.ts";
@@ -99,7 +99,8 @@ export const createGuard = (dependencies: {
       const refusal =
         refusalOf(principal, access) ?? (isRead ? undefined : tokenMissing(request, session, access));
       if (refusal || isBehind) return respond(context, refusal ?? refuse("log_behind"));
-      const decision = await limiter.take(principal, "requests", 1);
+      const taken = limiter.take(principal, "requests", 1);
+      const decision = taken instanceof Promise ? await taken : taken;
       if (decision.kind === "limited")
         return problem(context, "rate_limited", limitedRate(decision, principal.keyId));
       const isStillAllowed = (): boolean => {

@@ -49,7 +49,6 @@ export const listFilter = (list: ListFilters): Asking<ListFilter> => {
 
 const FORMS: Readonly<Record<string, Form>> = { subject_hash: HASH, law: LEGAL_BASIS };
 
-/** Columns whose names may be event_ids, and are compared in canonical form. */
 const NAMES: readonly string[] = ["decision_id", "objection_id", "incident_id"];
 
 const filterOf = (list: ListFilters, name: string, description: string): Asking<Values> => {

@@ -37,8 +37,7 @@ import {
 } from "./downloads.ts";
 import { listQuestion, type TimedFilter, timedFilter } from "./list-filter.ts";
 import type { Described } from "./openapi.ts";
-import { type Asking, allOf, choice, integerOr, isAsked, text, timeRange } from "./parameters.ts";
-import type { Query } from "./query.ts";
+import { type Asking, allOf, choice, integerOr, isAsked, type Query, text, timeRange } from "./parameters.ts";
 import { afterwards, type Route } from "./route.ts";
 import { inOwnTurn } from "./wait-for-view.ts";
 
@@ -154,7 +153,7 @@ export const INVALID_CURSOR = invalid([
   },
 ]);
 
-async function* allPages<Wanted>(
+export async function* allPages<Wanted>(
   source: ListSource<Wanted>,
   wanted: Wanted,
   { principal, viewReadiness }: Call,

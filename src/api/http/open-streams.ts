@@ -53,7 +53,6 @@ export const createOpenStreams = ({
   };
 };
 
-/** Counts per name, each at most `max`. */
 const createCount = (max: number) => {
   const counts = new Map<string, number>();
   return {

@@ -9,7 +9,6 @@ type Page = string | Uint8Array<ArrayBuffer>;
 export interface Pages {
   /** The next text or bytes; empty if there is nothing yet, undefined at the end. */
   next(): Promise<Page | undefined>;
-  /** Called once when the body is over: at the end, after a failure, or when the client has gone. */
   closed(): void;
   failed(error: unknown): void;
   /** Switches the idle limit of the connection off while a page is made: the client is not the reason for the silence. */

@@ -2,8 +2,7 @@
  * The catalogue of error codes, and the only place that knows their statuses. Bodies follow RFC 9457. A body never contains the payload, a
  * secret or a stack.
  */
-import { isOfTenant } from "../../access/key-limiter.ts";
-import type { RateDecision } from "../../access/rate-limit.ts";
+import { isOfTenant, type RateDecision } from "../../access/rate-limit.ts";
 import type { Problem as FieldProblem } from "../../event/validate.ts";
 import {
   BATCH_BODY_BYTES_MAX,
@@ -16,12 +15,8 @@ import {
   SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
-import {
-  WATERMARK,
-  WATERMARK_HEADER,
-  WATERMARK_HEADER_VALUE,
-  WATERMARK_MEMBER,
-} from "../sandbox/watermark.ts";
+import { WATERMARK, WATERMARK_MEMBER } from "../sandbox/watermark.ts";
+import { headersOf, type RequestContext } from "./request-context.ts";
 
 interface ProblemKind {
   readonly status: number;
@@ -210,13 +205,6 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
 
-/** What an answer needs from the request's context, and where it stores its code for the log line. */
-interface ProblemContext {
-  readonly requestId: string;
-  readonly isSandbox?: boolean;
-  problemCode: ProblemCode | undefined;
-}
-
 /** Of a key, or of a client of the sandbox. Header fields by IETF draft-ietf-httpapi-ratelimit-headers-10. */
 export const limitedRate = (
   { limit, retryAfterSeconds }: Extract<RateDecision, { readonly kind: "limited" }>,
@@ -264,7 +252,7 @@ export interface ProblemDetails {
 export const problemType = (code: ProblemCode): string => `urn:prooftrail:problem:${code}`;
 
 export const problem = (
-  context: ProblemContext,
+  context: Pick<RequestContext, "requestId" | "isSandbox" | "problemCode">,
   code: ProblemCode,
   details: ProblemDetails = {},
 ): Response => {
@@ -290,8 +278,7 @@ export const problem = (
     headers: {
       "content-type": "application/problem+json",
       "cache-control": "no-store",
-      "x-request-id": context.requestId,
-      ...(context.isSandbox && { [WATERMARK_HEADER]: WATERMARK_HEADER_VALUE }),
+      ...headersOf(context),
       ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
       ...details.headers,
     },

@@ -1,12 +1,14 @@
 /** Data about a request besides the request itself: made when it arrives, read when its line is logged. */
 import type { Principal } from "../../access/authenticate.ts";
+import { holderOf } from "../../access/client.ts";
 import { isUuidV7 } from "../../event/formats.ts";
-import type { Asker } from "./holder.ts";
-import type { ProblemCode } from "./problem.ts";
+import { WATERMARK_HEADER, WATERMARK_HEADER_VALUE } from "../sandbox/watermark.ts";
 import type { ResponseBackpressure } from "./response-backpressure.ts";
 
-export interface RequestContext extends Asker {
+export interface RequestContext {
   readonly requestId: string;
+  /** Call it before the answer is sent. */
+  readonly clientAddress: () => string;
   /** Sets whether the connection stays open while it is idle. */
   readonly keepOpen: (isKept: boolean) => void;
   readonly backpressure: ResponseBackpressure;
@@ -15,10 +17,11 @@ export interface RequestContext extends Asker {
   /** Pattern of the route that took the request. The path itself may contain identifiers. */
   route: string;
   principal: Principal | undefined;
-  problemCode: ProblemCode | undefined;
+  /** For the log line. */
+  problemCode: string | undefined;
 }
 
-const SANDBOX = /^\/v1\/sandbox(?:[/?]|$)/;
+const SANDBOX = "/v1/sandbox";
 const UNMATCHED_ROUTE = "(none)";
 
 /** Stored on the request, because the framework passes that object through everything; a map costs more (measured). */
@@ -37,7 +40,7 @@ export const openRequest = (
     clientAddress: options.clientAddress,
     keepOpen: options.keepOpen,
     backpressure: options.backpressure,
-    isSandbox: SANDBOX.test(request.url.slice(pathStartOf(request.url))),
+    isSandbox: isOfSandbox(request.url),
     route: UNMATCHED_ROUTE,
     principal: undefined,
     problemCode: undefined,
@@ -50,6 +53,11 @@ export const contextOf = (request: OpenedRequest): RequestContext => {
   const context = request[CONTEXT];
   if (!context) throw new Error("every request is opened before it is routed");
   return context;
+};
+
+const isOfSandbox = (url: string): boolean => {
+  const start = pathStartOf(url);
+  return url.startsWith(SANDBOX, start) && /^[/?]?$/.test(url.charAt(start + SANDBOX.length));
 };
 
 /** A client may choose the id of its request, but only a UUIDv7: other texts could forge log lines. */
@@ -69,3 +77,19 @@ export const pathStartOf = (url: string): number => {
 
 /** Path and query of a request. Its host is ignored, because it may be invalid: `10.0.0.256`, a port beyond 65535. */
 export const requestUrl = (url: string): URL => new URL(`http://localhost${url.slice(pathStartOf(url))}`);
+
+/** Of every answer. */
+export const headersOf = ({
+  requestId,
+  isSandbox,
+}: Pick<RequestContext, "requestId" | "isSandbox">): Record<string, string> =>
+  isSandbox
+    ? { "x-request-id": requestId, [WATERMARK_HEADER]: WATERMARK_HEADER_VALUE }
+    : { "x-request-id": requestId };
+
+/** The holder that a request counts for, where shares are limited: a tenant, or a client where no key is needed. */
+export const holderOfRequest = ({
+  principal,
+  clientAddress,
+}: Pick<RequestContext, "principal" | "clientAddress">): string =>
+  principal?.tenant ?? holderOf(clientAddress());

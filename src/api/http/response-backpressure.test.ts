@@ -6,15 +6,10 @@ const TEXT = "é".repeat(150);
 
 test("an answer counts for its tenant until its reader has taken it or gone, and separately if no key is needed", async () => {
   const backpressure = createResponseBackpressure({ ofTenants: BOUNDS, ofClients: BOUNDS });
-  const ask = (tenant: string | undefined, address = "192.0.2.1") =>
-    backpressure.body(
-      {
-        principal: tenant === undefined ? undefined : { tenant },
-        clientAddress: () => address,
-        keepOpen: () => {},
-      },
-      TEXT,
-    );
+  const ask = (tenant: string | undefined, address = "192.0.2.1") => {
+    const reader = { holder: tenant ?? address, hasKey: tenant !== undefined, keepOpen: () => {} };
+    return backpressure.body(reader, TEXT);
+  };
   const taken = ask("acme");
   expect(ask("acme")).toBeUndefined();
   const left = ask("beta");

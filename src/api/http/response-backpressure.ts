@@ -4,13 +4,12 @@
  */
 import { createMemoryQuota, type QuotaBounds } from "../../access/memory-quota.ts";
 import { ANSWER_PIECE_BYTES } from "../../limits.ts";
-import { type Asker, holderOfRequest } from "./holder.ts";
 import { type Pages, pagedBody } from "./paged-body.ts";
 
 export interface ResponseBackpressure {
   /** Undefined if it does not fit. */
   body(
-    asker: Asker & Pick<Pages, "keepOpen">,
+    reader: { readonly holder: string; readonly hasKey: boolean } & Pick<Pages, "keepOpen">,
     text: string,
   ): ReadableStream<Uint8Array<ArrayBuffer>> | undefined;
 }
@@ -23,9 +22,8 @@ export const createResponseBackpressure = (bounds: {
   const [ofTenants, ofClients] = [createMemoryQuota(bounds.ofTenants), createMemoryQuota(bounds.ofClients)];
   const encoder = new TextEncoder();
   return {
-    body: (asker, text) => {
-      const quota = asker.principal === undefined ? ofClients : ofTenants;
-      const holder = holderOfRequest(asker);
+    body: ({ holder, hasKey, keepOpen }, text) => {
+      const quota = hasKey ? ofTenants : ofClients;
       const bytes = encoder.encode(text);
       if (!quota.take(holder, bytes.byteLength)) return undefined;
       let taken = 0;
@@ -36,7 +34,7 @@ export const createResponseBackpressure = (bounds: {
         return piece;
       };
       const closed = (): void => void quota.take(holder, -bytes.byteLength);
-      return pagedBody({ next, closed, failed: () => {}, keepOpen: asker.keepOpen });
+      return pagedBody({ next, closed, failed: () => {}, keepOpen });
     },
   };
 };

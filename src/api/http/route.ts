@@ -6,19 +6,16 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { type CheckedRequest, createRequestCheck } from "../../event/request/check.ts";
 import { EVENT_DEPTH_MAX, OBJECT_BODY_BYTES_MAX } from "../../limits.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
-import { type JsonSlice, sliceBody } from "../intake/json/slice.ts";
-import { decodeUtf8 } from "../intake/utf8.ts";
+import { decodeUtf8, type JsonSlice, sliceBody } from "../intake/json/slice.ts";
 import type { Access } from "./access.ts";
 import { type Answer, invalid, type Refusal, refuse, respond } from "./answers.ts";
 import type { BodyReader } from "./body.ts";
 import type { Call } from "./call.ts";
 import type { Guard } from "./guard.ts";
-import { holderOfRequest } from "./holder.ts";
 import { type Described, describe } from "./openapi.ts";
-import { type Asked, MIN_SEQUENCE, type Questions } from "./parameters.ts";
+import { type Asked, MIN_SEQUENCE, type Questions, readQuery } from "./parameters.ts";
 import type { RequestError } from "./problem.ts";
-import { readQuery } from "./query.ts";
-import { contextOf } from "./request-context.ts";
+import { contextOf, holderOfRequest } from "./request-context.ts";
 import { onceSeen, type SequenceWait, sequenceWait } from "./wait-for-view.ts";
 
 export type OpenCall = Pick<Call, "request" | "context" | "params">;
@@ -64,10 +61,14 @@ interface Declared<Of, Q extends Questions, Body> extends Described {
   readonly takesAnyQuery?: true;
   /** For clients that cannot send the header: what they send in its place. */
   readonly authorizationOf?: (request: Request) => string | null;
-  readonly answer: (
-    call: Of & { readonly asked: Asked<Q>; readonly body: Body; readonly awaited: SequenceWait | undefined },
-  ) => Promise<Answered> | Answered;
+  readonly answer: (call: Asking<Of, Q, Body>) => Promise<Answered> | Answered;
 }
+
+type Asking<Of, Q extends Questions, Body> = Of & {
+  readonly asked: Asked<Q>;
+  readonly body: Body;
+  readonly awaited: SequenceWait | undefined;
+};
 
 /** As the framework gives it. */
 interface Routed {
@@ -105,62 +106,71 @@ interface Sources {
 
 export const createKeyedRoute =
   ({ guard, ...sources }: Sources & { readonly guard: Guard }): KeyedRoute =>
-  (declared) => ({
+  <Q extends Questions, Body>(declared: Declared<Call, Q, Body> & { readonly access: Access }) => ({
     ...placeOf(declared),
-    handle: guard(declared.access, (call) => answerTo(declared, sources, call), declared),
+    handle: guard(declared.access, answerer<Call, Q, Body>(declared, sources), declared),
     detail: declared.isHidden ? { hide: true } : describe(declared),
   });
 
+type Door = (call: OpenCall, handle: () => Promise<Response>) => Promise<Response>;
+
 /** Routes that need none. `door` lets a request in. */
 export const createOpenRoute =
-  (
-    sources: Partial<Sources> = {},
-    door: (call: OpenCall, handle: () => Promise<Response>) => Promise<Response> = (_call, handle) =>
-      handle(),
-  ) =>
+  (sources: Partial<Sources> = {}, door: Door = (_call, handle) => handle()) =>
   <Q extends Questions = Record<never, never>, Body = undefined>(
     declared: Declared<OpenCall, Q, Body>,
-  ): Route => ({
-    ...placeOf(declared),
-    handle: ({ request, params = {} }) => {
+  ): Route => {
+    const answer = answerer(declared, sources);
+    const handle: Route["handle"] = ({ request, params = {} }) => {
       const call = { request, params, context: contextOf(request) };
-      return door(call, () => answerTo(declared, sources, call));
-    },
-    detail: describe(declared),
-  });
+      return door(call, () => answer(call));
+    };
+    return { ...placeOf(declared), handle, detail: describe(declared) };
+  };
 
-const answerTo = async <
-  Of extends OpenCall & Partial<Pick<Call, "viewReadiness">>,
-  Q extends Questions,
-  Body,
->(
+const answerer = <Of extends OpenCall & Partial<Pick<Call, "viewReadiness">>, Q extends Questions, Body>(
   declared: Declared<Of, Q, Body>,
   { views, bodies }: Partial<Sources>,
-  call: Of,
-): Promise<Response> => {
-  const { context } = call;
+): ((call: Of) => Promise<Response>) => {
   const { views: projections, body: asksFor, status, tellsPosition } = declared;
-  const query = readQuery(call.request.url);
-  const asked: Record<string, unknown> = {};
-  for (const [name, { read }] of Object.entries(declared.query ?? {})) asked[name] = read(query);
-  const sequence = projections && MIN_SEQUENCE.read(query);
-  const errors = declared.takesAnyQuery ? [] : query.errors();
-  if (errors.length > 0) return respond(context, invalid(errors));
-  const body = asksFor?.check && bodies ? await readBody(bodies, call, asksFor) : { value: undefined };
-  if ("kind" in body) return respond(context, body);
-  const awaited = sequenceWait(sequence);
-  const answer = async (): Promise<Answered> => {
-    // After the wait, during which a view may become complete.
-    if (projections && !tellsPosition) await call.viewReadiness?.check(projections);
-    // Each was read as the declaration says.
-    return declared.answer({ ...call, asked: asked as Asked<Q>, body: body.value as Body, awaited });
+  const readAll = (url: string) => {
+    const query = readQuery(url);
+    const asked: Record<string, unknown> = {};
+    for (const [name, { read }] of Object.entries(declared.query ?? {})) asked[name] = read(query);
+    const sequence = projections && MIN_SEQUENCE.read(query);
+    return { asked, sequence, errors: declared.takesAnyQuery ? [] : query.errors() };
   };
-  const answered =
-    views && projections ? await onceSeen({ views, projections, awaited }, answer) : await answer();
-  if (answered === undefined) return respond(context, refuse("view_behind"));
-  if (answered instanceof Response) return answered;
-  return respond(context, answered.kind === "afterwards" ? await answered.make() : answered, status);
+  const fromViews = (
+    projections: readonly string[],
+    call: Asking<Of, Q, Body>,
+  ): Promise<Answered | undefined> => {
+    const answer = async (): Promise<Answered> => {
+      // After the wait, during which a view may become complete.
+      if (!tellsPosition) await call.viewReadiness?.check(projections);
+      return declared.answer(call);
+    };
+    return views ? onceSeen({ views, projections, awaited: call.awaited }, answer) : answer();
+  };
+  /** Nearly all events are sent without a query. */
+  const nothingAsked = readAll("/");
+  return async (call) => {
+    const { context } = call;
+    const { url } = call.request;
+    const { asked, sequence, errors } = url.includes("?") ? readAll(url) : nothingAsked;
+    if (errors.length > 0) return respond(context, invalid(errors));
+    const body = asksFor?.check && bodies ? await readBody(bodies, call, asksFor) : NO_BODY;
+    if ("kind" in body) return respond(context, body);
+    const awaited = sequenceWait(sequence);
+    // Each was read as the declaration says.
+    const asking = Object.assign(call, { asked: asked as Asked<Q>, body: body.value as Body, awaited });
+    const answered = projections ? await fromViews(projections, asking) : await declared.answer(asking);
+    if (answered === undefined) return respond(context, refuse("view_behind"));
+    if (answered instanceof Response) return answered;
+    return respond(context, answered.kind === "afterwards" ? await answered.make() : answered, status);
+  };
 };
+
+const NO_BODY = { value: undefined };
 
 const readBody = async <Body>(
   bodies: BodyReader,

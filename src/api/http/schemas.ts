@@ -14,6 +14,12 @@ export const Sequence = Type.Integer({
 });
 export const Time = Type.String({ format: "date-time" });
 
+/** Members of an answer, with what they say. */
+export const str = (description: string) => Type.String({ description });
+export const int = (description: string) => Type.Integer({ description });
+export const bool = (description: string) => Type.Boolean({ description });
+export const time = (description: string) => Type.String({ format: "date-time", description });
+
 export const nullable = (schema: TSchema, options: { readonly description?: string } = {}) =>
   Type.Union([schema, Type.Null()], options);
 

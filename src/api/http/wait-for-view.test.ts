@@ -39,12 +39,3 @@ test("there is no answer from a replaced view that does not catch up in time", a
   });
   expect(answer).toBeUndefined();
 });
-
-test("a reader that waits for no position is answered at once", async () => {
-  const { views, replace } = createReplaced();
-  const answer = await onceSeen({ views, projections: ["events"], awaited: undefined }, async () => {
-    replace(7);
-    return "as it is";
-  });
-  expect(answer).toBe("as it is");
-});

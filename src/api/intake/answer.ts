@@ -1,89 +1,64 @@
-/** All answers of the intake, as closed unions, and how they follow from what became of the events. http/problem.ts gives each its status. */
+/** The answer to a batch, in the words of the API, as it follows from what became of its events. */
 import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../../event/json-pointer.ts";
-import type { Problem } from "../../event/validate.ts";
-import type { Warning } from "../../event/warnings.ts";
-import type { Sequence } from "../../log/outcome.ts";
-import { type BatchWarning, collectWarnings } from "./batch-warnings.ts";
-import type { JudgedEvent, JudgedRequest, RejectedEvent, Settled } from "./judged.ts";
-
-/** Why a whole request was refused. */
-export type Refusal =
-  | { readonly kind: "invalid_json"; readonly detail: string }
-  | { readonly kind: "invalid_request"; readonly problems: readonly Problem[]; readonly problemCount: number }
-  | { readonly kind: "event_too_large" }
-  | { readonly kind: "conflict"; readonly identity: "event_id" | "idempotency_key" }
-  | { readonly kind: "overloaded"; readonly detail: string }
-  /** It could not be decided in time whether the log already holds the events. Nothing was stored. */
-  | { readonly kind: "view_behind" }
-  | { readonly kind: "unavailable"; readonly detail: string };
-
-type Stored = Omit<Extract<Settled, { readonly kind: "stored" }>, "kind">;
-
-export interface AcceptedEvent extends Stored {
-  readonly kind: "accepted";
-  readonly warnings: readonly Warning[];
-}
-
-export interface BatchReceipt extends Stored {
-  readonly index: number;
-}
+import { isOfOwnMember, type Warning, within } from "../../event/warnings.ts";
+import { WARNING_INDEXES_MAX, WARNINGS_MAX } from "../../limits.ts";
+import type { JudgedEvent, JudgedRequest, Receipt, Refusal, RejectedEvent, Settled } from "./judge.ts";
 
 export interface BatchAnswer {
   readonly kind: "answered";
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: readonly RejectedEvent[];
-  readonly warnings: readonly BatchWarning[];
-  /** One per accepted event, if the request asked for receipts. */
-  readonly receipts?: readonly BatchReceipt[];
-  /** Highest sequence among the accepted events; absent if none was accepted. */
-  readonly sequence?: Sequence;
+  readonly data: {
+    readonly accepted: number;
+    readonly rejected: number;
+    readonly duplicates: number;
+    readonly errors: readonly RejectedEvent[];
+    readonly warnings?: readonly BatchWarning[];
+    /** Highest among the accepted events; absent if none was accepted. */
+    readonly sequence?: number;
+    /** One per accepted event, if the request asked for receipts. */
+    readonly receipts?: readonly (Receipt & { readonly index: number })[];
+  };
 }
 
-export const answerOne = (
-  { events }: JudgedRequest,
-  settled: Settled | undefined,
-): AcceptedEvent | Refusal => {
-  const [event] = events;
-  if (!(event && settled)) throw new Error("each event is settled");
-  return settled.kind === "stored" ? { ...settled, kind: "accepted", warnings: event.warnings } : settled;
-};
-
 export const answerBatch = (
-  { events, rejected: invalid, otherMembers }: JudgedRequest,
+  { events, rejected, otherMembers }: JudgedRequest,
   settled: readonly Settled[],
   wantsReceipts: boolean,
 ): BatchAnswer | Refusal => {
-  const rejected = [...invalid];
+  const errors = [...rejected];
   const warned: JudgedEvent[] = [];
-  const receipts: BatchReceipt[] = [];
+  const receipts: (Receipt & { readonly index: number })[] = [];
   let [accepted, duplicates, sequence] = [0, 0, 0];
   for (const [position, event] of events.entries()) {
     const each = settled[position];
     if (!each) throw new Error("each event is settled");
     if (each.kind !== "stored") {
-      rejected.push(rejectSettled(event, each));
+      errors.push(rejectSettled(event, each));
       continue;
     }
+    const { receipt } = each;
     accepted++;
-    if (each.duplicate) duplicates++;
-    sequence = Math.max(sequence, each.sequence);
+    if (receipt.duplicate) duplicates++;
+    sequence = Math.max(sequence, receipt.sequence);
     if (event.warnings.length > 0) warned.push(event);
-    if (wantsReceipts) receipts.push({ ...each, index: event.index });
+    if (wantsReceipts) receipts.push({ index: event.index, ...receipt });
   }
-  const [first] = rejected;
+  const [first] = errors;
   // Nothing was stored, and every event may simply be sent again.
-  if (accepted === 0 && first && rejected.every(({ retryable }) => retryable))
+  if (accepted === 0 && first && errors.every(({ retryable }) => retryable))
     return { kind: first.code === "overloaded" ? "overloaded" : "unavailable", detail: first.message };
-  rejected.sort((a, b) => a.index - b.index);
+  errors.sort((a, b) => a.index - b.index);
+  const warnings = collectWarnings(otherMembers.map(ignoredMember), warned);
   return {
     kind: "answered",
-    accepted,
-    duplicates,
-    rejected,
-    warnings: collectWarnings(otherMembers.map(ignoredMember), warned),
-    ...(wantsReceipts && { receipts }),
-    ...(sequence > 0 && { sequence }),
+    data: {
+      accepted,
+      rejected: errors.length,
+      duplicates,
+      errors,
+      ...(warnings.length > 0 && { warnings }),
+      ...(sequence > 0 && { sequence }),
+      ...(wantsReceipts && { receipts }),
+    },
   };
 };
 
@@ -91,15 +66,15 @@ const rejectSettled = (
   { index, eventId }: JudgedEvent,
   settled: Exclude<Settled, { readonly kind: "stored" }>,
 ): RejectedEvent => {
-  const entry = { index, eventId, problems: [] };
+  const entry = { index, event_id: eventId };
   if (settled.kind === "conflict") {
     const message =
       "Another event with this event_id is in the log: give the new one an event_id of its own.";
-    return { ...entry, code: "event_id_conflict", message, retryable: false };
+    return { ...entry, code: "event_id_conflict", message, errors: [] };
   }
   const message = `${settled.detail} Send the event again: it is stored at most once.`;
   const code = settled.kind === "overloaded" ? "overloaded" : "log_unavailable";
-  return { ...entry, code, message, retryable: true };
+  return { ...entry, code, message, errors: [], retryable: true };
 };
 
 /** Members beside `events` belong to no event, so there is nowhere to keep them. */
@@ -108,3 +83,57 @@ const ignoredMember = (member: string): Warning => ({
   code: "unknown_field",
   message: "Not kept: only the members of an event are stored. Put it into the events.",
 });
+
+interface BatchWarning extends Warning {
+  /** The first event that it is about. Absent, with the other two: it is about the body beside the events. */
+  readonly index?: number;
+  readonly count?: number;
+  readonly indexes?: readonly number[];
+}
+
+interface Collected {
+  readonly first: Warning;
+  /** Several values at one place may have different hints. */
+  readonly messages: Set<string>;
+  count: number;
+  readonly indexes: number[];
+}
+
+const MESSAGES_MAX = 5;
+
+const collectWarnings = (
+  ofBody: readonly Warning[],
+  ofEvents: Iterable<{ readonly index: number; readonly warnings: readonly Warning[] }>,
+): readonly BatchWarning[] => {
+  const collected = new Map<string, Collected>();
+  for (const { index, warnings } of ofEvents) {
+    for (const warning of warnings) {
+      const { path, code, message } = warning;
+      const key = `${code} ${path}`;
+      const known = collected.get(key) ?? { first: warning, messages: new Set(), count: 0, indexes: [] };
+      if (known.indexes.at(-1) === index) continue;
+      collected.set(key, known);
+      known.count++;
+      if (known.messages.size <= MESSAGES_MAX) known.messages.add(message);
+      if (known.indexes.length < WARNING_INDEXES_MAX) known.indexes.push(index);
+    }
+  }
+  const entries = [...collected.values()];
+  const own = entries.filter(({ first }) => isOfOwnMember(first));
+  const others = entries.filter(({ first }) => !isOfOwnMember(first));
+  return within<BatchWarning>(WARNINGS_MAX, [...ofBody, ...[...others, ...own].map(warningOf)]);
+};
+
+const warningOf = ({ first, messages, count, indexes }: Collected): BatchWarning => ({
+  ...(indexes[0] !== undefined && { index: indexes[0] }),
+  path: first.path,
+  code: first.code,
+  message: textOf([...messages]),
+  count,
+  indexes,
+});
+
+const textOf = (messages: readonly string[]): string =>
+  messages.length > MESSAGES_MAX
+    ? `${messages.slice(0, MESSAGES_MAX).join(" ")} Further events have other values here.`
+    : messages.join(" ");

@@ -20,9 +20,9 @@ import {
 } from "../../log/event-log.ts";
 import type { Outcome } from "../../log/outcome.ts";
 import { wholeText } from "../../log/payload.ts";
-import type { Refusal } from "./answer.ts";
+import { answerBatch } from "./answer.ts";
 import { createIntake, type FoundEarlier } from "./intake.ts";
-import type { JudgedRequest } from "./judged.ts";
+import type { JudgedRequest, Refusal } from "./judge.ts";
 
 const encoder = new TextEncoder();
 
@@ -81,7 +81,10 @@ const setUp = () => {
   };
   const raw = async (body: string, { isResent }: { readonly isResent?: boolean } = {}) =>
     append(await intake.judgeBatch({ ...asked, text: body }), isResent, (request, earlier) =>
-      intake.appendBatch(request, { wantsReceipts: false, earlier }),
+      intake.append(request, { wantsReceipts: false, earlier }).then((settled) => {
+        const answer = answerBatch(request, settled, false);
+        return answer.kind === "answered" ? { kind: answer.kind, ...answer.data } : answer;
+      }),
     );
   return {
     told,
@@ -99,7 +102,11 @@ const setUp = () => {
       return append(
         intake.judgeOne({ ...asked, ...whose, text }, idempotencyKey),
         isResent,
-        intake.appendOne,
+        async (request, earlier) => {
+          const [settled] = await intake.append(request, { wantsReceipts: true, earlier });
+          if (!settled) throw new Error("each event is settled");
+          return settled;
+        },
       );
     },
   };
@@ -134,7 +141,7 @@ test("a batch has one warning for each place and kind, with how many events it i
   events[7] = event(7, { ...extra, legal_bases: ["gdpr_art22"] });
   events[9] = event(9, { ...extra, legal_bases: ["pipa_37_2"] });
   const answer = await batch(events);
-  const warnings = answer.kind === "answered" ? answer.warnings : [];
+  const warnings = answer.kind === "answered" ? (answer.warnings ?? []) : [];
   expect(warnings.slice(0, 2)).toEqual([
     {
       index: 7,
@@ -172,7 +179,7 @@ test("the warnings of a batch are never cut in silence", async () => {
   const events = Array.from({ length: BATCH_EVENTS_MAX }, (_, id) => event(id, { [`own_${id}`]: 1 }));
   events.push(event(BATCH_EVENTS_MAX, { risk_teir: "high" }));
   const answer = await batch(events.slice(1));
-  const warnings = answer.kind === "answered" ? answer.warnings : [];
+  const warnings = answer.kind === "answered" ? (answer.warnings ?? []) : [];
   expect(warnings).toHaveLength(WARNINGS_MAX);
   expect(warnings[0]).toMatchObject({ index: BATCH_EVENTS_MAX - 1, path: "/risk_teir", count: 1 });
   expect(warnings.at(-1)).toEqual({
@@ -196,7 +203,7 @@ test("the rest may be sent again if something was stored, and the whole request 
   expect(await batch([event(1), event(2), event(3)])).toMatchObject({
     kind: "answered",
     accepted: 1,
-    rejected: [
+    errors: [
       { index: 1, code: "overloaded", retryable: true },
       { index: 2, code: "log_unavailable", retryable: true },
     ],
@@ -225,14 +232,14 @@ test("a repeat may be sent again, and is no conflict, if the log has another eve
     scripted.push(outcome);
     expect(await batch([event(2), event(3)])).toMatchObject({
       accepted: 1,
-      rejected: [{ index: 0, code: "log_unavailable", retryable: true }],
+      errors: [{ index: 0, code: "log_unavailable", retryable: true }],
     });
   }
   scripted.push(ofAnotherTenant, ofAnotherTenant);
   expect(await one(event(1))).toMatchObject({ kind: "unavailable" });
   expect(await one(event(1), { idempotencyKey: "k" })).toMatchObject({ kind: "unavailable" });
   scripted.push(ofAnother, ofAnother);
-  expect(await one(event(1))).toMatchObject({ kind: "accepted", sequence: 1, duplicate: true });
+  expect(await one(event(1))).toMatchObject({ kind: "stored", receipt: { sequence: 1, duplicate: true } });
   expect(await one(event(1, { asset_id: "b" }))).toEqual({ kind: "conflict", identity: "event_id" });
 });
 
@@ -248,11 +255,11 @@ test.each(["x", "\u00e9", "\uac00"])(
   "an event of the maximum number of bytes is accepted, and one byte more is refused (%s)",
   async (fill) => {
     const { one, batch } = setUp();
-    expect((await one(eventOfBytes(EVENT_BYTES_MAX, fill))).kind).toBe("accepted");
+    expect((await one(eventOfBytes(EVENT_BYTES_MAX, fill))).kind).toBe("stored");
     expect(await batch([eventOfBytes(EVENT_BYTES_MAX, fill)])).toMatchObject({ accepted: 1 });
     expect((await one(eventOfBytes(EVENT_BYTES_MAX + 1, fill))).kind).toBe("event_too_large");
     expect(await batch([eventOfBytes(EVENT_BYTES_MAX + 1, fill)])).toMatchObject({
-      rejected: [{ index: 0, code: "payload_too_large", retryable: false }],
+      errors: [{ index: 0, code: "payload_too_large" }],
     });
   },
 );
@@ -271,9 +278,9 @@ test("an event of the maximum depth is accepted, and a repeated member is refuse
   ];
   expect(await raw(`{"events":[${texts.join()}]}`)).toMatchObject({
     accepted: 1,
-    rejected: [
-      { index: 1, problems: [{ code: "duplicate_member" }] },
-      { index: 2, problems: [{ code: "too_deep" }] },
+    errors: [
+      { index: 1, errors: [{ code: "duplicate_member" }] },
+      { index: 2, errors: [{ code: "too_deep" }] },
     ],
   });
 });
@@ -295,12 +302,12 @@ test("the answer to a batch of only mistakes has one problem for each event, all
   const tags = Object.fromEntries(Array.from({ length: 59 }, (_, index) => [`k${index}`, null]));
   const answer = await batch(Array.from({ length: BATCH_EVENTS_MAX }, (_, id) => event(id, { tags })));
   if (answer.kind !== "answered") throw new Error("a batch is answered event by event");
-  const counts = answer.rejected.map(({ problems }) => problems.length);
+  const counts = answer.errors.map(({ errors }) => errors.length);
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(BATCH_EVENTS_MAX + PROBLEMS_PER_BATCH_MAX);
   expect(counts).toHaveLength(BATCH_EVENTS_MAX);
   expect(counts[0]).toBe(PROBLEMS_PER_EVENT_MAX);
   expect(Math.min(...counts)).toBe(1);
-  for (const { message } of answer.rejected) expect(message).toBe("The event has 60 problems; see errors.");
+  for (const { message } of answer.errors) expect(message).toBe("The event has 60 problems; see errors.");
 });
 
 test("others get a turn while large repeats that are written differently are compared with the log", async () => {

@@ -13,16 +13,24 @@ import { messageIdOfEvent, messageIdOfKey } from "../../log/message-id.ts";
 import type { Outcome, Sequence } from "../../log/outcome.ts";
 import { type PayloadText, RECORD_END, recordBytes, wholeText } from "../../log/payload.ts";
 import { recordStart } from "../../log/record.ts";
-import { leafHashBase64 } from "../../proof/rfc6962.ts";
-import { type AcceptedEvent, answerBatch, answerOne, type BatchAnswer, type Refusal } from "./answer.ts";
+import { leafHashOfText } from "../../proof/rfc6962.ts";
 import { type JsonSlice, sliceBatch, sliceBody } from "./json/slice.ts";
-import { judge, notABatch, type Refused, rejectInvalid, unknownIn } from "./judge.ts";
-import type { JudgedEvent, JudgedRequest, RejectedEvent, Settled } from "./judged.ts";
+import {
+  type JudgedEvent,
+  type JudgedRequest,
+  judge,
+  notABatch,
+  type Refusal,
+  type Refused,
+  type RejectedEvent,
+  rejectInvalid,
+  type Settled,
+  unknownIn,
+} from "./judge.ts";
 import { createPace } from "./pace.ts";
 import { type Repeat, readRepeats } from "./replay.ts";
 
-/** The body of one request, and whose it is. */
-export interface Submission {
+interface Submission {
   readonly tenant: string;
   readonly requestId: string;
   readonly text: string;
@@ -35,11 +43,11 @@ export interface Intake {
   judgeBatch(submission: Submission): Promise<JudgedRequest | Refusal>;
   /** The events that the log already holds, however long ago they came: for `resent=true`. The broker knows the ids of ten minutes. */
   findEarlier(request: JudgedRequest): Promise<FoundEarlier>;
-  appendOne(request: JudgedRequest, earlier?: Sequences): Promise<AcceptedEvent | Refusal>;
-  appendBatch(
+  /** What became of each judged event, in the same order. */
+  append(
     request: JudgedRequest,
     options: { readonly wantsReceipts: boolean; readonly earlier?: Sequences | undefined },
-  ): Promise<BatchAnswer | Refusal>;
+  ): Promise<readonly Settled[]>;
 }
 
 /** By identity. Such an event is answered as a repeat of what the log holds. */
@@ -75,12 +83,7 @@ export const createIntake = (dependencies: IntakeDependencies): Intake => ({
       tenant,
       events.map(({ identity }) => identity),
     ),
-  appendOne: async (request, earlier) => {
-    const [settled] = await settle(dependencies, request, { earlier, wantsReceipts: true });
-    return answerOne(request, settled);
-  },
-  appendBatch: async (request, options) =>
-    answerBatch(request, await settle(dependencies, request, options), options.wantsReceipts),
+  append: (request, options) => settle(dependencies, request, options),
 });
 
 const judgeOne = (
@@ -112,7 +115,7 @@ const judgeBatch = async (
     const event = judgeSlice(slice, index);
     if (event.kind === "judged") return void events.push(event);
     const rejection = rejectInvalid(index, event, problemsLeft);
-    problemsLeft -= Math.max(0, rejection.problems.length - 1);
+    problemsLeft -= Math.max(0, rejection.errors.length - 1);
     rejected.push(rejection);
   };
   const { text } = submission;
@@ -139,17 +142,20 @@ const createJudge = ({ validate, subjectOf, now }: IntakeDependencies, { tenant,
         ? messageIdOfEvent(tenant, identity)
         : messageIdOfKey(tenant, idempotencyKey);
     const { text } = slice;
-    const bytes = recordBytes(start, text);
-    const record = {
+    return {
+      kind: "judged",
+      index,
+      eventId: event.event_id,
+      identity,
+      warnings,
       tenant,
       subject: subjectOf(tenant, event),
       messageId,
       start,
       text,
       end: RECORD_END,
-      bytes,
+      bytes: recordBytes(start, text),
     };
-    return { kind: "judged", index, eventId: event.event_id, identity, warnings, record };
   };
   return { receivedAt, judgeSlice };
 };
@@ -161,9 +167,9 @@ const settle = async (
   { earlier, wantsReceipts }: { readonly earlier?: Sequences | undefined; readonly wantsReceipts: boolean },
 ): Promise<readonly Settled[]> => {
   const fresh = earlier === undefined ? events : events.filter(({ identity }) => !earlier.has(identity));
-  const appended = appender.append(fresh.map(({ record }) => record));
+  const appended = appender.append(fresh);
   // While the broker syncs.
-  const hashes = wantsReceipts ? fresh.map(({ record }) => receiptOf(record)) : [];
+  const hashes = wantsReceipts ? fresh.map(receiptOf) : [];
   const outcomes = await appended;
   const settled: Settled[] = [];
   const repeats: Repeat[] = [];
@@ -171,27 +177,21 @@ const settle = async (
   for (const event of events) {
     const { eventId, identity, warnings } = event;
     if (warnings.length > 0) unknownFields += unknownIn(warnings);
-    const sequence = earlier?.get(identity);
-    const outcome: Outcome | undefined =
-      sequence === undefined ? outcomes[next] : { kind: "duplicate", sequence };
-    const leafHash = sequence === undefined ? (hashes[next++] ?? "") : "";
+    const known = earlier?.get(identity);
+    const position = settled.length;
+    const outcome =
+      known === undefined ? outcomes[next++] : ({ kind: "duplicate", sequence: known } as const);
     if (outcome === undefined) throw new Error("append answers every record");
     if (outcome.kind === "appended") {
       stored++;
-      settled.push({
-        kind: "stored",
-        eventId,
-        sequence: outcome.sequence,
-        receivedAt,
-        leafHash,
-        duplicate: false,
-      });
+      const { sequence } = outcome;
+      const leaf_hash = hashes[next - 1] ?? "";
+      const receipt = { event_id: eventId, sequence, received_at: receivedAt, leaf_hash, duplicate: false };
+      settled.push({ kind: "stored", receipt });
       continue;
     }
-    if (outcome.kind === "duplicate") {
-      const isOfKey = isKeyed && sequence === undefined;
-      repeats.push({ position: settled.length, sequence: outcome.sequence, event, isKeyed: isOfKey });
-    }
+    if (outcome.kind === "duplicate")
+      repeats.push({ position, sequence: outcome.sequence, event, isKeyed: isKeyed && known === undefined });
     settled.push(unsettled(outcome));
   }
   if (repeats.length > 0) await readRepeats({ reader, tenant, repeats, settled });
@@ -200,9 +200,7 @@ const settle = async (
   return settled;
 };
 
-const encoder = new TextEncoder();
-
-const receiptOf = (record: PayloadText): string => leafHashBase64(encoder.encode(wholeText(record)));
+const receiptOf = (record: PayloadText): string => leafHashOfText(wholeText(record));
 
 /** Of a repeat until it has been read. */
 const unsettled = (outcome: Exclude<Outcome, { readonly kind: "appended" }>): Settled => {

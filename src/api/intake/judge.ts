@@ -3,9 +3,75 @@ import { Buffer } from "node:buffer";
 import type { EventValidator, InvalidEvent, Problem, Validation } from "../../event/validate.ts";
 import type { Warning } from "../../event/warnings.ts";
 import { BATCH_EVENTS_MAX, EVENT_BYTES_MAX, EVENT_DEPTH_MAX, PROBLEMS_PER_EVENT_MAX } from "../../limits.ts";
-import type { Refusal } from "./answer.ts";
+import type { OutgoingRecord } from "../../log/event-log.ts";
+import type { Sequence } from "../../log/outcome.ts";
 import type { JsonSlice } from "./json/slice.ts";
-import type { RejectedEvent } from "./judged.ts";
+
+/** Why a whole request was refused. */
+export type Refusal =
+  | { readonly kind: "invalid_json"; readonly detail: string }
+  | { readonly kind: "invalid_request"; readonly problems: readonly Problem[]; readonly problemCount: number }
+  | { readonly kind: "event_too_large" }
+  | { readonly kind: "conflict"; readonly identity: "event_id" | "idempotency_key" }
+  | { readonly kind: "overloaded"; readonly detail: string }
+  /** It could not be decided in time whether the log already holds the events. Nothing was stored. */
+  | { readonly kind: "view_behind" }
+  | { readonly kind: "unavailable"; readonly detail: string };
+
+export interface JudgedRequest {
+  readonly kind: "judged";
+  readonly tenant: string;
+  readonly receivedAt: string;
+  /** The Idempotency-Key is the identity of its one event. */
+  readonly isKeyed: boolean;
+  readonly events: readonly JudgedEvent[];
+  readonly rejected: readonly RejectedEvent[];
+  readonly otherMembers: readonly string[];
+}
+
+/** A valid event, as the record to append. Its parsed form is not kept. */
+export interface JudgedEvent extends OutgoingRecord {
+  readonly kind: "judged";
+  readonly index: number;
+  readonly eventId: string;
+  /** In canonical form (event/formats.ts). */
+  readonly identity: string;
+  readonly warnings: readonly Warning[];
+}
+
+/** Of an event that the log holds, in the words of the answer. */
+export interface Receipt {
+  /** As it was spelt when it was first stored. */
+  readonly event_id: string;
+  readonly sequence: Sequence;
+  readonly received_at: string;
+  /** Empty if no receipt was asked for. */
+  readonly leaf_hash: string;
+  readonly duplicate: boolean;
+}
+
+/** What became of a judged event. A conflict: the log has another event with the same identity. */
+export type Settled =
+  | { readonly kind: "stored"; readonly receipt: Receipt }
+  | Extract<Refusal, { readonly kind: "conflict" | "overloaded" | "unavailable" }>;
+
+export const REJECTION_CODES = [
+  "invalid_event",
+  "payload_too_large",
+  "event_id_conflict",
+  "log_unavailable",
+  "overloaded",
+] as const;
+
+/** What went wrong with one event of a batch, in the words of the answer. */
+export interface RejectedEvent {
+  readonly index: number;
+  readonly event_id?: string;
+  readonly code: (typeof REJECTION_CODES)[number];
+  readonly message: string;
+  readonly errors: readonly Problem[];
+  readonly retryable?: true;
+}
 
 type ValidEvent = Extract<Validation, { readonly kind: "valid" }>;
 export type Refused = { readonly kind: "too_large" } | InvalidEvent;
@@ -58,17 +124,16 @@ const withDuplicates = (paths: readonly string[], judged: Validation): InvalidEv
 export const rejectInvalid = (index: number, judged: Refused, othersMax: number): RejectedEvent => {
   if (judged.kind === "too_large") {
     const message = `The event is larger than ${EVENT_BYTES_MAX} bytes.`;
-    return { index, code: "payload_too_large", message, problems: [], retryable: false };
+    return { index, code: "payload_too_large", message, errors: [] };
   }
   const { problems, problemCount, eventId } = judged;
   const message = `The event has ${problemCount === 1 ? "one problem" : `${problemCount} problems`}; see errors.`;
   return {
     index,
-    ...(eventId !== undefined && { eventId }),
+    ...(eventId !== undefined && { event_id: eventId }),
     code: "invalid_event",
     message,
-    problems: problems.slice(0, 1 + othersMax),
-    retryable: false,
+    errors: problems.slice(0, 1 + othersMax),
   };
 };
 

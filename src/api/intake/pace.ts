@@ -3,7 +3,6 @@ import { setImmediate } from "node:timers/promises";
 import { INTAKE_TURN_MS_MAX } from "../../limits.ts";
 
 export interface Pace {
-  /** Whether this work has run long enough without a pause. */
   isDue(): boolean;
   rest(): Promise<void>;
 }

@@ -1,11 +1,13 @@
 /** The answer to a repeat, rebuilt from the log: there is no second memory of answers that could be lost or disagree. */
+
 import { eventIdOf } from "../../log/event-id-of.ts";
 import { type LogReader, LogUnavailableError, type StoredMessage } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { decodeRecord } from "../../log/record.ts";
 import { sameContent } from "../../log/same-content.ts";
-import { leafHashBase64 } from "../../proof/rfc6962.ts";
-import type { JudgedEvent, Settled } from "./judged.ts";
+import { encodeBase64 } from "../../proof/primitives.ts";
+import { leafHash } from "../../proof/rfc6962.ts";
+import type { JudgedEvent, Settled } from "./judge.ts";
 import { createPace } from "./pace.ts";
 
 export interface Repeat {
@@ -50,17 +52,25 @@ export const readRepeats = async (parts: {
 
 const compare = (message: StoredMessage | undefined, tenant: string, repeat: Repeat): Settled => {
   const { sequence, isKeyed } = repeat;
-  const { identity, record: sent } = repeat.event;
+  const { identity, text } = repeat.event;
   const stored = message && decodeRecord(message.payload);
   if (!(message && stored) || stored.tenant !== tenant) return UNREADABLE;
   // If the log was replaced by another one, any event may be at this sequence. That is no reason to refuse this event forever.
-  const isOther = !isKeyed && stored.eventText !== sent.text;
+  const isOther = !isKeyed && stored.eventText !== text;
   if (isOther && eventIdOf(message.payload, tenant) !== identity) return UNREADABLE;
-  if (!sameContent(stored.eventText, sent.text))
+  if (!sameContent(stored.eventText, text))
     return { kind: "conflict", identity: isKeyed ? "idempotency_key" : "event_id" };
   const { receivedAt, eventText } = stored;
-  const leafHash = leafHashBase64(message.payload);
-  return { kind: "stored", eventId: eventIdIn(eventText), sequence, receivedAt, leafHash, duplicate: true };
+  return {
+    kind: "stored",
+    receipt: {
+      event_id: eventIdIn(eventText),
+      sequence,
+      received_at: receivedAt,
+      leaf_hash: encodeBase64(leafHash(message.payload)),
+      duplicate: true,
+    },
+  };
 };
 
 const UNREADABLE: Settled = {

@@ -18,13 +18,12 @@ import { findBeside } from "../../views/cases/unlinked.ts";
 import { EVENTS_VIEW } from "../../views/events/tables.ts";
 import { BESIDE_EVENTS_MAX } from "../../views/kit/limits.ts";
 import { entryMembers, entrySchema } from "../../views/kit/list.ts";
-import { rowText } from "../../views/store/tables.ts";
 import { ONE_CASE } from "../http/access.ts";
 import { type Answer, giveText, notFound, refuse } from "../http/answers.ts";
 import type { Call } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import type { Route } from "../http/route.ts";
-import { nullable, wordsOf } from "../http/schemas.ts";
+import { bool, int, nullable, Time, time, wordsOf } from "../http/schemas.ts";
 import { inOwnTurn } from "../http/wait-for-view.ts";
 import { obligationSchema } from "./obligations.ts";
 
@@ -108,37 +107,30 @@ const story = async (
   tenant: string,
   entry: object,
   linked: readonly LinkedFact[],
-): Promise<Answer> => {
+) => {
   const facts = linked.map(({ fact }) => fact);
   const rows = await eventsOfFacts(views, tenant, facts);
-  const texts = new Map([...rows].map(([id, row]) => [id, rowText(row, "event")]));
-  return giveText(withTimeline(entry, linked, texts));
+  return giveText(withTimeline(entry, linked, (id) => rows.get(id)?.event));
 };
 
 export const withTimeline = (
   entry: object,
   linked: readonly LinkedFact[],
-  texts: ReadonlyMap<string, string>,
+  textOf: (eventId: string) => unknown,
 ): string => {
-  const timeline = linked.map(({ fact, linkedBy }) => {
+  const timeline = linked.map(({ fact, linkedBy = null }) => {
     const { sequence } = fact;
-    const head = {
-      at: timeOf(fact),
-      sequence,
-      received_at: recordedTimeOf(fact),
-      linked_by: linkedBy ?? null,
-    };
-    return `${JSON.stringify(head).slice(0, -1)},"event":${texts.get(fact.id) ?? "null"}}`;
+    const head = { at: timeOf(fact), sequence, received_at: recordedTimeOf(fact), linked_by: linkedBy };
+    return `${JSON.stringify(head).slice(0, -1)},"event":${textOf(fact.id) ?? "null"}}`;
   });
-  const text = JSON.stringify(entry);
-  return `${text.slice(0, -1)},"timeline":[${timeline.join(",")}]}`;
+  return `${JSON.stringify(entry).slice(0, -1)},"timeline":[${timeline.join(",")}]}`;
 };
 
 const Timeline = Type.Array(
   Type.Object({
-    at: Type.String({ format: "date-time" }),
+    at: Time,
     sequence: Type.Integer(),
-    received_at: Type.String({ format: "date-time", description: "When the log received it." }),
+    received_at: time("When the log received it."),
     linked_by: Type.Union([...LINKED_BY.map((rule) => Type.Literal(rule)), Type.Null()], {
       description: LINKED_BY_RULE,
     }),
@@ -155,8 +147,8 @@ const UnlinkedEvents = (description: string) =>
       event_id: Type.String(),
       event_type: Type.String(),
       sequence: Type.Integer(),
-      at: Type.String({ format: "date-time" }),
-      recorded_at: Type.String({ format: "date-time" }),
+      at: Time,
+      recorded_at: Time,
       asset_id: Type.String(),
       subject_hash: nullable(Type.String()),
       candidates: Type.Array(
@@ -182,10 +174,11 @@ const parts = {
 /** A case knows only the events that it keeps; of others it has the number and the times. */
 const OF_TIMELINE = "Of the events in the timeline.";
 
-const time = nullable(Type.String({ format: "date-time" }), {
-  description:
+const SPAN = nullable(
+  time(
     "Of all events of the case; of those in the timeline, where one of the same names has expired before.",
-});
+  ),
+);
 
 const caseSchema = Type.Object({
   correlation_id: Type.String(),
@@ -193,27 +186,21 @@ const caseSchema = Type.Object({
     description:
       "`open` while an obligation is not met, or an objection, a human review or an incident is not closed.",
   }),
-  started_at: time,
-  last_at: time,
+  started_at: SPAN,
+  last_at: SPAN,
   asset_ids: Type.Array(Type.String(), { description: OF_TIMELINE }),
-  events: Type.Integer({
-    description:
-      "More than in the timeline where a name has more than are kept. Those that were kept and went with the case when it expired are not counted, others that expired are.",
-  }),
-  notice_shown: Type.Boolean({
-    description:
-      "Whether the log has a notice for every decision, shown before or after it. If none was shown before, `notice` is among the `missing` steps of the decision. If no decision is known: whether there is any notice.",
-  }),
-  explanation_given: Type.Boolean({ description: "Any explanation is in the log." }),
-  human_review_triggered: Type.Boolean({ description: "Any human review was triggered." }),
-  human_review_completed: Type.Boolean({
-    description: "Every human review is completed. False where there is none.",
-  }),
-  objection_received: Type.Boolean({ description: "Any objection was received." }),
-  objection_resolved: Type.Boolean({
-    description: "Every objection is resolved. False where there is none.",
-  }),
-  decision_reversed: Type.Boolean({ description: "Any decision was reversed." }),
+  events: int(
+    "More than in the timeline where a name has more than are kept. Those that were kept and went with the case when it expired are not counted, others that expired are.",
+  ),
+  notice_shown: bool(
+    "Whether the log has a notice for every decision, shown before or after it. If none was shown before, `notice` is among the `missing` steps of the decision. If no decision is known: whether there is any notice.",
+  ),
+  explanation_given: bool("Any explanation is in the log."),
+  human_review_triggered: bool("Any human review was triggered."),
+  human_review_completed: bool("Every human review is completed. False where there is none."),
+  objection_received: bool("Any objection was received."),
+  objection_resolved: bool("Every objection is resolved. False where there is none."),
+  decision_reversed: bool("Any decision was reversed."),
   decisions: Type.Array(entrySchema(decisionList)),
   incidents: Type.Array(entrySchema(incidentList)),
   unlinked: UnlinkedEvents("Events of the case that no rule links to what they are about."),

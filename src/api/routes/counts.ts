@@ -7,11 +7,11 @@ import { beginOfHour, HOUR_MS, hourAt, hourOf } from "../../log/accepted-counts.
 import { ACTIVITY_GROUPS, readActivity } from "../../views/activity/queries.ts";
 import { EVENTS_VIEW } from "../../views/events/tables.ts";
 import {
+  BALANCE_STATES,
+  type HourBalance,
   isBalanced,
   reconcile,
   reconcileCounted,
-  TOLD_STATES,
-  type ToldBalance,
   tellUnread,
 } from "../../views/ledger/reconcile.ts";
 import { LEDGER_VIEW } from "../../views/ledger/tables.ts";
@@ -19,10 +19,9 @@ import { BALANCES, EVENT_COUNTS } from "../http/access.ts";
 import { give, givePage, refuse } from "../http/answers.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { TYPES_OR_GROUPS } from "../http/event-filter.ts";
-import { allOf, choice, several, textAs, timesBetween } from "../http/parameters.ts";
-import type { Query } from "../http/query.ts";
+import { allOf, choice, type Query, several, textAs, timesBetween } from "../http/parameters.ts";
 import type { Route } from "../http/route.ts";
-import { nullable, wordsOf } from "../http/schemas.ts";
+import { bool, int, nullable, str, Time, time, wordsOf } from "../http/schemas.ts";
 
 export const activityRoutes = ({ route, views, now }: Dependencies): readonly Route[] => [
   route({
@@ -38,47 +37,47 @@ export const activityRoutes = ({ route, views, now }: Dependencies): readonly Ro
     },
     isList: true,
     gives: Type.Object({
-      start: Type.Optional(Type.String({ format: "date-time" })),
+      start: Type.Optional(Time),
       asset_id: Type.Optional(Type.String()),
       event_group: Type.Optional(Type.String()),
       event_type: Type.Optional(Type.String()),
-      risk_tier: Type.Optional(Type.String({ description: "Empty for events without one." })),
+      risk_tier: Type.Optional(str("Empty for events without one.")),
       events: Type.Integer({ minimum: 1 }),
     }),
     example: { start: "2026-11-20T00:00:00Z", events: 42 },
     answer: async ({ principal, asked }) => {
       const rowsMax = ACTIVITY_ROWS_MAX;
       const rows = await readActivity(views, principal.tenant, { ...asked.wanted, rowsMax });
-      if (rows === undefined) {
-        const message = `The answer has more than ${rowsMax} rows: ask for a shorter time with from and to, days, or fewer groups.`;
-        return refuse("invalid_request", {
-          detail: message,
-          errors: [{ path: "query:from", code: "too_many", message }],
-        });
-      }
-      const texts = rows.map(({ start, ...row }) =>
-        JSON.stringify(start === undefined ? row : { start: startTime(String(start)), ...row }),
-      );
+      if (rows === undefined) return TOO_MANY_ROWS;
+      const texts = rows.map(({ start, ...row }) => {
+        const zone = String(start).length > "2026-11-20".length ? ":00:00Z" : "T00:00:00Z";
+        return JSON.stringify(start === undefined ? row : { start: start + zone, ...row });
+      });
       return givePage(texts, null);
     },
   }),
 ];
 
+const MANY = `The answer has more than ${ACTIVITY_ROWS_MAX} rows: ask for a shorter time with from and to, days, or fewer groups.`;
+const TOO_MANY_ROWS = refuse("invalid_request", {
+  detail: MANY,
+  errors: [{ path: "query:from", code: "too_many", message: MANY }],
+});
+
 const GROUPS = ACTIVITY_GROUPS.join("|");
-const GROUP_SCHEMA = { type: "string", pattern: `^(${GROUPS})(,(${GROUPS}))*$`, default: "start" };
+const SOME = `some of ${ACTIVITY_GROUPS.join(", ")}, separated by commas.`;
 const QUESTIONS = allOf({
   bucket: choice("bucket", "Length of a bucket.", ["hour", "day"], "day"),
   groups: textAs(
     "group_by",
-    `Some of ${ACTIVITY_GROUPS.join(", ")}, separated by commas.`,
-    GROUP_SCHEMA,
+    `S${SOME.slice(1)}`,
+    { type: "string", pattern: `^(${GROUPS})(,(${GROUPS}))*$`, default: "start" },
     (sent) => {
       const names = sent.split(",");
-      return names.every((name) => ACTIVITY_GROUPS.some((known) => known === name))
+      const isKnown = names.every((name) => ACTIVITY_GROUPS.some((known) => known === name));
+      return isKnown
         ? { value: ACTIVITY_GROUPS.filter((name) => names.includes(name)) }
-        : {
-            message: `group_by is not valid: send some of ${ACTIVITY_GROUPS.join(", ")}, separated by commas.`,
-          };
+        : { message: `group_by is not valid: send ${SOME}` };
     },
   ),
   times: timesBetween(
@@ -90,17 +89,14 @@ const QUESTIONS = allOf({
 });
 
 const DAYS_DEFAULT = 30;
+const FROM_LATER = "from is after to, which is a day from now where it is left out: send a to as well.";
 
 const wantedOf = (query: Query, now: Date) => {
   const { bucket, groups = ["start" as const], times, assetIds, types } = QUESTIONS.read(query);
   const to = timeKey(times.to ?? new Date(now.getTime() + DAY_MS).toISOString());
   const first = Math.max(instantOf(`${to}Z`) - DAYS_DEFAULT * DAY_MS, FIRST_INSTANT);
   const from = timeKey(times.from ?? new Date(first).toISOString());
-  if (times.to === undefined && from > to)
-    query.refuse(
-      "from",
-      "from is after to, which is a day from now where it is left out: send a to as well.",
-    );
+  if (times.to === undefined && from > to) query.refuse("from", FROM_LATER);
   const characters = bucket === "hour" ? "2026-11-20T10".length : "2026-11-20".length;
   // A bucket that `to` cuts is counted whole.
   const isWhole = to.endsWith(bucket === "day" ? "T00:00:00" : ":00:00");
@@ -113,8 +109,6 @@ const wantedOf = (query: Query, now: Date) => {
     ...types,
   };
 };
-
-const startTime = (start: string): string => (start.length > 10 ? `${start}:00:00Z` : `${start}T00:00:00Z`);
 
 const TIMES = timesBetween(
   "From the hour with this time on, RFC 3339 in UTC. Absent: 24 hours before `to`.",
@@ -138,9 +132,7 @@ export const reconciliationRoutes = ({
     tellsPosition: true,
     query: { hours: { documented: TIMES.documented, read: (query: Query) => hoursAsked(query, now()) } },
     gives: Type.Object({
-      is_balanced: nullable(Type.Boolean(), {
-        description: "Null where nothing was counted, so that nobody can tell.",
-      }),
+      is_balanced: nullable(bool("Null where nothing was counted, so that nobody can tell.")),
       log_last_sequence: Type.Integer(),
       view_position: Type.Integer(),
       hours: Type.Array(HourEntry),
@@ -184,7 +176,7 @@ const hoursAsked = (query: Query, now: Date): readonly string[] => {
   return Array.from({ length: count }, (_, index) => hourAt((first + index) * HOUR_MS));
 };
 
-const hourEntry = (balance: ToldBalance) => ({
+const hourEntry = (balance: HourBalance) => ({
   hour: `${balance.hour}:00:00Z`,
   accepted: balance.accepted,
   stored: balance.stored,
@@ -197,35 +189,34 @@ const hourEntry = (balance: ToldBalance) => ({
 });
 
 const HourEntry = Type.Object({
-  hour: Type.String({ format: "date-time", description: "The hour that begins then, by `received_at`." }),
-  accepted: nullable(Type.Integer(), {
-    description:
+  hour: time("The hour that begins then, by `received_at`."),
+  accepted: nullable(
+    int(
       "Events answered with 202 and stored by that answer, counted by the front ends; null where nothing was counted, or what was is not handed on yet: that takes about a second, and with `min_sequence` the answer waits for it, up to 2 s.",
-  }),
-  stored: Type.Integer({ description: "Records in the log." }),
-  projected: Type.Integer({ description: "Events in the view, counted now." }),
-  repeated: Type.Integer({ description: "Records under an event_id that the log held already." }),
-  dead_letters: Type.Integer({
-    description:
-      "Records that the view could not take, among them those that repeat an event_id with other content. Where `is_complete` is false, some of them may be of another hour that overlaps with this one in the log.",
-  }),
-  state: wordsOf(TOLD_STATES, {
+    ),
+  ),
+  stored: int("Records in the log."),
+  projected: int("Events in the view, counted now."),
+  repeated: int("Records under an event_id that the log held already."),
+  dead_letters: int(
+    "Records that the view could not take, among them those that repeat an event_id with other content. Where `is_complete` is false, some of them may be of another hour that overlaps with this one in the log.",
+  ),
+  state: wordsOf(BALANCE_STATES, {
     description:
       "`not_counted`: nothing says how many events were acknowledged, as in hours before an upgrade from v0.1.0. `more_stored`: stored, but nobody was told, because a front end or its connection ended first, or told and not counted yet. `refused`: nothing is lost, and the view could not take what `differing` names. `view_behind`: the views have not read all of the hour yet, so nobody can tell: ask again. `missing_in_log` and `not_projected` are alarms.",
   }),
   differing: Type.Array(
     Type.Object({
-      event_id: nullable(Type.String(), { description: "Null where the event has none." }),
+      event_id: nullable(str("Null where the event has none.")),
       sequence: Type.Integer(),
-      code: Type.String({
-        description:
-          "Why the view does not have it: the code of its dead letter, such as `event_id_conflict` (an earlier event with this event_id has other content), or `not_projected`.",
-      }),
+      code: str(
+        "Why the view does not have it: the code of its dead letter, such as `event_id_conflict` (an earlier event with this event_id has other content), or `not_projected`.",
+      ),
     }),
     {
       maxItems: RECONCILED_EVENTS_NAMED_MAX,
       description: "Records in the log that the view does not have.",
     },
   ),
-  is_complete: Type.Boolean({ description: "Whether all that differ are named." }),
+  is_complete: bool("Whether all that differ are named."),
 });

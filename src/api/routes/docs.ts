@@ -5,8 +5,7 @@ import { refuse, respond, send } from "../http/answers.ts";
 import type { HttpDependencies } from "../http/dependencies.ts";
 import { describeProblem, describeSchemas, TAGS } from "../http/openapi.ts";
 import { contextOf } from "../http/request-context.ts";
-import { DOCS_PAGE } from "./page-html.ts";
-import { pageHeaders } from "./pages.ts";
+import { DOCS_PAGE, pageHeaders } from "./pages.ts";
 
 const DOCUMENT_PATH = "/docs/json";
 

@@ -12,11 +12,11 @@ import type { Dependencies } from "../http/dependencies.ts";
 import { EVENT_FILTER } from "../http/event-filter.ts";
 import { KEY_ENDED } from "../http/guard.ts";
 import { INVALID_CURSOR } from "../http/lists.ts";
-import { choice, filterErrors, integerOr, queryOf, text } from "../http/parameters.ts";
-import { readQuery } from "../http/query.ts";
+import { choice, filterErrors, integerOr, queryOf, readQuery, text } from "../http/parameters.ts";
 import { contextOf, requestUrl } from "../http/request-context.ts";
 import { bodyOf, hidden, type Route } from "../http/route.ts";
-import { LABELS, type Label } from "../vocabulary/labels.ts";
+import { Time } from "../http/schemas.ts";
+import { type Label, labelOf } from "../vocabulary/labels.ts";
 
 const SECONDS_DEFAULT = 15 * 60;
 const SECONDS_MAX = 12 * 60 * 60;
@@ -45,7 +45,7 @@ export const embedRoutes = (dependencies: Dependencies): readonly Route[] => {
       status: 201,
       gives: Type.Object({
         token: Type.String(),
-        expires_at: Type.String({ format: "date-time" }),
+        expires_at: Time,
         filter: BoundFilter,
         origins: EmbedTokenRequest.properties.origins,
       }),
@@ -144,9 +144,8 @@ const BOUND =
 /** Neither metadata nor the person: a page shows this to anybody. */
 const shownOf = (eventText: string, language: keyof Label): string => {
   const { event_id, timestamp, event_type, asset_id } = JSON.parse(eventText);
-  const labels: Readonly<Record<string, Label>> = LABELS.event_types;
-  const label = Object.hasOwn(labels, event_type) ? labels[event_type]?.[language] : undefined;
-  return JSON.stringify({ event_id, timestamp, event_type, label: label ?? event_type, asset_id });
+  const label = labelOf("event_types", event_type, language);
+  return JSON.stringify({ event_id, timestamp, event_type, label, asset_id });
 };
 
 /** Another origin may read the answer if the token names it, also the answer that the token has ended. Never with cookies. */

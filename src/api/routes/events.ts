@@ -63,11 +63,7 @@ export const eventRoutes = (
       id: "searchEvents",
       tag: "Reading",
       summary: "Search events",
-      description: [
-        "The tenant's events in the order in which the log received them, newest first unless asked otherwise. All filters must hold.",
-        " A file (`format`) is that of `GET /v1/export`, in the order of the log.",
-        `\n\nA key of the tenant \`${SYSTEM_TENANT}\` finds what administrators did. ${SYSTEM_EVENTS_TEXT}`,
-      ].join(""),
+      description: `The tenant's events in the order in which the log received them, newest first unless asked otherwise. All filters must hold. A file (\`format\`) is that of \`GET /v1/export\`, in the order of the log. A key of the tenant \`${SYSTEM_TENANT}\` finds what administrators did. ${SYSTEM_EVENTS_TEXT}`,
       ...PAGE,
     }),
     route({
@@ -167,6 +163,8 @@ const eventFile = (
   };
 };
 
+const COLUMNS = EVENT_CSV_COLUMNS.map((column) => `\`${column}\``).join(", ");
+
 const exportRoute = ({ route, views, ...exports }: Dependencies): Route =>
   route({
     ...READING,
@@ -174,16 +172,7 @@ const exportRoute = ({ route, views, ...exports }: Dependencies): Route =>
     access: EVENT_LIST,
     id: "exportEvents",
     summary: "Export events",
-    description: [
-      "All events that match, as a file, in the order of the log: those that the view held at the start, up to the sequence in the header",
-      "`X-Prooftrail-Last-Sequence`. The export and its filters are recorded as an event of the tenant `prooftrail-system`. If it cannot be finished, the connection is broken off: a file that ends properly is complete.",
-      "\n\n`ndjson`: one event per line, in the form that other reads give. The event is as it was sent, byte for byte; only raw line breaks",
-      "between its values, which one line cannot hold, are spaces.",
-      `\n\n\`csv\`: RFC 4180 in UTF-8 with a byte order mark. The columns: ${EVENT_CSV_COLUMNS.map((column) => `\`${column}\``).join(", ")}.`,
-      "`event` is the text as it was sent; `tags` and `metadata` are texts from it. `legal_bases`, separated by spaces, and `subject_hash` are",
-      "what the filters of these names find; `context_hash` and `outcome_hash` are also what clients send as `input_hash` and `output_hash`. A cell that a spreadsheet could take for a formula has an apostrophe in front.",
-      `\n\n${EXPORTS_AT_ONCE}`,
-    ].join(" "),
+    description: `All events that match, as a file in the order of the log, up to the sequence in the header \`X-Prooftrail-Last-Sequence\`. The export is recorded as an event of the tenant \`prooftrail-system\`. If it cannot be finished, the connection is broken off: a file that ends properly is complete.\n\n\`ndjson\`: one event per line, byte for byte as it was sent but for raw line breaks between its values, which are spaces.\n\n\`csv\`: RFC 4180 in UTF-8 with a byte order mark. Columns: ${COLUMNS}. \`event\` is the text as it was sent; \`tags\` and \`metadata\` are texts from it. \`legal_bases\`, separated by spaces, and \`subject_hash\` are what the filters of these names find; \`context_hash\` and \`outcome_hash\` are also what clients send as \`input_hash\` and \`output_hash\`. A cell that a spreadsheet could take for a formula has an apostrophe in front.\n\n${EXPORTS_AT_ONCE}`,
     views: [EVENTS_VIEW],
     query: {
       format: choice("format", "Form of the file.", ["ndjson", "csv"], "ndjson"),

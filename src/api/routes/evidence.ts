@@ -1,7 +1,7 @@
 /** Evidence bundles, and what is said of one before it is made. */
 
-import { type Static, Type } from "@sinclair/typebox";
-import { canonicalEventId, timeKey } from "../../event/formats.ts";
+import { Type } from "@sinclair/typebox";
+import { canonicalEventId } from "../../event/formats.ts";
 import {
   EVIDENCE_BYTES_MAX,
   EVIDENCE_RECORDS_MAX,
@@ -9,20 +9,13 @@ import {
   PROOF_WAIT_SECONDS_MAX,
 } from "../../limits.ts";
 import { BUNDLE_FILES } from "../../proof/evidence/manifest.ts";
-import { createAnchor } from "../evidence/anchor.ts";
-import { type BundleFormats, writeBundle } from "../evidence/bundle.ts";
-import { type EvidenceFilter, filterMembers } from "../evidence/evidence-filter.ts";
-import {
-  EVIDENCE_VIEWS,
-  type Selection,
-  type SelectionResult,
-  selectRecords,
-} from "../evidence/selection.ts";
-import { SUMMARY_LANGUAGES, type SummaryLanguage } from "../evidence/summary-words.ts";
+import { writeBundle } from "../evidence/bundle.ts";
+import { type EvidenceFilter, filterMembers } from "../evidence/found.ts";
+import { EVIDENCE_VIEWS, type Selection, selectRecords } from "../evidence/selection.ts";
+import { SUMMARY_LANGUAGES } from "../evidence/summary-words.ts";
 import { BUNDLE } from "../http/access.ts";
-import { type Answer, give, type Refusal, refuse, send } from "../http/answers.ts";
+import { type Answer, give, isRefusal, refuse, send } from "../http/answers.ts";
 import { actorOf, type Call } from "../http/call.ts";
-import { CSV_START, csvRow } from "../http/csv.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { EXPORTS_AT_ONCE, fileTime, recordDownload } from "../http/downloads.ts";
 import { HASH } from "../http/event-filter.ts";
@@ -41,10 +34,8 @@ import {
   text,
   timeRange,
 } from "../http/parameters.ts";
-import type { ProblemCode } from "../http/problem.ts";
 import { afterwards, type Route } from "../http/route.ts";
-import { nullable, wordsOf } from "../http/schemas.ts";
-import { eventCsvRow, eventCsvStart, storedEventLine } from "../http/stored-event.ts";
+import { bool, int, nullable, wordsOf } from "../http/schemas.ts";
 
 const NAMES = {
   assetIds: several("asset_id", "Exactly this asset. Not together with correlation_id or decision_id."),
@@ -103,6 +94,8 @@ const QUERY = {
   ),
 };
 
+const FILES = BUNDLE_FILES.map((name) => `\`${name}\``).join(", ");
+
 export const evidenceRoutes = (dependencies: Dependencies): readonly Route[] => {
   const { route } = dependencies;
   const ofEvidence = {
@@ -126,17 +119,13 @@ export const evidenceRoutes = (dependencies: Dependencies): readonly Route[] => 
       on: "GET /v1/evidence",
       id: "readEvidence",
       summary: "An evidence bundle",
-      description: [
-        "One ZIP that proves itself without a server: the records of assets, of a case, of a decision, of a person or of the whole tenant, each with its proof, the signed tree head that covers",
-        "all of them, the keys, the same events to read, the obligations with their state, a page for people, and a manifest that is itself in the log: making a bundle is an event",
-        `of the system. \`prooftrail verify\` says whether it is valid, and names the first broken record. Files: ${BUNDLE_FILES.map((name) => `\`${name}\``).join(", ")}.`,
-        "\n\nWithout asset, case and time it holds every record, so that gaps show as well; of an event that has expired it has the hash alone. With one of them it holds what the views show: of an event that is in the log more than once the first record.",
-        "`from` and `to` mean the events' own times. If it cannot be finished, the connection is broken off: a ZIP that is cut off has no directory, so no program takes it for complete.",
-        `\n\nAt most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. ${EXPORTS_AT_ONCE} A bundle is one.`,
-      ].join(" "),
+      description: `One ZIP that proves itself without a server: the records of assets, of a case, of a decision, of a person or of the whole tenant, each with its proof, the signed tree head that covers them, the keys, the same events to read, the obligations with their state, a page for people, and a manifest that is itself in the log. \`prooftrail verify\` says whether it is valid. Files: ${FILES}. Without asset, case and time it holds every record, so that gaps show as well; of an expired event it has the hash alone. With one of them it holds what the views show: of an event that is in the log more than once the first record. If it cannot be finished, the connection is broken off, and what was sent is no ZIP. At most ${EVIDENCE_RECORDS_MAX} records and ${EVIDENCE_BYTES_MAX / 1024 / 1024} MiB of them. ${EXPORTS_AT_ONCE} A bundle is one.`,
       gives: Type.String({ format: "binary" }),
       mediaType: "application/zip",
-      answer: (call) => afterwards(() => withSelection(dependencies, call, sendBundle)),
+      answer: (call) =>
+        afterwards(() =>
+          withSelection(dependencies, call, (...selected) => sendBundle(dependencies, call, ...selected)),
+        ),
     }),
     route({
       ...ofEvidence,
@@ -149,44 +138,31 @@ export const evidenceRoutes = (dependencies: Dependencies): readonly Route[] => 
       answer: (call) =>
         // The same selection, so a preview promises nothing that the bundle does not have.
         afterwards(() =>
-          withSelection(dependencies, call, async ({ verifyPage }, { filter, selection }) =>
-            give({ filter: filterMembers(filter), ...previewOf(selection, filter, verifyPage?.html) }),
+          withSelection(dependencies, call, (selection) =>
+            give(previewOf(selection, call.asked.filter, dependencies.verifyPage?.html)),
           ),
         ),
     }),
   ];
 };
 
-interface Selected {
-  readonly call: Call;
-  readonly filter: EvidenceFilter;
-  readonly language: SummaryLanguage;
-  readonly selection: Selection;
-  readonly open: OpenStream;
-}
+type EvidenceCall = Call & { readonly asked: Asked<typeof QUERY> };
 
 /** Takes one of the places for exports, until the answer is made, or has been read where it is a stream. */
 const withSelection = async (
   dependencies: Dependencies,
-  call: Call & { readonly asked: Asked<typeof QUERY> },
-  answer: (dependencies: Dependencies, selected: Selected) => Promise<Answer>,
+  { context, principal, asked }: EvidenceCall,
+  answer: (selection: Selection, open: OpenStream) => Promise<Answer> | Answer,
 ): Promise<Answer> => {
-  const { context, principal, asked } = call;
-  const { filter, language, wait } = asked;
   const open = dependencies.exports.open(principal);
   if (!open) return refuse("overloaded", EXPORTS_AT_ONCE);
   let isStreaming = false;
   context.keepOpen(true);
   try {
-    const selected = await selectRecords(dependencies, {
-      tenant: principal.tenant,
-      filter,
-      waitMs: wait * 1000,
-      at: timeKey(dependencies.now().toISOString()),
-    });
-    if (selected.kind !== "selected") return refusalOf(selected);
-    const { selection } = selected;
-    const answered = await answer(dependencies, { call, filter, language, selection, open });
+    const question = { tenant: principal.tenant, filter: asked.filter, waitMs: asked.wait * 1000 };
+    const selection = await selectRecords(dependencies, question);
+    if (isRefusal(selection)) return selection;
+    const answered = await answer(selection, open);
     isStreaming = answered.kind === "sent" && answered.body !== null;
     return answered;
   } finally {
@@ -195,41 +171,21 @@ const withSelection = async (
   }
 };
 
-const REFUSALS: Readonly<
-  Record<
-    Exclude<SelectionResult["kind"], "selected">,
-    { readonly code: ProblemCode; readonly detail?: string }
-  >
-> = {
-  nothing: { code: "not_found", detail: "No event that the views show matches: there is nothing to prove." },
-  case_shared: { code: "case_shared" },
-  case_expired: { code: "case_expired" },
-  too_large: { code: "evidence_too_large" },
-  not_sealed: {
-    code: "not_sealed",
-    detail:
-      "Not everything that is in the log is in the views and under a signed tree head yet. Ask again, or with a longer `wait`.",
-  },
-  not_in_tree: {
-    code: "view_behind",
-    detail: "The view `tree` does not hold all that was signed: it is being rebuilt, or it was altered.",
-  },
-};
-
-const refusalOf = (selected: Exclude<SelectionResult, { readonly kind: "selected" }>): Refusal => {
-  const { code, detail } = REFUSALS[selected.kind];
-  return refuse(code, (selected.kind === "too_large" ? selected.detail : detail) ?? {});
-};
-
-const sendBundle = async (dependencies: Dependencies, selected: Selected): Promise<Answer> => {
-  const { call, filter, selection } = selected;
-  const { principal, request } = call;
-  const generatedAt = dependencies.now();
-  const fileName = `evidence-${principal.tenant}-${fileSubject(filter)}-${fileTime(generatedAt)}.zip`;
+const sendBundle = async (
+  dependencies: Dependencies,
+  call: EvidenceCall,
+  selection: Selection,
+  open: OpenStream,
+): Promise<Answer> => {
+  const { logger, serviceName, version } = dependencies;
+  const { principal, request, context, isStillAllowed, asked } = call;
+  const { tenant } = principal;
+  const { filter, language } = asked;
+  const fileName = `evidence-${tenant}-${fileSubject(filter)}-${fileTime(selection.readAt)}.zip`;
   const headers = { "content-disposition": `attachment; filename="${fileName}"` };
   if (request.method === "HEAD") return send("application/zip", null, headers);
   // Checked after the waits for views and seal: the log must not record a bundle that nobody gets.
-  if (!call.isStillAllowed()) return KEY_ENDED;
+  if (!isStillAllowed()) return KEY_ENDED;
   const filters = Object.entries(filterMembers(filter)).map(([name, value]) => [name, [value]]);
   const unrecorded = await recordDownload(dependencies.recorder, call, {
     what: "bundle",
@@ -239,59 +195,31 @@ const sendBundle = async (dependencies: Dependencies, selected: Selected): Promi
       last_sequence: selection.records.at(-1)?.sequence ?? 0,
     },
   });
-  return (
-    unrecorded ?? send("application/zip", bundleBody(dependencies, { ...selected, generatedAt }), headers)
-  );
-};
-
-const formats: BundleFormats = {
-  eventLine: storedEventLine,
-  eventCsvStart,
-  eventCsvRow,
-  csvStart: CSV_START,
-  csvRow,
-};
-
-/** Any failure breaks the bundle off: a ZIP without its directory is not valid. */
-const bundleBody = (
-  dependencies: Dependencies,
-  selected: Selected & { readonly generatedAt: Date },
-): ReadableStream<Uint8Array<ArrayBuffer>> => {
-  const { logger, serviceName, version } = dependencies;
-  const { call, filter, language, selection, generatedAt, open } = selected;
-  const { context, principal } = call;
-  const { tenant } = principal;
-  const anchor = createAnchor(dependencies, { by: actorOf(call), tenant });
-  const bundle = writeBundle(
-    { ...dependencies, formats, anchor, verifyPage: dependencies.verifyPage?.html },
-    {
-      tenant,
-      filter,
-      selection,
-      serviceName,
-      language,
-      generator: `prooftrail ${version}`,
-      generatedAt,
-      madeBy: principal.keyId,
-      requestId: context.requestId,
+  if (unrecorded) return unrecorded;
+  const bundle = writeBundle(dependencies, {
+    ...{ tenant, filter, selection, language, serviceName },
+    generator: `prooftrail ${version}`,
+    by: actorOf(call),
+  });
+  // Any failure breaks the bundle off: a ZIP without its directory is not valid.
+  const body = pagedBody({
+    next: async () => {
+      if (!isStillAllowed()) throw new Error("the key has ended");
+      const made = await bundle.next();
+      return made.done ? undefined : made.value;
     },
-  );
-  const next = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-    if (!call.isStillAllowed()) throw new Error("the key has ended");
-    const made = await bundle.next();
-    return made.done ? undefined : made.value;
-  };
-  const closed = (): void => {
-    open.close();
-    // Not awaited: what still runs ends with its next page.
-    bundle.return(undefined).catch(() => {});
-  };
-  const failed = (error: unknown): void =>
-    logger.warn("an evidence bundle was broken off", {
-      request_id: context.requestId,
-      detail: String(error),
-    });
-  return pagedBody({ next, closed, failed, keepOpen: context.keepOpen });
+    closed: () => {
+      open.close();
+      // Not awaited: what still runs ends with its next page.
+      bundle.return(undefined).catch(() => {});
+    },
+    failed: (error) => {
+      const { requestId } = context;
+      logger.warn("an evidence bundle was broken off", { request_id: requestId, detail: String(error) });
+    },
+    keepOpen: context.keepOpen,
+  });
+  return send("application/zip", body, headers);
 };
 
 /** Enough to recognise it. File systems allow names of 255 bytes, with the tenant and the time. */
@@ -303,22 +231,18 @@ const fileSubject = ({ assetIds, correlationId, decisionId, subjectHash }: Evide
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
     .slice(0, FILE_SUBJECT_CHARACTERS_MAX);
 
-const REASONS = ["outside_time", "other_system", "expired", "repeated", "sandbox"] as const;
-
 const EvidencePreview = Type.Object({
   filter: Type.Record(Type.String(), Type.String(), { description: "As it was asked; empty for all." }),
-  records: Type.Integer({ description: "Records in the bundle." }),
-  withheld: Type.Integer({
-    description: "Of these, the records of which the bundle has the hash alone: their events have expired.",
-  }),
-  bytes: Type.Integer({ description: "Of the events together, as the limit counts them." }),
-  estimated_file_bytes: Type.Integer({ description: "About how large the file will be." }),
-  checkpoint_size: Type.Integer({ description: "Records of the tenant under the signed tree head." }),
-  complete_range: Type.Boolean({ description: "Whether the bundle has every record of the tenant." }),
+  records: int("Records in the bundle."),
+  withheld: int("Of these, the records of which the bundle has the hash alone: their events have expired."),
+  bytes: int("Of the events together, as the limit counts them."),
+  estimated_file_bytes: int("About how large the file will be."),
+  checkpoint_size: int("Records of the tenant under the signed tree head."),
+  complete_range: bool("Whether the bundle has every record of the tenant."),
   left_out: Type.Array(
     Type.Object({
-      reason: wordsOf(REASONS),
-      records: nullable(Type.Integer(), { description: "Null where they cannot be counted." }),
+      reason: wordsOf(["outside_time", "other_system", "expired", "repeated", "sandbox"]),
+      records: nullable(int("Null where they cannot be counted.")),
     }),
     {
       description:
@@ -327,40 +251,34 @@ const EvidencePreview = Type.Object({
   ),
 });
 
-type Preview = Omit<Static<typeof EvidencePreview>, "filter">;
-
 const previewOf = (
-  selection: Selection,
-  { assetIds, subjectHash }: EvidenceFilter,
-  verifyPage: string | undefined,
-): Preview => {
-  const { records, bytes, isComplete, head, outsideTime } = selection;
+  { records, bytes, isComplete, head, outsideTime }: Selection,
+  filter: EvidenceFilter,
+  verifyPage = "",
+) => {
   const uncounted = isComplete ? 0 : null;
-  const counts = {
+  const leftOut = {
     outside_time: outsideTime,
-    other_system: assetIds && subjectHash !== undefined ? null : 0,
+    other_system: filter.assetIds && filter.subjectHash !== undefined ? null : 0,
     expired: uncounted,
     repeated: uncounted,
     sandbox: null,
   };
   return {
+    filter: filterMembers(filter),
     records: records.length,
     withheld: records.filter(({ isWithheld }) => isWithheld).length,
     bytes,
-    estimated_file_bytes: estimatedFileBytes(bytes, verifyPage),
+    // Compressed copies and proofs come to about the size of the events (measured: 0.94 to 1.1 of it, from 4 to 2,286 records).
+    estimated_file_bytes: Math.round(SMALL_FILES_BYTES + COMPRESSED_PAGE * verifyPage.length + bytes),
     checkpoint_size: head.size,
     complete_range: isComplete,
-    left_out: REASONS.filter((reason) => counts[reason] !== 0).map((reason) => ({
-      reason,
-      records: counts[reason],
-    })),
+    left_out: Object.entries(leftOut).flatMap(([reason, count]) =>
+      count === 0 ? [] : { reason, records: count },
+    ),
   };
 };
 
 /** Manifest, proofs of the anchor, VERIFY.md and an empty summary, compressed. */
 const SMALL_FILES_BYTES = 16 * 1024;
 const COMPRESSED_PAGE = 0.4;
-
-/** Compressed copies and proofs come to about the size of the events themselves (measured: 0.94 to 1.1 of it, from 4 to 2,286 records). */
-const estimatedFileBytes = (eventBytes: number, verifyPage = ""): number =>
-  Math.round(SMALL_FILES_BYTES + COMPRESSED_PAGE * verifyPage.length + eventBytes);

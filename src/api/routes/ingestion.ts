@@ -18,14 +18,20 @@ import type { BodyReader } from "../http/body.ts";
 import type { Call } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { KEY_ENDED } from "../http/guard.ts";
-import { holderOfRequest } from "../http/holder.ts";
 import { isAsked, type Parameter } from "../http/parameters.ts";
 import { limitedRate } from "../http/problem.ts";
+import { holderOfRequest } from "../http/request-context.ts";
 import type { OpenCall, Route } from "../http/route.ts";
-import { FieldProblem, Sequence, Time, Warning, Warnings, wordsOf } from "../http/schemas.ts";
-import type { AcceptedEvent, BatchAnswer, BatchReceipt, Refusal as IntakeRefusal } from "../intake/answer.ts";
-import { type JudgedRequest, REJECTION_CODES, type RejectedEvent } from "../intake/judged.ts";
-import { decodeUtf8 } from "../intake/utf8.ts";
+import { bool, FieldProblem, Sequence, str, Time, Warning, Warnings, wordsOf } from "../http/schemas.ts";
+import { answerBatch } from "../intake/answer.ts";
+import { decodeUtf8 } from "../intake/json/slice.ts";
+import {
+  type Refusal as IntakeRefusal,
+  type JudgedRequest,
+  REJECTION_CODES,
+  type Receipt,
+  type Settled,
+} from "../intake/judge.ts";
 import { EXAMPLE_EVENT, EXAMPLE_LEAF_HASH, EXAMPLE_RECEIVED_AT } from "./log-examples.ts";
 
 const SEND = { tag: "Ingestion", access: SENDING } as const;
@@ -70,18 +76,22 @@ export const ingestionRoutes = (dependencies: Dependencies): readonly Route[] =>
         "overloaded",
         "view_behind",
       ],
-      answer: (call) =>
-        withBody(bodies, call, SINGLE_BODY_BYTES_MAX, async (text, idempotencyKey) => {
+      answer: async (call) => {
+        const body = await readText(bodies, call, SINGLE_BODY_BYTES_MAX);
+        if (isRefusal(body)) return body;
+        try {
           const { tenant } = call.principal;
-          const judged = intake.judgeOne({ tenant, requestId: call.context.requestId, text }, idempotencyKey);
+          const { requestId } = call.context;
+          const judged = intake.judgeOne({ tenant, requestId, text: body.text }, body.idempotencyKey);
           if (judged.kind !== "judged") return refusedIntake(judged);
           const admitted = await admit(dependencies, call, judged, call.asked.isResent);
           if (isRefusal(admitted)) return admitted;
-          const answer = await intake.appendOne(judged, admitted.earlier);
-          return answer.kind === "accepted"
-            ? acceptedEvent(answer, ["leaf_hash", answer.leafHash])
-            : refusedIntake(answer);
-        }),
+          const settled = await intake.append(judged, { wantsReceipts: true, ...admitted });
+          return answerOne(judged, settled, ({ leaf_hash }) => ["leaf_hash", leaf_hash]);
+        } finally {
+          body.release();
+        }
+      },
     }),
   ];
 };
@@ -115,19 +125,26 @@ export const batchRoutes = (dependencies: Dependencies): readonly Route[] => {
       status: 202,
       gives: batchAccepted,
       problems: ["log_unavailable", "overloaded", "view_behind"],
-      answer: (call) =>
-        withBody(bodies, call, BATCH_BODY_BYTES_MAX, async (text) => {
+      answer: async (call) => {
+        const body = await readText(bodies, call, BATCH_BODY_BYTES_MAX);
+        if (isRefusal(body)) return body;
+        try {
           const { tenant } = call.principal;
           const { wantsReceipts, isResent } = call.asked;
-          const judged = await intake.judgeBatch({ tenant, requestId: call.context.requestId, text });
+          const { requestId } = call.context;
+          const judged = await intake.judgeBatch({ tenant, requestId, text: body.text });
           if (judged.kind !== "judged") return refusedIntake(judged);
           const admitted = await admit(dependencies, call, judged, isResent);
           if (isRefusal(admitted)) return admitted;
-          const answer = await intake.appendBatch(judged, { wantsReceipts, ...admitted });
+          const settled = await intake.append(judged, { wantsReceipts, ...admitted });
+          const answer = answerBatch(judged, settled, wantsReceipts);
           return answer.kind === "answered"
-            ? give(batchData(answer), { "cache-control": "no-store" })
+            ? give(answer.data, { "cache-control": "no-store" })
             : refusedIntake(answer);
-        }),
+        } finally {
+          body.release();
+        }
+      },
     }),
   ];
 };
@@ -147,26 +164,28 @@ const admit = async (
   return found.kind === "found" ? { earlier: found.sequences } : refusedIntake(found);
 };
 
-/** Reads the bytes, whose text is stored as it is, and counts them until the answer is known. */
-export const withBody = async (
+interface BodyText {
+  readonly text: string;
+  readonly idempotencyKey: string | undefined;
+  /** To be called when the answer is known: until then the body counts as held. */
+  readonly release: () => void;
+}
+
+/** The text of the body, which is stored as it is. Its bytes are free once they are text. */
+export const readText = async (
   bodies: BodyReader,
   { request, context }: OpenCall,
   bytesMax: number,
-  accept: (text: string, idempotencyKey: string | undefined) => Promise<Answer>,
-): Promise<Answer> => {
-  const key = request.headers.get("idempotency-key") ?? undefined;
-  if (key !== undefined && !IDEMPOTENCY_KEY.test(key)) return INVALID_IDEMPOTENCY_KEY;
-  const holder = holderOfRequest(context);
-  const body = await bodies.read(request, { bytesMax, holder });
+): Promise<BodyText | Refusal> => {
+  const idempotencyKey = request.headers.get("idempotency-key") ?? undefined;
+  if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) return INVALID_IDEMPOTENCY_KEY;
+  const body = await bodies.read(request, { bytesMax, holder: holderOfRequest(context) });
   if (body.kind === "refused") return refuse(body.code, body);
-  // Nothing below names the bytes, so they are free once they are text.
-  const { bytes, release } = body;
-  try {
-    const text = decodeUtf8(bytes);
-    return text === undefined ? refuse("invalid_utf8") : await accept(text, key);
-  } finally {
-    release();
-  }
+  const { release } = body;
+  const text = decodeUtf8(body.bytes);
+  if (text !== undefined) return { text, idempotencyKey, release };
+  release();
+  return refuse("invalid_utf8");
 };
 
 /** A header that is sent twice arrives joined by ", ". Its space is not visible ASCII, so it is refused like other invalid keys. */
@@ -195,50 +214,25 @@ export const REPLAYED = {
   },
 };
 
-/**
- * The last parameter is one more member: a name, and a text that needs no escapes in JSON. Written by hand, because every event gets this
- * answer.
- */
-export const acceptedEvent = (
-  { eventId, sequence, receivedAt, duplicate, warnings }: AcceptedEvent,
-  [name, value]: readonly [name: string, value: string],
+/** `more`: one more member: a name, and a text that needs no escapes in JSON. Written by hand, because every event gets this answer. */
+export const answerOne = (
+  { events: [event] }: JudgedRequest,
+  [settled]: readonly Settled[],
+  more: (receipt: Receipt) => readonly [name: string, value: string],
 ): Answer => {
-  const warned = warnings.length > 0 ? `,"warnings":${JSON.stringify(warnings)}` : "";
+  if (!(event && settled)) throw new Error("each event is settled");
+  if (settled.kind !== "stored") return refusedIntake(settled);
+  const { receipt } = settled;
+  const { event_id, sequence, received_at, duplicate } = receipt;
+  const [name, value] = more(receipt);
+  const warned = event.warnings.length > 0 ? `,"warnings":${JSON.stringify(event.warnings)}` : "";
   return {
     ...giveText(
-      `{"event_id":${JSON.stringify(eventId)},"sequence":${sequence},"received_at":"${receivedAt}","duplicate":${duplicate},"${name}":"${value}"${warned}}`,
+      `{"event_id":${JSON.stringify(event_id)},"sequence":${sequence},"received_at":"${received_at}","duplicate":${duplicate},"${name}":"${value}"${warned}}`,
     ),
     ...(duplicate && { headers: { "idempotency-replayed": "true" } }),
   };
 };
-
-const batchData = (answer: BatchAnswer) => ({
-  accepted: answer.accepted,
-  rejected: answer.rejected.length,
-  duplicates: answer.duplicates,
-  errors: answer.rejected.map(batchError),
-  ...(answer.warnings.length > 0 && { warnings: answer.warnings }),
-  ...(answer.sequence !== undefined && { sequence: answer.sequence }),
-  ...(answer.receipts && { receipts: answer.receipts.map(batchReceipt) }),
-});
-
-const batchReceipt = ({ index, eventId, sequence, receivedAt, leafHash, duplicate }: BatchReceipt) => ({
-  index,
-  event_id: eventId,
-  sequence,
-  received_at: receivedAt,
-  leaf_hash: leafHash,
-  duplicate,
-});
-
-const batchError = ({ index, eventId, code, message, problems, retryable }: RejectedEvent) => ({
-  index,
-  ...(eventId !== undefined && { event_id: eventId }),
-  code,
-  message,
-  errors: problems,
-  ...(retryable && { retryable: true }),
-});
 
 export const refusedIntake = (refusal: IntakeRefusal): Refusal => {
   switch (refusal.kind) {
@@ -287,18 +281,15 @@ const BatchWarnings = Type.Optional(
   ),
 );
 
-const LeafHash = Type.String({
-  description:
-    "Base64. What the record's leaf in the tenant's tree is: `GET /v1/events/{event_id}/proof?sequence=`, with the `sequence` beside it, proves this very hash (RFC 6962).",
-});
+const LeafHash = str(
+  "Base64. What the record's leaf in the tenant's tree is: `GET /v1/events/{event_id}/proof?sequence=`, with the `sequence` beside it, proves this very hash (RFC 6962).",
+);
 
 export const eventAccepted = Type.Object({
   event_id: Type.String(),
   sequence: Sequence,
   received_at: Time,
-  duplicate: Type.Boolean({
-    description: "True when the same event was stored before; the answer is that of the first time.",
-  }),
+  duplicate: bool("True when the same event was stored before; the answer is that of the first time."),
   leaf_hash: LeafHash,
   warnings: Warnings,
 });
@@ -325,11 +316,7 @@ export const batchAccepted = Type.Object({
     Type.Array(
       Type.Object({
         index: Type.Integer({ minimum: 0, description: "Place of the event in `events`, from 0." }),
-        event_id: Type.String(),
-        sequence: Sequence,
-        received_at: Time,
-        leaf_hash: LeafHash,
-        duplicate: Type.Boolean(),
+        ...Type.Omit(eventAccepted, ["warnings"]).properties,
       }),
       { maxItems: BATCH_EVENTS_MAX },
     ),

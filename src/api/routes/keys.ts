@@ -1,14 +1,26 @@
+import { hash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
-import { CreateKeyRequest, KeyView, NewKeyView, RotateKeyRequest } from "../../access/key-record.ts";
+import { CALENDARS_PER_KEY_MAX, CalendarRequest, checkCalendarRequest } from "../../access/calendars.ts";
+import {
+  type BoundFilter,
+  CreateKeyRequest,
+  KeyView,
+  NewKeyView,
+  RotateKeyRequest,
+} from "../../access/key-record.ts";
 import { KEYS_PER_TENANT_MAX } from "../../limits.ts";
-import { MANAGING } from "../http/access.ts";
-import { give } from "../http/answers.ts";
+import { CALENDAR_FEED, CALENDARS, MANAGING } from "../http/access.ts";
+import { give, invalid, send } from "../http/answers.ts";
 import { actorOf } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
-import { keptSource, listRoute } from "../http/lists.ts";
-import { tenant } from "../http/parameters.ts";
+import type { Entry } from "../http/downloads.ts";
+import { allPages, keptSource, listRoute } from "../http/lists.ts";
+import { choice, filterErrors, queryOf, tenant, text } from "../http/parameters.ts";
 import { refusedChange } from "../http/refused-change.ts";
+import { requestUrl } from "../http/request-context.ts";
 import { bodyFor, type Route } from "../http/route.ts";
+import { type Label, labelOf } from "../vocabulary/labels.ts";
+import { obligationSource } from "./obligations.ts";
 
 const KEYS = { access: MANAGING, tag: "Keys" } as const;
 const ID = { id: { description: "Id of the key." } };
@@ -97,3 +109,204 @@ const rotateRoute = ({ route, keys }: Dependencies): Route =>
       return give({ ...rotated.key, api_key: rotated.apiKey, previous: rotated.previous });
     },
   });
+
+/** About 1 MB, which calendar programs read again and again. */
+const OBLIGATIONS_MAX = 2000;
+/** What still needs somebody, unless the filter asks for other states. */
+const STATES = "open,extended,due_soon,overdue";
+const OF_KEYS = { tag: "Keys", access: CALENDARS } as const;
+
+export const calendarRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const { route, calendars } = dependencies;
+  const source = obligationSource(dependencies);
+  return [
+    feedRoute(dependencies, source),
+    route({
+      ...OF_KEYS,
+      on: "POST /v1/calendars",
+      id: "createCalendar",
+      summary: "Make a calendar feed",
+      description: `Makes a key that can read the feed of obligations and nothing else, bound to \`filter\`: parameters of \`GET /v1/obligations\` such as \`law\`, \`asset_id\`, \`rule\` and \`state\`. \`path\` is the address of the feed below the service's own, and is shown only now; add \`&lang=ko\` for Korean. Like every key it counts among those of the tenant; a key makes at most ${CALENDARS_PER_KEY_MAX}.`,
+      body: {
+        schema: CalendarRequest,
+        example: { name: "Calendar of the data protection officer", filter: { law: "pipa_37_2_kr" } },
+        check: checkCalendarRequest,
+      },
+      status: 201,
+      gives: Type.Object({ ...KeyView.properties, path: Type.String() }),
+      problems: ["log_unavailable"],
+      answer: async (call) => {
+        const errors = filterErrors(call.body.filter ?? {}, source.query);
+        if (errors.length > 0) return invalid(errors);
+        const made = await calendars.create({ by: actorOf(call), request: call.body });
+        if (made.kind !== "created") return refusedChange(made);
+        return give({ ...made.key, path: `/v1/obligations.ics?token=${made.apiKey}` });
+      },
+    }),
+    listRoute(
+      dependencies,
+      keptSource({
+        name: "calendars",
+        members: KeyView.properties,
+        scope: ({ keyId }) => keyId,
+        rows: (principal) => calendars.list(principal),
+      }),
+      {
+        ...OF_KEYS,
+        on: "GET /v1/calendars",
+        id: "listCalendars",
+        summary: "List calendar feeds",
+        description: "Those that this key made, oldest first, revoked ones included.",
+      },
+    ),
+    route({
+      ...OF_KEYS,
+      on: "DELETE /v1/calendars/:id",
+      id: "revokeCalendar",
+      summary: "Revoke a calendar feed",
+      description:
+        "One that this key made; `DELETE /v1/keys/{id}` revokes any. Its address is answered with 401 from then on. Revoking a revoked feed changes nothing.",
+      gives: KeyView,
+      problems: CHANGED,
+      answer: async (call) => {
+        const revoked = await calendars.revoke({ by: actorOf(call), id: call.params.id ?? "" });
+        return revoked.kind === "revoked" ? give(revoked.key) : refusedChange(revoked);
+      },
+    }),
+  ];
+};
+
+type Source = ReturnType<typeof obligationSource>;
+
+const feedRoute = ({ route, keyStore, now }: Dependencies, source: Source): Route =>
+  route({
+    on: "GET /v1/obligations.ics",
+    access: CALENDAR_FEED,
+    // Calendar programs send no header.
+    authorizationOf: ({ url }) => {
+      const token = requestUrl(url).searchParams.get("token");
+      return token === null ? null : `Bearer ${token}`;
+    },
+    id: "readCalendarFeed",
+    tag: "Registers",
+    summary: "Obligations as a calendar",
+    description: `For calendar programs, which subscribe to the address that \`POST /v1/calendars\` answers. Each obligation is an event at the last second that is in time. Without a \`state\` in the filter the feed has what is not met: \`${STATES}\`. At most ${OBLIGATIONS_MAX}; if there are more, its description says so.`,
+    ...(source.views && { views: source.views }),
+    query: {
+      token: text("token", "The key of the feed, in place of the header `Authorization`.", {
+        type: "string",
+      }),
+      language: choice("lang", "Language of the labels.", ["en", "ko"], "en"),
+    },
+    mediaType: "text/calendar",
+    gives: Type.String(),
+    example: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n…",
+    answer: async (call) => {
+      const { tenant, keyId } = call.principal;
+      const { language } = call.asked;
+      const filter: BoundFilter = keyStore.get(keyId)?.calendar_filter ?? {};
+      const asked = source.query.read(queryOf({ state: STATES, ...filter }));
+      const entries: Entry[] = [];
+      let isWhole = true;
+      for await (const page of allPages(source, asked, call, "asc")) {
+        isWhole = entries.length < OBLIGATIONS_MAX;
+        if (!isWhole) break;
+        entries.push(...page);
+      }
+      return send(
+        "text/calendar; charset=utf-8",
+        calendarText({ entries, isWhole, language, tenant, now: now() }),
+        {
+          "content-disposition": 'inline; filename="obligations.ics"',
+          "x-content-type-options": "nosniff",
+        },
+      );
+    },
+  });
+
+const WORDS = {
+  en: {
+    name: "Obligations",
+    whole: "When obligations of AI systems fall due. Not legal advice.",
+    first: `Only the first ${OBLIGATIONS_MAX} obligations are in this calendar: make a feed with a narrower filter.`,
+    lines: ["State", "System", "Law", "Decision", "Objection", "Incident", "Rule"],
+  },
+  ko: {
+    name: "의무",
+    whole: "AI 시스템에 관한 의무의 기한입니다. 법률 자문이 아닙니다.",
+    first: `의무 ${OBLIGATIONS_MAX}건까지만 표시됩니다. 조건을 좁힌 피드를 만드세요.`,
+    lines: ["상태", "시스템", "법령", "결정", "이의 제기", "사고", "규칙"],
+  },
+} as const;
+
+/** iCalendar (RFC 5545), with what calendar programs read beside it. */
+export const calendarText = (calendar: {
+  readonly entries: readonly Entry[];
+  readonly isWhole: boolean;
+  readonly language: keyof Label;
+  readonly tenant: string;
+  readonly now: Date;
+}): string => {
+  const { entries, isWhole, language, tenant, now } = calendar;
+  const words = WORDS[language];
+  const name = escaped(`${words.name}: ${tenant}`);
+  const stamp = utcOf(now.toISOString());
+  const lines = [
+    "BEGIN:VCALENDAR",
+    "VERSION:2.0",
+    "PRODID:-//Prooftrail//Obligations//EN",
+    "CALSCALE:GREGORIAN",
+    "METHOD:PUBLISH",
+    `NAME:${name}`,
+    `X-WR-CALNAME:${name}`,
+    `X-WR-CALDESC:${escaped(isWhole ? words.whole : words.first)}`,
+    "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
+    "X-PUBLISHED-TTL:PT1H",
+    ...entries.flatMap((entry) => [
+      "BEGIN:VEVENT",
+      // An obligation_id may have more characters than calendar programs expect.
+      `UID:${hash("sha256", `${tenant} ${entry.obligation_id}`, "hex")}@prooftrail`,
+      `DTSTAMP:${stamp}`,
+      `DTSTART:${utcOf(String(entry.due_at))}`,
+      ...saidOf(entry, language),
+      // It takes nobody's time: it is not shown as busy (§3.8.2.7).
+      "TRANSP:TRANSPARENT",
+      "END:VEVENT",
+    ]),
+    "END:VCALENDAR",
+  ];
+  return lines.map((line) => `${folded(line)}\r\n`).join("");
+};
+
+const saidOf = (entry: Entry, language: keyof Label): readonly string[] => {
+  const { rule, state, law, clause, asset_id, decision_id, objection_id, incident_id } = entry;
+  const said = [
+    labelOf("obligation_states", state, language),
+    asset_id,
+    `${labelOf("laws", law, language)}, ${clause}`,
+    decision_id,
+    objection_id,
+    incident_id,
+    `${rule} (${entry.ruleset_version})`,
+  ];
+  const titled = WORDS[language].lines.flatMap((title, at) => (said[at] ? `${title}: ${said[at]}` : []));
+  return [
+    `SUMMARY:${escaped(`${labelOf("rules", rule, language)} · ${asset_id}`)}`,
+    `DESCRIPTION:${escaped(titled.join("\n"))}`,
+  ];
+};
+
+/** §3.3.5, form 2. By text, because a leap second is a time as well. */
+const utcOf = (time: string): string =>
+  `${time.slice(0, "2026-11-29T00:00:00".length).replaceAll(/[-:]/g, "")}Z`;
+
+/** §3.3.11. A control character has no form there. */
+const escaped = (text: string): string =>
+  text
+    .replaceAll(/[\\;,]/g, "\\$&")
+    .replaceAll(/\r?\n/g, "\\n")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed.
+    .replaceAll(/[\u0000-\u001F\u007F]/g, "");
+
+/** §3.1: a line has at most 75 octets; the next one begins with a space, which counts. A character has at most four, and none is cut. */
+const folded = (line: string): string => line.replaceAll(/(?:[ -~]{72}|.{18})(?=.)/gsu, "$&\r\n ");

@@ -25,6 +25,7 @@ import type { Dependencies } from "../http/dependencies.ts";
 import { integer, minSequence } from "../http/parameters.ts";
 import { requestUrl } from "../http/request-context.ts";
 import type { Route } from "../http/route.ts";
+import { str } from "../http/schemas.ts";
 import { onceSeen, sequenceWait } from "../http/wait-for-view.ts";
 import { EXAMPLE_CHECKPOINT, EXAMPLE_CONSISTENCY, EXAMPLE_KEY } from "./log-examples.ts";
 
@@ -107,7 +108,7 @@ const MISSING_FROM = invalid([
   { path: "query:from", code: "required", message: "Send the size of the older tree head." },
 ]);
 
-const Hash = Type.String({ description: "32 bytes in base64." });
+const Hash = str("32 bytes in base64.");
 
 const consistencyRoute = (dependencies: Dependencies): Route => {
   const { route, views } = dependencies;

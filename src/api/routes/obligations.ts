@@ -14,7 +14,6 @@ import { obligationEntry, obligationList } from "../../views/cases/registers/obl
 import { CASES_VIEW } from "../../views/cases/tables.ts";
 import { entryMembers, YES_OR_NO } from "../../views/kit/list.ts";
 import type { Condition } from "../../views/store/conditions.ts";
-import type { Row } from "../../views/store/tables.ts";
 import { REGISTER, WAIVING } from "../http/access.ts";
 import { type Answer, give, notFound, refuse } from "../http/answers.ts";
 import { actorOf, type Call } from "../http/call.ts";
@@ -23,50 +22,52 @@ import { timedFilter } from "../http/list-filter.ts";
 import { listRoute, tableSource } from "../http/lists.ts";
 import { allOf, choiceOrNone, combinations, oneOf, several } from "../http/parameters.ts";
 import { bodyOf, type Route } from "../http/route.ts";
-import { nullable, wordsOf } from "../http/schemas.ts";
+import { nullable, str, wordsOf } from "../http/schemas.ts";
 import { haveSeenInTime, sequenceWait } from "../http/wait-for-view.ts";
 
-export const obligationRoutes = (dependencies: Dependencies): readonly Route[] => {
-  const { route } = dependencies;
-  const waiving = (type: WaiverAction["type"], reason: string) =>
-    ({
+export const obligationRoutes = (dependencies: Dependencies): readonly Route[] => [
+  listRoute(dependencies, obligationSource(dependencies), {
+    on: "GET /v1/obligations",
+    access: REGISTER,
+    id: "listObligations",
+    tag: "Registers",
+    summary: "Obligations and when they fall due",
+    description:
+      "In the order in which they fall due. Computed from the events by their own times. Each names the events that started and met it, and says when the log received them. Not legal advice: `clause` is where to check.",
+  }),
+  ...WAIVERS.map(({ type, reason, ...described }) =>
+    dependencies.route({
+      ...described,
       tag: "Registers",
       access: WAIVING,
       body: bodyOf(WaiverRequest, { reason }),
+      gives: obligationSchema,
       problems: ["not_found", "obligation_state_conflict", "log_unavailable", "view_behind"],
-      answer: (call: Call & { readonly body: { readonly reason: string } }) =>
-        answerWaiver(dependencies, type, call),
-    }) as const;
-  return [
-    listRoute(dependencies, obligationSource(dependencies), {
-      on: "GET /v1/obligations",
-      access: REGISTER,
-      id: "listObligations",
-      tag: "Registers",
-      summary: "Obligations and when they fall due",
-      description:
-        "In the order in which they fall due. Computed from the events by their own times. Each names the events that started and met it, and says when the log received them. Not legal advice: `clause` is where to check.",
+      answer: (call) => answerWaiver(dependencies, type, call),
     }),
-    route({
-      ...waiving(OBLIGATION_WAIVED, "The tool was on trial, and the candidate was hired."),
-      on: "POST /v1/obligations/:obligation_id/waive",
-      id: "waiveObligation",
-      summary: "Waive an obligation",
-      description:
-        "Says why an obligation that is not met will not be. Its state is then `waived`, with who said so, why and when; it stays in every list and in evidence, and coverage counts it apart. If events meet it after all, they count. The waiver stays with the objection, decision, incident or review also where an earlier event starts the obligation and so changes its id. Of several waivers at once the first in the log stands, and the others get 409. An event `system.obligation_waived` in the log of the system is the waiver, so a rebuilt view knows it.",
-      gives: obligationSchema,
-    }),
-    route({
-      ...waiving(OBLIGATION_UNWAIVED, "Waived by mistake."),
-      on: "POST /v1/obligations/:obligation_id/unwaive",
-      id: "unwaiveObligation",
-      summary: "Take back the waiver of an obligation",
-      description:
-        "The obligation is again in the state that its events give it. An event `system.obligation_unwaived` in the log of the system says who took the waiver back, and why.",
-      gives: obligationSchema,
-    }),
-  ];
-};
+  ),
+];
+
+const WAIVERS = [
+  {
+    on: "POST /v1/obligations/:obligation_id/waive",
+    type: OBLIGATION_WAIVED,
+    reason: "The tool was on trial, and the candidate was hired.",
+    id: "waiveObligation",
+    summary: "Waive an obligation",
+    description:
+      "Says why an obligation that is not met will not be. Its state is then `waived`, with who said so, why and when; it stays in every list and in evidence, and coverage counts it apart. If events meet it after all, they count. The waiver stays with the objection, decision, incident or review also where an earlier event starts the obligation and so changes its id. Of several waivers at once the first in the log stands, and the others get 409. An event `system.obligation_waived` in the log of the system is the waiver, so a rebuilt view knows it.",
+  },
+  {
+    on: "POST /v1/obligations/:obligation_id/unwaive",
+    type: OBLIGATION_UNWAIVED,
+    reason: "Waived by mistake.",
+    id: "unwaiveObligation",
+    summary: "Take back the waiver of an obligation",
+    description:
+      "The obligation is again in the state that its events give it. An event `system.obligation_unwaived` in the log of the system says who took the waiver back, and why.",
+  },
+] as const;
 
 export const obligationSource = ({ rules, ...dependencies }: Pick<Dependencies, "views" | "now" | "rules">) =>
   tableSource(dependencies, {
@@ -148,12 +149,11 @@ const conditionsOf = (state: ObligationState, now: string): readonly (readonly C
 
 export const obligationSchema = Type.Object({
   ...entryMembers(obligationList),
-  duty: nullable(Type.String({ description: "What must be done." })),
-  clause: nullable(Type.String({ description: "Where the law says so." })),
-  ruleset_version: Type.String({
-    description:
-      "By which rules it was computed: the date of the table of rules; behind a plus what tells an operator's own rules (OBLIGATION_RULES_FILE, LATE_RECORD_GRACE) apart.",
-  }),
+  duty: nullable(str("What must be done.")),
+  clause: nullable(str("Where the law says so.")),
+  ruleset_version: str(
+    "By which rules it was computed: the date of the table of rules; behind a plus what tells an operator's own rules (OBLIGATION_RULES_FILE, LATE_RECORD_GRACE) apart.",
+  ),
   state: wordsOf(OBLIGATION_STATES, {
     description:
       "At the time of the answer. `open`: not met, and due in more than a week, or not before a decision is made. `extended`: the same, after its limit was made longer. `due_soon`: not met, and due within a week. `overdue`: not met, and `due_at` is over; it can still be met, late. `breached`: it can never be met any more, because what had to come before the decision did not come. `met`, `met_late`: met in time, or not. `waived`: not met, and somebody said why it will not be; `waived_by`, `waived_reason` and `waived_at` say who, why and when.",
@@ -170,23 +170,23 @@ const answerWaiver = async (
   type: WaiverAction["type"],
   call: Call & { readonly body: { readonly reason: string } },
 ): Promise<Answer> => {
+  const conflict = (detail: string): Answer => refuse("obligation_state_conflict", detail);
   const { tenant } = call.principal;
   await call.viewReadiness.check([CASES_VIEW]);
   const id = call.params.obligation_id ?? "";
   const found = await findObligation(views, tenant, id);
   if (!found) return notFound("obligation");
-  const refusal = refusalOf(found, type);
-  if (refusal !== undefined) return refuse("obligation_state_conflict", refusal);
+  const { status, waived_at } = found;
+  const isWaiving = type === OBLIGATION_WAIVED;
+  if (isWaiving && (status === "met" || status === "met_late")) return conflict(MET);
+  if (isWaiving !== (waived_at === null)) return conflict(isWaiving ? WAIVED : NOT_WAIVED);
   const caseName = await caseNameOf(views, tenant, found);
-  if (caseName === undefined) return refuse("obligation_state_conflict", STARTED_BY_EXPIRED);
+  if (caseName === undefined) return conflict(STARTED_BY_EXPIRED);
+  const details = { obligation_id: id, reason: call.body.reason, case_name: caseName };
   let sequence: number | undefined;
   const recorded = await recorder.carryOut({
     by: actorOf(call),
-    action: {
-      type,
-      tenant,
-      details: { obligation_id: id, reason: call.body.reason, case_name: caseName },
-    },
+    action: { type, tenant, details },
     // The event is the waiver: the view of cases takes it from the log.
     work: async (at) => {
       sequence = at;
@@ -198,22 +198,14 @@ const answerWaiver = async (
   const row = isSeen ? await findObligation(views, tenant, id) : undefined;
   if (!row) return refuse("view_behind", RECORDED_AND_UNSEEN);
   // Of several that are said at once the first in the log stands.
-  if (type === OBLIGATION_WAIVED && isWaivedBefore(row, sequence))
-    return refuse("obligation_state_conflict", WAIVED_MEANWHILE);
+  const standing = Number(row.waived_sequence ?? Number.POSITIVE_INFINITY);
+  if (isWaiving && sequence !== undefined && standing < sequence) return conflict(WAIVED_MEANWHILE);
   return give(obligationEntry(row, rules, timeKey(now().toISOString())));
 };
 
-const refusalOf = (row: Row, type: WaiverAction["type"]): string | undefined => {
-  if (type === OBLIGATION_UNWAIVED)
-    return row.waived_at === null ? "The obligation is not waived. Nothing was done." : undefined;
-  if (row.status === "met" || row.status === "met_late")
-    return "The obligation is met: there is nothing to waive. Nothing was done.";
-  return row.waived_at === null ? undefined : "The obligation is waived already. Nothing was done.";
-};
-
-const isWaivedBefore = ({ waived_sequence: standing }: Row, sequence: number | undefined): boolean =>
-  sequence !== undefined && typeof standing === "number" && standing < sequence;
-
+const MET = "The obligation is met: there is nothing to waive. Nothing was done.";
+const WAIVED = "The obligation is waived already. Nothing was done.";
+const NOT_WAIVED = "The obligation is not waived. Nothing was done.";
 const WAIVED_MEANWHILE =
   "Another waiver of the obligation came first, and stands. This one is in the log and has no effect.";
 const STARTED_BY_EXPIRED =

@@ -9,6 +9,7 @@ import type { Dependencies, HttpDependencies } from "../http/dependencies.ts";
 import { insufficientScope } from "../http/guard.ts";
 import { choiceOrNone } from "../http/parameters.ts";
 import { bodyOf, createOpenRoute, type Route } from "../http/route.ts";
+import { int, str } from "../http/schemas.ts";
 
 export const operationRoutes = ({
   readiness,
@@ -92,17 +93,15 @@ export const restoreRoutes = ({ route, acceptRestore }: Dependencies): readonly 
       "After an older copy of the log was put back, nothing is signed and nothing is taken (503 `log_behind`). This accepts that the rest is lost: it is recorded as `system.restored`, the heads that are lost are kept in HEADS_COPY, and every later head of their logs says so in a line of its own. Only the admin key may do that, and it cannot be undone.",
     body: bodyOf(RestoreRequest, { reason: "Disk failure on 28 November, copy of the night." }),
     gives: Type.Object({
-      known_sequence: Type.Integer({ description: "The last record that heads in HEADS_COPY covered." }),
-      restored_sequence: Type.Integer({ description: "The last record of the log as it was restored." }),
-      heads_given_up: Type.Integer({
-        description: "Tenants whose last known head the log does not extend.",
-      }),
+      known_sequence: int("The last record that heads in HEADS_COPY covered."),
+      restored_sequence: int("The last record of the log as it was restored."),
+      heads_given_up: int("Tenants whose last known head the log does not extend."),
       heads: Type.Array(
         Type.Object({
           tenant: Type.String(),
-          size: Type.Integer({ description: "Records that the lost head covered." }),
-          root: Type.String({ description: "Its root, in base64." }),
-          restored_size: Type.Integer({ description: "Records that the log of the tenant has now." }),
+          size: int("Records that the lost head covered."),
+          root: str("Its root, in base64."),
+          restored_size: int("Records that the log of the tenant has now."),
         }),
         { description: "The first of them." },
       ),

@@ -5,7 +5,7 @@ import { refuse, respond, send } from "../http/answers.ts";
 import type { ConsoleFiles, HttpDependencies, SandboxPage, VerifyPage } from "../http/dependencies.ts";
 import { contextOf, requestUrl } from "../http/request-context.ts";
 import { hidden, type Route } from "../http/route.ts";
-import { consolePage, SANDBOX_PAGE } from "./page-html.ts";
+import { WATERMARK } from "../sandbox/watermark.ts";
 
 /** The paths of src/console/address.ts; a test compares them. */
 export const CONSOLE_PATHS = [
@@ -87,95 +87,185 @@ const sandboxPageRoutes = ({ script, style }: SandboxPage): readonly Route[] =>
         file("/sandbox/page.css", STYLE, style),
       ];
 
-interface Prepared {
-  readonly page: string;
-  readonly files: ReadonlyMap<string, ServedFile>;
-}
-
 interface ServedFile {
   readonly mediaType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly zipped: Uint8Array<ArrayBuffer>;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Its address never changes, and its content does with the version. */
-const EMBED = "embed.js";
-const EMBED_HEADERS = {
-  "cache-control": "public, max-age=3600",
-  // It holds nothing of anybody, and pages may name its hash (`integrity`).
-  "access-control-allow-origin": "*",
-  "cross-origin-resource-policy": "cross-origin",
+const servedFile = (text: string, mediaType: string, headers: ServedFile["headers"]): ServedFile => {
+  const bytes = new TextEncoder().encode(text);
+  return { mediaType, bytes, zipped: Uint8Array.from(gzipSync(bytes, { level: 9 })), headers };
 };
 
-/**
- * Every screen is one page at its own path, one level below the root, so that addresses relative to it hold behind any path prefix. Script
- * and style have the hash of their content in their names and may be kept.
- */
+const PAGE = "";
+/** Its address never changes, and its content does with the version. */
+const EMBED = "embed.js";
+
+/** Script and style have the hash of their content in their names and may be kept. */
+const filesOf = ({ script, style, embed }: ConsoleFiles, providerHost: string | undefined) => {
+  const named = (text: string, ending: string): string =>
+    `console.${hash("sha256", text, "hex").slice(0, 12)}.${ending}`;
+  const [scriptName, styleName] = [named(script, "js"), named(style, "css")];
+  const kept = { ...NOSNIFF, "cache-control": "public, max-age=31536000, immutable" };
+  return new Map([
+    [PAGE, servedFile(consolePage({ scriptName, styleName, providerHost }), HTML, pageHeaders())],
+    [scriptName, servedFile(script, SCRIPT, kept)],
+    [styleName, servedFile(style, STYLE, kept)],
+    [
+      EMBED,
+      servedFile(embed, SCRIPT, {
+        ...NOSNIFF,
+        "cache-control": "public, max-age=3600",
+        // It holds nothing of anybody, and pages may name its hash (`integrity`).
+        "access-control-allow-origin": "*",
+        "cross-origin-resource-policy": "cross-origin",
+      }),
+    ],
+  ]);
+};
+
+/** Every screen is one page at its own path, one level below the root, so that addresses relative to it hold behind any path prefix. */
 const consoleRoutes = (
   /** Asked for at the first request: bundling takes a moment, and most processes serve no console. */
   files: () => Promise<ConsoleFiles | undefined>,
   /** Host of the provider with which people sign in, if there is one. */
   providerHost: string | undefined,
 ): readonly Route[] => {
-  let prepared: Promise<Prepared | undefined> | undefined;
-  const prepare = (): Promise<Prepared | undefined> => {
-    prepared ??= files().then((found) => found && preparedOf(found, providerHost));
-    return prepared;
-  };
-  const servePage = async ({ request }: { request: Request }): Promise<Response> => {
-    const context = contextOf(request);
-    const { pathname, search } = requestUrl(request.url);
-    if (pathname.length > 1 && pathname.endsWith("/"))
-      return new Response(null, {
-        status: 308,
-        headers: { location: `..${pathname.slice(0, -1)}${search}`, "x-request-id": context.requestId },
-      });
-    const found = await prepare();
-    return respond(context, found ? send(HTML, found.page, pageHeaders()) : refuse("not_found", NOT_BUILT));
-  };
-  const serveFile = async (request: Request, name: string): Promise<Response> => {
-    const context = contextOf(request);
-    const found = (await prepare())?.files.get(name);
-    if (found === undefined) return respond(context, refuse("not_found"));
+  let prepared: Promise<ReadonlyMap<string, ServedFile> | undefined> | undefined;
+  const serve = async (request: Request, name: string): Promise<Response> => {
+    prepared ??= files().then((found) => found && filesOf(found, providerHost));
+    const file = (await prepared)?.get(name);
+    if (!file) return respond(contextOf(request), refuse("not_found", name === PAGE ? NOT_BUILT : {}));
     const isZipped = /\bgzip\b/.test(request.headers.get("accept-encoding") ?? "");
-    const kept = { "cache-control": "public, max-age=31536000, immutable" };
-    return respond(
-      context,
-      send(found.mediaType, isZipped ? found.zipped : found.bytes, {
-        ...(name === EMBED ? EMBED_HEADERS : kept),
-        ...NOSNIFF,
-        vary: "accept-encoding",
-        ...(isZipped && { "content-encoding": "gzip" }),
-      }),
-    );
+    const coding = isZipped && { "content-encoding": "gzip" };
+    const headers = { ...file.headers, vary: "accept-encoding", ...coding };
+    return respond(contextOf(request), send(file.mediaType, isZipped ? file.zipped : file.bytes, headers));
+  };
+  const screen: Route["handle"] = ({ request }) => {
+    const { pathname, search } = requestUrl(request.url);
+    if (pathname === "/" || !pathname.endsWith("/")) return serve(request, PAGE);
+    const location = `..${pathname.slice(0, -1)}${search}`;
+    const headers = { location, "x-request-id": contextOf(request).requestId };
+    return new Response(null, { status: 308, headers });
   };
   return [
-    hidden("/console/:name", ({ request, params }) => serveFile(request, params?.name ?? "")),
-    hidden("/embed.js", ({ request }) => serveFile(request, EMBED)),
-    ...CONSOLE_PATHS.map((path) => hidden(path, servePage)),
+    hidden("/console/:name", ({ request, params }) => serve(request, params?.name || "none")),
+    hidden("/embed.js", ({ request }) => serve(request, EMBED)),
+    ...CONSOLE_PATHS.map((path) => hidden(path, screen)),
   ];
-};
-
-const HASH_CHARACTERS = 12;
-
-const preparedOf = ({ script, style, embed }: ConsoleFiles, providerHost: string | undefined): Prepared => {
-  const named = (text: string, ending: string): string =>
-    `console.${hash("sha256", text, "hex").slice(0, HASH_CHARACTERS)}.${ending}`;
-  const [scriptName, styleName] = [named(script, "js"), named(style, "css")];
-  return {
-    page: consolePage({ scriptName, styleName, providerHost }),
-    files: new Map([
-      [scriptName, servedFile(script, SCRIPT)],
-      [styleName, servedFile(style, STYLE)],
-      [EMBED, servedFile(embed, SCRIPT)],
-    ]),
-  };
-};
-
-const servedFile = (text: string, mediaType: string): ServedFile => {
-  const bytes = new TextEncoder().encode(text);
-  return { mediaType, bytes, zipped: Uint8Array.from(gzipSync(bytes, { level: 9 })) };
 };
 
 const NOT_BUILT =
   "The console is not part of this program: run `bun run build:pages` once, or the service on Bun. The API is described at /docs.";
+
+const PAGES = [
+  ["./", "Console"],
+  ["./docs", "API"],
+  ["./sandbox", "Sandbox"],
+  ["./verify", "Verify"],
+] as const;
+
+const siteHeader = (current: (typeof PAGES)[number][0]): string => {
+  const links = PAGES.map(
+    ([address, name]) =>
+      `<li><a href="${address}"${address === current ? ' aria-current="page"' : ""}>${name}</a></li>`,
+  );
+  return `<header class="site">
+      <span class="brand"><i aria-hidden="true"></i>Prooftrail</span>
+      <nav aria-label="Pages"><ul>${links.join("")}</ul></nav>
+    </header>`;
+};
+
+interface Page {
+  readonly title: string;
+  readonly style: string;
+  readonly meta?: string;
+  readonly body: string;
+}
+
+const pageText = ({ title, style, meta = "", body }: Page): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${title}</title>${meta}
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="${style}">
+  </head>
+  <body>
+    ${body}
+  </body>
+</html>
+`;
+
+export const consolePage = ({
+  scriptName,
+  styleName,
+  providerHost,
+}: {
+  readonly scriptName: string;
+  readonly styleName: string;
+  readonly providerHost: string | undefined;
+}): string =>
+  pageText({
+    title: "Prooftrail",
+    meta: providerHost === undefined ? "" : `\n    <meta name="sign-in-provider" content="${providerHost}">`,
+    style: `./console/${styleName}`,
+    body: `<div id="console"><noscript>The console needs JavaScript. The API is described at <a href="./docs">/docs</a>.</noscript></div>
+    <script type="module" src="./console/${scriptName}"></script>`,
+  });
+
+export const SANDBOX_PAGE = pageText({
+  title: "Prooftrail sandbox",
+  style: "./sandbox/page.css",
+  body: `${siteHeader("./sandbox")}
+    <section class="watermark" aria-label="Watermark">${WATERMARK}</section>
+    <main>
+      <h1>Prooftrail sandbox</h1>
+      <p class="lede">Try it without a key. Test events are kept in memory for an hour, and everybody can see them. The same over HTTP: <a href="./docs">/docs</a>.</p>
+      <noscript>This page needs JavaScript.</noscript>
+      <section aria-labelledby="classify-heading">
+        <h2 id="classify-heading">Which risk tier does a system have?</h2>
+        <p id="examples-label">Examples:</p>
+        <div id="examples" class="examples" role="group" aria-labelledby="examples-label"></div>
+        <form id="classify">
+          <label>What it is used for<select id="domain"></select></label>
+          <label>Kind of AI<select id="ai_type"></select></label>
+          <label>How much it decides by itself<select id="decision_autonomy"></select></label>
+          <label>How much it matters to the person<select id="user_impact"></select></label>
+          <label class="check"><input type="checkbox" id="processes_personal_data">It processes personal data</label>
+          <button type="submit">Classify</button>
+        </form>
+        <div id="classification" aria-live="polite"></div>
+      </section>
+      <section aria-labelledby="send-heading">
+        <h2 id="send-heading">Send a test event</h2>
+        <form id="send">
+          <label>Asset<select id="event_asset"></select></label>
+          <label>What happened<select id="event_type"></select></label>
+          <button type="submit" id="send_button" disabled>Send</button>
+        </form>
+        <div id="sent" aria-live="polite"></div>
+      </section>
+      <section aria-labelledby="story-heading">
+        <h2 id="story-heading">Where it leads</h2>
+        <div id="story" aria-live="polite"><p class="quiet">Send a decision first, then what follows it: its file, what falls due, and its proof are shown here.</p></div>
+      </section>
+      <section aria-labelledby="events-heading">
+        <h2 id="events-heading">Events of the last hour</h2>
+        <div id="events"></div>
+      </section>
+    </main>
+    <script type="module" src="./sandbox/page.js"></script>`,
+});
+
+export const DOCS_PAGE = pageText({
+  title: "Prooftrail API",
+  style: "./docs/assets/page.css",
+  body: `${siteHeader("./docs")}
+    <div id="swagger-ui"><noscript>This page needs JavaScript. The same document as JSON: <a href="./docs/json">/docs/json</a></noscript></div>
+    <script src="./docs/assets/swagger-ui-bundle.js"></script>
+    <script src="./docs/assets/page.js"></script>`,
+});

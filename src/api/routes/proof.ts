@@ -19,6 +19,7 @@ import type { Call } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { type Asked, choice, integer, integerOr, minSequence } from "../http/parameters.ts";
 import type { Route } from "../http/route.ts";
+import { int, str } from "../http/schemas.ts";
 import { isCovered } from "../http/seat-limit.ts";
 import type { SequenceWait } from "../http/wait-for-view.ts";
 import { eventExpired } from "./events.ts";
@@ -97,7 +98,7 @@ const readProof = async (
         `The tree does not hold the record at sequence ${record.sequence} as it was signed. The operator should rebuild the view \`tree\`.`,
       );
     default:
-      return asked.format === "json" ? give(jsonOf(result.proof)) : sendText(tlogProof(result.proof));
+      return asked.format === "json" ? give(proofData(result.proof)) : sendText(tlogProof(result.proof));
   }
 };
 
@@ -139,26 +140,28 @@ const awaitEvent = async (
   return (await findEvent(views, tenant, eventId)) ?? (hasSeen ? undefined : "view_behind");
 };
 
-const jsonOf = ({ sequence, leafIndex, payload, inclusionProof, head }: RecordProof) => ({
-  sequence,
-  leaf_index: leafIndex,
-  leaf: encodeBase64(payload),
-  leaf_hash: encodeBase64(leafHash(payload)),
-  inclusion_proof: inclusionProof.map(encodeBase64),
-  checkpoint: head.note,
+export const proofData = (
+  proof: Omit<RecordProof, "head"> & { readonly head: Pick<RecordProof["head"], "note"> },
+) => ({
+  sequence: proof.sequence,
+  leaf_index: proof.leafIndex,
+  leaf: encodeBase64(proof.payload),
+  leaf_hash: encodeBase64(leafHash(proof.payload)),
+  inclusion_proof: proof.inclusionProof.map(encodeBase64),
+  checkpoint: proof.head.note,
 });
 
 /** The record is in `extra`, so the file needs nothing else. */
 const tlogProof = ({ leafIndex, payload, inclusionProof, head }: RecordProof): string =>
   formatTlogProof({ extra: payload, index: leafIndex, hashes: inclusionProof, checkpoint: head.note });
 
-const Base64 = (description: string) => Type.String({ description: `${description} Base64.` });
+const Base64 = (description: string) => str(`${description} Base64.`);
 
 export const proofSchema = Type.Object({
-  sequence: Type.Integer({ description: "Place in the log of all tenants." }),
-  leaf_index: Type.Integer({ description: "Place in the tenant's tree, from 0." }),
+  sequence: int("Place in the log of all tenants."),
+  leaf_index: int("Place in the tenant's tree, from 0."),
   leaf: Base64("The record, byte for byte: what the leaf is the hash of."),
   leaf_hash: Base64("SHA-256 of a zero byte and the record (RFC 6962 §2.1)."),
   inclusion_proof: Type.Array(Base64("32 bytes."), { description: "The leaf's sibling first." }),
-  checkpoint: Type.String({ description: "Signed tree head: a C2SP checkpoint." }),
+  checkpoint: str("Signed tree head: a C2SP checkpoint."),
 });

@@ -1,10 +1,11 @@
 /** Lists that show a table directly: the registers, and other lists of rows. */
-
 import { setImmediate as otherWork } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
+import { timeKey } from "../../event/formats.ts";
 import { CANNOT_SHOW } from "../../law/obligations/duties.ts";
 import { COVERAGE_EXAMPLES_MAX, KEPT_LEGAL_BASES_MAX, PART_ROWS_MAX } from "../../limits.ts";
 import { assessmentList, riskChangeList } from "../../views/assessments/queries.ts";
+import { assetEntry, assetList, assetMembers, findAsset } from "../../views/assets/queries.ts";
 import { decisionList } from "../../views/cases/registers/decisions.ts";
 import { humanReviewList } from "../../views/cases/registers/human-reviews.ts";
 import { incidentList } from "../../views/cases/registers/incidents.ts";
@@ -17,15 +18,18 @@ import {
   coverageEntries,
 } from "../../views/coverage/entries.ts";
 import { COVERAGE_FILTERS, COVERAGE_VIEWS, countCoverage, readCoverage } from "../../views/coverage/page.ts";
-import type { List } from "../../views/kit/list.ts";
+import { entryOf, entrySchema, type List, readList } from "../../views/kit/list.ts";
 import { modelList } from "../../views/models/queries.ts";
 import { sourceGapList, sourceList } from "../../views/sources/queries.ts";
+import type { Condition } from "../../views/store/conditions.ts";
 import { REGISTER, SOURCES, SYSTEMS } from "../http/access.ts";
+import { type Answer, give, notFound } from "../http/answers.ts";
+import type { Call } from "../http/call.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { type ListFilter, listFilter } from "../http/list-filter.ts";
 import { type ListSource, listRoute, movesWithEvents, tableSource } from "../http/lists.ts";
 import type { Route } from "../http/route.ts";
-import { nullable, wordsOf } from "../http/schemas.ts";
+import { nullable, str, time, wordsOf } from "../http/schemas.ts";
 
 interface Register {
   readonly path: string;
@@ -171,9 +175,7 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const coverageSchema = Type.Object({
   asset_id: Type.String(),
-  law: Type.String({
-    description: "A legal basis; `any` for what is asked of everybody, `policy` for rules of the operator.",
-  }),
+  law: str("A legal basis; `any` for what is asked of everybody, `policy` for rules of the operator."),
   duty: Type.String(),
   due: count(
     "How often it fell due, or was met before it did. The `lifecycle` of an asset asks for two things.",
@@ -190,16 +192,9 @@ export const coverageSchema = Type.Object({
     description:
       "At the time of the answer. `covered`: all in time. `partial`: some of it, or late. `missing`: nothing of it in time or late so far; bias audits that were completed only after the decisions are named all the same. `stale`: there was evidence, and it is no longer valid: every bias audit is more than a year old, or ended by its `valid_until`. `pending`: nothing was due so far, and something is running. `not_applicable`: nothing was asked for, or all of it was waived.",
   }),
-  clause: nullable(
-    Type.String({
-      description: "Where the law says so; null for a legal basis that has no known article for it.",
-    }),
-  ),
+  clause: nullable(str("Where the law says so; null for a legal basis that has no known article for it.")),
   last_evidence_at: nullable(
-    Type.String({
-      format: "date-time",
-      description: "Time of the newest evidence that is found; null where there is none, or no more.",
-    }),
+    time("Time of the newest evidence that is found; null where there is none, or no more."),
   ),
   example_event_ids: Type.Array(Type.String(), {
     maxItems: COVERAGE_EXAMPLES_MAX,
@@ -219,3 +214,60 @@ const CannotShow = Type.Array(
       "Obligations that no count of events can show to be met, and why; those of the asked `law` and `duty`.",
   },
 );
+
+export const assetRoutes = (dependencies: Dependencies): readonly Route[] => [
+  listRoute(
+    dependencies,
+    tableSource(dependencies, { name: "assets", list: assetList, members: assetMembers, entry: assetEntry }),
+    {
+      on: "GET /v1/assets",
+      access: SYSTEMS,
+      id: "listAssets",
+      tag: "Reading",
+      summary: "The register of AI systems",
+      description: `Every asset that an event names, the one with the newest event first, with its latest values by the time of the events. ${movesWithEvents("An asset")}`,
+    },
+  ),
+  dependencies.route({
+    on: "GET /v1/assets/:asset_id",
+    access: SYSTEMS,
+    id: "readAsset",
+    tag: "Reading",
+    summary: "One AI system",
+    description: `The asset with its models, the changes of its risk tier and the evidence for its obligations, up to ${PART_ROWS_MAX} each.`,
+    views: [...new Set([assetList.view, modelList.view, riskChangeList.view, ...COVERAGE_VIEWS])],
+    gives: Type.Object({
+      ...assetMembers,
+      models: Type.Array(entrySchema(modelList)),
+      risk_changes: Type.Array(entrySchema(riskChangeList)),
+      coverage: Type.Array(coverageSchema),
+    }),
+    problems: ["not_found", "overloaded"],
+    answer: (call) => readAsset(dependencies, call),
+  }),
+];
+
+/** With the newest entries about it; the lists have the others. */
+const readAsset = async (
+  { views, rules, now }: Dependencies,
+  { principal: { tenant }, params: { asset_id: assetId } }: Call,
+): Promise<Answer> => {
+  const row = assetId ? await findAsset(views, tenant, assetId) : undefined;
+  if (!row || !assetId) return notFound("asset");
+  const at = timeKey(now().toISOString());
+  const where: readonly Condition[] = [{ kind: "equals", column: "asset_id", value: assetId }];
+  const partOf = async (list: List) => {
+    const found = await readList(views, tenant, list, { where, order: "desc", limit: PART_ROWS_MAX });
+    return found.kind === "page" ? found.rows.map((each) => entryOf(list, each, at)) : [];
+  };
+  const covered = await readCoverage(views, tenant, { order: "asc", limit: PART_ROWS_MAX, anyOf: [where] });
+  return give({
+    ...assetEntry(row, at),
+    models: await partOf(modelList),
+    risk_changes: await partOf(riskChangeList),
+    coverage:
+      covered.kind === "page"
+        ? await coverageEntries(views, tenant, covered.rows, { rules, now: now() })
+        : [],
+  });
+};

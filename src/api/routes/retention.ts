@@ -34,7 +34,7 @@ import { keptSource, type ListSource, listRoute } from "../http/lists.ts";
 import { type Asked, type Asking, allOf, tenant, textAs, timeRange } from "../http/parameters.ts";
 import { refusedChange } from "../http/refused-change.ts";
 import { bodyFor, type Route } from "../http/route.ts";
-import { nullable, wordsOf } from "../http/schemas.ts";
+import { bool, int, nullable, str, Time, time, wordsOf } from "../http/schemas.ts";
 import { CHANGED } from "./keys.ts";
 
 const RETENTION = { tag: "Retention", access: MANAGING } as const;
@@ -180,34 +180,26 @@ const refused = (refusal: RetentionRefusal | RetentionUndone | { readonly kind: 
 const Reason = Type.Object({
   code: wordsOf(["law", "tier_default", "policy_minimum", "policy_maximum", "no_maximum", "hold"]),
   text: Type.String(),
-  clause: nullable(Type.String({ description: "The article, where a law is the reason." })),
+  clause: nullable(str("The article, where a law is the reason.")),
 });
 
 const PolicyView = Type.Object({
   tenant: PolicyRecord.properties.tenant,
   policy: PolicyRecord.properties.policy,
-  updated_at: nullable(Type.String({ format: "date-time" })),
+  updated_at: nullable(Time),
   updated_by: nullable(Type.String()),
   ages: Type.Array(
     Type.Object({
       risk_tier: wordsOf(RETENTION_TIERS),
-      legal_basis: nullable(
-        Type.String({
-          description: "The basis of the event that asks for the longest time; null for none.",
-        }),
-      ),
-      days: nullable(
-        Type.Integer({
-          description: "Counted from the later of `timestamp` and `received_at`; null: kept.",
-        }),
-      ),
+      legal_basis: nullable(str("The basis of the event that asks for the longest time; null for none.")),
+      days: nullable(int("Counted from the later of `timestamp` and `received_at`; null: kept.")),
       reason: Reason,
     }),
     { description: "What the policy comes to, for each tier and law." },
   ),
   floors: Type.Array(
     Type.Object({
-      legal_basis: nullable(Type.String({ description: "Null: for every event." })),
+      legal_basis: nullable(str("Null: for every event.")),
       minimum_days: Type.Integer(),
       clause: Type.String(),
     }),
@@ -233,12 +225,9 @@ const POLICY = textAs(
   { type: "string", pattern: "^\\s*\\{" },
   (sent) => {
     try {
-      const request: unknown = JSON.parse(sent);
-      return { value: { request } };
+      return { value: checkPolicy(JSON.parse(sent)) };
     } catch {
-      return {
-        message: 'policy is not JSON: send a policy such as {"maximum_days": 400}, percent-encoded.',
-      };
+      return { message: 'policy is not JSON: send one such as {"maximum_days": 400}, percent-encoded.' };
     }
   },
 );
@@ -246,11 +235,9 @@ const POLICY = textAs(
 const CHECKED_POLICY: Asking<RetentionPolicy | undefined> = {
   documented: POLICY.documented,
   read: (query) => {
-    const said = POLICY.read(query);
-    if (said === undefined) return undefined;
-    const checked = checkPolicy(said.request);
-    if (checked.kind === "ok") return checked.policy;
-    for (const { path, message } of checked.problems) query.refuse(`policy${path}`, message);
+    const checked = POLICY.read(query);
+    if (checked?.kind === "ok") return checked.policy;
+    for (const { path, message } of checked?.problems ?? []) query.refuse(`policy${path}`, message);
     return undefined;
   },
 };
@@ -258,14 +245,10 @@ const CHECKED_POLICY: Asking<RetentionPolicy | undefined> = {
 const QUERY = { policy: CHECKED_POLICY, times: timeRange("What counts is `expires_at`.") };
 
 const expiringSource = ({ views, retention }: Dependencies): ListSource<Asked<typeof QUERY>> => {
-  const questionOf = (
-    tenant: string,
-    { policy: own }: { readonly policy: RetentionPolicy },
-    asked: Asked<typeof QUERY>,
-  ) => {
-    const { policy = own, times } = asked;
+  const questionOf = async (tenant: string, { policy, times }: Asked<typeof QUERY>) => {
+    const kept = await retention.keptBy(tenant);
     const [from, to] = [times.from, times.to].map((time) => time && timeKey(time));
-    return { tenant, policy, from, to };
+    return { holds: kept.holds, question: { tenant, policy: policy ?? kept.policy, from, to } };
   };
   return {
     name: "expiring",
@@ -278,16 +261,16 @@ const expiringSource = ({ views, retention }: Dependencies): ListSource<Asked<ty
       return permission.kind === "ok" ? wanted : insufficientScope(permission.scope);
     },
     page: async (asked, { tenant }, page) => {
-      const kept = await retention.keptBy(tenant);
-      const found = await readExpiring(views, questionOf(tenant, kept, asked), page);
+      const { holds, question } = await questionOf(tenant, asked);
+      const found = await readExpiring(views, question, page);
       if (found.kind === "invalid_cursor") return found;
-      const isHeld = await holdsOver(views, tenant, kept.holds);
-      const factIn = ({ facts, received }: Expiring) => factOf(facts, 0, received);
-      const entries = found.events.map((event) => entryOf(event, isHeld(factIn(event))));
+      const isHeld = await holdsOver(views, tenant, holds);
+      const entries = found.events.map((event) =>
+        entryOf(event, isHeld(factOf(event.facts, 0, event.received))),
+      );
       return { kind: "page", entries, nextCursor: found.nextCursor };
     },
-    count: async (asked, { tenant }) =>
-      countExpiring(views, questionOf(tenant, await retention.keptBy(tenant), asked)),
+    count: async (asked, { tenant }) => countExpiring(views, (await questionOf(tenant, asked)).question),
   };
 };
 
@@ -296,18 +279,10 @@ const ExpiringEntry = Type.Object({
   event_type: Type.String(),
   asset_id: Type.String(),
   risk_tier: wordsOf(RETENTION_TIERS),
-  legal_basis: nullable(Type.String(), {
-    description: "The basis of the event that asks for the longest time; null for none.",
-  }),
-  counted_from: Type.String({
-    format: "date-time",
-    description: "The later of `timestamp` and `received_at`, from which the age counts.",
-  }),
-  expires_at: Type.String({
-    format: "date-time",
-    description: "When the age is reached. The event goes within an hour after that, unless `on_hold`.",
-  }),
-  on_hold: Type.Boolean({ description: "A hold keeps it until it is released." }),
+  legal_basis: nullable(str("The basis of the event that asks for the longest time; null for none.")),
+  counted_from: time("The later of `timestamp` and `received_at`, from which the age counts."),
+  expires_at: time("When the age is reached. The event goes within an hour after that, unless `on_hold`."),
+  on_hold: bool("A hold keeps it until it is released."),
 });
 
 const entryOf = ({ kept, facts, countedFrom, expires }: Expiring, isHeld: boolean): Entry => ({

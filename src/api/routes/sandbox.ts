@@ -7,36 +7,35 @@ import { auditEventSchema } from "../../event/audit-event.ts";
 import { canonicalEventId, timeKey } from "../../event/formats.ts";
 import { linkOf, unlinkedIn } from "../../law/cases/case.ts";
 import { classify } from "../../law/classification/classify.ts";
-import { ClassificationRequest } from "../../law/classification/request.ts";
 import {
   PAGE_BYTES_MAX,
   PAGE_ROWS_DEFAULT,
   PAGE_ROWS_MAX,
+  SANDBOX_AGE_MS_MAX,
   SANDBOX_BYTES_MAX,
   SANDBOX_LISTS_AT_ONCE,
+  SANDBOX_READS_AT_ONCE,
   SANDBOX_REQUESTS_PER_MINUTE,
   SINGLE_BODY_BYTES_MAX,
 } from "../../limits.ts";
-import { LogUnavailableError } from "../../log/event-log.ts";
-import { encodeBase64 } from "../../proof/base64.ts";
-import { SANDBOX_ORIGIN } from "../../proof/sandbox-origin.ts";
+import { type LogReader, LogUnavailableError } from "../../log/event-log.ts";
+import { decodeRecord } from "../../log/record.ts";
+import { SANDBOX_ORIGIN } from "../../proof/sealed-head.ts";
 import { caseOfEvents } from "../../views/cases/case-of-events.ts";
 import { decisionEntry, isOfDecision } from "../../views/cases/entries.ts";
 import { decisionsRegister } from "../../views/cases/registers/decisions.ts";
-import { type Answer, give, givePage, giveText, refuse, respond } from "../http/answers.ts";
+import { type Answer, give, givePage, giveText, isRefusal, refuse, respond } from "../http/answers.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { integer, integerOr } from "../http/parameters.ts";
 import { limitedRate } from "../http/problem.ts";
 import { createOpenRoute, type OpenCall, type Route } from "../http/route.ts";
 import { Time, Warnings } from "../http/schemas.ts";
-import { SANDBOX_ASSETS } from "../sandbox/assets.ts";
-import { expiryOf, type RecentEvent, recentEvents } from "../sandbox/recent-events.ts";
-import type { SandboxProof } from "../sandbox/sandbox-proof.ts";
+import { SANDBOX_ASSETS, SandboxAsset } from "../sandbox/assets.ts";
 import { SANDBOX_TENANT } from "../sandbox/watermark.ts";
 import { dossierSchema, withTimeline } from "./cases.ts";
-import { CLASSIFYING } from "./classification.ts";
-import { acceptedEvent, idempotencyKey, REPLAYED, refusedIntake, withBody } from "./ingestion.ts";
-import { proofSchema } from "./proof.ts";
+import { answerOne, idempotencyKey, REPLAYED, readText, refusedIntake } from "./ingestion.ts";
+import { proofData, proofSchema } from "./proof.ts";
+import { CLASSIFYING } from "./vocabulary.ts";
 
 const LIMITED = `At most ${SANDBOX_REQUESTS_PER_MINUTE} requests in any minute per client (IPv4 address or IPv6 /64), over all sandbox endpoints together.`;
 const UNAVAILABLE = refuse("log_unavailable", "The sandbox is not available now. Nothing was stored.");
@@ -91,8 +90,8 @@ export const sandboxRoutes = (dependencies: Dependencies): readonly Route[] => {
       description: `${CLASSIFYING.description} ${LIMITED}`,
       problems: SANDBOX.problems,
     }),
-    ...eventRoutes(dependencies, route),
-    ...storyRoutes(dependencies, route),
+    sendRoute(dependencies, route),
+    ...readRoutes(dependencies, route),
   ];
 };
 
@@ -107,16 +106,7 @@ export const SANDBOX_PONG = Type.Object({
 });
 
 export const sandboxAsset = Type.Object({
-  asset_id: Type.String(),
-  name: Type.String(),
-  intended_purpose: Type.String(),
-  affected_person: Type.String(),
-  oversight: Type.String(),
-  model: Type.String(),
-  asset_version: Type.String(),
-  operator_role: Type.String(),
-  retention: Type.String(),
-  profile: ClassificationRequest,
+  ...SandboxAsset.properties,
   risk_tier: Type.String(),
   legal_bases: Type.Array(Type.String()),
 });
@@ -130,41 +120,48 @@ const SENT_EXAMPLE = {
   risk_tier: "high",
 };
 
+const STORY_PROBLEMS = [...SANDBOX.problems, "not_found", "overloaded"] as const;
+
 type OpenRoute = ReturnType<typeof createOpenRoute>;
 
-const eventRoutes = (dependencies: Dependencies, route: OpenRoute): readonly Route[] => {
-  const { vocabulary, sandbox } = dependencies;
-  const { bodies, intakeOf, reader } = sandbox;
+const sendRoute = ({ vocabulary, sandbox: { bodies, intakeOf } }: Dependencies, route: OpenRoute): Route =>
+  route({
+    ...SANDBOX,
+    on: "POST /v1/sandbox/events",
+    id: "sendSandboxEvent",
+    summary: "Send a test event",
+    description: `The same rules apply as for a real one. It is kept in memory for one hour; the oldest are removed earlier where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; the event_ids of others do not matter. ${LIMITED}`,
+    headers: [
+      idempotencyKey(
+        "Allowed, and its form is checked as by `POST /v1/events`; it has no effect here, because the event_id alone is the identity of an event.",
+      ),
+    ],
+    body: { schema: auditEventSchema(vocabulary), example: SENT_EXAMPLE, bytesMax: SINGLE_BODY_BYTES_MAX },
+    status: 202,
+    sends: REPLAYED,
+    gives: sandboxAccepted,
+    problems: [...SANDBOX.problems, "event_id_conflict", "overloaded"],
+    answer: async (call) => {
+      const body = await readText(bodies, call, SINGLE_BODY_BYTES_MAX);
+      if (isRefusal(body)) return body;
+      try {
+        const { requestId, clientAddress } = call.context;
+        const intake = intakeOf(clientAddress());
+        const judged = intake.judgeOne({ tenant: SANDBOX_TENANT, requestId, text: body.text });
+        if (judged.kind !== "judged") return refusedIntake(judged);
+        const settled = await intake.append(judged, { wantsReceipts: false });
+        return answerOne(judged, settled, ({ received_at }) => ["expires_at", expiryOf(received_at)]);
+      } finally {
+        body.release();
+      }
+    },
+  });
+
+/** With where a test event leads: the dossier of its decision with what falls due, and a proof that no verifier accepts. */
+const readRoutes = (dependencies: Dependencies, route: OpenRoute): readonly Route[] => {
+  const { reader } = dependencies.sandbox;
   const inTurn = pLimit(SANDBOX_LISTS_AT_ONCE);
   return [
-    route({
-      ...SANDBOX,
-      on: "POST /v1/sandbox/events",
-      id: "sendSandboxEvent",
-      summary: "Send a test event",
-      description: `The same rules apply as for a real one. It is kept in memory for one hour; the oldest are removed earlier where all of them come to ${SANDBOX_BYTES_MAX / 1024 / 1024} MiB. The same event sent again by the same client within ten minutes is stored once; the event_ids of others do not matter. ${LIMITED}`,
-      headers: [
-        idempotencyKey(
-          "Allowed, and its form is checked as by `POST /v1/events`; it has no effect here, because the event_id alone is the identity of an event.",
-        ),
-      ],
-      body: { schema: auditEventSchema(vocabulary), example: SENT_EXAMPLE, bytesMax: SINGLE_BODY_BYTES_MAX },
-      status: 202,
-      sends: REPLAYED,
-      gives: sandboxAccepted,
-      problems: [...SANDBOX.problems, "event_id_conflict", "overloaded"],
-      answer: (call) =>
-        withBody(bodies, call, SINGLE_BODY_BYTES_MAX, async (text) => {
-          const { requestId, clientAddress } = call.context;
-          const intake = intakeOf(clientAddress());
-          const judged = intake.judgeOne({ tenant: SANDBOX_TENANT, requestId, text });
-          if (judged.kind !== "judged") return refusedIntake(judged);
-          const answer = await intake.appendOne(judged);
-          return answer.kind === "accepted"
-            ? acceptedEvent(answer, ["expires_at", expiryOf(answer.receivedAt)])
-            : refusedIntake(answer);
-        }),
-    }),
     route({
       ...SANDBOX,
       on: "GET /v1/sandbox/events",
@@ -183,6 +180,33 @@ const eventRoutes = (dependencies: Dependencies, route: OpenRoute): readonly Rou
       gives: sandboxEvent,
       answer: ({ asked }) =>
         inTurn(async () => givePage((await recentEvents(reader, asked.limit)).map(rowText), null)),
+    }),
+    route({
+      ...SANDBOX,
+      problems: STORY_PROBLEMS,
+      on: "GET /v1/sandbox/events/:event_id/proof",
+      id: "readSandboxProof",
+      summary: "The proof of a test event, which never verifies",
+      description: `In the form of \`GET /v1/events/{event_id}/proof\`, over the newest ${PAGE_ROWS_MAX} events of the sandbox. Its tree head is of the log \`${SANDBOX_ORIGIN}\`, with the watermark in a signed line, by a key that is made at the start of the service and thrown away. \`prooftrail verify\` and the page /verify answer INVALID. ${LIMITED}`,
+      query: {
+        sequence: integer(
+          "sequence",
+          "Which of several events with this event_id, as the answer 202 named it. Absent: the newest.",
+          { min: 1 },
+        ),
+      },
+      gives: proofSchema,
+      answer: (call) => inTurn(() => readProof(dependencies, call, call.asked.sequence)),
+    }),
+    route({
+      ...SANDBOX,
+      problems: STORY_PROBLEMS,
+      on: "GET /v1/sandbox/decisions/:decision_id",
+      id: "readSandboxDecision",
+      summary: "The dossier that test events lead to",
+      description: `As \`GET /v1/decisions/{decision_id}\` answers it, with the obligations that follow and when they fall due, from the newest ${PAGE_ROWS_MAX} events of the sandbox. Of several events with one event_id, the first counts. ${LIMITED}`,
+      gives: dossierSchema,
+      answer: (call) => inTurn(() => readDecision(dependencies, call)),
     }),
   ];
 };
@@ -206,39 +230,6 @@ export const sandboxEvent = Type.Object({
   event: Type.Record(Type.String(), Type.Unknown(), { description: "As it was sent." }),
 });
 
-/** Where a test event leads: the dossier of its decision with what falls due, and a proof that no verifier accepts. */
-const storyRoutes = (dependencies: Dependencies, route: OpenRoute): readonly Route[] => {
-  const inTurn = pLimit(SANDBOX_LISTS_AT_ONCE);
-  const STORY = { ...SANDBOX, problems: [...SANDBOX.problems, "not_found", "overloaded"] } as const;
-  return [
-    route({
-      ...STORY,
-      on: "GET /v1/sandbox/events/:event_id/proof",
-      id: "readSandboxProof",
-      summary: "The proof of a test event, which never verifies",
-      description: `In the form of \`GET /v1/events/{event_id}/proof\`, over the newest ${PAGE_ROWS_MAX} events of the sandbox. Its tree head is of the log \`${SANDBOX_ORIGIN}\`, with the watermark in a signed line, by a key that is made at the start of the service and thrown away. \`prooftrail verify\` and the page /verify answer INVALID. ${LIMITED}`,
-      query: {
-        sequence: integer(
-          "sequence",
-          "Which of several events with this event_id, as the answer 202 named it. Absent: the newest.",
-          { min: 1 },
-        ),
-      },
-      gives: proofSchema,
-      answer: (call) => inTurn(() => readProof(dependencies, call, call.asked.sequence)),
-    }),
-    route({
-      ...STORY,
-      on: "GET /v1/sandbox/decisions/:decision_id",
-      id: "readSandboxDecision",
-      summary: "The dossier that test events lead to",
-      description: `As \`GET /v1/decisions/{decision_id}\` answers it, with the obligations that follow and when they fall due, from the newest ${PAGE_ROWS_MAX} events of the sandbox. Of several events with one event_id, the first counts. ${LIMITED}`,
-      gives: dossierSchema,
-      answer: (call) => inTurn(() => readDecision(dependencies, call)),
-    }),
-  ];
-};
-
 const readDecision = async (
   { sandbox: { reader }, rules, now }: Dependencies,
   { params }: OpenCall,
@@ -253,7 +244,7 @@ const readDecision = async (
   const at = timeKey(now().toISOString());
   const entry = decisionEntry({ found, decision, row, rules, at, unlinked: unlinkedIn(found.is) });
   const linked = decision.facts.map((fact) => ({ fact, linkedBy: linkOf(fact, found.is.links)?.by }));
-  return giveText(withTimeline(entry, linked, found.texts));
+  return giveText(withTimeline(entry, linked, (eventId) => found.texts.get(eventId)));
 };
 
 const NO_DECISION = `No decision has this name among the newest ${PAGE_ROWS_MAX} events of the sandbox. Send one, with this name as \`decision_id\` in \`metadata\`.`;
@@ -271,7 +262,7 @@ const readProof = async (
   const event = events[index];
   if (event === undefined) return refuse("not_found", NO_EVENT);
   const records = events.map(({ record }) => record);
-  return give(proofData(event, prove(records, index)));
+  return give(proofData({ sequence: event.sequence, payload: event.record, ...prove(records, index) }));
 };
 
 const NO_EVENT = `This event is not among the newest ${PAGE_ROWS_MAX} of the sandbox, which keeps them for an hour at most.`;
@@ -281,11 +272,49 @@ const eventIdOf = ({ eventText }: RecentEvent): string => {
   return canonicalEventId(String(event_id));
 };
 
-const proofData = ({ sequence, record }: Pick<RecentEvent, "sequence" | "record">, proof: SandboxProof) => ({
-  sequence,
-  leaf_index: proof.leafIndex,
-  leaf: encodeBase64(record),
-  leaf_hash: encodeBase64(proof.leafHash),
-  inclusion_proof: proof.inclusionProof.map(encodeBase64),
-  checkpoint: proof.checkpoint,
-});
+/** The newest events of the stream, read from it each time: what one front end has acknowledged is in the next list of any other. */
+export interface RecentEvent {
+  readonly sequence: number;
+  readonly receivedAt: string;
+  readonly expiresAt: string;
+  /** As it was sent. */
+  readonly eventText: string;
+  /** The whole message: the event, and what was added to it. */
+  readonly record: Uint8Array;
+}
+
+export type RecentReader = Pick<LogReader, "read" | "lastSequence">;
+
+export const expiryOf = (receivedAt: string): string =>
+  new Date(Date.parse(receivedAt) + SANDBOX_AGE_MS_MAX).toISOString();
+
+/**
+ * Newest first, fewer than `limit` where they are large. The stream drops from its old end only, so a sequence that is missing ends the list. Throws
+ * LogUnavailableError.
+ */
+export const recentEvents = async (reader: RecentReader, limit: number): Promise<readonly RecentEvent[]> => {
+  const events: RecentEvent[] = [];
+  let bytes = 0;
+  let next = await reader.lastSequence();
+  while (next > 0 && events.length < limit) {
+    const count = Math.min(next, limit - events.length, SANDBOX_READS_AT_ONCE);
+    const sequences = Array.from({ length: count }, (_, index) => next - index);
+    for (const message of await Promise.all(sequences.map((sequence) => reader.read(sequence)))) {
+      if (!message) return events;
+      const record = decodeRecord(message.payload);
+      if (!record) continue;
+      const { receivedAt, eventText } = record;
+      bytes += Buffer.byteLength(eventText);
+      if (events.length > 0 && bytes > PAGE_BYTES_MAX) return events;
+      events.push({
+        sequence: message.sequence,
+        receivedAt,
+        expiresAt: expiryOf(receivedAt),
+        eventText,
+        record: message.payload,
+      });
+    }
+    next -= count;
+  }
+  return events;
+};

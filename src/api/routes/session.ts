@@ -1,23 +1,35 @@
 /** The session of a browser: signing in with an API key, who is signed in, signing out. */
-
 import { Type } from "@sinclair/typebox";
+import type { Actor } from "../../access/action.ts";
+import type { SessionAction } from "../../access/administration/system-events.ts";
+import { authenticateById } from "../../access/authenticate.ts";
 import { ScopeSchema } from "../../access/scopes.ts";
 import { Covers, Person, RoleSchema } from "../../access/seats.ts";
 import { isOfProvider, type Session, sealSession, startSession } from "../../access/session.ts";
+import type { SignInFailure, SignInSettings, Wish } from "../../access/sign-in-provider.ts";
 import { SYSTEM_TENANT, TenantSchema } from "../../access/tenant.ts";
 import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from "../../limits.ts";
 import { searchEvents } from "../../views/events/queries.ts";
 import { EVENTS_VIEW } from "../../views/events/tables.ts";
 import { OWN_SESSION } from "../http/access.ts";
-import { give, givePage, isRefusal, type Refusal, refuse, respond } from "../http/answers.ts";
+import { give, givePage, invalid, isRefusal, type Refusal, refuse, respond } from "../http/answers.ts";
 import { actorOf, type Call } from "../http/call.ts";
-import type { Dependencies } from "../http/dependencies.ts";
+import type { Dependencies, SignIn } from "../http/dependencies.ts";
 import { INVALID_CURSOR } from "../http/lists.ts";
-import { choiceOrNone, integer, text } from "../http/parameters.ts";
+import { allOf, choiceOrNone, integer, readQuery, tenant as tenantAsked, text } from "../http/parameters.ts";
 import { refusedChange } from "../http/refused-change.ts";
-import type { Route } from "../http/route.ts";
-import { endedCookies, sessionCookie } from "../http/session-cookie.ts";
-import { consoleOf } from "./sign-in.ts";
+import { contextOf, type RequestContext, requestUrl } from "../http/request-context.ts";
+import { hidden, type Route } from "../http/route.ts";
+import { str, Time, time } from "../http/schemas.ts";
+import {
+  endedCookies,
+  endedSignInCookie,
+  providerSessionCookie,
+  sessionCookie,
+  signInCookie,
+  signInCookieOf,
+} from "../http/session-cookie.ts";
+import { CONSOLE_PATHS } from "./pages.ts";
 
 const SESSION = { tag: "Keys", access: OWN_SESSION } as const;
 
@@ -81,19 +93,16 @@ export const sessionRoutes = (dependencies: Dependencies): readonly Route[] => {
 };
 
 const signIn = async (dependencies: Dependencies, call: Call, isOnce: boolean) => {
-  const { recorder, now, randomBytes } = dependencies;
+  const { now, randomBytes } = dependencies;
   const { principal } = call;
   // A session that could make the next one would have no end.
   if (call.session) return refuse("missing_api_key", NEEDS_KEY);
   const key = isOnce ? await successorOf(dependencies, call) : keyOf(call);
   if (isRefusal(key)) return key;
-  const recorded = await recorder.carryOut({
-    // A key that gave way to its successor has ended.
-    by: { ...actorOf(call), principal: { ...principal, keyId: key.keyId } },
-    action: { type: "system.session_started", tenant: principal.tenant, details: { key_id: key.keyId } },
-    work: async () => ({ kind: "written" }),
-  });
-  if (recorded.kind !== "written") return refuse("log_unavailable", NOT_RECORDED);
+  // A key that gave way to its successor has ended.
+  const by = { ...actorOf(call), principal: { ...principal, keyId: key.keyId } };
+  if (!(await recordSignIn(dependencies, by, { key_id: key.keyId })))
+    return refuse("log_unavailable", NOT_RECORDED);
   return giveSession(dependencies, call, startSession(key, now(), randomBytes));
 };
 
@@ -126,19 +135,18 @@ const giveSession = (
   const keys = { get: keyStore.get, admin: keyStore.admin, signInSecret: provider?.settings.clientSecret };
   const sealed = session && sealSession(session, keys, randomBytes);
   if (session && sealed === undefined) return refuse("session_ended");
+  // JSON leaves out what is undefined.
   const data = {
     tenant,
     key_id: keyId,
-    ...(name !== undefined && { key_name: name }),
+    key_name: name,
     scopes,
-    ...(role && { role }),
-    ...(person !== undefined && { person }),
-    ...(covers && { covers }),
-    ...(seatEndsAt !== undefined && { seat_ends_at: seatEndsAt }),
-    ...(session && {
-      csrf_token: session.csrfToken,
-      expires_at: new Date(session.startedAt + SESSION_MS_MAX).toISOString(),
-    }),
+    role,
+    person,
+    covers,
+    seat_ends_at: seatEndsAt,
+    csrf_token: session?.csrfToken,
+    expires_at: session && new Date(session.startedAt + SESSION_MS_MAX).toISOString(),
   };
   return sealed === undefined ? give(data) : give(data, { "set-cookie": sessionCookie(request, sealed) });
 };
@@ -159,7 +167,7 @@ const viewsRoute = ({ route, views }: Dependencies): Route =>
     },
     isList: true,
     gives: Type.Object({
-      viewed_at: Type.String({ format: "date-time" }),
+      viewed_at: Time,
       route: Type.String(),
       path: Type.String(),
       filters: Type.Record(Type.String(), Type.Array(Type.String())),
@@ -204,21 +212,138 @@ const NOT_RECORDED =
 
 const SessionView = Type.Object({
   tenant: TenantSchema,
-  key_id: Type.String({ description: "The key behind the session; `admin` for the admin key." }),
+  key_id: str("The key behind the session; `admin` for the admin key."),
   key_name: Type.Optional(Type.String()),
   scopes: Type.Array(ScopeSchema),
   role: Type.Optional(RoleSchema),
   person: Type.Optional(Person),
   covers: Type.Optional(Covers),
-  seat_ends_at: Type.Optional(
-    Type.String({ format: "date-time", description: "When the key ends, and its sessions with it." }),
-  ),
+  seat_ends_at: Type.Optional(time("When the key ends, and its sessions with it.")),
   csrf_token: Type.Optional(
-    Type.String({
-      description: "For the header `X-CSRF-Token` of every write with the session. Absent without a session.",
-    }),
+    str("For the header `X-CSRF-Token` of every write with the session. Absent without a session."),
   ),
-  expires_at: Type.Optional(
-    Type.String({ format: "date-time", description: "When the session ends at the latest." }),
-  ),
+  expires_at: Type.Optional(time("When the session ends at the latest.")),
 });
+
+const START_PATH = "/v1/session/oidc";
+export const CALLBACK_PATH = `${START_PATH}/callback`;
+
+type Asked = SignIn &
+  Omit<Dependencies, "signIn"> & { readonly request: Request; readonly context: RequestContext };
+
+/**
+ * Signing in with OpenID Connect. Both addresses are for browsers, so every answer leads to a page of the console, which says what went wrong.
+ * The session's cookie is Strict and so not sent with the redirect from the provider to that page; its requests send it.
+ */
+export const signInRoutes = ({ signIn: provider, ...dependencies }: Dependencies): readonly Route[] => {
+  const route = (path: string, answer: (asked: Asked) => Promise<Response>): Route =>
+    hidden(path, ({ request }) => {
+      const context = contextOf(request);
+      return provider === undefined
+        ? respond(context, refuse("not_found", NOT_SET_UP))
+        : answer({ ...dependencies, ...provider, request, context });
+    });
+  return [route(START_PATH, start), route(CALLBACK_PATH, finish)];
+};
+
+const WISH = allOf({ next: text("next", ""), tenant: tenantAsked("") });
+
+const start = async (asked: Asked): Promise<Response> => {
+  const { context, request, provider, settings } = asked;
+  const query = readQuery(request.url);
+  const { next, tenant } = WISH.read(query);
+  const errors = query.errors();
+  if (errors.length > 0) return respond(context, invalid(errors));
+  const wish = { next: screenOf(next, consoleOf(settings)), ...(tenant !== undefined && { tenant }) };
+  const begun = await provider.begin(wish);
+  if (begun.kind === "failed") return refuseSignIn(asked, begun, wish);
+  return redirect(context, begun.address, [signInCookie(settings.redirectUri, begun.kept)]);
+};
+
+const finish = async (asked: Asked): Promise<Response> => {
+  const { context, request, provider, settings, findSeat } = asked;
+  const { redirectUri } = settings;
+  const kept = signInCookieOf(redirectUri, request.headers);
+  const person = await provider.finish(kept, requestUrl(request.url).searchParams);
+  if (person.kind === "failed") return refuseSignIn(asked, person, person.wish);
+  const seat = await findSeat(person, context.requestId);
+  const cookie = seat.kind === "failed" ? seat : await sessionOf(asked, seat.keyId);
+  if (typeof cookie !== "string") return refuseSignIn(asked, cookie, person.wish);
+  const cookies = [providerSessionCookie(redirectUri, cookie), endedSignInCookie(redirectUri)];
+  return redirect(context, new URL(person.wish.next, consoleOf(settings)), cookies);
+};
+
+/** The value of the cookie, once the log has the sign-in. */
+const sessionOf = async (asked: Asked, keyId: string): Promise<string | SignInFailure> => {
+  const { context, settings, keyStore, now, randomBytes } = asked;
+  const seat = authenticateById(keyId, keyStore, now());
+  if (seat.kind !== "principal") return SEAT_ENDED;
+  const { principal } = seat;
+  context.principal = principal;
+  const by = { principal, requestId: context.requestId };
+  if (!(await recordSignIn(asked, by, { key_id: keyId, issuer: settings.issuer.href })))
+    return { kind: "failed", problem: "not_recorded", detail: "the log did not take the record of it" };
+  const keys = { get: keyStore.get, admin: keyStore.admin, signInSecret: settings.clientSecret };
+  return sealSession(startSession({ keyId }, now(), randomBytes), keys, randomBytes) ?? SEAT_ENDED;
+};
+
+/** False: the log did not take it, and without it nobody is signed in. */
+const recordSignIn = async (
+  { recorder }: Pick<Dependencies, "recorder">,
+  by: Actor,
+  details: SessionAction["details"],
+): Promise<boolean> => {
+  const action = { type: "system.session_started", tenant: by.principal.tenant, details } as const;
+  const recorded = await recorder.carryOut({ by, action, work: async () => ({ kind: "written" }) });
+  return recorded.kind === "written";
+};
+
+const SEAT_ENDED: SignInFailure = {
+  kind: "failed",
+  problem: "seat_ended",
+  detail: "the seat ended during the sign-in",
+};
+
+/** To the page of signing in. A sign-in counts once, whatever became of it. */
+const refuseSignIn = (
+  { context, settings, logger }: Asked,
+  { problem: reason, detail }: SignInFailure,
+  wish: Wish | undefined,
+): Response => {
+  logger.warn("a sign-in was refused", { request_id: context.requestId, code: reason, detail });
+  const page = new URL("sign-in", consoleOf(settings));
+  page.searchParams.set("problem", reason);
+  if (wish?.next) page.searchParams.set("next", `./${wish.next}`);
+  return redirect(context, page, [endedSignInCookie(settings.redirectUri)]);
+};
+
+const redirect = ({ requestId }: RequestContext, location: URL, cookies: readonly string[]): Response =>
+  new Response(null, {
+    status: 303,
+    headers: [
+      ["location", location.href],
+      ["cache-control", "no-store"],
+      ["referrer-policy", "no-referrer"],
+      ["x-request-id", requestId],
+      ...cookies.map((cookie): [string, string] => ["set-cookie", cookie]),
+    ],
+  });
+
+/** The address of the console as browsers see it, with a slash at its end. */
+export const consoleOf = ({ redirectUri }: SignInSettings): URL =>
+  new URL(redirectUri.href.slice(0, 1 - CALLBACK_PATH.length));
+
+/** It travels in a cookie, of which browsers keep 4096 bytes (RFC 6265 §6.1). */
+const NEXT_CHARACTERS_MAX = 2000;
+
+/** A screen of this console with its parameters; the overview for any other address. Relative to the console. */
+const screenOf = (next: string | undefined, root: URL): string => {
+  if (next === undefined || next.length > NEXT_CHARACTERS_MAX || !URL.canParse(next, root.href)) return "";
+  const { origin, pathname, search } = new URL(next, root);
+  const screen = pathname.slice(root.pathname.length);
+  const isOurs = origin === root.origin && pathname.startsWith(root.pathname) && screen !== "sign-in";
+  return isOurs && CONSOLE_PATHS.some((path) => path === `/${screen}`) ? screen + search : "";
+};
+
+const NOT_SET_UP =
+  "Signing in with OpenID Connect is not set up here: the operator sets OIDC_ISSUER and what belongs to it. Sign in with an API key.";

@@ -9,13 +9,11 @@ import {
   STREAMS_PER_TENANT_MAX,
 } from "../../limits.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import type { EventConditions } from "../../views/events/queries.ts";
 import { EVENTS_VIEW } from "../../views/events/tables.ts";
 import { createQuietStretches, type EventWalk, type Stretch, walkEvents } from "../../views/events/walk.ts";
 import { createPositionWatch, type PositionWatch } from "../../views/kit/position-watch.ts";
 import { LIVE_EVENTS } from "../http/access.ts";
-import { type Answer, invalid, refuse, send } from "../http/answers.ts";
-import type { Call } from "../http/call.ts";
+import { invalid, refuse, send } from "../http/answers.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { STREAM_FILTER } from "../http/event-filter.ts";
 import { pagedBody } from "../http/paged-body.ts";
@@ -50,8 +48,9 @@ const readSequence = (text: string) => {
 };
 
 export const streamRoutes = (dependencies: Dependencies): readonly Route[] => {
-  const { views } = dependencies;
-  const open = createStream(dependencies);
+  const { views, streams, logger } = dependencies;
+  const watch = createPositionWatch({ views, projection: EVENTS_VIEW, pollMs: STREAM_POSITION_POLL_MS });
+  const quiet = createQuietStretches(views);
   return [
     dependencies.route({
       on: "GET /v1/events/stream",
@@ -59,16 +58,7 @@ export const streamRoutes = (dependencies: Dependencies): readonly Route[] => {
       id: "streamEvents",
       tag: "Reading",
       summary: "Follow events live",
-      description: [
-        "The tenant's events as Server-Sent Events, as soon as they are stored and in the order of the log, each once.",
-        "`id` is the sequence, `event` is `audit`, and `data` has the form that other reads give.",
-        "A client that was cut off sends `Last-Event-ID`, as browsers do by themselves, and gets what it missed without gap or repeat.",
-        "Without it, and without `after`, the stream begins with what is stored from now on. A position beyond the end of the log is refused.",
-        `A comment is sent when nothing else was for ${STREAM_KEEP_ALIVE_MS / 1000} s. Clients reconnect after ${STREAM_RETRY_MS / 1000} s.`,
-        "The stream ends when the service stops or the key does.",
-        "An event that was sent with raw line breaks between its values is sent in several `data` lines, each break as a line feed.",
-        STREAMS_AT_ONCE,
-      ].join(" "),
+      description: `The tenant's events as Server-Sent Events, as soon as they are stored and in the order of the log, each once. \`id\` is the sequence, \`event\` is \`audit\`, and \`data\` has the form that other reads give; raw line breaks between its values make several \`data\` lines. A client that was cut off sends \`Last-Event-ID\`, as browsers do by themselves, and gets what it missed without gap or repeat. Without it, and without \`after\`, the stream begins with what is stored from now on. A position beyond the end of the log is refused. A comment is sent when nothing else was for ${STREAM_KEEP_ALIVE_MS / 1000} s. Clients reconnect after ${STREAM_RETRY_MS / 1000} s. The stream ends when the service stops or the key does. ${STREAMS_AT_ONCE}`,
       headers: HEADERS,
       query: {
         after: textAs(
@@ -94,35 +84,25 @@ export const streamRoutes = (dependencies: Dependencies): readonly Route[] => {
         const from = start.after ?? (await dependencies.log.lastSequence());
         if (!(await haveSeenInTime(views, [EVENTS_VIEW], sequenceWait(sequence))))
           return refuse("view_behind");
-        return call.request.method === "HEAD" ? send(MEDIA_TYPE, null) : open(call, conditions, from);
+        if (call.request.method === "HEAD") return send(MEDIA_TYPE, null);
+        const { tenant } = call.principal;
+        const { requestId, keepOpen } = call.context;
+        const open = streams.open(call.principal);
+        if (!open) return refuse("overloaded", STREAMS_AT_ONCE);
+        const next = createLiveTail({
+          walk: walkEvents({ views, tenant, conditions, after: from }),
+          watch,
+          isQuiet: (stretch) => quiet.isQuiet(tenant, stretch),
+          isStillAllowed: call.isStillAllowed,
+          signal: open.signal,
+          keepAliveMs: STREAM_KEEP_ALIVE_MS,
+        });
+        const failed = (error: unknown): void =>
+          logger.warn("a stream was broken off", { request_id: requestId, detail: String(error) });
+        return send(MEDIA_TYPE, pagedBody({ next, closed: open.close, failed, keepOpen }));
       },
     }),
   ];
-};
-
-const createStream = ({ views, streams, logger }: Dependencies) => {
-  const watch = createPositionWatch({ views, projection: EVENTS_VIEW, pollMs: STREAM_POSITION_POLL_MS });
-  const quiet = createQuietStretches(views);
-  return (
-    { principal, context, isStillAllowed }: Call,
-    conditions: EventConditions,
-    after: number,
-  ): Answer => {
-    const { tenant } = principal;
-    const open = streams.open(principal);
-    if (!open) return refuse("overloaded", STREAMS_AT_ONCE);
-    const { next } = createLiveTail({
-      walk: walkEvents({ views, tenant, conditions, after }),
-      watch,
-      isQuiet: (stretch) => quiet.isQuiet(tenant, stretch),
-      isStillAllowed,
-      signal: open.signal,
-      keepAliveMs: STREAM_KEEP_ALIVE_MS,
-    });
-    const failed = (error: unknown): void =>
-      logger.warn("a stream was broken off", { request_id: context.requestId, detail: String(error) });
-    return send(MEDIA_TYPE, pagedBody({ next, closed: open.close, failed, keepOpen: context.keepOpen }));
-  };
 };
 
 interface Start {
@@ -162,7 +142,7 @@ export const createLiveTail = (tail: {
   readonly keepAliveMs: number;
   readonly isStillAllowed: () => boolean;
   readonly signal: AbortSignal;
-}): { next(): Promise<string | undefined> } => {
+}): (() => Promise<string | undefined>) => {
   const { walk, watch, isQuiet, keepAliveMs, isStillAllowed, signal } = tail;
   let hasOpened = false;
   /** The last known position of the view. Events up to it are read without asking again. */
@@ -176,7 +156,7 @@ export const createLiveTail = (tail: {
     if (upTo !== undefined && (await isQuiet({ after, upTo }))) walk.pass(upTo);
     return upTo;
   };
-  const next = async (): Promise<string | undefined> => {
+  return async () => {
     if (!hasOpened) {
       hasOpened = true;
       return streamOpening(walk.position());
@@ -193,5 +173,4 @@ export const createLiveTail = (tail: {
     if (text !== "") keepAliveAt = performance.now() + keepAliveMs;
     return text;
   };
-  return { next };
 };

@@ -1,13 +1,14 @@
 /** The names in events and answers, with the words that people use for them. */
-
 import { type TSchema, Type } from "@sinclair/typebox";
+import { classify } from "../../law/classification/classify.ts";
+import { Classification, ClassificationRequest } from "../../law/classification/request.ts";
 import { DEADLINE_IDS, deadlineOf } from "../../law/obligations/deadline-table.ts";
 import { dutyOf } from "../../law/obligations/duties.ts";
 import { ANYBODY } from "../http/access.ts";
-import { give } from "../http/answers.ts";
+import { type Answer, give } from "../http/answers.ts";
 import type { Dependencies } from "../http/dependencies.ts";
-import type { Route } from "../http/route.ts";
-import { nullable } from "../http/schemas.ts";
+import { bodyOf, type KeyedRoute, type Route } from "../http/route.ts";
+import { nullable, str } from "../http/schemas.ts";
 import { LABELS, type Label } from "../vocabulary/labels.ts";
 
 export const vocabularyRoutes = (dependencies: Dependencies): readonly Route[] => {
@@ -69,7 +70,7 @@ const DESCRIBED = {
       law: Type.String(),
       duty: Type.String(),
       clause: nullable(Type.String()),
-      zone: nullable(Type.String(), { description: "The time zone in which its days end." }),
+      zone: nullable(str("The time zone in which its days end.")),
     }),
     "`rule` of an obligation; `law` and `duty` are those under which coverage counts it.",
   ),
@@ -88,3 +89,34 @@ const DESCRIBED = {
   objection_types: Labelled("`metadata.objection_type`. Events may name others."),
   incident_classes: Labelled("`metadata.incident_class`. Events may name others."),
 } as const satisfies Readonly<Record<keyof typeof LABELS, TSchema>>;
+
+const EXAMPLE: ClassificationRequest = {
+  ai_type: "llm",
+  domain: "finance_credit_evaluation",
+  decision_autonomy: "full_auto",
+  user_impact: "high",
+  processes_personal_data: true,
+};
+
+/** The sandbox gives the same answer, with its watermark. */
+export const CLASSIFYING = {
+  summary: "Which risk tier does a system have?",
+  description:
+    "From a description of the system to its tier, the laws behind it and what they require. It uses rules, not a model; it is a heuristic and not legal advice. Unknown values are treated with caution and named under `warnings`.",
+  body: bodyOf(ClassificationRequest, EXAMPLE),
+  gives: Classification,
+  example: classify(EXAMPLE),
+
+  answer: ({ body }: { readonly body: ClassificationRequest }): Answer => give(classify(body)),
+};
+
+export const classificationRoutes = ({ route }: { readonly route: KeyedRoute }): readonly Route[] => [
+  route({
+    ...CLASSIFYING,
+    on: "POST /v1/classify",
+    access: ANYBODY,
+    whileBehind: true,
+    id: "classifySystem",
+    tag: "Classification",
+  }),
+];

@@ -1,20 +1,29 @@
 /** The five assets of the sandbox (SPEC 1.5), each with what the classification is asked about it. */
-import type { ClassificationRequest } from "../../law/classification/request.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { ClassificationRequest } from "../../law/classification/request.ts";
 
-export interface SandboxAsset {
-  readonly asset_id: string;
-  readonly name: string;
-  readonly intended_purpose: string;
-  readonly affected_person: string;
-  readonly oversight: string;
-  readonly model: string;
-  readonly asset_version: string;
-  readonly operator_role: string;
-  readonly retention: string;
-  readonly profile: ClassificationRequest;
-}
+export const SandboxAsset = Type.Object({
+  asset_id: Type.String(),
+  name: Type.String(),
+  intended_purpose: Type.String(),
+  affected_person: Type.String(),
+  oversight: Type.String(),
+  model: Type.String(),
+  asset_version: Type.String(),
+  operator_role: Type.String(),
+  retention: Type.String(),
+  profile: ClassificationRequest,
+});
 
-export const SANDBOX_ASSETS: readonly SandboxAsset[] = [
+const profile = (
+  ai_type: string,
+  domain: string,
+  decision_autonomy: string,
+  user_impact: string,
+  processes_personal_data: boolean,
+): ClassificationRequest => ({ ai_type, domain, decision_autonomy, user_impact, processes_personal_data });
+
+export const SANDBOX_ASSETS: readonly Static<typeof SandboxAsset>[] = [
   {
     asset_id: "sandbox_credit_chatbot",
     name: "Loan eligibility assistant",
@@ -25,13 +34,7 @@ export const SANDBOX_ASSETS: readonly SandboxAsset[] = [
     asset_version: "2026.04",
     operator_role: "KR: AI utilization business operator; EU: deployer",
     retention: "5 years",
-    profile: {
-      ai_type: "llm",
-      domain: "finance_credit_evaluation",
-      decision_autonomy: "full_auto",
-      user_impact: "high",
-      processes_personal_data: true,
-    },
+    profile: profile("llm", "finance_credit_evaluation", "full_auto", "high", true),
   },
   {
     asset_id: "sandbox_hiring_scorer",
@@ -43,13 +46,7 @@ export const SANDBOX_ASSETS: readonly SandboxAsset[] = [
     asset_version: "3.2",
     operator_role: "Deployer",
     retention: "5 years",
-    profile: {
-      ai_type: "predictive_ml",
-      domain: "employment_recruitment",
-      decision_autonomy: "full_auto",
-      user_impact: "high",
-      processes_personal_data: true,
-    },
+    profile: profile("predictive_ml", "employment_recruitment", "full_auto", "high", true),
   },
   {
     asset_id: "sandbox_medtriage",
@@ -61,13 +58,7 @@ export const SANDBOX_ASSETS: readonly SandboxAsset[] = [
     asset_version: "1.4",
     operator_role: "Deployer",
     retention: "5 years",
-    profile: {
-      ai_type: "llm",
-      domain: "healthcare_triage",
-      decision_autonomy: "human_in_the_loop",
-      user_impact: "high",
-      processes_personal_data: true,
-    },
+    profile: profile("llm", "healthcare_triage", "human_in_the_loop", "high", true),
   },
   {
     asset_id: "sandbox_content_gen",
@@ -79,13 +70,7 @@ export const SANDBOX_ASSETS: readonly SandboxAsset[] = [
     asset_version: "5",
     operator_role: "Provider and deployer",
     retention: "1 year",
-    profile: {
-      ai_type: "generative_image",
-      domain: "content_generation",
-      decision_autonomy: "none",
-      user_impact: "low",
-      processes_personal_data: false,
-    },
+    profile: profile("generative_image", "content_generation", "none", "low", false),
   },
   {
     asset_id: "sandbox_general_chatbot",
@@ -97,12 +82,6 @@ export const SANDBOX_ASSETS: readonly SandboxAsset[] = [
     asset_version: "12",
     operator_role: "Deployer",
     retention: "6 months",
-    profile: {
-      ai_type: "llm",
-      domain: "general_chatbot",
-      decision_autonomy: "none",
-      user_impact: "low",
-      processes_personal_data: false,
-    },
+    profile: profile("llm", "general_chatbot", "none", "low", false),
   },
 ];

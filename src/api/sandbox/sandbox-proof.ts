@@ -11,17 +11,15 @@ import {
   rootOf,
   type SubtreeHash,
 } from "../../proof/rfc6962.ts";
-import { SANDBOX_ORIGIN } from "../../proof/sandbox-origin.ts";
+import { SANDBOX_ORIGIN } from "../../proof/sealed-head.ts";
 import { createSigningKey, signNote } from "../../proof/signed-note.ts";
 import { formatCheckpoint } from "../../proof/tlog-checkpoint.ts";
 import { WATERMARK } from "./watermark.ts";
 
 export interface SandboxProof {
   readonly leafIndex: number;
-  readonly leafHash: Hash;
   readonly inclusionProof: readonly Hash[];
-  /** A signed note. */
-  readonly checkpoint: string;
+  readonly head: { readonly note: string };
 }
 
 /** The proof of `records[index]` in the tree of all these records, the oldest first. */
@@ -40,9 +38,8 @@ export const createSandboxProver = (seed: Uint8Array): SandboxProver => {
     const head = { origin: SANDBOX_ORIGIN, size, root: rootOf(size, hashOf), extensions: [WATERMARK] };
     return {
       leafIndex: index,
-      leafHash: leaves.slice(index * HASH_BYTES, (index + 1) * HASH_BYTES),
       inclusionProof: inclusionProof(index, size, hashOf),
-      checkpoint: signNote(formatCheckpoint(head), [signer]),
+      head: { note: signNote(formatCheckpoint(head), [signer]) },
     };
   };
 };

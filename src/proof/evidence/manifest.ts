@@ -1,9 +1,12 @@
 /** The content of a bundle, and the one form in which its manifest is written. */
 import { decodeBase64 } from "../base64.ts";
+import { isHash } from "../rfc6962.ts";
 
 export const MANIFEST_FORMAT = "prooftrail-evidence";
 /** 2 has `verify.html`, which 1 has not; the verifier of version 0.1.0 knows only 1. */
 export type ManifestVersion = 1 | 2;
+
+export const VERIFY_PAGE_FILE = "verify.html";
 
 /** All files in the order in which the service writes them. The manifest names the files before it; its proof covers the manifest. */
 export const LISTED_FILES = [
@@ -15,11 +18,9 @@ export const LISTED_FILES = [
   "key",
   "summary.html",
   "VERIFY.md",
-  "verify.html",
+  VERIFY_PAGE_FILE,
 ] as const;
 export type ListedFile = (typeof LISTED_FILES)[number];
-
-export const VERIFY_PAGE_FILE = "verify.html";
 
 export const listedFilesOf = (version: ManifestVersion): readonly ListedFile[] =>
   LISTED_FILES.filter((name) => version > 1 || name !== VERIFY_PAGE_FILE);
@@ -35,9 +36,7 @@ export type BundleFile = (typeof BUNDLE_FILES)[number];
  * 0: stored as it is; 8: deflated (APPNOTE §4.4.5). It means nothing to this verifier. The one of version 0.1.0 requires it, and compares the
  * deflated bytes with the manifest.
  */
-export const methodOf = (name: BundleFile): 0 | 8 => (isListed(name) ? 8 : 0);
-
-const isListed = (name: BundleFile): boolean => LISTED_FILES.some((listed) => listed === name);
+export const methodOf = (name: BundleFile): 0 | 8 => (LISTED_FILES.some((listed) => listed === name) ? 8 : 0);
 
 /** The tenant in whose log every bundle is recorded as an event, and the type of that event. */
 export const SYSTEM_TENANT_NAME = "prooftrail-system";
@@ -57,7 +56,6 @@ export interface RecordPlace {
   readonly sequence: number;
 }
 
-/** Members in the order in which they are written. */
 export interface Manifest {
   readonly format: typeof MANIFEST_FORMAT;
   readonly version: ManifestVersion;
@@ -91,23 +89,25 @@ export interface Manifest {
 }
 
 type Check = (value: unknown) => boolean;
+/** Every member, in the order in which it is written. */
+type Members<Shape> = Readonly<Record<keyof Shape, Check>>;
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const isText: Check = (value) => typeof value === "string" && value.isWellFormed();
 const isTextOrNull: Check = (value) => value === null || isText(value);
-const areTexts: Check = (value) => Array.isArray(value) && value.length > 1 && value.every(isText);
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isHex: Check = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
-const isHash: Check = (value) => typeof value === "string" && decodeBase64(value)?.length === 32;
-const optional =
+const isAbsentOr =
   (check: Check): Check =>
   (value) =>
     value === undefined || check(value);
+const isMadeOf =
+  (members: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isObject(value) && Object.entries(members).every(([name, check]) => check(value[name]));
 
-const PLACE: Readonly<Record<keyof RecordPlace, Check>> = { leaf_index: isCount, sequence: isCount };
+const PLACE: Members<RecordPlace> = { leaf_index: isCount, sequence: isCount };
 
-const DIGEST: Readonly<Record<keyof FileDigest, Check>> = {
+const DIGEST: Members<FileDigest> = {
   name: isText,
   bytes: isCount,
   sha256: isHex,
@@ -115,8 +115,7 @@ const DIGEST: Readonly<Record<keyof FileDigest, Check>> = {
   deflated_sha256: isHex,
 };
 
-/** Every member, in the order in which it is written. */
-const MEMBERS: Readonly<Record<keyof Manifest, Check>> = {
+const MANIFEST: Members<Manifest> = {
   format: (value) => value === MANIFEST_FORMAT,
   version: (value) => value === 1 || value === 2,
   generator: isText,
@@ -126,35 +125,30 @@ const MEMBERS: Readonly<Record<keyof Manifest, Check>> = {
   tenant: isText,
   asset_id: isTextOrNull,
   correlation_id: isTextOrNull,
-  asset_ids: optional(areTexts),
-  decision_id: optional(isText),
-  subject_hash: optional(isText),
+  asset_ids: isAbsentOr((value) => Array.isArray(value) && value.length > 1 && value.every(isText)),
+  decision_id: isAbsentOr(isText),
+  subject_hash: isAbsentOr(isText),
   from: isTextOrNull,
   to: isTextOrNull,
   made_by: isText,
   request_id: isText,
   checkpoint_size: isCount,
-  checkpoint_root: isHash,
+  checkpoint_root: (value) => isHash(bytesIn(value)),
   records: isCount,
   withheld: isCount,
   complete_range: (value) => typeof value === "boolean",
-  first: (value) => hasMembers(PLACE, value),
-  last: (value) => hasMembers(PLACE, value),
-  files: (value) => Array.isArray(value) && value.every((file) => hasMembers(DIGEST, file)),
+  first: isMadeOf(PLACE),
+  last: isMadeOf(PLACE),
+  files: (value) => Array.isArray(value) && value.every(isMadeOf(DIGEST)),
 };
-
-const hasMembers = (members: Readonly<Record<string, Check>>, value: unknown): boolean =>
-  isObject(value) && Object.entries(members).every(([name, check]) => check(value[name]));
 
 /** Only these members, in this order; of those that are absent nothing. */
-const inOrder = (members: Readonly<Record<string, Check>>, value: object): object => {
-  const given = new Map<string, unknown>(Object.entries(value));
-  return Object.fromEntries(Object.keys(members).map((name) => [name, given.get(name)]));
-};
+const inOrder = <Shape extends object>(members: Members<Shape>, value: Shape): object =>
+  Object.fromEntries(Object.keys(members).map((name) => [name, Object(value)[name]]));
 
 export const formatManifest = (manifest: Manifest): string => {
   const ordered = {
-    ...inOrder(MEMBERS, manifest),
+    ...inOrder(MANIFEST, manifest),
     first: inOrder(PLACE, manifest.first),
     last: inOrder(PLACE, manifest.last),
     files: manifest.files.map((file) => inOrder(DIGEST, file)),
@@ -162,11 +156,11 @@ export const formatManifest = (manifest: Manifest): string => {
   return `${JSON.stringify(ordered, null, 2)}\n`;
 };
 
-const isManifest = (value: unknown): value is Manifest => hasMembers(MEMBERS, value);
+const isManifest = (value: unknown): value is Manifest => isMadeOf(MANIFEST)(value);
 
 /** Undefined if the text is not exactly what formatManifest writes. So one manifest has one text, and no member appears twice. */
 export const parseManifest = (text: string): Manifest | undefined => {
-  const value = parseJson(text);
+  const value = membersIn(text);
   if (!isManifest(value) || formatManifest(value) !== text) return undefined;
   const names = listedFilesOf(value.version);
   const areListed =
@@ -174,16 +168,18 @@ export const parseManifest = (text: string): Manifest | undefined => {
   return areListed ? value : undefined;
 };
 
-export const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The members of an object in JSON; none if the text is something else. */
 export const membersIn = (text: string): Readonly<Record<string, unknown>> => {
-  const value = parseJson(text);
-  return isObject(value) ? value : {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
 };
+
+export const bytesIn = (value: unknown): Uint8Array | undefined =>
+  typeof value === "string" ? decodeBase64(value) : undefined;

@@ -1,8 +1,8 @@
 /** A line of `records.ndjson` (one record and its proof), and the line of `events.ndjson` that follows from it. */
 import type { LogRecord } from "../../log/record.ts";
-import { decodeBase64, encodeBase64 } from "../base64.ts";
-import { parseDecimal } from "../decimal.ts";
+import { decodeBase64, decodeHashes, encodeBase64 } from "../base64.ts";
 import { type Hash, isHash } from "../rfc6962.ts";
+import { parseDecimal } from "../tlog-checkpoint.ts";
 
 export interface RecordLine {
   readonly leafIndex: number;
@@ -27,20 +27,15 @@ export const formatRecordLine = ({ leafIndex, sequence, leaf, inclusionProof }: 
 const LINE =
   /^\{"leaf_index":(\d+),"sequence":(\d+),"leaf(_hash)?":"([A-Za-z0-9+/=]+)","inclusion_proof":\[((?:"[A-Za-z0-9+/=]+"(?:,(?="))?)*)\]\}$/;
 
-/**
- * Undefined if the text is not exactly what formatRecordLine writes: every member once and in its place, and only one text for each number and base64
- * value.
- */
+/** Undefined if the text is not exactly what formatRecordLine writes: so every number and every base64 value has one text. */
 export const parseRecordLine = (text: string): RecordLine | undefined => {
   const [, indexText = "", sequenceText = "", isHashOnly, leafText = "", proofText = ""] =
     LINE.exec(text) ?? [];
   const [leafIndex, sequence] = [parseDecimal(indexText), parseDecimal(sequenceText)];
   const bytes = decodeBase64(leafText);
-  const hashTexts = proofText === "" ? [] : proofText.slice(1, -1).split('","');
-  const inclusionProof = hashTexts.map(decodeBase64).filter(isHash);
-  if (leafIndex === undefined || sequence === undefined || inclusionProof.length < hashTexts.length)
+  const inclusionProof = decodeHashes(proofText === "" ? [] : proofText.slice(1, -1).split('","'));
+  if (leafIndex === undefined || sequence === undefined || !inclusionProof || !bytes?.length)
     return undefined;
-  if (bytes === undefined || bytes.length === 0) return undefined;
   if (isHashOnly === undefined)
     return { leafIndex, sequence, leaf: { kind: "record", payload: bytes }, inclusionProof };
   return isHash(bytes)

@@ -1,6 +1,6 @@
 /** What an auditor trusts: keys, and a checkpoint that was kept. */
-import { decodeBase64, encodeBase64 } from "../base64.ts";
-import { type Hash, isHash, sameHash, verifyConsistency } from "../rfc6962.ts";
+import { decodeHashes, encodeBase64 } from "../base64.ts";
+import { type Hash, sameHash, verifyConsistency } from "../rfc6962.ts";
 import { parseVerifierKey, type Verifier } from "../signed-note.ts";
 import { type Checkpoint, type CheckpointFailure, openCheckpoint } from "../tlog-checkpoint.ts";
 import { membersIn } from "./manifest.ts";
@@ -22,6 +22,12 @@ const FAILURES: Readonly<Record<CheckpointFailure, readonly [FindingCode, string
   bad_signature: ["bad_signature", "its signature is wrong: it was altered"],
 };
 
+/** The checkpoint in the evidence, and who signed it. */
+export const openTrusted = (note: string, origin: string, verifiers: readonly Verifier[]) => {
+  const opened = openCheckpoint(note, { origin, verifiers });
+  return opened.kind === "opened" ? opened : failCheckpoint(opened.reason);
+};
+
 export const failCheckpoint = (reason: CheckpointFailure): never =>
   fail(...FAILURES[reason], { file: "checkpoint" });
 
@@ -29,24 +35,18 @@ export const failCheckpoint = (reason: CheckpointFailure): never =>
 export const NOT_IN_LOG =
   "the log that the checkpoint covers does not hold it at this place: the record, its place or its proof was altered";
 
-interface Held {
-  /** A checkpoint of the same log that the auditor has kept: a signed note. */
-  readonly checkpoint?: string | undefined;
-  /** The body of `GET /v1/log/consistency` between that one and the bundle's. */
-  readonly consistency?: string | undefined;
-}
-
 /** Compares the checkpoint in a bundle with one that the auditor has kept: nothing that the older one covers may differ in the newer. */
 export const compareWithHeld = (
-  { checkpoint: note, consistency }: Held,
+  /** A signed note of the same log, and the body of `GET /v1/log/consistency` between that one and the bundle's. */
+  given: { readonly checkpoint?: string | undefined; readonly consistency?: string | undefined },
   bundle: Checkpoint,
   verifiers: readonly Verifier[],
 ): EvidenceFacts["heldCheckpoint"] => {
-  if (note === undefined) {
-    if (consistency === undefined) return "none";
+  if (given.checkpoint === undefined) {
+    if (given.consistency === undefined) return "none";
     return undecided("A consistency proof is for a checkpoint: give that as well.");
   }
-  const opened = openCheckpoint(note, { origin: bundle.origin, verifiers });
+  const opened = openCheckpoint(given.checkpoint, { origin: bundle.origin, verifiers });
   if (opened.kind === "failed")
     return undecided(
       `The checkpoint that was given is none of ${bundle.origin} by a trusted key (${opened.reason}).`,
@@ -57,29 +57,24 @@ export const compareWithHeld = (
       ? "same"
       : contradict(`Both have ${held.size} leaves, and other roots: the log was split or rewritten`);
   const [older, newer] = held.size < bundle.size ? [held, bundle] : [bundle, held];
-  const { size: from, root: fromRoot } = older;
-  const { size: to, root: toRoot } = newer;
+  const [from, to] = [older.size, newer.size];
   const ask = `GET /v1/log/consistency?from=${from}&to=${to}`;
-  if (consistency === undefined)
+  if (given.consistency === undefined)
     return undecided(
       `The checkpoint that was given has ${held.size} leaves, the bundle's ${bundle.size}: to compare them give the answer of ${ask} as well, with --consistency.`,
     );
+  // The roots in this body are ignored: those of the checkpoints count.
+  const said = dataIn(given.consistency);
   const proof =
-    readConsistency(consistency, from, to) ??
+    (said.from === from && said.to === to && hashesIn(said.proof)) ||
     undecided(`What was given for --consistency is not the answer of ${ask}.`);
-  if (verifyConsistency({ from, to, fromRoot, toRoot, proof })) return "consistent";
+  if (verifyConsistency({ from, to, fromRoot: older.root, toRoot: newer.root, proof })) return "consistent";
   return contradict(
-    `By this proof the tree of ${to} leaves (root ${encodeBase64(toRoot)}) does not extend the one of ${from} (root ${encodeBase64(fromRoot)})`,
+    `By this proof the tree of ${to} leaves (root ${encodeBase64(newer.root)}) does not extend the one of ${from} (root ${encodeBase64(older.root)})`,
   );
 };
 
 const contradict = (detail: string): never => fail("contradicts_checkpoint", detail, { file: "checkpoint" });
-
-/** The roots in this body are ignored: those of the checkpoints count. */
-const readConsistency = (text: string, from: number, to: number): readonly Hash[] | undefined => {
-  const value = dataIn(text);
-  return value.from === from && value.to === to ? hashesIn(value.proof) : undefined;
-};
 
 /** The `data` of an answer, or the object itself. */
 export const dataIn = (text: string): Readonly<Record<string, unknown>> => {
@@ -88,11 +83,5 @@ export const dataIn = (text: string): Readonly<Record<string, unknown>> => {
 };
 
 /** Undefined unless all of it are hashes in base64. */
-export const hashesIn = (value: unknown): readonly Hash[] | undefined => {
-  if (!Array.isArray(value)) return undefined;
-  const hashes = value.map(bytesIn).filter(isHash);
-  return hashes.length === value.length ? hashes : undefined;
-};
-
-export const bytesIn = (value: unknown): Uint8Array | undefined =>
-  typeof value === "string" ? decodeBase64(value) : undefined;
+export const hashesIn = (value: unknown): readonly Hash[] | undefined =>
+  Array.isArray(value) && value.every((each) => typeof each === "string") ? decodeHashes(value) : undefined;

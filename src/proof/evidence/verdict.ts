@@ -1,4 +1,4 @@
-/** The possible results of a verification, and how one ends: with the first thing that is wrong, or that cannot be decided. */
+/** What a verification ends with: the first thing that is wrong, or that cannot be decided. */
 
 export type FindingCode =
   | "other_files"
@@ -52,7 +52,7 @@ export interface EvidenceFacts {
   readonly madeBy: string;
   readonly records: number;
   readonly withheld: number;
-  /** Every record of the tenant up to the checkpoint is in the bundle. Otherwise it contains a selection. */
+  /** Every record of the tenant up to the checkpoint is in the bundle. Otherwise it is a selection. */
   readonly isComplete: boolean;
   readonly checkpointSize: number;
   readonly checkpointRoot: string;

@@ -80,46 +80,49 @@ describe("a proof", () => {
     });
   });
 
-  const altered = new TextEncoder().encode(
-    encodeRecord({ ...RECORD, eventText: EVENT.replace("objection.received", "objection.withdrawn") }),
-  );
-  const broken: Readonly<Record<string, readonly [Partial<ProofQuestion>, string]>> = {
-    "whose record was altered": [
-      { proof: json({ leaf: encodeBase64(altered), leaf_hash: encodeBase64(leafHash(altered)) }) },
+  const record = encodeRecord({ ...RECORD, eventText: EVENT.replace(".received", ".withdrawn") });
+  const altered = new TextEncoder().encode(record);
+  const alteredText = encodeBase64(altered);
+  const broken: readonly [what: string, question: Partial<ProofQuestion>, code: string][] = [
+    [
+      "whose record was altered",
+      { proof: json({ leaf: alteredText, leaf_hash: encodeBase64(leafHash(altered)) }) },
       "not_in_log",
     ],
-    "whose record was altered in a tlog-proof": [
+    [
+      "whose record was altered in a tlog-proof",
       { proof: formatTlogProof({ extra: altered, index: 1, hashes: [sibling], checkpoint }) },
       "not_in_log",
     ],
-    "whose record was altered, without the key": [
-      { proof: json({ leaf: encodeBase64(altered), leaf_hash: undefined }), keys: undefined },
+    [
+      "whose record was altered, without the key",
+      { proof: json({ leaf: alteredText, leaf_hash: undefined }), keys: undefined },
       "not_in_log",
     ],
-    "with another leaf_hash": [{ proof: json({ leaf_hash: OTHER_HASH }) }, "proof_malformed"],
-    "of another place": [{ proof: json({ leaf_index: 0 }) }, "not_in_log"],
-    "of no place": [{ proof: json({ leaf_index: "1" }) }, "proof_malformed"],
-    "with half a hash": [{ proof: json({ inclusion_proof: ["AAAA"] }) }, "proof_malformed"],
-    "of no record": [{ proof: json({ leaf: "AAAA", leaf_hash: undefined }) }, "record_malformed"],
-    "without a checkpoint": [{ proof: json({ checkpoint: "" }) }, "checkpoint_malformed"],
-    "whose checkpoint was altered": [
+    ["with another leaf_hash", { proof: json({ leaf_hash: OTHER_HASH }) }, "proof_malformed"],
+    ["of another place", { proof: json({ leaf_index: 0 }) }, "not_in_log"],
+    ["of no place", { proof: json({ leaf_index: "1" }) }, "proof_malformed"],
+    ["with half a hash", { proof: json({ inclusion_proof: ["AAAA"] }) }, "proof_malformed"],
+    ["of no record", { proof: json({ leaf: "AAAA", leaf_hash: undefined }) }, "record_malformed"],
+    ["without a checkpoint", { proof: json({ checkpoint: "" }) }, "checkpoint_malformed"],
+    [
+      "whose checkpoint was altered",
       { proof: json({ checkpoint: checkpoint.replace("\n\n", "\nan extension\n\n") }) },
       "bad_signature",
     ],
-    "signed by a stranger": [{ proof: json({ checkpoint: signNote(text, [stranger]) }) }, "unknown_key"],
-    "of another tenant than asked": [{ tenant: "other" }, "other_tenant"],
-    "of another event than given": [{ event: EVENT.replaceAll(" ", "") }, "event_differs"],
-    "of another record than acknowledged": [
+    ["signed by a stranger", { proof: json({ checkpoint: signNote(text, [stranger]) }) }, "unknown_key"],
+    ["of another tenant than asked", { tenant: "other" }, "other_tenant"],
+    ["of another event than given", { event: EVENT.replaceAll(" ", "") }, "event_differs"],
+    [
+      "of another record than acknowledged",
       { receipt: receipt({ leaf_hash: OTHER_HASH }) },
       "receipt_differs",
     ],
-    "that is no JSON": [{ proof: "{" }, "proof_malformed"],
-  };
-  test.each(Object.entries(broken))("%s is invalid", (_, [question, code]) => {
-    expect(verifyProof({ proof: json(), keys, ...question })).toMatchObject({
-      kind: "invalid",
-      finding: { code },
-    });
+    ["that is no JSON", { proof: "{" }, "proof_malformed"],
+  ];
+  test.each(broken)("%s is invalid", (_, question, code) => {
+    const verdict = verifyProof({ proof: json(), keys, ...question });
+    expect(verdict).toMatchObject({ kind: "invalid", finding: { code } });
   });
 
   test("of the event's other record says nothing about the receipt", () => {

@@ -5,12 +5,12 @@
 import { decodeRecord, encodeRecord } from "../../log/record.ts";
 import { encodeBase64 } from "../base64.ts";
 import { type Hash, leafHash, verifyInclusion } from "../rfc6962.ts";
-import { isSandboxOrigin, SANDBOX_PROOF } from "../sandbox-origin.ts";
+import { isSandboxOrigin, SANDBOX_PROOF } from "../sealed-head.ts";
 import { formatVerifierKey } from "../signed-note.ts";
-import { type Checkpoint, checkpointIn, openCheckpoint } from "../tlog-checkpoint.ts";
+import { checkpointIn } from "../tlog-checkpoint.ts";
 import { parseTlogProof } from "../tlog-proof.ts";
-import { membersIn } from "./manifest.ts";
-import { bytesIn, dataIn, failCheckpoint, hashesIn, NOT_IN_LOG, readTrustedKeys } from "./trusted.ts";
+import { bytesIn, membersIn } from "./manifest.ts";
+import { dataIn, failCheckpoint, hashesIn, NOT_IN_LOG, openTrusted, readTrustedKeys } from "./trusted.ts";
 import { endOf, fail, type NotValid, undecided } from "./verdict.ts";
 
 export interface ProofQuestion {
@@ -61,7 +61,7 @@ export const verifyReceipt = (question: Omit<ProofQuestion, "proof" | "keys">): 
 
 const factsOf = (question: ProofQuestion): ProofFacts => {
   const proof = readProof(question.proof) ?? fail("proof_malformed", "it is not the proof of an event");
-  const { payload, leafIndex } = proof;
+  const { payload, leafIndex, sequence } = proof;
   const checkpoint = checkpointIn(proof.checkpoint);
   if (checkpoint && isSandboxOrigin(checkpoint.origin)) fail("sandbox_proof", SANDBOX_PROOF, { leafIndex });
   const leaf = leafHash(payload);
@@ -69,32 +69,31 @@ const factsOf = (question: ProofQuestion): ProofFacts => {
   if (proof.leafHash !== undefined && proof.leafHash !== leafText)
     fail("proof_malformed", "its leaf_hash is not the hash of its record", { leafIndex });
   const record = decodeRecord(payload) ?? fail("record_malformed", "the leaf is not a record", { leafIndex });
-  const eventId = eventIdIn(record.eventText);
+  const { receivedAt, eventText } = record;
+  const eventId = eventIdIn(eventText);
   const place = { leafIndex, eventId };
   const { origin, size, root } = checkpoint ?? failCheckpoint("malformed");
   if (!verifyInclusion({ leaf, index: leafIndex, size, proof: proof.hashes, root }))
     fail("not_in_log", NOT_IN_LOG, place);
-  const { tenant = record.tenant } = question;
+  const { tenant = record.tenant, keys, event, receipt } = question;
   if (record.tenant !== tenant || !origin.endsWith(`/${tenant}`))
     fail("other_tenant", `it is a record of the tenant ${record.tenant} in the log ${origin}`, place);
-  if (question.event !== undefined && question.event.trim() !== record.eventText)
+  if (event !== undefined && event.trim() !== eventText)
     fail("event_differs", "its event is not the one that was given, byte for byte", place);
-  const { receivedAt, eventText } = record;
-  const { sequence } = proof;
-  if (question.receipt !== undefined)
-    compareWithReceipt(question.receipt, { ...place, leafHash: leafText, receivedAt, sequence });
+  if (receipt !== undefined)
+    compareWithReceipt(receipt, { ...place, leafHash: leafText, receivedAt, sequence });
+  if (keys === undefined)
+    undecided(
+      `The record is in the tree of ${size} records that the checkpoint names. Whether the log ${origin} signed that checkpoint, its key says: give the answer of GET /v1/log/key.`,
+    );
+  const trusted = readTrustedKeys(keys ?? "").filter(({ name }) => name === origin);
   return {
-    tenant,
-    origin,
-    eventId,
-    receivedAt,
-    eventText,
-    leafIndex,
+    ...{ tenant, origin, eventId, receivedAt, eventText, leafIndex },
     leafHash: leafText,
     checkpointSize: size,
     checkpointRoot: encodeBase64(root),
-    keys: signersOf(proof.checkpoint, { origin, size }, question.keys),
-    receipt: question.receipt === undefined ? "none" : "same",
+    keys: openTrusted(proof.checkpoint, origin, trusted).verifiers.map(formatVerifierKey),
+    receipt: receipt === undefined ? "none" : "same",
   };
 };
 
@@ -117,30 +116,15 @@ const readProof = (text: string): ReadProof | undefined => {
     return { payload: extra, leafIndex: index, hashes, checkpoint };
   }
   const { leaf_index: leafIndex, leaf, leaf_hash, inclusion_proof, checkpoint, sequence } = dataIn(text);
-  const payload = bytesIn(leaf);
-  if (typeof leafIndex !== "number" || typeof checkpoint !== "string" || payload === undefined)
-    return undefined;
-  const hashes = hashesIn(inclusion_proof);
-  return hashes && { payload, leafIndex, hashes, checkpoint, sequence, leafHash: leaf_hash };
+  const [payload, hashes] = [bytesIn(leaf), hashesIn(inclusion_proof)];
+  return typeof leafIndex === "number" && typeof checkpoint === "string" && payload && hashes
+    ? { payload, leafIndex, hashes, checkpoint, sequence, leafHash: leaf_hash }
+    : undefined;
 };
 
 const eventIdIn = (eventText: string): string => {
   const { event_id } = dataIn(eventText);
   return typeof event_id === "string" ? event_id : "";
-};
-
-const signersOf = (
-  note: string,
-  { origin, size }: Pick<Checkpoint, "origin" | "size">,
-  given: string | undefined,
-): readonly string[] => {
-  if (given === undefined)
-    return undecided(
-      `The record is in the tree of ${size} records that the checkpoint names. Whether the log ${origin} signed that checkpoint, its key says: give the answer of GET /v1/log/key.`,
-    );
-  const verifiers = readTrustedKeys(given).filter(({ name }) => name === origin);
-  const opened = openCheckpoint(note, { origin, verifiers });
-  return opened.kind === "failed" ? failCheckpoint(opened.reason) : opened.verifiers.map(formatVerifierKey);
 };
 
 interface Receipt {
@@ -175,10 +159,8 @@ const compareWithReceipt = (
   // An event that was sent under two identities is in the log twice.
   const isOther = sequence === undefined ? receipt.received_at !== receivedAt : receipt.sequence !== sequence;
   if (isOther) undecided(`The proof is of another record of this event. ${proofOf(receipt)}`);
-  fail("receipt_differs", "the log holds another record than the one that was acknowledged", {
-    leafIndex,
-    eventId,
-  });
+  const place = { leafIndex, eventId };
+  fail("receipt_differs", "the log holds another record than the one that was acknowledged", place);
 };
 
 const proofOf = ({ event_id, sequence }: Receipt): string =>
@@ -199,8 +181,8 @@ const comparedToEvent = ({
   }
   const eventText = event.trim();
   const receipt = receiptOf(text, eventIdIn(eventText));
-  const requestId = requestIdIn(text);
-  if (tenant === undefined || requestId === undefined || receipt.duplicate === true) {
+  const { request_id: requestId } = membersIn(text);
+  if (tenant === undefined || typeof requestId !== "string" || receipt.duplicate === true) {
     const missing =
       tenant === undefined
         ? "Say whose event it is."
@@ -213,9 +195,4 @@ const comparedToEvent = ({
       eventId: receipt.event_id,
     });
   return `The receipt is of this event, byte for byte. ${proofOf(receipt)}`;
-};
-
-const requestIdIn = (text: string): string | undefined => {
-  const { request_id } = membersIn(text);
-  return typeof request_id === "string" ? request_id : undefined;
 };

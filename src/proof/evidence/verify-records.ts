@@ -3,9 +3,9 @@
  * so that a problem is reported with the first record that it affects.
  */
 import { decodeRecord, isWithinPeriod, type LogRecord } from "../../log/record.ts";
-import { createCompactRange, leafHash, sameHash, verifyInclusion } from "../rfc6962.ts";
+import { leafHash, verifyInclusion } from "../rfc6962.ts";
 import type { Checkpoint } from "../tlog-checkpoint.ts";
-import { DamagedFileError, linesOf, MalformedLineError } from "./bundle-files.ts";
+import { DamagedFileError } from "./bundle-files.ts";
 import { type Manifest, membersIn, type RecordPlace } from "./manifest.ts";
 import { eventLineOf, parseRecordLine, type RecordLine } from "./record-line.ts";
 import { NOT_IN_LOG } from "./trusted.ts";
@@ -25,98 +25,84 @@ export interface CountedRecords {
 interface Walk {
   readonly manifest: Manifest;
   readonly checkpoint: Checkpoint;
-  readonly places: ReturnType<typeof createPlaces>;
-  readonly records: ReturnType<typeof linesIn>;
-  readonly events: ReturnType<typeof linesIn>;
-}
-
-export const verifyRecords = async (parts: {
-  readonly manifest: Manifest;
-  readonly checkpoint: Checkpoint;
   readonly records: AsyncIterable<Uint8Array>;
   readonly events: AsyncIterable<Uint8Array>;
-}): Promise<CountedRecords> => {
-  const places = createPlaces(parts.manifest);
-  const records = linesIn(RECORDS, parts.records, places.last);
-  const events = linesIn(EVENTS, parts.events, places.last);
+}
+
+export const verifyRecords = async (walk: Walk): Promise<CountedRecords> => {
+  const { manifest, checkpoint } = walk;
+  const places = createPlaces(manifest);
+  const clocks = createClocks();
+  const events = linesIn(EVENTS, walk.events, places.last);
+  let [records, withheld, read] = [0, 0, 0];
   try {
-    return await walkRecords({ ...parts, places, records, events });
+    for await (const text of linesIn(RECORDS, walk.records, places.last)) {
+      const at = { file: RECORDS, line: ++records };
+      const line =
+        parseRecordLine(text) ?? fail("record_malformed", "the line is not a record and its proof", at);
+      const record = line.leaf.kind === "record" ? decodeRecord(line.leaf.payload) : undefined;
+      const place = { ...at, ...placeOf(line, record) };
+      places.take(line, place);
+      checkRecord(walk, line, record, place);
+      if (record === undefined) {
+        withheld++;
+        continue;
+      }
+      clocks.take(line.leafIndex, record);
+      const { value: said } = await events.next();
+      read++;
+      if (said === eventLineOf(record, line.sequence)) continue;
+      const detail =
+        said === undefined ? "it ends before this record" : "this line is not the event of the record";
+      fail("event_differs", detail, { ...place, file: EVENTS, line: read });
+    }
+    const { value: surplus } = await events.next();
+    if (surplus !== undefined) failSurplus(surplus, read + 1);
   } finally {
     // Without `using`, which WebKit does not know.
-    await records.close();
-    await events.close();
+    await events.return(undefined);
   }
-};
-
-const walkRecords = async (walk: Walk): Promise<CountedRecords> => {
-  const { manifest, checkpoint, places, records, events } = walk;
-  const clocks = createClocks();
-  /** Over all leaves, if all of them are in the bundle. */
-  const range = createCompactRange();
-  let withheld = 0;
-  for (let text = await records.next(); text !== undefined; text = await records.next()) {
-    const at = { file: RECORDS, line: records.count() };
-    const line =
-      parseRecordLine(text) ?? fail("record_malformed", "the line is not a record and its proof", at);
-    const record = line.leaf.kind === "record" ? decodeRecord(line.leaf.payload) : undefined;
-    const place = { ...at, ...placeOf(line, record) };
-    places.take(line, place);
-    const leaf = checkRecord({ manifest, checkpoint, line, record, place });
-    if (manifest.complete_range) range.append(leaf);
-    if (record === undefined) {
-      withheld++;
-      continue;
-    }
-    clocks.take(line.leafIndex, record);
-    const said = await events.next();
-    if (said === eventLineOf(record, line.sequence)) continue;
-    const [detail, number] =
-      said === undefined
-        ? ["it ends before this record", events.count() + 1]
-        : ["this line is not the event of the record", events.count()];
-    fail("event_differs", detail, { ...place, file: EVENTS, line: number });
-  }
-  const surplus = await events.next();
-  if (surplus !== undefined) failSurplus(surplus, events.count());
-  if (manifest.complete_range && records.count() < checkpoint.size)
-    fail("missing_record", `leaf ${records.count()} must stand here, and the file ends`, {
-      file: RECORDS,
-      line: records.count() + 1,
-      leafIndex: records.count(),
+  if (manifest.complete_range && records < checkpoint.size)
+    fail("missing_record", `leaf ${records} must stand here, and the file ends`, {
+      ...{ file: RECORDS, line: records + 1, leafIndex: records },
     });
-  // This follows from the proofs; it is checked once more because it is what completeness means (RFC 6962 §2.1).
-  if (manifest.complete_range && !sameHash(range.root(), checkpoint.root))
-    fail("not_in_log", "the root over all leaves is not the checkpoint's", { file: RECORDS });
-  const { first, last } = places;
-  return { records: records.count(), withheld, first: first(), last: last(), notes: clocks.notes };
+  return { records, withheld, first: places.first(), last: places.last(), notes: clocks.notes };
 };
 
-const linesIn = (
-  file: typeof RECORDS | typeof EVENTS,
+/** Longer than the longest possible line: a record of 260 KiB in base64, and the hashes of the deepest tree. */
+const LINE_CHARACTERS_MAX = 1024 * 1024;
+
+/** Every line ends with a line break, including the last one. What is no UTF-8 is neither a record nor its event: it becomes U+FFFD here. */
+async function* linesIn(
+  file: string,
   chunks: AsyncIterable<Uint8Array>,
   last: () => RecordPlace | undefined,
-) => {
-  const lines = linesOf(chunks);
-  let count = 0;
-  return {
-    count: () => count,
-    next: async (): Promise<string | undefined> => {
-      try {
-        const next = await lines.next();
-        if (next.done) return undefined;
-        count++;
-        return next.value;
-      } catch (error) {
-        if (!(error instanceof MalformedLineError || error instanceof DamagedFileError)) throw error;
-        const code = error instanceof DamagedFileError ? "damaged_file" : "record_malformed";
-        const whole = last();
-        const behind = whole === undefined ? "" : `; leaf ${whole.leaf_index} is the last that was right`;
-        return fail(code, error.message + behind, { file, line: count + 1 });
-      }
-    },
-    close: () => lines.return(undefined),
+): AsyncGenerator<string, undefined> {
+  let line = 1;
+  const broken = (code: FindingCode, detail: string): never => {
+    const whole = last();
+    const behind = whole === undefined ? "" : `; leaf ${whole.leaf_index} is the last that was right`;
+    return fail(code, detail + behind, { file, line });
   };
-};
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let rest = "";
+  try {
+    for await (const chunk of chunks) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      for (const text of lines) {
+        yield text;
+        line++;
+      }
+      if (rest.length > LINE_CHARACTERS_MAX) broken("record_malformed", "a line is longer than any record");
+    }
+  } catch (error) {
+    if (error instanceof DamagedFileError) broken("damaged_file", error.message);
+    throw error;
+  }
+  if (rest + decoder.decode() !== "") broken("record_malformed", "the last line does not end");
+  return undefined;
+}
 
 const placeOf = ({ leafIndex, sequence }: RecordLine, record: LogRecord | undefined): Place => {
   const eventId = record && membersIn(record.eventText).event_id;
@@ -147,36 +133,28 @@ const createPlaces = ({ complete_range }: Manifest) => {
   };
 };
 
-/** Returns the hash of the leaf. */
-const checkRecord = ({
-  manifest,
-  checkpoint: { size, root },
-  line: { leafIndex: index, leaf, inclusionProof: proof },
-  record,
-  place,
-}: {
-  readonly manifest: Manifest;
-  readonly checkpoint: Checkpoint;
-  readonly line: RecordLine;
-  readonly record: LogRecord | undefined;
-  readonly place: Place;
-}): Uint8Array => {
+const checkRecord = (
+  { manifest, checkpoint }: Pick<Walk, "manifest" | "checkpoint">,
+  { leafIndex: index, leaf, inclusionProof: proof }: RecordLine,
+  record: LogRecord | undefined,
+  place: Place,
+): void => {
+  const { size, root } = checkpoint;
   if (record && record.tenant !== manifest.tenant)
     fail("other_tenant", `it is a record of the tenant ${record.tenant}`, place);
   const hash = leaf.kind === "record" ? leafHash(leaf.payload) : leaf.hash;
   if (!verifyInclusion({ leaf: hash, index, size, proof, root })) fail("not_in_log", NOT_IN_LOG, place);
   if (leaf.kind === "record" && record === undefined)
     fail("record_malformed", "the leaf is not a record", place);
-  if (record === undefined) return hash;
+  if (record === undefined) return;
   // Whether it belongs to a case, a decision or a person cannot be seen from the record alone.
-  const { asset_id, asset_ids: several, from, to } = manifest;
-  const assets = several ?? (asset_id === null ? undefined : [asset_id]);
+  const { asset_id, asset_ids, from, to } = manifest;
+  const assets = asset_ids ?? (asset_id === null ? undefined : [asset_id]);
   const own = membersIn(record.eventText).asset_id;
   if (assets?.every((each) => each !== own))
     fail("outside_filter", "it is about another asset than the bundle", place);
   if (!isWithinPeriod(record, { from, to }))
     fail("outside_filter", "its event gives itself a time that is not in the bundle's period", place);
-  return hash;
 };
 
 /** Front ends have separate clocks; a larger difference is worth a note. */

@@ -4,13 +4,11 @@
  * Records come before digests, so that a problem is reported with its record instead of its file.
  */
 import { decodeRecord } from "../../log/record.ts";
-import { encodeBase64 } from "../base64.ts";
-import { encodeHex, sha256Hex } from "../hex.ts";
+import { encodeBase64, encodeHex } from "../base64.ts";
 import { keyLines } from "../key-lines.ts";
-import { createSha256 } from "../primitives.ts";
-import { restorationNotes } from "../restored-line.ts";
+import { createSha256, sha256 } from "../primitives.ts";
 import { leafHash } from "../rfc6962.ts";
-import { isSandboxOrigin, SANDBOX_PROOF } from "../sandbox-origin.ts";
+import { isSandboxOrigin, restorationNotes, SANDBOX_PROOF } from "../sealed-head.ts";
 import {
   createVerifier,
   formatVerifierKey,
@@ -18,7 +16,7 @@ import {
   parseVerifierKey,
   type Verifier,
 } from "../signed-note.ts";
-import { type Checkpoint, openCheckpoint } from "../tlog-checkpoint.ts";
+import type { Checkpoint } from "../tlog-checkpoint.ts";
 import { parseTlogProof, verifyTlogProof } from "../tlog-proof.ts";
 import { type BundleFiles, DamagedFileError, upTo } from "./bundle-files.ts";
 import {
@@ -26,7 +24,6 @@ import {
   ANCHOR_FILE,
   BUNDLE_FILES,
   type BundleFile,
-  type FileDigest,
   type ListedFile,
   listedFilesOf,
   MANIFEST_FILE,
@@ -37,7 +34,7 @@ import {
   SYSTEM_TENANT_NAME,
   VERIFY_PAGE_FILE,
 } from "./manifest.ts";
-import { compareWithHeld, failCheckpoint, readTrustedKeys } from "./trusted.ts";
+import { compareWithHeld, openTrusted, readTrustedKeys } from "./trusted.ts";
 import { type EvidenceFacts, endOf, type FindingCode, fail, undecided, type Verdict } from "./verdict.ts";
 import { type CountedRecords, verifyRecords } from "./verify-records.ts";
 
@@ -47,6 +44,7 @@ export interface EvidenceQuestion {
   readonly keys?: string | undefined;
   /** The tenant to whom the bundle must belong. */
   readonly tenant?: string | undefined;
+  /** A signed note of the same log that the auditor has kept, and the body of `GET /v1/log/consistency` between that one and the bundle's. */
   readonly checkpoint?: string | undefined;
   readonly consistency?: string | undefined;
 }
@@ -72,27 +70,25 @@ const factsOf = async (question: EvidenceQuestion): Promise<EvidenceFacts> => {
     failFile("manifest_malformed", "it is not written as this version writes manifests", MANIFEST_FILE);
   checkManifest(bundle, manifest, tenant);
   const keys = readKeys(question.keys, await text("key"), manifest.origin);
-  const opened = openCheckpoint(await text("checkpoint"), {
-    origin: manifest.origin,
-    verifiers: keys.trusted,
-  });
-  if (opened.kind === "failed") return failCheckpoint(opened.reason);
-  const { checkpoint } = opened;
+  const { checkpoint, verifiers } = openTrusted(await text("checkpoint"), manifest.origin, keys.trusted);
+  const listed = (file: ListedFile): AsyncGenerator<Uint8Array> =>
+    upTo(manifest.files.find(({ name }) => name === file)?.bytes ?? 0, bundle.chunks(file));
   const counted = await verifyRecords({
-    manifest,
-    checkpoint,
-    records: listedChunks(bundle, manifest, "records.ndjson"),
-    events: listedChunks(bundle, manifest, "events.ndjson"),
+    ...{ manifest, checkpoint, records: listed("records.ndjson"), events: listed("events.ndjson") },
   });
-  for (const digest of manifest.files) await checkFile(bundle, manifest, digest);
+  for (const { name, bytes, sha256 } of manifest.files) {
+    const found = await digestOf(name, listed(name));
+    if (found.bytes !== bytes || found.sha256 !== sha256)
+      failFile("damaged_file", "it is not the file that the manifest names", name);
+  }
   checkCounts(manifest, checkpoint, counted);
-  const manifestSha256 = sha256Hex(new TextEncoder().encode(manifestText));
+  const manifestSha256 = encodeHex(sha256(new TextEncoder().encode(manifestText)));
   const anchored = checkAnchor({ manifest, manifestSha256, keys, proof: await text(ANCHOR_FILE) });
   if ((await text(SYSTEM_KEY_FILE)) !== anchored.systemKeys)
     failFile("key_malformed", OTHER_KEYS, SYSTEM_KEY_FILE);
   return {
     ...manifestFacts(manifest),
-    keys: reliedUpon(keys.trusted, opened.verifiers, anchored.signers).map(formatVerifierKey),
+    keys: reliedUpon(keys.trusted, verifiers, anchored.signers).map(formatVerifierKey),
     isKeyPinned: keys.isPinned,
     anchor: anchored.anchor,
     heldCheckpoint: compareWithHeld(question, checkpoint, keys.trusted),
@@ -133,19 +129,19 @@ const manifestFacts = (manifest: Manifest) => ({
   checkpointRoot: manifest.checkpoint_root,
 });
 
+const NOT_THERE = "it is not there";
+const FOREIGN = "it does not belong here";
+
 const checkNames = ({ names, besides }: BundleFiles): void => {
   if (!BUNDLE_FILES.some((name) => names.includes(name)))
     undecided(
-      `It is no evidence bundle: none of its files is there, such as ${MANIFEST_FILE}.${listed(" There are", [...names, ...besides])}`,
+      `It is no evidence bundle: none of its files is there, such as ${MANIFEST_FILE}.${listOf(" There are", [...names, ...besides])}`,
     );
-  for (const name of BUNDLE_FILES)
-    if (name !== VERIFY_PAGE_FILE && !names.includes(name)) failFile("other_files", NOT_THERE, name);
-  for (const name of names)
-    if (!BUNDLE_FILES.some((own) => own === name)) failFile("other_files", FOREIGN, name);
+  const lacking = BUNDLE_FILES.find((name) => name !== VERIFY_PAGE_FILE && !names.includes(name));
+  if (lacking !== undefined) failFile("other_files", NOT_THERE, lacking);
+  const foreign = names.find((name) => !BUNDLE_FILES.some((own) => own === name));
+  if (foreign !== undefined) failFile("other_files", FOREIGN, foreign);
 };
-
-const NOT_THERE = "it is not there";
-const FOREIGN = "it does not belong here";
 
 const checkManifest = ({ names }: BundleFiles, manifest: Manifest, expected: string | undefined): void => {
   const { origin, service, tenant, version } = manifest;
@@ -160,14 +156,15 @@ const checkManifest = ({ names }: BundleFiles, manifest: Manifest, expected: str
 };
 
 const notesBeside = ({ besides }: BundleFiles): readonly string[] =>
-  besides.length === 0 ? [] : [`No part of the bundle, and not verified:${listed("", besides)}`];
-
-const listed = (before: string, names: readonly string[]): string =>
-  names.length === 0
-    ? ""
-    : `${before} ${names.slice(0, NAMES_MAX).join(", ")}${names.length > NAMES_MAX ? `, and ${names.length - NAMES_MAX} more` : ""}.`;
+  besides.length === 0 ? [] : [`No part of the bundle, and not verified:${listOf("", besides)}`];
 
 const NAMES_MAX = 10;
+
+const listOf = (before: string, names: readonly string[]): string => {
+  if (names.length === 0) return "";
+  const more = names.length > NAMES_MAX ? `, and ${names.length - NAMES_MAX} more` : "";
+  return `${before} ${names.slice(0, NAMES_MAX).join(", ")}${more}.`;
+};
 
 /** Limit for keys, checkpoints, manifest and proof. They have a few kilobytes; the proof contains one record. */
 const SMALL_FILE_BYTES_MAX = 1024 * 1024;
@@ -180,18 +177,29 @@ const smallText = async (bundle: BundleFiles, name: BundleFile): Promise<string>
       text += decoder.decode(chunk, { stream: true });
     return text + decoder.decode();
   } catch (error) {
-    if (error instanceof DamagedFileError) return failFile("damaged_file", error.message, name);
     if (error instanceof TypeError) return failFile("damaged_file", "it is not text in UTF-8", name);
-    throw error;
+    return failDamaged(error, name);
   }
 };
 
-const listedChunks = (
-  bundle: BundleFiles,
-  { files }: Manifest,
-  name: ListedFile,
-): AsyncGenerator<Uint8Array> =>
-  upTo(files.find((file) => file.name === name)?.bytes ?? 0, bundle.chunks(name));
+const digestOf = async (name: string, chunks: AsyncIterable<Uint8Array>) => {
+  const hash = createSha256();
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+  } catch (error) {
+    return failDamaged(error, name);
+  }
+  return { bytes, sha256: encodeHex(hash.digest()) };
+};
+
+const failDamaged = (error: unknown, name: string): never => {
+  if (error instanceof DamagedFileError) failFile("damaged_file", error.message, name);
+  throw error;
+};
 
 interface Keys {
   /** Those that the auditor gave, or else those of the bundle. */
@@ -215,26 +223,6 @@ const readKeys = (given: string | undefined, text: string, origin: string): Keys
       "checkpoint",
     );
   return { trusted, bundled, isPinned: true };
-};
-
-const checkFile = async (
-  bundle: BundleFiles,
-  manifest: Manifest,
-  { name, bytes, sha256 }: FileDigest,
-): Promise<void> => {
-  const found = createSha256();
-  let length = 0;
-  try {
-    for await (const chunk of listedChunks(bundle, manifest, name)) {
-      found.update(chunk);
-      length += chunk.length;
-    }
-  } catch (error) {
-    if (error instanceof DamagedFileError) failFile("damaged_file", error.message, name);
-    throw error;
-  }
-  if (length !== bytes || encodeHex(found.digest()) !== sha256)
-    failFile("damaged_file", "it is not the file that the manifest names", name);
 };
 
 const checkCounts = (manifest: Manifest, checkpoint: Checkpoint, counted: CountedRecords): void => {
@@ -296,9 +284,9 @@ const checkAnchor = (parts: {
   // Nothing else in the bundle covers this file, so a signature by another key would go unnoticed here.
   if (!isSignedByNobodyElse(checkpoint, keys.bundled.map(ofSystem)))
     broken("its checkpoint has a signature that is by none of the bundle's keys, or stands there twice");
-  const event = membersIn(record.eventText);
-  const metadata: Readonly<Record<string, unknown>> = Object(event.metadata);
-  if (record.tenant !== SYSTEM_TENANT_NAME || event.event_type !== ANCHOR_EVENT_TYPE)
+  const { event_type, metadata: said } = membersIn(record.eventText);
+  const metadata: Readonly<Record<string, unknown>> = Object(said);
+  if (record.tenant !== SYSTEM_TENANT_NAME || event_type !== ANCHOR_EVENT_TYPE)
     broken(`its record is not an event ${ANCHOR_EVENT_TYPE} of the tenant ${SYSTEM_TENANT_NAME}`);
   if (metadata.manifest_sha256 !== manifestSha256)
     broken("its event names another manifest: the manifest was written anew, or belongs to another bundle");
@@ -306,13 +294,10 @@ const checkAnchor = (parts: {
     broken("its event speaks of another tenant or of another number of records");
   if (metadata.actor !== manifest.made_by || metadata.request_id !== manifest.request_id)
     broken("its event names another key or another request");
+  const publicKeys = keys.bundled.map(({ publicKey }) => publicKey);
   return {
     anchor: { origin, leafIndex: verified.index, at: record.receivedAt },
     signers: verified.verifiers,
-    systemKeys: keyLines(
-      keys.bundled.map(({ publicKey }) => publicKey),
-      origin,
-      checkpoint,
-    ),
+    systemKeys: keyLines(publicKeys, origin, checkpoint),
   };
 };

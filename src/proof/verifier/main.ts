@@ -7,6 +7,16 @@ import { EXIT_CODES, UnreadableFileError, verifyFile } from "./verify-file.ts";
 
 const UNUSABLE = 2;
 
+/** What keeps it from a verdict; `code` is that of `prooftrail`. */
+class FailureError extends Error {
+  override readonly name = "FailureError";
+  readonly code: "wrong_use" | "unwritten_output";
+  constructor(code: FailureError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /** All arguments are read, so that none is ignored if one is given twice. */
 const FILE_OR_NAME = { type: "string", multiple: true } as const;
 
@@ -19,46 +29,38 @@ const OPTIONS = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-class WrongUseError extends Error {
-  override readonly name = "WrongUseError";
-}
-
 const readArguments = () => {
   try {
     return parseArgs({ options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new WrongUseError(error instanceof Error ? error.message : String(error));
+    throw new FailureError("wrong_use", error instanceof Error ? error.message : String(error));
   }
 };
 
 const only = (option: string, values: readonly string[] = []): string | undefined => {
-  if (values.length > 1) throw new WrongUseError(`--${option} stands twice: give it once.`);
+  if (values.length > 1) throw new FailureError("wrong_use", `--${option} stands twice: give it once.`);
   return values[0];
 };
 
-class UnwrittenError extends Error {
-  override readonly name = "UnwrittenError";
-}
-
-/** A reader that has gone away is no failure, and the verdict stands. Throws UnwrittenError. */
-const tell = (text: string): Promise<void> =>
+/** A reader that has gone away is no failure, and the verdict stands. */
+const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     // The error is handled below as well; without a listener it would end the program with 1, as if the bundle were invalid.
     process.stdout.on("error", () => {});
     process.stdout.write(text, (error) => {
       if (!error || ("code" in error && error.code === "EPIPE")) resolve();
-      else reject(new UnwrittenError(`The output could not be written: ${error.message}.`));
+      else reject(new FailureError("unwritten_output", `The output could not be written: ${error.message}.`));
     });
   });
 
 const run = async (): Promise<number> => {
   const { values, positionals } = readArguments();
   if (values.help) {
-    await tell(HELP);
+    await write(HELP);
     return EXIT_CODES.valid;
   }
   const [path, ...more] = positionals;
-  if (path === undefined || more.length > 0) throw new WrongUseError("Name one bundle.");
+  if (path === undefined || more.length > 0) throw new FailureError("wrong_use", "Name one bundle.");
   const verdict = await verifyFile({
     bundle: path,
     keys: only("key", values.key),
@@ -66,7 +68,7 @@ const run = async (): Promise<number> => {
     checkpoint: only("checkpoint", values.checkpoint),
     consistency: only("consistency", values.consistency),
   });
-  await tell(values.json ? `${shownOn(process.stdout, reportJson(verdict))}\n` : reportText(path, verdict));
+  await write(values.json ? `${shownOn(process.stdout, reportJson(verdict))}\n` : reportText(path, verdict));
   return EXIT_CODES[verdict.kind];
 };
 
@@ -74,25 +76,26 @@ const run = async (): Promise<number> => {
 const shownOn = (stream: NodeJS.WriteStream, json: string): string =>
   stream.isTTY ? printableJson(json) : json;
 
-/** For programs, in the form in which `prooftrail` reports failures (RFC 9457). */
-const documentOf = (error: unknown): object => {
-  const [code, title] = kindOf(error);
+const TITLES = {
+  wrong_use: "Wrong use",
+  unreadable_file: "A file cannot be used",
+  unwritten_output: "The output could not be written",
+  failed: "It failed",
+} as const;
+
+const codeOf = (error: unknown): keyof typeof TITLES => {
+  if (error instanceof FailureError) return error.code;
+  return error instanceof UnreadableFileError ? "unreadable_file" : "failed";
+};
+
+/** As JSON in the form in which `prooftrail` reports failures (RFC 9457). */
+const complaintOf = (error: unknown, isJson: boolean): string => {
+  const code = codeOf(error);
   const detail = error instanceof Error ? error.message : String(error);
-  return { type: `urn:prooftrail:cli:${code}`, title, detail, code };
-};
-
-const kindOf = (error: unknown): readonly [code: string, title: string] => {
-  if (error instanceof WrongUseError) return ["wrong_use", "Wrong use"];
-  if (error instanceof UnreadableFileError) return ["unreadable_file", "A file cannot be used"];
-  if (error instanceof UnwrittenError) return ["unwritten_output", "The output could not be written"];
-  return ["failed", "It failed"];
-};
-
-const complaintOf = (error: unknown): string => {
-  if (error instanceof WrongUseError || error instanceof UnreadableFileError)
-    return `${printable(error.message)}\n\n${HELP.trimEnd()}`;
-  if (error instanceof UnwrittenError) return error.message;
-  return printableLines(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  const problem = { type: `urn:prooftrail:cli:${code}`, title: TITLES[code], detail, code };
+  if (isJson) return shownOn(process.stderr, JSON.stringify(problem));
+  if (code === "failed") return printableLines(error instanceof Error ? (error.stack ?? detail) : detail);
+  return code === "unwritten_output" ? detail : `${printable(detail)}\n\n${HELP.trimEnd()}`;
 };
 
 try {
@@ -100,7 +103,5 @@ try {
 } catch (error) {
   process.exitCode = UNUSABLE;
   // Also if the arguments cannot be read.
-  const isJson = process.argv.includes("--json");
-  const told = isJson ? shownOn(process.stderr, JSON.stringify(documentOf(error))) : complaintOf(error);
-  process.stderr.write(`${told}\n`);
+  process.stderr.write(`${complaintOf(error, process.argv.includes("--json"))}\n`);
 }

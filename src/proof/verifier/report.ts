@@ -1,5 +1,4 @@
-/** What the verifier says to people: as text here, and row by row for the page. Pure. */
-
+/** What the verifier says to people: as text here, and row by row for the page. */
 import { printable } from "../../runtime/printable.ts";
 import { wrappedLines } from "../../runtime/text-width.ts";
 import type { EvidenceFacts, Finding, Verdict } from "../evidence/verdict.ts";
@@ -30,29 +29,22 @@ Exit codes: 0 valid, 1 invalid, 2 not decided: wrong use, unreadable files, or m
 
 export const reportText = (bundle: string, verdict: Verdict | ProofVerdict): string => {
   const path = printable(bundle);
-  switch (verdict.kind) {
-    case "valid":
-      return "anchor" in verdict.facts
-        ? validText(path, verdict.facts)
-        : `VALID  ${path}\n\n${tableText(proofRows(verdict.facts))}`;
-    case "invalid":
-      return invalidText(path, verdict.finding);
-    case "undecided":
-      return `NOT DECIDED  ${path}\n\n${folded(printable(verdict.detail), 0)}\n`;
-  }
+  if (verdict.kind === "undecided")
+    return `NOT DECIDED  ${path}\n\n${folded(printable(verdict.detail), 0)}\n`;
+  if (verdict.kind === "invalid")
+    return `INVALID  ${path}\n\n${folded(printable(findingText(verdict.finding)), 0)}\n`;
+  const { facts } = verdict;
+  return `VALID  ${path}\n\n${"anchor" in facts ? validText(facts) : tableText(proofRows(facts))}`;
 };
 
 /** For programs, with the member names of the API. No member name comes from the bundle. */
 export const reportJson = (verdict: Verdict | ProofVerdict): string => JSON.stringify(inSnakeCase(verdict));
 
 const inSnakeCase = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(inSnakeCase);
-  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value) || typeof value !== "object" || value === null) return value;
+  const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      inSnakeCase(member),
-    ]),
+    Object.entries(value).map(([name, member]) => [snakeCase(name), inSnakeCase(member)]),
   );
 };
 
@@ -107,14 +99,14 @@ const tableText = (rows: ReturnType<typeof factRows>): string => {
     .join("");
 };
 
-const validText = (path: string, facts: EvidenceFacts): string => {
+const validText = (facts: EvidenceFacts): string => {
   const pinned = facts.isKeyPinned
     ? ""
     : `\n${folded(`${NOT_PINNED} Compare each line with GET /v1/log/key, or give that with --key:`, 0)}\n${facts.keys
         .map((key) => `  ${printable(key)}\n`)
         .join("")}`;
   const notes = facts.notes.map((note) => `\n${folded(`Note: ${printable(note)}`, 0)}\n`).join("");
-  return `VALID  ${path}\n\n${tableText(factRows(facts))}${pinned}${notes}`;
+  return tableText(factRows(facts)) + pinned + notes;
 };
 
 const HELD = {
@@ -125,18 +117,15 @@ const HELD = {
 
 const aboutText = (facts: EvidenceFacts): string => {
   const { assetId, assetIds, correlationId, decisionId, subjectHash } = facts;
-  const parts = [
-    ...(subjectHash === undefined ? [] : [`person ${subjectHash}`]),
-    ...(decisionId === undefined ? [] : [`decision ${decisionId}`]),
-    ...(correlationId === null ? [] : [`case ${correlationId}`]),
-    ...(assetId === null ? [] : [`AI system ${assetId}`]),
-    ...(assetIds === undefined ? [] : [`AI systems ${assetIds.join(", ")}`]),
-  ];
+  const parts = Object.entries({
+    person: subjectHash,
+    decision: decisionId,
+    case: correlationId,
+    "AI system": assetId,
+    "AI systems": assetIds?.join(", "),
+  }).flatMap(([name, value]) => ((value ?? null) === null ? [] : `${name} ${value}`));
   return parts.length === 0 ? "the whole tenant" : parts.join("; ");
 };
-
-const invalidText = (path: string, finding: Finding): string =>
-  `INVALID  ${path}\n\n${folded(printable(findingText(finding)), 0)}\n`;
 
 /** Where it is broken, and why. */
 export const findingText = ({ code, detail, ...place }: Finding): string => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { messageOf, simpleEvent } from "../../../test/projections/records.ts";
-import { type HourBalance, type ToldBalance, tellUnread } from "./reconcile.ts";
+import { type HourBalance, tellUnread } from "./reconcile.ts";
 
 const balance = (hour: string, state: HourBalance["state"]): HourBalance => ({
   hour,
@@ -24,7 +24,7 @@ const logWith = (receivedAt: string) => ({
 });
 
 const BEHIND = { position: 7, end: 9 };
-const statesOf = (balances: readonly ToldBalance[]) => balances.map(({ state }) => state);
+const statesOf = (balances: readonly HourBalance[]) => balances.map(({ state }) => state);
 
 test("an hour that the views have not read to its end is behind, and names only known differences", async () => {
   const log = logWith("2026-11-20T10:30:00.000Z");

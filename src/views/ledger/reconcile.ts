@@ -4,7 +4,6 @@
  */
 
 import { setTimeout as delay, setImmediate as otherWork } from "node:timers/promises";
-import { canonicalEventId } from "../../event/formats.ts";
 import {
   COUNTS_FLUSH_MS,
   LOG_FOLLOWED_BYTES_MAX,
@@ -12,7 +11,8 @@ import {
   RECONCILED_RECORDS_READ_MAX,
 } from "../../limits.ts";
 import { type AcceptedCounts, type Hour, hourAt } from "../../log/accepted-counts.ts";
-import type { LogReader } from "../../log/event-log.ts";
+import { eventIdOf } from "../../log/event-id-of.ts";
+import type { LogReader, StoredMessage } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { decodeRecord } from "../../log/record.ts";
 import { EVENTS, EVENTS_VIEW } from "../events/tables.ts";
@@ -38,7 +38,10 @@ export interface HourBalance {
   readonly isComplete: boolean;
 }
 
-/** `refused`: the counts agree, but the view could not take some of the records. `not_counted`: nothing to compare the log with. */
+/**
+ * `refused`: the counts agree, but the view could not take some of the records. `not_counted`: nothing to compare the log with. `view_behind`: the
+ * missing events may be among those that the views have not read yet.
+ */
 export const BALANCE_STATES = [
   "balanced",
   "more_stored",
@@ -46,16 +49,18 @@ export const BALANCE_STATES = [
   "refused",
   "missing_in_log",
   "not_projected",
+  "view_behind",
 ] as const;
 export type BalanceState = (typeof BALANCE_STATES)[number];
 
+const ALARMS: readonly string[] = ["refused", "missing_in_log", "not_projected"];
+
 /** Whether an acknowledged event is missing in the log or in the view. */
-export const isAlarm = ({ state }: { readonly state: string }): boolean =>
-  !["balanced", "more_stored", "not_counted"].includes(state);
+export const isAlarm = ({ state }: { readonly state: string }): boolean => ALARMS.includes(state);
 
 /** Whether every acknowledged event is in the log and in the view, where there may be more; null if nobody counted what was acknowledged. */
-export const isBalanced = (hours: readonly { readonly state: string }[]): boolean | null => {
-  if (hours.some(isAlarm)) return false;
+export const isBalanced = (hours: readonly Pick<HourBalance, "state">[]): boolean | null => {
+  if (hours.some((hour) => isAlarm(hour) || hour.state === "view_behind")) return false;
   return hours.length === 0 || hours.some(({ state }) => state === "not_counted") ? null : true;
 };
 
@@ -81,21 +86,17 @@ export const reconcile = async (
   tenant: string,
   hours: readonly Hour[],
 ): Promise<readonly HourBalance[]> => {
-  const { views, accepted } = dependencies;
-  const rows = await views.load(
-    LEDGER,
-    hours.map((hour) => ({ tenant, hour })),
-  );
-  const ledger = new Map(rows.map((row) => [row.hour, row]));
-  const counts = await accepted.read(tenant, hours);
+  const keys = hours.map((hour) => ({ tenant, hour }));
+  const ledger = new Map((await dependencies.views.load(LEDGER, keys)).map((row) => [row.hour, row]));
+  const counts = await dependencies.accepted.read(tenant, hours);
   const balances: HourBalance[] = [];
   for (const hour of hours) {
     const row = ledger.get(hour);
-    const count = counts.get(hour) ?? null;
-    if (row) balances.push(await balanceOf(dependencies, { tenant, hour, row, accepted: count }));
-    else if (count !== null)
+    const accepted = counts.get(hour) ?? null;
+    if (row) balances.push(await balanceOf(dependencies, { tenant, hour, row, accepted }));
+    else if (accepted !== null)
       balances.push({
-        ...{ hour, accepted: count, stored: 0, projected: 0, repeated: 0, deadLetters: 0 },
+        ...{ hour, accepted, stored: 0, projected: 0, repeated: 0, deadLetters: 0 },
         ...{ state: "missing_in_log", differing: [], isComplete: false },
       });
   }
@@ -147,23 +148,14 @@ const balanceOf = async (
   const projected = await countRows(read);
   const isProjected = projected + repeated + rowInteger(row, "malformed") === stored;
   const found = await findDiffering(read, isProjected ? refusedRecords(read) : lackingRecords(read));
-  const isRefused = found.differing.length > 0 || !found.isComplete;
-  const state = stateOf({ accepted, stored, isProjected, isRefused });
+  const stateOfProjected = (): BalanceState => {
+    if (accepted !== null && accepted > stored) return "missing_in_log";
+    if (found.differing.length > 0 || !found.isComplete) return "refused";
+    if (accepted === null) return "not_counted";
+    return accepted === stored ? "balanced" : "more_stored";
+  };
+  const state = isProjected ? stateOfProjected() : "not_projected";
   return { hour, accepted, stored, projected, repeated, state, ...found };
-};
-
-const stateOf = (found: {
-  readonly accepted: number | null;
-  readonly stored: number;
-  readonly isProjected: boolean;
-  readonly isRefused: boolean;
-}): BalanceState => {
-  const { accepted, stored, isProjected, isRefused } = found;
-  if (!isProjected) return "not_projected";
-  if (accepted !== null && accepted > stored) return "missing_in_log";
-  if (isRefused) return "refused";
-  if (accepted === null) return "not_counted";
-  return accepted === stored ? "balanced" : "more_stored";
 };
 
 const between = (first: Sequence, last: Sequence) =>
@@ -192,25 +184,25 @@ const countOf = async (views: HourRead["views"], query: ReturnType<typeof tenant
   return row ? rowInteger(row, "count") : 0;
 };
 
-/** Some records that the view does not have, and up to which sequence all of them are known. */
-interface Found {
-  readonly differing: readonly DifferingEvent[];
+/** Messages of the log among which all are that the view does not have, and up to which sequence. */
+interface Read {
+  readonly messages: readonly StoredMessage[];
   readonly upTo: Sequence;
-  readonly records: number;
 }
 
 /** Names what the view does not have. Behind the last named event, letters are counted without a look at their hour: most hours overlap with none. */
 const findDiffering = async (
-  { views, tenant, last }: HourRead,
-  parts: AsyncIterable<Found>,
+  read: HourRead,
+  parts: AsyncIterable<Read>,
 ): Promise<Pick<HourBalance, "differing" | "deadLetters" | "isComplete">> => {
+  const { views, tenant, last } = read;
   const differing: DifferingEvent[] = [];
-  let [read, upTo]: [number, Sequence] = [0, 0];
+  let [records, upTo]: [number, Sequence] = [0, 0];
   for await (const part of parts) {
-    differing.push(...part.differing);
-    read += part.records;
+    differing.push(...(await withoutRow(read, part.messages)));
+    records += part.messages.length;
     upTo = part.upTo;
-    if (differing.length > RECONCILED_EVENTS_NAMED_MAX || read >= RECONCILED_RECORDS_READ_MAX) break;
+    if (differing.length > RECONCILED_EVENTS_NAMED_MAX || records >= RECONCILED_RECORDS_READ_MAX) break;
   }
   const named = differing.slice(0, RECONCILED_EVENTS_NAMED_MAX);
   if (named.length < differing.length) upTo = named.at(-1)?.sequence ?? upTo;
@@ -224,49 +216,38 @@ const findDiffering = async (
 const lettersBetween = (first: Sequence, last: Sequence) =>
   [{ kind: "equals", column: "projection", value: EVENTS_VIEW }, between(first, last)] as const;
 
-/** Records with a dead letter. Hours may overlap in the log, so each is looked at for its own hour. */
-async function* refusedRecords({ views, log, tenant, hour, first, last }: HourRead): AsyncGenerator<Found> {
+const LETTERS_AT_ONCE = RECONCILED_EVENTS_NAMED_MAX;
+
+/** Those with a dead letter. */
+async function* refusedRecords({ views, log, tenant, first, last }: HourRead): AsyncGenerator<Read> {
   for (let upTo = first - 1; upTo < last; ) {
     const letters = await views.select(
       tenantList({
-        ...{ tenant, table: DEAD_LETTERS, columns: ["sequence", "event_id", "code"] },
+        ...{ tenant, table: DEAD_LETTERS, columns: ["sequence"], rowsMax: LETTERS_AT_ONCE },
         ...{ where: lettersBetween(upTo + 1, last), orderBy: ["sequence"], order: "asc" },
-        rowsMax: LETTERS_AT_ONCE,
       }),
     );
-    const differing: DifferingEvent[] = [];
-    for (const letter of letters) {
-      const sequence = rowInteger(letter, "sequence");
+    const sequences = letters.map((letter) => rowInteger(letter, "sequence"));
+    const messages: StoredMessage[] = [];
+    for (const sequence of sequences) {
       const message = await log.read(sequence);
-      // A record that cannot be read any more counts for the requested hour.
-      if (message && decodeRecord(message.payload)?.receivedAt.startsWith(hour) === false) continue;
-      const eventId = letter.event_id === null ? null : rowText(letter, "event_id");
-      differing.push({ eventId, sequence, code: rowText(letter, "code") });
+      if (message) messages.push(message);
     }
-    const furthest = letters.at(-1);
-    upTo = furthest && letters.length === LETTERS_AT_ONCE ? rowInteger(furthest, "sequence") : last;
-    yield { differing, upTo, records: letters.length };
+    upTo = letters.length === LETTERS_AT_ONCE ? (sequences.at(-1) ?? last) : last;
+    yield { messages, upTo };
   }
 }
 
-const LETTERS_AT_ONCE = RECONCILED_EVENTS_NAMED_MAX;
-
-/** Records of the hour in the log without a row, or with a dead letter. A log restored from an older copy ends before the hour does. */
-async function* lackingRecords({ views, log, tenant, hour, first, last }: HourRead): AsyncGenerator<Found> {
+/** All of the log. If it was restored from an older copy, it ends before the hour does. */
+async function* lackingRecords({ log, first, last }: HourRead): AsyncGenerator<Read> {
   const end = Math.min(last, await log.lastSequence());
+  if (end < first) return;
   const stop = new AbortController();
   const size = { messagesMax: 500, bytesMax: LOG_FOLLOWED_BYTES_MAX };
-  if (end < first) return;
   try {
     for await (const messages of log.follow({ from: first, ...size, signal: stop.signal })) {
-      const events = messages.flatMap(({ sequence, payload }) => {
-        const record = sequence <= end ? decodeRecord(payload) : undefined;
-        return record?.tenant === tenant && record.receivedAt.startsWith(hour)
-          ? [{ sequence, eventId: idIn(record.eventText) }]
-          : [];
-      });
       const upTo = Math.min(end, messages.at(-1)?.sequence ?? end);
-      yield { differing: await withoutRow(views, tenant, events), upTo, records: messages.length };
+      yield { messages: messages.filter(({ sequence }) => sequence <= end), upTo };
       if (upTo >= end) return;
     }
   } finally {
@@ -274,11 +255,16 @@ async function* lackingRecords({ views, log, tenant, hour, first, last }: HourRe
   }
 }
 
+/** Of these messages those of the hour that have no row, or a dead letter. Hours may overlap in the log. */
 const withoutRow = async (
-  views: HourRead["views"],
-  tenant: string,
-  events: readonly Omit<DifferingEvent, "code">[],
+  { views, tenant, hour }: HourRead,
+  messages: readonly StoredMessage[],
 ): Promise<readonly DifferingEvent[]> => {
+  const events = messages.flatMap(({ sequence, payload }) => {
+    const record = decodeRecord(payload);
+    const isOwn = record?.tenant === tenant && record.receivedAt.startsWith(hour);
+    return isOwn ? [{ sequence, eventId: eventIdOf(payload, tenant) ?? null }] : [];
+  });
   const ids = events.flatMap(({ eventId }) => eventId ?? []);
   const rows = await views.load(
     EVENTS,
@@ -298,23 +284,6 @@ const withoutRow = async (
   });
 };
 
-const idIn = (eventText: string): string | null => {
-  try {
-    const { event_id: eventId }: { event_id?: unknown } = JSON.parse(eventText);
-    return typeof eventId === "string" ? canonicalEventId(eventId) : null;
-  } catch {
-    // No version of the program wrote it: it has a dead letter.
-    return null;
-  }
-};
-
-/** `view_behind`: the missing events may be among those that the views have not read yet. */
-export const TOLD_STATES = [...BALANCE_STATES, "view_behind"] as const;
-
-export interface ToldBalance extends Omit<HourBalance, "state"> {
-  readonly state: (typeof TOLD_STATES)[number];
-}
-
 /**
  * `position`: what the views had read before the hours were reconciled; `end`: the end of the log after that. Records are in the order of their
  * times, to within seconds, so everything unread belongs to the hour of the first unread record or a later one: events missing in an earlier hour are
@@ -324,7 +293,7 @@ export const tellUnread = async (
   log: Pick<LogReader, "read">,
   { position, end }: { readonly position: Sequence; readonly end: Sequence },
   balances: readonly HourBalance[],
-): Promise<readonly ToldBalance[]> => {
+): Promise<readonly HourBalance[]> => {
   const isLacking = ({ state }: HourBalance): boolean =>
     state === "missing_in_log" || state === "not_projected";
   if (position >= end || !balances.some(isLacking)) return balances;

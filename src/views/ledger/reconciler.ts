@@ -1,7 +1,7 @@
 /**
  * Reconciles every hour once, soon after it ended, for every tenant with an acknowledged event in it, so that a difference is noticed when it arises
- * and not only when somebody asks. The result goes to metrics and, if it is an alarm, to the log lines. The last reconciled hour is stored with the
- * views, so that hours that end while no projector runs are reconciled by the next one. Two of several projectors may reconcile the same hour.
+ * and not only when somebody asks. The last reconciled hour is stored with the views, so that hours that end while no projector runs are reconciled by
+ * the next one. Two of several projectors may reconcile the same hour.
  */
 import { RECONCILED_HOURS_FIRST, RECONCILED_HOURS_MAX } from "../../limits.ts";
 import { type AcceptedCounts, beginOfHour, HOUR_MS, type Hour, hourAt } from "../../log/accepted-counts.ts";

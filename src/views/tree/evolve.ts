@@ -19,16 +19,8 @@ const tileKey = (tenant: string, { level, index }: TilePlace): StateKey => ({
   key: { tenant, level, tile: index },
 });
 
-const stateKeys = (entries: readonly LogEntry[]): readonly StateKey[] => {
-  const keys: StateKey[] = [];
-  let last: string | undefined;
-  for (const { tenant } of entries) {
-    // A tenant that is named again, because others are in between, is loaded once.
-    if (tenant !== last) keys.push(treeKey(tenant));
-    last = tenant;
-  }
-  return keys;
-};
+const stateKeys = (entries: readonly LogEntry[]): readonly StateKey[] =>
+  [...new Set(entries.map(({ tenant }) => tenant))].map(treeKey);
 
 /** The incomplete tiles at the right edge: the next leaf changes them. Named once per batch, because what the batch itself adds is known. */
 const furtherKeys = (states: States, { tenant }: LogEntry): readonly StateKey[] => {
@@ -58,23 +50,13 @@ const edgeOf = (size: number): readonly TilePlace[] => {
   return places;
 };
 
-const evolve = (states: States, entries: readonly LogEntry[]): Evolution => {
-  const trees = new Map<string, GrowingTree>();
-  let [owner, tree]: [string | undefined, GrowingTree | undefined] = [undefined, undefined];
-  for (const { tenant, sequence, payload } of entries) {
-    // Entries of one tenant are mostly consecutive.
-    if (tree === undefined || tenant !== owner) {
-      tree = trees.get(tenant) ?? growingTree(states, tenant);
-      trees.set(tenant, tree);
-      owner = tenant;
-    }
-    // A record that is taken again, because another view could not take it the first time, already has its leaf.
-    if (sequence > tree.lastSequence()) tree.append(sequence, payload);
-  }
-  return { writes: [...trees.values()].flatMap((each) => each.writes()) };
-};
-
-type GrowingTree = ReturnType<typeof growingTree>;
+const evolve = (states: States, entries: readonly LogEntry[]): Evolution => ({
+  writes: [...Map.groupBy(entries, ({ tenant }) => tenant)].flatMap(([tenant, own]) => {
+    const tree = growingTree(states, tenant);
+    for (const { sequence, payload } of own) tree.append(sequence, payload);
+    return tree.writes();
+  }),
+});
 
 const growingTree = (states: States, tenant: string) => {
   const before = states.get(TREES, treeKey(tenant).key);
@@ -113,8 +95,9 @@ const growingTree = (states: States, tenant: string) => {
     push(level + 1, perfectRoot(tile.bytes), tile.index);
   };
   return {
-    lastSequence: () => lastSequence,
     append: (sequence: number, payload: Uint8Array): void => {
+      // A record that is taken again, because another view could not take it the first time, already has its leaf.
+      if (sequence <= lastSequence) return;
       if (size % TILE_WIDTH === 0) leaves = newLeaves(sequence);
       leaves.steps.push(sequence - leaves.last);
       leaves.last = sequence;

@@ -78,29 +78,18 @@ export const tileAt = async (
   return bytes && bytes.length >= width * HASH_BYTES ? bytes.subarray(0, width * HASH_BYTES) : undefined;
 };
 
-/** The index of the record's leaf; undefined if it is none of the tenant's. */
-export const leafIndexOf = async (
-  views: Views,
-  tenant: string,
-  sequence: number,
-): Promise<number | undefined> => {
-  const [leafIndex] = await leafIndexesOf(views, tenant, [sequence]);
-  return leafIndex;
-};
-
-/** The same for many, which ascend. Where they are close together all tiles between them are read, else the tile of each. */
+/** The indexes of the records' leaves, which ascend; undefined for one that is none of the tenant's. */
 export const leafIndexesOf = async (
   views: Views,
   tenant: string,
   sequences: readonly number[],
 ): Promise<readonly (number | undefined)[]> => {
-  const tileOf = tileFinder(views, tenant, sequences);
   const indexes: (number | undefined)[] = [];
   let leaves: LeafTile | undefined;
   let place = 0;
   for (const sequence of sequences) {
-    if (leaves === undefined || sequence > lastIn(leaves)) {
-      leaves = await tileOf(sequence);
+    if (leaves === undefined || sequence > (leaves.sequences.at(-1) ?? 0)) {
+      leaves = await leavesAround(views, tenant, sequence);
       place = 0;
     }
     while ((leaves?.sequences[place] ?? sequence) < sequence) place++;
@@ -109,45 +98,6 @@ export const leafIndexesOf = async (
   }
   return indexes;
 };
-
-/** Finds the tile of a sequence, if it is a leaf; the sequences are asked for in their order. */
-const tileFinder = (views: Views, tenant: string, sequences: readonly number[]) => {
-  const span = (sequences.at(-1) ?? 0) - (sequences[0] ?? 0);
-  const isDense = span <= sequences.length * SPAN_PER_RECORD_MAX;
-  let following: AsyncGenerator<LeafTile, undefined> | undefined;
-  return async (sequence: number): Promise<LeafTile | undefined> => {
-    if (following === undefined) {
-      const found = await leavesAround(views, tenant, sequence);
-      if (found && isDense) following = leafTiles(views, tenant, found.tile + 1);
-      return found;
-    }
-    let next = await following.next();
-    while (next.value && lastIn(next.value) < sequence) next = await following.next();
-    return next.value;
-  };
-};
-
-const lastIn = ({ sequences }: LeafTile): number => sequences.at(-1) ?? 0;
-
-/** A tile holds 256 leaves of a tenant, and is read four times as fast behind the one before as by itself. */
-const SPAN_PER_RECORD_MAX = 4 * TILE_WIDTH;
-
-const LEAF_TILES_PER_READ = 64;
-
-/** From one on, in order. */
-async function* leafTiles(
-  views: Pick<Views, "load">,
-  tenant: string,
-  from: number,
-): AsyncGenerator<LeafTile, undefined> {
-  for (let first = from; ; first += LEAF_TILES_PER_READ) {
-    const keys = Array.from({ length: LEAF_TILES_PER_READ }, (_, at) => ({ tenant, tile: first + at }));
-    const rows = await views.load(TREE_LEAVES, keys);
-    const tiles = rows.map((row) => ({ tile: rowInteger(row, "tile"), sequences: sequencesIn(row) }));
-    yield* tiles.sort((one, other) => one.tile - other.tile);
-    if (rows.length < keys.length) return;
-  }
-}
 
 /** How many leaves are records up to this sequence. */
 export const leavesUpTo = async (views: Views, tenant: string, sequence: number): Promise<number> => {
@@ -191,16 +141,24 @@ const sequencesIn = (row: Row): readonly number[] => {
   });
 };
 
+const LEAF_TILES_PER_READ = 64;
+
 /** The sequences of the first `size` leaves; undefined if the view does not have that many. */
 export const leafSequences = async (
-  views: Views,
+  views: Pick<Views, "load">,
   tenant: string,
   size: number,
 ): Promise<readonly number[] | undefined> => {
   const sequences: number[] = [];
-  for await (const tile of leafTiles(views, tenant, 0)) {
-    if (sequences.length >= size || tile.tile * TILE_WIDTH !== sequences.length) break;
-    sequences.push(...tile.sequences);
+  for (let first = 0; sequences.length < size; first += LEAF_TILES_PER_READ) {
+    const keys = Array.from({ length: LEAF_TILES_PER_READ }, (_, at) => ({ tenant, tile: first + at }));
+    const rows = await views.load(TREE_LEAVES, keys);
+    const tiles = rows.map((row) => ({ tile: rowInteger(row, "tile"), sequences: sequencesIn(row) }));
+    for (const { tile, sequences: ofTile } of tiles.sort((one, other) => one.tile - other.tile)) {
+      if (tile * TILE_WIDTH !== sequences.length) return undefined;
+      sequences.push(...ofTile);
+    }
+    if (rows.length < keys.length) break;
   }
   return sequences.length < size ? undefined : sequences.slice(0, size);
 };

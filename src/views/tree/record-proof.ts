@@ -7,7 +7,7 @@ import type { CheckpointStore } from "../../proof/checkpoint-store.ts";
 import { type Hash, leafHash, verifyInclusion } from "../../proof/rfc6962.ts";
 import { type SealedHead, sealedHead } from "../../proof/sealed-head.ts";
 import type { ViewStore } from "../store/view-store.ts";
-import { inclusionAt, leafIndexOf, treeSize } from "./queries.ts";
+import { inclusionAt, leafIndexesOf, treeSize } from "./queries.ts";
 
 export interface RecordProof {
   readonly sequence: Sequence;
@@ -87,47 +87,45 @@ export interface ProvenRecord {
   readonly payload?: Uint8Array;
 }
 
-/** `head` covers everything to prove, so that many proofs share one. */
+/** `head` covers the leaf. */
 const proveRecord = async (
   { views, log }: Pick<ProofDependencies, "views" | "log">,
   tenant: string,
   { sequence, payload: known }: ProvenRecord,
-  head: SealedHead | undefined,
-): Promise<Exclude<ProofResult, { readonly kind: "tree_behind" }>> => {
-  const leafIndex = await leafIndexOf(views, tenant, sequence);
-  if (head === undefined || leafIndex === undefined || leafIndex >= head.size) return { kind: "not_sealed" };
+  leafIndex: number,
+  head: SealedHead,
+): Promise<RecordProof | undefined> => {
   const inclusionProof = await inclusionAt(views, tenant, { index: leafIndex, size: head.size });
-  if (inclusionProof === undefined) return { kind: "not_in_tree" };
+  if (inclusionProof === undefined) return undefined;
+  const { size, root } = head;
   // A proof that would not verify is not handed out: something was altered.
   const isProven = (payload: Uint8Array): boolean =>
-    verifyInclusion({
-      leaf: leafHash(payload),
-      index: leafIndex,
-      size: head.size,
-      proof: inclusionProof,
-      root: head.root,
-    });
+    verifyInclusion({ leaf: leafHash(payload), index: leafIndex, size, proof: inclusionProof, root });
   const payload = known && isProven(known) ? known : (await log.read(sequence))?.payload;
-  if (payload === undefined || (payload !== known && !isProven(payload))) return { kind: "not_in_tree" };
-  return { kind: "proven", proof: { sequence, leafIndex, payload, inclusionProof, head } };
+  if (payload === undefined || (payload !== known && !isProven(payload))) return undefined;
+  return { sequence, leafIndex, payload, inclusionProof, head };
 };
 
-/** Like proveRecord with the newest head, waiting for one that covers the record. `deadline` by `performance.now()`. */
+/** The proof by the newest head, once one covers the record. `deadline` by `performance.now()`. */
 export const awaitProof = async (
   dependencies: ProofDependencies,
   tenant: string,
   record: ProvenRecord,
   deadline: number,
 ): Promise<ProofResult> => {
-  let head = await lastHead(dependencies, tenant);
-  for (;;) {
-    const result = await proveRecord(dependencies, tenant, record, head);
-    if (result.kind === "not_in_tree" && head !== undefined) {
-      if ((await treeSize(dependencies.views, tenant)) < head.size) return { kind: "tree_behind" };
-      // The view may have come that far just after the hashes were read, and then nothing is wrong.
-      return proveRecord(dependencies, tenant, record, head);
-    }
-    if (result.kind !== "not_sealed" || performance.now() >= deadline) return result;
-    head = await headLater(dependencies, tenant);
+  const { views } = dependencies;
+  let [leafIndex] = await leafIndexesOf(views, tenant, [record.sequence]);
+  while (leafIndex === undefined && performance.now() < deadline) {
+    await delay(PROOF_POLL_MS);
+    [leafIndex] = await leafIndexesOf(views, tenant, [record.sequence]);
   }
+  const head =
+    leafIndex === undefined ? undefined : await awaitHead(dependencies, tenant, leafIndex + 1, deadline);
+  if (leafIndex === undefined || head === undefined) return { kind: "not_sealed" };
+  const prove = () => proveRecord(dependencies, tenant, record, leafIndex, head);
+  let proof = await prove();
+  if (proof === undefined && (await treeSize(views, tenant)) < head.size) return { kind: "tree_behind" };
+  // The view may have come that far just after the hashes were read, and then nothing is wrong.
+  proof ??= await prove();
+  return proof ? { kind: "proven", proof } : { kind: "not_in_tree" };
 };

@@ -4,9 +4,9 @@
  */
 import { pointerToken } from "../../../event/json-pointer.ts";
 
-export type Inspection =
+type Inspection =
   | { readonly kind: "valid"; readonly duplicateMembers: readonly string[] }
-  | { readonly kind: "invalid"; readonly offset: number; readonly expected: string; readonly place: string };
+  | { readonly kind: "invalid"; readonly expected: string; readonly place: string };
 
 /** One is enough to refuse the text, so no more are listed. */
 const DUPLICATES_MAX = 10;
@@ -16,7 +16,6 @@ const POINTER_CHARACTERS_MAX = 256;
 interface Level {
   readonly names: Set<string> | undefined;
   readonly close: "]" | "}";
-  /** Pointer token of the value being read. */
   token: string;
   index: number;
 }
@@ -28,86 +27,61 @@ export const inspect = (text: string): Inspection => {
   const levels: Level[] = [];
   const duplicateMembers: string[] = [];
   let position = 0;
-
-  const skip = (pattern: RegExp): void => {
-    pattern.lastIndex = position;
-    position += pattern.exec(text)?.[0].length ?? 0;
+  /** To the next character that is no white space. */
+  const goTo = (from: number): string | undefined => {
+    WHITESPACE.lastIndex = from;
+    position = from + (WHITESPACE.exec(text)?.[0].length ?? 0);
+    return text[position];
   };
-  const skipTo = (end: number | undefined): boolean => {
-    position = end ?? position;
-    return end !== undefined;
+  const broken = (expected: string): Inspection => {
+    return { kind: "invalid", expected, place: placeOf(text, position) };
   };
-  const skipString = (): boolean => skipTo(endOfString(text, position));
-  const broken = (expected: string): Inspection => ({
-    kind: "invalid",
-    offset: position,
-    expected,
-    place: placeOf(text, position),
-  });
-
-  /** Reads `"name" :` inside an object; returns what is missing. */
-  const readName = (level: Level, names: Set<string>): string | undefined => {
-    const start = position;
-    if (!skipString()) return "a member name in double quotes";
-    const name: string = JSON.parse(text.slice(start, position));
-    level.token = pointerToken(name);
-    if (names.has(name) && duplicateMembers.length < DUPLICATES_MAX) duplicateMembers.push(pointerOf(levels));
-    names.add(name);
-    skip(WHITESPACE);
-    if (text[position] !== ":") return '":"';
-    position++;
-    skip(WHITESPACE);
-    return undefined;
-  };
-
-  skip(WHITESPACE);
+  let character = goTo(0);
+  let level: Level | undefined;
+  let isName = false;
   for (;;) {
-    const opener = text[position];
-    if (opener === "{" || opener === "[") {
-      const level: Level = {
-        names: opener === "{" ? new Set() : undefined,
-        close: opener === "{" ? "}" : "]",
-        token: "0",
-        index: 0,
-      };
+    if (isName) {
+      const end = endOfString(text, position);
+      if (end === undefined) return broken("a member name in double quotes");
+      const name: string = JSON.parse(text.slice(position, end));
+      if (level) level.token = pointerToken(name);
+      if (level?.names?.has(name) && duplicateMembers.length < DUPLICATES_MAX)
+        duplicateMembers.push(pointerOf(levels));
+      level?.names?.add(name);
+      if (goTo(end) !== ":") return broken('":"');
+      character = goTo(position + 1);
+    }
+    if (character === "{" || character === "[") {
+      const names = character === "{" ? new Set<string>() : undefined;
+      level = { names, close: names ? "}" : "]", token: "0", index: 0 };
       levels.push(level);
-      position++;
-      skip(WHITESPACE);
-      if (text[position] !== level.close) {
-        const missing = level.names && readName(level, level.names);
-        if (missing) return broken(missing);
-        continue;
-      }
-    } else if (!(opener === '"' ? skipString() : skipTo(endOfScalar(text, position)))) {
-      return broken(
-        opener === '"'
-          ? "a string that is closed and has valid escapes and no raw control characters"
-          : "a value",
-      );
+      character = goTo(position + 1);
+      isName = names !== undefined;
+      if (character !== level.close) continue;
+    } else {
+      const end = character === '"' ? endOfString(text, position) : endOfScalar(text, position);
+      if (end === undefined) return broken(character === '"' ? A_STRING : "a value");
+      character = goTo(end);
     }
     // After a value: close what ends here, then either the text ends or the next value begins.
-    skip(WHITESPACE);
-    for (let level = levels.at(-1); level && text[position] === level.close; level = levels.at(-1)) {
+    for (level = levels.at(-1); level && character === level.close; level = levels.at(-1)) {
       levels.pop();
-      position++;
-      skip(WHITESPACE);
+      character = goTo(position + 1);
     }
-    const level = levels.at(-1);
     if (!level) return position === text.length ? { kind: "valid", duplicateMembers } : broken("the end");
-    if (text[position] !== ",") return broken(`"," or "${level.close}"`);
-    position++;
-    skip(WHITESPACE);
-    level.index++;
-    level.token = String(level.index);
-    const missing = level.names && readName(level, level.names);
-    if (missing) return broken(missing);
+    if (character !== ",") return broken(`"," or "${level.close}"`);
+    character = goTo(position + 1);
+    level.token = String(++level.index);
+    isName = level.names !== undefined;
   }
 };
+
+const A_STRING = "a string that is closed and has valid escapes and no raw control characters";
 
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** Index after the string that starts at `start`, or undefined if there is none that is valid (RFC 8259 §7). */
-export const endOfString = (text: string, start: number): number | undefined => {
+const endOfString = (text: string, start: number): number | undefined => {
   if (text[start] !== '"') return undefined;
   let position = start + 1;
   while (position < text.length) {
@@ -126,7 +100,7 @@ export const endOfString = (text: string, start: number): number | undefined => 
 };
 
 /** The same for a number, `true`, `false` or `null`. */
-export const endOfScalar = (text: string, start: number): number | undefined => {
+const endOfScalar = (text: string, start: number): number | undefined => {
   SCALAR.lastIndex = start;
   return SCALAR.test(text) ? SCALAR.lastIndex : undefined;
 };

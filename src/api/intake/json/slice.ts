@@ -11,8 +11,6 @@ import { inspect } from "./inspect.ts";
 /** The text of one value as it was sent, with what was found in it. */
 export interface JsonSlice {
   readonly text: string;
-  /** Where it begins in the body's text. */
-  readonly start: number;
   /** Undefined if the text is longer than EVENT_BYTES_MAX characters: then it was not parsed. */
   readonly value: unknown;
   /** Levels of objects and arrays, 1 for a flat object, 0 for a scalar. */
@@ -50,7 +48,6 @@ interface BatchReading {
   readonly text: string;
   /** Bounds the work: a body with more is not read to its end. */
   readonly eventsMax: number;
-  /** Says when reading pauses between events. */
   readonly pace: Pace;
   /**
    * Called with each event as it is found, so that no parsed event is kept until the last one is read. The calls count only if the answer
@@ -158,7 +155,6 @@ const readArray = async (
 };
 
 interface Extent {
-  /** Index after the value. */
   readonly end: number;
   readonly depth: number;
   /** Colons outside strings: as many as there are members in all its objects. */
@@ -219,7 +215,7 @@ const endOfString = (text: string, start: number): number => {
 const cut = (text: string, start: number, extent: Extent): JsonSlice | undefined => {
   const sliceText = text.slice(start, extent.end);
   if (sliceText.length > EVENT_BYTES_MAX) {
-    return { text: sliceText, start, value: undefined, depth: extent.depth, duplicateMembers: [] };
+    return { text: sliceText, value: undefined, depth: extent.depth, duplicateMembers: [] };
   }
   const value = parse(sliceText);
   if (value === undefined) return undefined;
@@ -227,7 +223,7 @@ const cut = (text: string, start: number, extent: Extent): JsonSlice | undefined
   const isCountable = extent.depth <= EVENT_DEPTH_MAX;
   const hasDuplicates = isCountable && countMembers(value) !== extent.memberCount;
   const duplicateMembers = hasDuplicates ? duplicatesIn(sliceText) : NONE;
-  return { text: sliceText, start, value, depth: extent.depth, duplicateMembers };
+  return { text: sliceText, value, depth: extent.depth, duplicateMembers };
 };
 
 const NONE: readonly string[] = [];
@@ -280,4 +276,15 @@ const invalidJson = (text: string): InvalidJson => {
   const inspection = inspect(text);
   const where = inspection.kind === "invalid" ? `: ${inspection.expected} expected ${inspection.place}` : "";
   return { kind: "invalid_json", detail: `The body is not valid JSON (RFC 8259)${where}.` };
+};
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** RFC 8259 §8.1: a byte order mark is ignored. Undefined if the bytes are not UTF-8. */
+export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
 };

@@ -12,7 +12,35 @@ import { findBeside } from "../../views/cases/unlinked.ts";
 import { type ListQuestion, listRows } from "../../views/kit/list.ts";
 import { type Row, rowText } from "../../views/store/tables.ts";
 import type { ViewStore } from "../../views/store/view-store.ts";
-import type { EvidenceFilter } from "./evidence-filter.ts";
+import { valuesText } from "../http/parameters.ts";
+
+/** What a bundle is about; without any member it is about all events of the tenant. */
+export interface EvidenceFilter {
+  /** Any of these. */
+  readonly assetIds?: readonly string[] | undefined;
+  readonly correlationId?: string | undefined;
+  readonly decisionId?: string | undefined;
+  /** In lower case. */
+  readonly subjectHash?: string | undefined;
+  /** RFC 3339, UTC. Events whose own time is at or after this. */
+  readonly from?: string | undefined;
+  /** Events whose own time is before this. */
+  readonly to?: string | undefined;
+}
+
+/** By the names of the request parameters, as a request writes them. */
+export const filterMembers = (filter: EvidenceFilter): Readonly<Record<string, string>> => {
+  const { assetIds, correlationId, decisionId, subjectHash, from, to } = filter;
+  const asset_id = assetIds && valuesText(assetIds);
+  const names = {
+    asset_id,
+    correlation_id: correlationId,
+    decision_id: decisionId,
+    subject_hash: subjectHash,
+  };
+  const asked = Object.entries({ ...names, from, to });
+  return Object.fromEntries(asked.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+};
 
 export interface Found {
   /** In no order. */
@@ -23,13 +51,13 @@ export interface Found {
   readonly obligations: readonly Row[];
   /** The case, if the bundle is about one. */
   readonly case?: FoundCase;
-  /** Whether what is left of the decision has expired. */
-  readonly hasExpired?: true;
+  /** Why there is no bundle. */
+  readonly refusal?: "case_expired" | "case_shared" | undefined;
 }
 
 type Views = Pick<ViewStore, "load" | "select">;
 
-interface Question {
+export interface FoundQuestion {
   readonly tenant: string;
   readonly filter: EvidenceFilter;
   readonly rules: Rules;
@@ -39,30 +67,40 @@ export const isAboutFound = ({ correlationId, decisionId, subjectHash }: Evidenc
   (correlationId ?? decisionId ?? subjectHash) !== undefined;
 
 /** Undefined if there is none. */
-export const findParts = async (views: Views, question: Question): Promise<Found | undefined> => {
+export const findParts = async (views: Views, question: FoundQuestion): Promise<Found | undefined> => {
   const { correlationId, decisionId, subjectHash } = question.filter;
   if (correlationId !== undefined) return ofCase(views, question, correlationId);
   if (decisionId !== undefined) return ofDecision(views, question, decisionId);
   return subjectHash === undefined ? undefined : ofPerson(views, question, subjectHash);
 };
 
-const ofCase = async (views: Views, { tenant, rules }: Question, value: string) => {
+const ofCase = async (
+  views: Views,
+  { tenant, rules }: FoundQuestion,
+  value: string,
+): Promise<Found | undefined> => {
   const found = await findCase(views, tenant, { kind: "correlation", value, rules });
-  if (!found) return undefined;
-  const decisions = decisionsRegister.rowsOf(found);
-  return { facts: found.is.facts, decisions, obligations: obligationsRegister.rowsOf(found), case: found };
+  return (
+    found && {
+      facts: found.is.facts,
+      decisions: decisionsRegister.rowsOf(found),
+      obligations: obligationsRegister.rowsOf(found),
+      case: found,
+      refusal: found.isShared ? "case_shared" : found.hasExpired ? "case_expired" : undefined,
+    }
+  );
 };
 
 /** As `GET /v1/decisions/{decision_id}` shows it. */
 const ofDecision = async (
   views: Views,
-  { tenant, rules }: Question,
+  { tenant, rules }: FoundQuestion,
   value: string,
 ): Promise<Found | undefined> => {
   const found = await findCase(views, tenant, { kind: "decision", value, rules });
   const decision = found?.is.decisions.find(({ id }) => id === value);
-  if (!found || !decision)
-    return found?.hasExpired ? { facts: [], decisions: [], obligations: [], hasExpired: true } : undefined;
+  if (found?.hasExpired) return { facts: [], decisions: [], obligations: [], refusal: "case_expired" };
+  if (!found || !decision) return undefined;
   const decisions = decisionsRegister.rowsOf(found).filter(isOfDecision(decision));
   const [row] = decisions;
   if (!row) throw new Error("a decision has a row");
@@ -81,31 +119,32 @@ export const ofAssets = (assetIds: readonly string[] | undefined): ListQuestion 
 const ROWS_PER_TURN = 20;
 
 /** All decisions about the person, and all objections of the person, whether or not their events name the person. */
-const ofPerson = async (views: Views, { tenant, filter, rules }: Question, value: string): Promise<Found> => {
+const ofPerson = async (
+  views: Views,
+  { tenant, filter, rules }: FoundQuestion,
+  value: string,
+): Promise<Found> => {
   const facts = new Map<string, Fact>();
   const decisions: Row[] = [];
   const obligations = new Map<string, Row>();
-  const question = { ...ofAssets(filter.assetIds), pageRows: ROWS_PER_TURN };
   const where = [{ kind: "equals", column: "subject_hash", value }] as const;
-  const take = async (kind: "decision" | "objection", row: Row): Promise<void> => {
+  const question = { ...ofAssets(filter.assetIds), where, pageRows: ROWS_PER_TURN };
+  for (const kind of ["decision", "objection"] as const) {
+    await otherWork();
     const column = `${kind}_id`;
-    const id = rowText(row, column);
-    const found = await findCase(views, tenant, { kind, value: id, rules });
-    const things = (kind === "decision" ? found?.is.decisions : found?.is.objections) ?? [];
-    for (const fact of things.find((each) => each.id === id)?.facts ?? []) facts.set(fact.id, fact);
-    for (const each of found ? obligationsRegister.rowsOf(found) : [])
-      if (each[column] === id) obligations.set(rowText(each, "obligation_id"), each);
-  };
-  for await (const row of listRows(views, tenant, decisionList, { ...question, where })) {
-    decisions.push(row);
-    await take("decision", row);
-    // More cannot be in a bundle.
-    if (facts.size > EVIDENCE_RECORDS_MAX) break;
-  }
-  await otherWork();
-  for await (const row of listRows(views, tenant, objectionList, { ...question, where })) {
-    await take("objection", row);
-    if (facts.size > EVIDENCE_RECORDS_MAX) break;
+    for await (const row of listRows(views, tenant, LISTS[kind], question)) {
+      if (kind === "decision") decisions.push(row);
+      const id = rowText(row, column);
+      const found = await findCase(views, tenant, { kind, value: id, rules });
+      const things = (kind === "decision" ? found?.is.decisions : found?.is.objections) ?? [];
+      for (const fact of things.find((each) => each.id === id)?.facts ?? []) facts.set(fact.id, fact);
+      for (const each of found ? obligationsRegister.rowsOf(found) : [])
+        if (each[column] === id) obligations.set(rowText(each, "obligation_id"), each);
+      // More cannot be in a bundle.
+      if (facts.size > EVIDENCE_RECORDS_MAX) break;
+    }
   }
   return { facts: [...facts.values()], decisions, obligations: [...obligations.values()] };
 };
+
+const LISTS = { decision: decisionList, objection: objectionList } as const;
