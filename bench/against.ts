@@ -32,11 +32,11 @@ const measure = async (before: Program, now: Program, events: number, parts: rea
   return figures;
 };
 
-const [, , commit, ...rest] = process.argv;
+const [, , word, commit, ...rest] = process.argv;
 const events = Number(rest.find((text) => /^\d+$/.test(text)) ?? EVENTS_DEFAULT);
 const parts = rest.filter((text) => !/^\d+$/.test(text));
 const unknown = parts.find((part) => !PARTS.some((known) => known === part));
-if (commit === undefined || unknown !== undefined) {
+if (word !== "against" || commit === undefined || unknown !== undefined) {
   process.stderr.write(
     `${unknown === undefined ? "" : `There is no part ${unknown}. `}Usage: bun run bench against <commit> [events] [${PARTS.join("|")}…]\n`,
   );

@@ -3,10 +3,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { CeilingResult } from "./ceiling.ts";
 import type { HistoryOrder } from "./history-records.ts";
 import type { LoadOrder, LoadResult } from "./load.ts";
-import { root, type Subject } from "./subject.ts";
+import { root } from "./subject.ts";
 
 export interface Loader extends AsyncDisposable {
   /** One at a time. */
@@ -34,25 +33,9 @@ export const startLoader = (): Loader => {
   };
 };
 
-export const ceiling = async (
-  { natsUrl }: Subject,
-  kind: "atomic" | "one" | "many",
-  seconds: number,
-): Promise<CeilingResult> => JSON.parse(await run(["bench/ceiling.ts", natsUrl, kind, String(seconds)]));
-
 /** See history-records.ts. */
 export const writeHistoryRecords = async (path: string, events: number, order: HistoryOrder): Promise<void> =>
   void (await run(["bench/history-records.ts", path, String(events), order]));
-
-/** Answers 202 and stores nothing. */
-export const startHttpCeiling = async (): Promise<{ port: number; serverPid: number; stop: () => void }> => {
-  const child = spawn(process.execPath, [join(root, "bench/ceiling.ts"), "-", "http"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const { promise, resolve: done } = Promise.withResolvers<number>();
-  child.stdout.setEncoding("utf8").on("data", (text) => done(JSON.parse(text).port));
-  return { port: await promise, serverPid: child.pid ?? 0, stop: () => void child.kill() };
-};
 
 const run = ([script = "", ...args]: readonly string[]): Promise<string> => {
   const { promise, resolve: done, reject } = Promise.withResolvers<string>();

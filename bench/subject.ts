@@ -15,7 +15,6 @@ export interface Subject extends AsyncDisposable {
   /** With the rights to make streams. */
   readonly provisionUrl: string;
   readonly servicePid: number;
-  readonly brokerPid: number;
 }
 
 type Settings = Readonly<Record<string, string>>;
@@ -54,7 +53,6 @@ export const startSubject = async (
   void ended.then(() => ready.reject(new Error(banner)));
   const port = await ready.promise;
   const key = (await readFile(join(dataDir, "admin.key"), "utf8")).trim();
-  const brokerPid = Number(await readFile(join(dataDir, "broker/run/nats-server.pid"), "utf8"));
   const passwords: { service: string; provisioner: string } = JSON.parse(
     await readFile(join(dataDir, "broker/credentials.json"), "utf8"),
   );
@@ -70,7 +68,6 @@ export const startSubject = async (
     natsUrl: urlOf("service"),
     provisionUrl: urlOf("provisioner"),
     servicePid: child.pid ?? 0,
-    brokerPid,
     [Symbol.asyncDispose]: stop,
   };
 };

@@ -22,7 +22,7 @@ export const measureTaking = async (before: Program, now: Program): Promise<read
     for (let round = 0; round <= ROUNDS; round++)
       for (const [index, { port, key, servicePid }] of [one, other].entries()) {
         const cpu = cpuMicroseconds(servicePid);
-        const order = { port, key, speaks: "prooftrail", seconds: SECONDS, ...load } as const;
+        const order = { port, key, seconds: SECONDS, ...load } as const;
         const sent = await loader.load({ ...order, run: `a${load.batchEvents}-${round}` });
         // The first round compiles the program.
         if (round === 0) continue;

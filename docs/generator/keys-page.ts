@@ -1,4 +1,3 @@
-import type { ActionKind } from "../../src/access/action.ts";
 import { SYSTEM_EVENTS } from "../../src/access/administration/system-events.ts";
 import { SCOPE_OPENS } from "../../src/access/scopes.ts";
 import { ROLE_OPENS, ROLE_SCOPES, ROLES } from "../../src/access/seats.ts";
@@ -22,7 +21,7 @@ export const keysPage = (): string =>
     "Events that Prooftrail writes itself, to the tenant `prooftrail-system`. `asset_id` is `prooftrail`, `correlation_id` the id of the request. The `metadata` of each has `tenant`, `actor` (the id of the key, `admin`, or `oidc` for a first sign-in with a provider), `request_id` and what is listed here. [Give each team its own key](../how-to/keys.md#what-prooftrail-logs-about-itself) explains how to read them.",
     table(
       ["event type", "says", "in `metadata`"],
-      Object.entries<ActionKind>(SYSTEM_EVENTS).map(([type, { summary, details }]) => [
+      Object.entries(SYSTEM_EVENTS).map(([type, { summary, details }]) => [
         code(type),
         prose(summary),
         codes(Object.keys(details.properties)),

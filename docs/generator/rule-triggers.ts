@@ -1,4 +1,4 @@
-/** The events that start and meet each rule. src/law/obligations decides it; test/rule-triggers.test.ts holds this table against that. */
+/** The events that start and meet each rule. src/law/obligations decides it; test/rule-triggers.test.ts plays the examples of this table there. */
 import type { DeadlineId } from "../../src/law/obligations/deadline-table.ts";
 
 /** One kind of event. */
@@ -7,6 +7,10 @@ export interface Trigger {
   readonly type: string;
   /** What else it has to say, in words. Absent: nothing. */
   readonly where?: string;
+  /** The same in an example, as `metadata`. */
+  readonly says?: Readonly<Record<string, string>>;
+  /** The type of an event that has to come before it. */
+  readonly after?: string;
 }
 
 interface Triggers {
@@ -18,14 +22,24 @@ interface Triggers {
 const RECEIVED = "objection.received";
 const RESOLVED: Trigger = { type: "objection.resolved" };
 const EXPLAINED: Trigger = { type: "decision.explanation_provided" };
-const WITHDRAWN: Trigger = { ...RESOLVED, where: "`resolution` `withdrawn`" };
-const DENIED_WITH_REASON: Trigger = { ...RESOLVED, where: "`resolution` `denied` and a `reason`" };
+const WITHDRAWN: Trigger = {
+  ...RESOLVED,
+  where: "`resolution` `withdrawn`",
+  says: { resolution: "withdrawn" },
+};
+const DENIED = { resolution: "denied" };
+const REASONED = { ...DENIED, reason: "because" };
+const DENIED_WITH_REASON: Trigger = {
+  ...RESOLVED,
+  where: "`resolution` `denied` and a `reason`",
+  says: REASONED,
+};
 
 const asking = (type: string): readonly Trigger[] => [
-  { type: RECEIVED, where: `\`objection_type\` \`${type}\`` },
+  { type: RECEIVED, where: `\`objection_type\` \`${type}\``, says: { objection_type: type } },
 ];
-const detected = (where: string): Triggers => ({
-  startedBy: [{ type: "incident.detected", where }],
+const detected = (incident_class: string, where: string): Triggers => ({
+  startedBy: [{ type: "incident.detected", where, says: { incident_class } }],
   metBy: [{ type: "incident.reported_to_authority" }],
 });
 
@@ -37,18 +51,28 @@ export const TRIGGERS: Readonly<Record<DeadlineId, Triggers>> = {
   "PIPA-REFUSE": {
     startedBy: asking("automated_decision_refusal"),
     metBy: [
-      { ...RESOLVED, where: "after `decision.human_review_completed` or `decision.decision_reversed`" },
+      {
+        ...RESOLVED,
+        where: "after `decision.human_review_completed` or `decision.decision_reversed`",
+        says: { resolution: "upheld" },
+        after: "decision.decision_reversed",
+      },
       DENIED_WITH_REASON,
       WITHDRAWN,
     ],
   },
   "PIPA-REVIEW": {
-    startedBy: [{ type: RECEIVED, where: "any other `objection_type`, or none" }],
+    startedBy: [
+      { type: RECEIVED, where: "any other `objection_type`, or none", says: { objection_type: "appeal" } },
+    ],
     metBy: [RESOLVED],
   },
   "PIPA-DENY": {
-    startedBy: [{ ...RESOLVED, where: "`resolution` `denied`" }],
-    metBy: [{ ...RESOLVED, where: "a `reason`, in the same event or a later one" }, WITHDRAWN],
+    startedBy: [{ ...RESOLVED, where: "`resolution` `denied`", says: DENIED }],
+    metBy: [
+      { ...RESOLVED, where: "a `reason`, in the same event or a later one", says: REASONED },
+      WITHDRAWN,
+    ],
   },
   "CIA-EXPL": { startedBy: [{ type: RECEIVED }], metBy: [EXPLAINED, RESOLVED] },
   "GDPR-12-3": { startedBy: [{ type: RECEIVED }], metBy: [RESOLVED] },
@@ -57,6 +81,7 @@ export const TRIGGERS: Readonly<Record<DeadlineId, Triggers>> = {
       {
         type: "decision.automated_decision_made",
         where: "`outcome` `denied`, `rejected`, `adverse` or `declined`",
+        says: { outcome: "denied" },
       },
     ],
     metBy: [EXPLAINED],
@@ -65,12 +90,15 @@ export const TRIGGERS: Readonly<Record<DeadlineId, Triggers>> = {
     startedBy: [{ type: "transparency.notice_shown" }, { type: "disclosure_shown" }],
     metBy: [{ type: "decision.automated_decision_made", where: "not before `earliest_decision_at`" }],
   },
-  "EU73-GEN": detected("any other `incident_class`, or none"),
-  "EU73-DEATH": detected("`incident_class` `death`"),
-  "EU73-CRIT": detected("`incident_class` `critical_infrastructure` or `widespread_infringement`"),
+  "EU73-GEN": detected("property", "any other `incident_class`, or none"),
+  "EU73-DEATH": detected("death", "`incident_class` `death`"),
+  "EU73-CRIT": detected(
+    "critical_infrastructure",
+    "`incident_class` `critical_infrastructure` or `widespread_infringement`",
+  ),
   "EU26-5": {
-    startedBy: [{ type: "incident.detected", where: "`role` `deployer`" }],
-    metBy: [{ type: "incident.*", where: "`notified` `provider`" }],
+    startedBy: [{ type: "incident.detected", where: "`role` `deployer`", says: { role: "deployer" } }],
+    metBy: [{ type: "incident.*", where: "`notified` `provider`", says: { notified: "provider" } }],
   },
   "HR-CLOSE": {
     startedBy: [{ type: "decision.human_review_triggered" }],

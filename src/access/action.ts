@@ -1,27 +1,5 @@
-/**
- * Administrative actions, and the port that writes them to the log before they are done. The caller says what the action is;
- * src/access/administration makes an event of it.
- */
-import type { Static, TObject } from "@sinclair/typebox";
+/** The port that writes administrative actions to the log before they are done. src/access/administration makes events of them. */
 import type { Principal } from "./authenticate.ts";
-
-/** What the event of such an action contains besides who, when and in which tenant. */
-export interface ActionKind {
-  /** One sentence for the documentation. */
-  readonly summary: string;
-  /** Never a secret. Of customers' data only identifiers, and the filters of their requests. */
-  readonly details: TObject;
-}
-
-/** The actions of a table of kinds, by event type. */
-export type ActionOf<Kinds extends Readonly<Record<string, ActionKind>>> = {
-  readonly [Type in keyof Kinds & string]: {
-    readonly type: Type;
-    /** The tenant of the key, policy, hold or events. */
-    readonly tenant: string;
-    readonly details: Static<Kinds[Type]["details"]>;
-  };
-}[keyof Kinds & string];
 
 export interface Actor {
   readonly principal: Principal;
@@ -39,13 +17,6 @@ export type ActionResult =
   | { readonly kind: "conflict" }
   /** It may or may not have been done. */
   | { readonly kind: "unavailable"; readonly detail: string };
-
-/** Somebody else changed it during each attempt. Nothing was done; asking again is safe. */
-export interface ChangedMeanwhile {
-  readonly kind: "changed_meanwhile";
-}
-
-export const CHANGED_MEANWHILE: ChangedMeanwhile = { kind: "changed_meanwhile" };
 
 export interface ActionRecorder<Action> {
   /**

@@ -18,7 +18,7 @@ describe("an API key", () => {
       fc.property(randomSource, (source) => {
         const made = makeApiKey(source);
         expect(made.text).toMatch(/^ptk_[0-9A-Za-z]{12}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
-        expect(parseApiKey(made.text)).toEqual({ kind: "ok", id: made.id, secret: made.secret });
+        expect(parseApiKey(made.text)).toEqual({ id: made.id, secret: made.secret });
         expect(isApiKeyId(made.id)).toBe(true);
       }),
     );
@@ -30,39 +30,32 @@ describe("an API key", () => {
       fc.property(randomSource, prefix, (source, own) => {
         const made = makeApiKey(source, own);
         expect(made.text).toStartWith(`${own}${made.id}_`);
-        expect(parseApiKey(made.text)).toEqual({ kind: "ok", id: made.id, secret: made.secret });
+        expect(parseApiKey(made.text)).toEqual({ id: made.id, secret: made.secret });
         const other = own === "ptk_" ? "abc_" : "ptk_";
-        expect(parseApiKey(made.text.replace(own, other))).toEqual({ kind: "checksum" });
+        expect(parseApiKey(made.text.replace(own, other))).toBeUndefined();
       }),
     );
   });
 
-  test("is refused without a lookup if any one character is mistyped", () => {
+  test("is refused without a lookup if any one character is mistyped, lost or doubled, or swapped with the next", () => {
     const { text } = makeApiKey(randomBytes);
+    const refused = (typo: string) => expect(parseApiKey(typo)).toBeUndefined();
     for (let index = 0; index < text.length; index++) {
       for (const character of `${ALPHABET}_- .é`) {
         if (character === text.charAt(index)) continue;
         const typo = text.slice(0, index) + character + text.slice(index + 1);
-        expect(parseApiKey(typo).kind).not.toBe("ok");
+        refused(typo);
       }
+      const [before, behind] = [text.slice(0, index), text.slice(index + 1)];
+      refused(before + behind);
+      refused(before + text.charAt(index) + text.slice(index));
+      if (behind !== "" && behind.charAt(0) !== text.charAt(index))
+        refused(before + behind.charAt(0) + text.charAt(index) + behind.slice(1));
     }
   });
 
-  test("is refused if two neighbouring characters are swapped, or one is lost or doubled", () => {
+  test("is not found in text that has more or less than the key", () => {
     const { text } = makeApiKey(randomBytes);
-    for (let index = 0; index < text.length - 1; index++) {
-      const [a, b] = [text.charAt(index), text.charAt(index + 1)];
-      if (a !== b)
-        expect(parseApiKey(text.slice(0, index) + b + a + text.slice(index + 2)).kind).not.toBe("ok");
-      expect(parseApiKey(text.slice(0, index) + text.slice(index + 1)).kind).not.toBe("ok");
-      expect(parseApiKey(text.slice(0, index) + a + text.slice(index)).kind).not.toBe("ok");
-    }
-  });
-
-  test("with a typo is told apart from text that is no key at all", () => {
-    const { text } = makeApiKey(randomBytes);
-    const last = text.endsWith("0") ? "1" : "0";
-    expect(parseApiKey(text.slice(0, -1) + last)).toEqual({ kind: "checksum" });
     for (const other of [
       "",
       "ptk_",
@@ -70,10 +63,9 @@ describe("an API key", () => {
       `${text}\n`,
       ` ${text}`,
       text.replace("ptk", "1tk"),
-      text.slice("ptk_".length),
-    ]) {
-      expect(parseApiKey(other)).toEqual({ kind: "malformed" });
-    }
+      text.slice(4),
+    ])
+      expect([other, parseApiKey(other)]).toEqual([other, undefined]);
   });
 
   test("has the same checksum in every version, because scanners rely on it", () => {

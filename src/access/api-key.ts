@@ -6,12 +6,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-type ParsedApiKey =
-  | { readonly kind: "ok"; readonly id: string; readonly secret: string }
-  /** The shape is right and one character or more is not. */
-  | { readonly kind: "checksum" }
-  | { readonly kind: "malformed" };
-
 export interface MadeApiKey {
   readonly id: string;
   readonly secret: string;
@@ -24,7 +18,6 @@ export type RandomBytes = (bytes: number) => Uint8Array;
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 export const API_KEY_PREFIX_DEFAULT = "ptk_";
-/** What API_KEY_PREFIX may be. */
 export const API_KEY_PREFIX = /^[A-Za-z][0-9A-Za-z_]{0,30}_$/;
 const ID_CHARACTERS = 12;
 /** 62^32 is 190 bits: a plain SHA-256 of it needs no salt and no slow hash. */
@@ -47,10 +40,10 @@ export const makeApiKey = (randomBytes: RandomBytes, prefix = API_KEY_PREFIX_DEF
   return { id, secret, text: `${body}_${checksum(body)}` };
 };
 
-export const parseApiKey = (text: string): ParsedApiKey => {
+/** Undefined for what is no key, or has a typo. */
+export const parseApiKey = (text: string): { readonly id: string; readonly secret: string } | undefined => {
   const [, body, id, secret, crc] = API_KEY.exec(text) ?? [];
-  if (!body || !id || !secret || !crc) return { kind: "malformed" };
-  return checksum(body) === crc ? { kind: "ok", id, secret } : { kind: "checksum" };
+  return body && id && secret && checksum(body) === crc ? { id, secret } : undefined;
 };
 
 export const isApiKeyId = (text: string): boolean => API_KEY_ID.test(text);

@@ -3,11 +3,11 @@ import { hashSecret, parseApiKey, verifySecret } from "./api-key.ts";
 import { ADMIN_KEY_ID, type AdminKeyRecord, type ApiKeyRecord, isActive, PROVIDER_ID } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
 import { type RateShares, rateSharesOf } from "./rate-limit.ts";
+import type { InsufficientScope } from "./refusal.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
 import type { Covers, Role } from "./seats.ts";
 import { DEFAULT_TENANT, SYSTEM_TENANT } from "./tenant.ts";
 
-/** On whose behalf a request is handled. */
 export interface Principal {
   /** `admin` for the admin key. */
   readonly keyId: string;
@@ -60,8 +60,8 @@ export const authenticate = (options: {
 
   const isAdmin = verifySecret(text, keys.admin()?.secret_hash ?? NO_HASH);
   const parsed = parseApiKey(text);
-  const record = parsed.kind === "ok" ? keys.get(parsed.id) : undefined;
-  const isKey = verifySecret(parsed.kind === "ok" ? parsed.secret : text, record?.secret_hash ?? NO_HASH);
+  const record = parsed && keys.get(parsed.id);
+  const isKey = verifySecret(parsed?.secret ?? text, record?.secret_hash ?? NO_HASH);
 
   if (isAdmin) return { kind: "principal", principal: ADMIN };
   if (!record || !isKey || !isActive(record, now)) return { kind: "invalid" };
@@ -69,38 +69,29 @@ export const authenticate = (options: {
 };
 
 /**
- * `authenticate` with a cache. A header that was right is found by its hash, and stays right as long as the store holds the same record and
- * that is active. This saves all hashes but one per request, and that one too if the header is the previous one. Wrong headers are checked
- * in full every time.
+ * `authenticate`, which remembers the last header that was right, because the next request mostly has the same. It stays right as long as the
+ * store holds the same record and that is active. Any other header is checked in full.
  */
 export const createAuthenticator = (
   keys: Pick<KeyStore, "get" | "admin">,
 ): ((authorization: string | null, now: Date) => Authentication) => {
-  const right = new Map<string, RightHeader>();
-  /** The previous header and its hash. The next request mostly has the same. */
-  const latest = { authorization: "", hash: hashSecret("") };
-  const hashOf = (authorization: string): string => {
-    if (!isSameText(authorization, latest.authorization)) {
-      latest.hash = hashSecret(authorization);
-      latest.authorization = authorization;
-    }
-    return latest.hash;
+  const recordOf = (keyId: string): ApiKeyRecord | AdminKeyRecord | undefined =>
+    keyId === ADMIN_KEY_ID ? keys.admin() : keys.get(keyId);
+  let last: { readonly authorization: string; readonly principal: Principal; readonly record: unknown } = {
+    authorization: "",
+    principal: ADMIN,
+    record: undefined,
   };
-  const recordOf = (keyId: string) => (keyId === ADMIN_KEY_ID ? keys.admin() : keys.get(keyId));
   return (authorization, now) => {
-    if (authorization === null) return { kind: "missing" };
-    const hash = hashOf(authorization);
-    const known = right.get(hash);
-    if (known && recordOf(known.authentication.principal.keyId) === known.record) {
-      if (!("id" in known.record) || isActive(known.record, now)) return known.authentication;
+    if (authorization !== null && isSameText(authorization, last.authorization)) {
+      const record = recordOf(last.principal.keyId);
+      if (record !== undefined && record === last.record && (!("id" in record) || isActive(record, now)))
+        return { kind: "principal", principal: last.principal };
     }
-    right.delete(hash);
-    const authentication = authenticate({ authorization, keys, now });
-    if (authentication.kind !== "principal") return authentication;
-    const record = recordOf(authentication.principal.keyId);
-    if (right.size >= RIGHT_HEADERS_MAX) right.clear();
-    if (record) right.set(hash, { record, authentication });
-    return authentication;
+    const found = authenticate({ authorization, keys, now });
+    if (authorization !== null && found.kind === "principal")
+      last = { authorization, principal: found.principal, record: recordOf(found.principal.keyId) };
+    return found;
   };
 };
 
@@ -113,26 +104,10 @@ const isSameText = (left: string, right: string): boolean => {
   return difference === 0;
 };
 
-interface RightHeader {
-  readonly record: ApiKeyRecord | AdminKeyRecord;
-  readonly authentication: Extract<Authentication, { readonly kind: "principal" }>;
-}
-
-/** More than the headers that one front end sees in use at once. */
-const RIGHT_HEADERS_MAX = 10_000;
-
-export type Authorization =
-  | { readonly kind: "ok" }
-  | { readonly kind: "insufficient_scope"; readonly scope: Scope };
+export type Authorization = { readonly kind: "ok" } | InsufficientScope;
 
 export const authorize = (principal: Principal, scope: Scope): Authorization =>
   principal.scopes.includes(scope) ? { kind: "ok" } : { kind: "insufficient_scope", scope };
-
-/** The request names a tenant that the key does not reach. `path` says where, as in a problem. */
-export interface OtherTenant {
-  readonly kind: "other_tenant";
-  readonly path: string;
-}
 
 /** The admin key reaches every tenant, any other key only its own. */
 export const reaches = (principal: Principal, tenant: string): boolean =>
@@ -179,6 +154,5 @@ export const isStillActive = (
   now: Date,
 ): boolean => keyId === PROVIDER_ID || authenticateById(keyId, keys, now).kind === "principal";
 
-/** All times are spelt alike, so they compare as text. */
 const earliest = (one: string | undefined, other: string | undefined): string | undefined =>
   one === undefined || (other !== undefined && other < one) ? other : one;

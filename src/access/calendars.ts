@@ -3,13 +3,13 @@
  * else, bound to a filter. Whoever may read obligations makes one, and lists and revokes their own; `keys:manage` reaches all of them.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { createRequestCheck } from "../event/request/check.ts";
 import type { Actor } from "./action.ts";
 import type { Principal } from "./authenticate.ts";
-import { excessOver, grantedLimits } from "./grant.ts";
+import { withLimits } from "./grant.ts";
 import { BoundFilter, CreateKeyRequest, KeyName, type KeyView, viewOf } from "./key-record.ts";
 import { issue, type Keys, type KeysDependencies } from "./keys.ts";
 import { byPlace } from "./list-order.ts";
+import { invalid } from "./refusal.ts";
 
 const { expires_at } = CreateKeyRequest.properties;
 
@@ -18,8 +18,6 @@ export const CalendarRequest = Type.Object(
   { additionalProperties: false },
 );
 export type CalendarRequest = Static<typeof CalendarRequest>;
-
-export const checkCalendarRequest = createRequestCheck(CalendarRequest);
 
 /** Revoked ones included: each is a key of the tenant, and none is ever removed. */
 export const CALENDARS_PER_KEY_MAX = 100;
@@ -45,24 +43,22 @@ export const createCalendars = (dependencies: KeysDependencies & { readonly keys
     create: async ({ by, request }) => {
       const { principal } = by;
       const { tenant } = principal;
-      const { name, filter = {}, ...asked } = request;
-      const granted = grantedLimits(principal, asked, now());
-      if (granted.kind === "invalid") return granted;
+      const { name, filter: calendar_filter = {}, ...limits } = request;
       // The scope is given to whoever may read obligations anyway.
-      const excess = excessOver(principal, { tenant, scopes: [], ...granted.limits });
-      if (excess) return excess;
-      if (madeBy(principal).length >= CALENDARS_PER_KEY_MAX) {
-        const message = `This key has made ${CALENDARS_PER_KEY_MAX} feeds, revoked ones included: use one of them, or ask who manages keys.`;
-        return { kind: "invalid", problems: [{ path: "", code: "too_many", message }] };
-      }
-      const scopes = ["obligations:calendar" as const];
-      return issue(dependencies, by, { tenant, name, scopes, ...granted.limits, calendar_filter: filter });
+      const granted = withLimits(principal, { tenant, name, scopes: [], calendar_filter }, limits, now());
+      if (granted.kind !== "ok") return granted;
+      if (madeBy(principal).length >= CALENDARS_PER_KEY_MAX)
+        return invalid(
+          "",
+          `This key has made ${CALENDARS_PER_KEY_MAX} feeds, revoked ones included: use one of them, or ask who manages keys.`,
+          "too_many",
+        );
+      return issue(dependencies, by, { ...granted.rights, scopes: ["obligations:calendar"] });
     },
     list: madeBy,
     revoke: async ({ by, id }) => {
       if (!madeBy(by.principal).some((key) => key.id === id)) return { kind: "not_found" };
-      const scopes = [...by.principal.scopes, "keys:manage" as const];
-      return keys.revoke({ by: { ...by, principal: { ...by.principal, scopes } }, id });
+      return keys.revoke({ by, id });
     },
   };
 };

@@ -6,11 +6,9 @@ import type { BoundFilter } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
 
 export interface EmbedToken {
-  /** The key that made it. */
   readonly keyId: string;
   readonly filter: BoundFilter;
   readonly origins: readonly string[];
-  /** Milliseconds since 1970. */
   readonly endsAt: number;
 }
 
@@ -30,7 +28,6 @@ export const openEmbedToken = (authorization: string | null, keys: Keys): EmbedT
     : open<EmbedToken>(text, { purpose: PURPOSE, secretOf: hashIn(keys) });
 };
 
-/** As its key, for as long as both are valid. */
 export const authenticateEmbedToken = (
   authorization: string | null,
   keys: Keys,

@@ -11,8 +11,7 @@ import type { KeyStore } from "./key-store.ts";
 interface Kind {
   /** What the texts are for: one that was sealed for another purpose does not open. */
   readonly purpose:
-    | "prooftrail session, version 1"
-    | "prooftrail session of a provider, version 1"
+    | "prooftrail session, version 2"
     | "prooftrail sign-in, version 1"
     | "prooftrail embed token, version 1";
   /** Undefined for an id that nobody has. */
@@ -25,7 +24,6 @@ export const hashIn =
   (keyId) =>
     (keyId === ADMIN_KEY_ID ? keys.admin() : keys.get(keyId))?.secret_hash;
 
-/** Undefined if nobody has the id. */
 export const seal = (
   value: { readonly keyId: string },
   kind: Kind & { readonly randomBytes: RandomBytes },

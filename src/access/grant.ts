@@ -1,40 +1,108 @@
-/** Nobody grants more than they have. The arithmetic of that rule, for keys.ts and calendars.ts. */
-import { type OtherTenant, type Principal, reaches } from "./authenticate.ts";
-import { type ApiKeyRecord, EXPIRY_EXPECTED } from "./key-record.ts";
-import type { KeyProblem } from "./key-request.ts";
-import type { Scope } from "./scopes.ts";
+/** What a new key is to have: the rights that are asked for, of which nobody grants more than they have. */
+import { createRequestCheck } from "../event/request/check.ts";
+import { type Principal, reaches } from "./authenticate.ts";
+import { type ApiKeyRecord, CreateKeyRequest, EXPIRY_EXPECTED } from "./key-record.ts";
+import { allInvalid, type InsufficientScope, type Invalid, invalid, type OtherTenant } from "./refusal.ts";
+import { ROLE_SCOPES, ROLES } from "./seats.ts";
 import { instantOf } from "./utc-time.ts";
 
-export type Limits = Pick<ApiKeyRecord, "expires_at" | "rate_limit">;
+export type Rights = Omit<ApiKeyRecord, "id" | "secret_hash" | "created_at" | "created_by">;
+type Limits = Pick<ApiKeyRecord, "expires_at" | "rate_limit">;
+type Refused = InsufficientScope | OtherTenant | Invalid;
+export type Granted = { readonly kind: "ok"; readonly rights: Rights } | Refused;
 
-type Excess =
-  | { readonly kind: "insufficient_scope"; readonly scope: Scope }
-  | OtherTenant
-  | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] };
+const checkCreateKeyRequest = createRequestCheck(CreateKeyRequest);
 
-/** How the grant exceeds the principal's own rights; undefined if it does not. The admin key is never exceeded. */
-export const excessOver = (
+/** `request` is a parsed body, see CreateKeyRequest. */
+export const requestedRights = (principal: Principal, request: unknown, now: Date): Granted => {
+  const checked = checkCreateKeyRequest(request);
+  if (checked.kind === "invalid") return checked;
+  const { tenant = principal.tenant, name, role, person, scopes, covers, ...limits } = checked.request;
+  const [from, to] = [covers?.from, covers?.to].map((time) => time && instantOf(time));
+  const refusal = seatRefusal(checked.request, from, to);
+  if (refusal) return refusal;
+  const rights = {
+    tenant,
+    ...(name !== undefined && { name }),
+    scopes: role === undefined ? (scopes ?? []) : [...ROLE_SCOPES[role]],
+    ...(role !== undefined && { role }),
+    ...(person !== undefined && { person }),
+    ...(covers && { covers: { ...covers, ...(from && { from }), ...(to && { to }) } }),
+  };
+  return withLimits(principal, rights, limits, now);
+};
+
+const seatRefusal = (
+  { role, scopes, covers }: CreateKeyRequest,
+  from: string | undefined,
+  to: string | undefined,
+): Invalid | undefined => {
+  const problems: Invalid[] = [];
+  if (role === undefined && scopes === undefined) problems.push(invalid("/scopes", NEITHER, "required"));
+  if (role !== undefined && scopes !== undefined) problems.push(invalid("/scopes", BOTH));
+  if (covers !== undefined && role !== "auditor") problems.push(invalid("/covers", NOT_AN_AUDITOR));
+  if (covers !== undefined && Object.keys(covers).length === 0)
+    problems.push(invalid("/covers", COVERS_NOTHING));
+  if (covers?.asset_ids?.some((id) => !id.isWellFormed()))
+    problems.push(invalid("/covers/asset_ids", NOT_UNICODE));
+  for (const [name, instant] of [["from", from] as const, ["to", to] as const])
+    if (covers?.[name] !== undefined && instant === undefined)
+      problems.push(invalid(`/covers/${name}`, `covers/${name} is a day that does not exist.`));
+  if (from && to && from >= to) problems.push(invalid("/covers/from", NO_TIME_BETWEEN));
+  return allInvalid(problems);
+};
+
+const NEITHER = `scopes is required: send what the key may do, or send role instead, one of ${ROLES.join(", ")}.`;
+const BOTH =
+  "A role gives the key its scopes: leave out scopes to make a seat with the role, or leave out role to make a key with these scopes.";
+const NOT_AN_AUDITOR =
+  "Only the seat of an auditor covers a part: leave out covers, or send the role auditor.";
+const COVERS_NOTHING =
+  "covers is empty: send asset_ids, from or to, or leave it out for a seat that covers the whole tenant.";
+const NOT_UNICODE = "covers/asset_ids has a text with half a character: send whole Unicode characters.";
+const NO_TIME_BETWEEN = "covers/from is not before covers/to: send the earlier time in from.";
+
+/** The rights with the limits that are asked for; for those left out, the principal's own. */
+export const withLimits = (
   principal: Principal,
-  grant: Limits & Pick<ApiKeyRecord, "tenant" | "scopes">,
-): Excess | undefined => {
+  rights: Omit<Rights, keyof Limits>,
+  asked: Limits,
+  now: Date,
+): Granted => {
+  const sent = asked.expires_at;
+  const instant = sent === undefined ? undefined : instantOf(sent);
+  if (sent !== undefined && (instant === undefined || Date.parse(instant) <= now.getTime()))
+    return invalid("/expires_at", `expires_at is not valid: send ${EXPIRY_EXPECTED}.`);
+  const expires_at = instant ?? principal.expiresAt;
+  const rate_limit = { ...principal.rateLimit, ...asked.rate_limit };
+  const granted = {
+    ...rights,
+    ...(expires_at !== undefined && { expires_at }),
+    ...(Object.keys(rate_limit).length > 0 && { rate_limit }),
+  };
+  return excessOver(principal, granted) ?? { kind: "ok", rights: granted };
+};
+
+/** How the rights exceed the principal's own; undefined if they do not. The admin key is never exceeded. */
+export const excessOver = (principal: Principal, rights: Rights): Refused | undefined => {
   if (principal.isAdmin) return undefined;
-  const scope = grant.scopes.find((candidate) => !principal.scopes.includes(candidate));
+  const scope = rights.scopes.find((each) => !principal.scopes.includes(each));
   if (scope !== undefined) return { kind: "insufficient_scope", scope };
-  if (!reaches(principal, grant.tenant)) return { kind: "other_tenant", path: "/tenant" };
-  const problems: KeyProblem[] = [];
+  if (!reaches(principal, rights.tenant)) return { kind: "other_tenant", path: "/tenant" };
+  const problems: Invalid[] = [];
   const beyond = (path: string, message: string): unknown =>
-    problems.push({ path, code: "exceeds_own", message });
-  if (isAbove(timeOf(grant.expires_at), timeOf(principal.expiresAt)))
+    problems.push(invalid(path, message, "exceeds_own"));
+  if (isAbove(timeOf(rights.expires_at), timeOf(principal.expiresAt)))
     beyond(
       "/expires_at",
       `The key would outlive the key that makes it: send a time up to ${principal.expiresAt}.`,
     );
   for (const name of ["requests_per_second", "events_per_second"] as const) {
     const own = principal.rateLimit?.[name];
-    if (isAbove(grant.rate_limit?.[name], own))
+    if (isAbove(rights.rate_limit?.[name], own))
       beyond(`/rate_limit/${name}`, `The limit is above that of the key that makes it: send at most ${own}.`);
   }
-  return problems.length === 0 ? undefined : { kind: "invalid", problems };
+  return allInvalid(problems);
 };
 
 /** Undefined means no bound, which is above every number. */
@@ -43,26 +111,3 @@ const isAbove = (value: number | undefined, bound: number | undefined): boolean 
 
 const timeOf = (time: string | undefined): number | undefined =>
   time === undefined ? undefined : Date.parse(time);
-
-/** The requested limits; for those left out, the principal's own. */
-export const grantedLimits = (
-  principal: Principal,
-  asked: Limits,
-  now: Date,
-):
-  | { readonly kind: "ok"; readonly limits: Limits }
-  | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] } => {
-  const sent = asked.expires_at;
-  const instant = sent === undefined ? undefined : instantOf(sent);
-  if (sent !== undefined && (instant === undefined || Date.parse(instant) <= now.getTime())) {
-    const message = `expires_at is not valid: send ${EXPIRY_EXPECTED}.`;
-    return { kind: "invalid", problems: [{ path: "/expires_at", code: "invalid_value", message }] };
-  }
-  const expiresAt = instant ?? principal.expiresAt;
-  const rateLimit = { ...principal.rateLimit, ...asked.rate_limit };
-  const limits = {
-    ...(expiresAt !== undefined && { expires_at: expiresAt }),
-    ...(Object.keys(rateLimit).length > 0 && { rate_limit: rateLimit }),
-  };
-  return { kind: "ok", limits };
-};

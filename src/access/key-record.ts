@@ -3,8 +3,7 @@
  * formats: without Elysia's registry they are all false.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { requestText } from "../event/request/text.ts";
+import { createCheck } from "../event/check.ts";
 import {
   KEY_GRACE_SECONDS_DEFAULT,
   KEY_GRACE_SECONDS_MAX,
@@ -23,7 +22,6 @@ export const ADMIN_KEY_ID = "admin";
 export const PROVIDER_ID = "oidc";
 
 const KeyId = Type.String({ pattern: API_KEY_ID_PATTERN, description: "Public id of the key." });
-/** A time in the spelling of all stored records. */
 export const Instant = (description: string) =>
   Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", description });
 const SecretHash = Type.String({ pattern: "^[0-9A-Za-z_-]{43}$" });
@@ -38,7 +36,7 @@ const rateLimit = (leftOut: string) =>
     },
   );
 
-export const KeyName = requestText({
+export const KeyName = Type.String({
   minLength: 1,
   maxLength: KEY_NAME_CHARACTERS_MAX,
   // U+0000 to U+001F and U+007F to U+009F: a name is printed in lists and terminals.
@@ -53,7 +51,6 @@ const Scopes = Type.Array(ScopeSchema, {
   description: "What the key may do.",
 });
 
-/** The parameters of a list's filter, by name. */
 export const BoundFilter = Type.Record(Type.String(), Type.String(), {
   description: "What it is bound to: filters of the list, by name.",
   "x-expects": 'an object of texts, such as {"asset_id": "credit_model"}',
@@ -81,7 +78,6 @@ const visible = {
   calendar_filter: Type.Optional(BoundFilter),
 };
 
-/** Everything about a key but its secret and the hash of it. */
 export const KeyView = Type.Object(visible);
 export type KeyView = Static<typeof KeyView>;
 
@@ -147,36 +143,23 @@ export const RotateKeyRequest = Type.Object(
 );
 export type RotateKeyRequest = Static<typeof RotateKeyRequest>;
 
-const apiKeyRecords = TypeCompiler.Compile(ApiKeyRecord);
-const adminKeyRecords = TypeCompiler.Compile(AdminKeyRecord);
+const apiKeyRecords = createCheck(ApiKeyRecord);
+const adminKeyRecords = createCheck(AdminKeyRecord);
 
 /** A value of the bucket as a key. Undefined if somebody else wrote it: such a value must neither crash nor open anything. */
 export const asApiKeyRecord = (value: unknown, id: string): ApiKeyRecord | undefined =>
-  apiKeyRecords.Check(value) && value.id === id ? value : undefined;
+  apiKeyRecords.accepts(value) && value.id === id ? value : undefined;
 
 export const asAdminKeyRecord = (value: unknown): AdminKeyRecord | undefined =>
-  adminKeyRecords.Check(value) ? value : undefined;
+  adminKeyRecords.accepts(value) ? value : undefined;
 
-/** Member by member, so that nothing added to the record is shown by accident. */
-export const viewOf = (record: ApiKeyRecord): KeyView => ({
-  id: record.id,
-  tenant: record.tenant,
-  ...(record.name === undefined ? {} : { name: record.name }),
-  scopes: record.scopes,
-  ...(record.role === undefined ? {} : { role: record.role }),
-  ...(record.person === undefined ? {} : { person: record.person }),
-  ...(record.covers === undefined ? {} : { covers: record.covers }),
-  created_at: record.created_at,
-  created_by: record.created_by,
-  ...(record.expires_at === undefined ? {} : { expires_at: record.expires_at }),
-  ...(record.revoked_at === undefined ? {} : { revoked_at: record.revoked_at }),
-  ...(record.rate_limit === undefined ? {} : { rate_limit: record.rate_limit }),
-  ...(record.replaced_by === undefined ? {} : { replaced_by: record.replaced_by }),
-  ...(record.grace_until === undefined ? {} : { grace_until: record.grace_until }),
-  ...(record.calendar_filter === undefined ? {} : { calendar_filter: record.calendar_filter }),
-});
+/** Only what is declared, so that nothing added to the record is shown by accident. */
+export const viewOf = (record: ApiKeyRecord): KeyView => {
+  const view: KeyView = { ...record };
+  for (const name of Object.keys(view)) if (!Object.hasOwn(visible, name)) Reflect.deleteProperty(view, name);
+  return view;
+};
 
-/** Whether the key is valid at this time. */
 export const isActive = (record: ApiKeyRecord, now: Date): boolean => {
   const time = now.getTime();
   const hasEnded = (end: string | undefined): boolean => end !== undefined && Date.parse(end) <= time;

@@ -1,45 +1,26 @@
 /**
- * Who may make, see, change and revoke which key. The admin key manages every tenant. A key with `keys:manage` manages only its own tenant,
- * and never gives more than it has: scopes, lifetime or rate. A key of another tenant is answered as one that does not exist. A secret
- * leaves this module once, in the outcome of `create` or `rotate`. Each change of a key is in the log before it is made.
+ * Makes, lists, revokes and rotates keys for whoever the route lets in. The admin key manages every tenant, any other key only its own, and never gives
+ * more than it has: scopes, lifetime or rate. A key of another tenant is answered as one that does not exist. A secret leaves this module once, in the
+ * outcome of `create` or `rotate`. Each change of a key is in the log before it is made.
  */
-import { Type } from "@sinclair/typebox";
+import { createRequestCheck } from "../event/request/check.ts";
 import {
   KEY_GRACE_SECONDS_DEFAULT,
   KEY_UPDATE_TRIES_MAX,
   KEYS_PER_TENANT_MAX,
   REVOCATIONS_WAITING_MAX,
 } from "../limits.ts";
-import { createKeyedMutex, type TooManyWaiting } from "../runtime/keyed-mutex.ts";
-import {
-  type ActionKind,
-  type ActionOf,
-  type ActionRecorder,
-  type ActionResult,
-  type Actor,
-  CHANGED_MEANWHILE,
-  type ChangedMeanwhile,
-} from "./action.ts";
+import { createKeyedMutex } from "../runtime/keyed-mutex.ts";
+import type { ActionRecorder, ActionResult, Actor } from "./action.ts";
+import type { KeyAction } from "./administration/system-events.ts";
 import { hashSecret, makeApiKey, type RandomBytes } from "./api-key.ts";
-import { authorize, type OtherTenant, type Principal, reaches } from "./authenticate.ts";
-import { excessOver, grantedLimits } from "./grant.ts";
-import { type ApiKeyRecord, isActive, KeyView, viewOf } from "./key-record.ts";
-import { checkCreateKeyRequest, checkRotateKeyRequest, type KeyProblem, seatOf } from "./key-request.ts";
+import { type Principal, reaches } from "./authenticate.ts";
+import { excessOver, type Rights, requestedRights } from "./grant.ts";
+import { type ApiKeyRecord, isActive, type KeyView, RotateKeyRequest, viewOf } from "./key-record.ts";
 import type { FetchedKey, KeyStore } from "./key-store.ts";
 import { byPlace } from "./list-order.ts";
-import type { Scope } from "./scopes.ts";
+import { invalid, type RefusedChange } from "./refusal.ts";
 import { SYSTEM_TENANT } from "./tenant.ts";
-
-export type KeyRefusal =
-  /** The principal lacks `keys:manage`, or a scope that the key would have. */
-  | { readonly kind: "insufficient_scope"; readonly scope: Scope }
-  | OtherTenant
-  | { readonly kind: "invalid"; readonly problems: readonly KeyProblem[] }
-  | { readonly kind: "not_found" }
-  | ChangedMeanwhile
-  | TooManyWaiting
-  /** No answer: the change may or may not have been made. Repeating a creation makes another key. */
-  | { readonly kind: "unavailable"; readonly detail: string };
 
 /** `apiKey`: the whole key, to be shown once and not logged. */
 interface NewKey {
@@ -51,22 +32,14 @@ type Created = NewKey & { readonly kind: "created" };
 type Revoked = { readonly kind: "revoked"; readonly key: KeyView };
 type Rotated = NewKey & { readonly kind: "rotated"; readonly previous: KeyView };
 
-export interface Keys {
-  /** `request` is a parsed body, see CreateKeyRequest. */
-  create(options: { readonly by: Actor; readonly request: unknown }): Promise<Created | KeyRefusal>;
-  /** All of them, oldest first, revoked ones included. */
-  list(options: {
-    readonly principal: Principal;
-    readonly tenant?: string;
-  }): { readonly kind: "listed"; readonly keys: readonly KeyView[] } | KeyRefusal;
-  /** Revoking a revoked key changes nothing, writes nothing to the log and is answered the same. */
-  revoke(options: { readonly by: Actor; readonly id: string }): Promise<Revoked | KeyRefusal>;
-  /** Makes a successor with the same rights. `request` is a parsed body, see RotateKeyRequest. */
-  rotate(options: {
-    readonly by: Actor;
-    readonly id: string;
-    readonly request: unknown;
-  }): Promise<Rotated | KeyRefusal>;
+interface Chosen {
+  readonly by: Actor;
+  readonly id: string;
+}
+
+interface Requested {
+  readonly by: Actor;
+  readonly request: unknown;
 }
 
 export interface KeysDependencies {
@@ -74,46 +47,40 @@ export interface KeysDependencies {
   readonly recorder: ActionRecorder<KeyAction>;
   readonly now: () => Date;
   readonly randomBytes: RandomBytes;
-  /** What new keys begin with. */
   readonly keyPrefix?: string;
 }
 
-export const createKeys = (dependencies: KeysDependencies): Keys => {
+export type Keys = ReturnType<typeof createKeys>;
+
+export const createKeys = (dependencies: KeysDependencies) => {
   const inTurn = createKeyedMutex();
   /** Changes of one key take turns in a front end. The tenant is part of the name, so that no tenant waits for another. */
-  const nameOf = ({ by, id }: { readonly by: Actor; readonly id: string }): string =>
-    `${by.principal.tenant} ${id}`;
+  const nameOf = ({ by, id }: Chosen): string => `${by.principal.tenant} ${id}`;
   return {
-    create: (options) => create(dependencies, options),
-    list: (options) => list(dependencies.store, options),
-    revoke: (options) =>
-      inTurn(nameOf(options), () => revoke(dependencies, options), REVOCATIONS_WAITING_MAX),
-    rotate: (options) => inTurn(nameOf(options), () => rotate(dependencies, options)),
+    /** See CreateKeyRequest. */
+    create: (requested: Requested) => create(dependencies, requested),
+    /** All of them, oldest first, revoked ones included. */
+    list: (asked: { readonly principal: Principal; readonly tenant?: string }) =>
+      list(dependencies.store, asked),
+    /** Revoking a revoked key changes nothing, writes nothing to the log and is answered the same. */
+    revoke: (chosen: Chosen) =>
+      inTurn(nameOf(chosen), () => revoke(dependencies, chosen), REVOCATIONS_WAITING_MAX),
+    /** Makes a successor with the same rights. See RotateKeyRequest. */
+    rotate: (chosen: Chosen & Requested) => inTurn(nameOf(chosen), () => rotate(dependencies, chosen)),
   };
 };
 
 const create = async (
   dependencies: KeysDependencies,
-  { by, request }: Parameters<Keys["create"]>[0],
-): Promise<Created | KeyRefusal> => {
-  const { principal } = by;
-  const mayManage = authorize(principal, "keys:manage");
-  if (mayManage.kind !== "ok") return mayManage;
-  const checked = checkCreateKeyRequest(request);
-  if (checked.kind === "invalid") return checked;
-  const asked = checked.request;
-  const asksFor = seatOf(asked);
-  if (asksFor.kind === "invalid") return asksFor;
-  const { scopes, seat } = asksFor;
-  const tenant = asked.tenant ?? principal.tenant;
-  const granted = grantedLimits(principal, asked, dependencies.now());
-  if (granted.kind === "invalid") return granted;
-  const excess = excessOver(principal, { tenant, scopes, ...granted.limits });
-  if (excess) return excess;
+  { by, request }: Requested,
+): Promise<Created | RefusedChange> => {
+  const granted = requestedRights(by.principal, request, dependencies.now());
+  if (granted.kind !== "ok") return granted;
+  const { tenant, scopes, role } = granted.rights;
   if (tenant === SYSTEM_TENANT && scopes.some((scope) => scope !== "events:read"))
     return invalid(
-      seat.role ? "/role" : "/scopes",
-      `Prooftrail alone writes to the tenant ${SYSTEM_TENANT}: ask for ${seat.role ? "the role auditor" : "events:read alone"}, or name another tenant.`,
+      role ? "/role" : "/scopes",
+      `Prooftrail alone writes to the tenant ${SYSTEM_TENANT}: ask for ${role ? "the role auditor" : "events:read alone"}, or name another tenant.`,
     );
   if (dependencies.store.list(tenant).length >= KEYS_PER_TENANT_MAX)
     return invalid(
@@ -121,32 +88,15 @@ const create = async (
       `The tenant already has ${KEYS_PER_TENANT_MAX} keys, and no more are made: expired and revoked ones count, and none is ever removed. Rotate one that still works, or name another tenant.`,
       "too_many",
     );
-  return issue(dependencies, by, {
-    tenant,
-    ...(asked.name !== undefined && { name: asked.name }),
-    scopes,
-    ...seat,
-    ...granted.limits,
-  });
+  return issue(dependencies, by, granted.rights);
 };
-
-const invalid = (
-  path: string,
-  message: string,
-  code: KeyProblem["code"] = "invalid_value",
-): Extract<KeyRefusal, { readonly kind: "invalid" }> => ({
-  kind: "invalid",
-  problems: [{ path, code, message }],
-});
-
-type Identity = "id" | "secret_hash" | "created_at" | "created_by";
 
 /** Records and stores a new key, after everything that can be refused has been refused. */
 export const issue = async (
   dependencies: KeysDependencies,
   by: Actor,
-  rights: Omit<ApiKeyRecord, Identity>,
-): Promise<Created | KeyRefusal> => {
+  rights: Rights,
+): Promise<Created | RefusedChange> => {
   const { store, recorder } = dependencies;
   const { record, apiKey } = newKey(dependencies, by, rights);
   const write = await recorder.carryOut({
@@ -165,7 +115,7 @@ export const issue = async (
 const newKey = (
   { now, randomBytes, keyPrefix }: KeysDependencies,
   { principal }: Actor,
-  rights: Omit<ApiKeyRecord, Identity>,
+  rights: Rights,
 ): { readonly record: ApiKeyRecord; readonly apiKey: string } => {
   const { id, secret, text } = makeApiKey(randomBytes, keyPrefix);
   const created_at = now().toISOString();
@@ -173,7 +123,6 @@ const newKey = (
   return { record, apiKey: text };
 };
 
-/** What the log gets about a key. */
 const rightsOf = ({ scopes, role, covers, expires_at, rate_limit }: ApiKeyRecord) => ({
   scopes,
   ...(role && { role }),
@@ -184,36 +133,33 @@ const rightsOf = ({ scopes, role, covers, expires_at, rate_limit }: ApiKeyRecord
 
 const list = (
   store: KeyStore,
-  { principal, tenant }: Parameters<Keys["list"]>[0],
-): ReturnType<Keys["list"]> => {
-  const mayManage = authorize(principal, "keys:manage");
-  if (mayManage.kind !== "ok") return mayManage;
+  { principal, tenant }: { readonly principal: Principal; readonly tenant?: string },
+) => {
   if (tenant !== undefined && !reaches(principal, tenant))
-    return { kind: "other_tenant", path: "query:tenant" };
+    return { kind: "other_tenant", path: "query:tenant" } as const;
   const keys = store.list(principal.isAdmin ? tenant : principal.tenant);
-  return { kind: "listed", keys: keys.map(viewOf).sort(byPlace) };
+  return { kind: "listed", keys: keys.map(viewOf).sort(byPlace) } as const;
 };
 
-/** Tries again while somebody else changes the key at the same time. */
+type Changed = Extract<RefusedChange, { readonly kind: "changed_meanwhile" }>;
+const CHANGED: Changed = { kind: "changed_meanwhile" };
+
 const untilUnchanged = async <Answer extends { readonly kind: string }>(
-  attempt: () => Promise<Answer | ChangedMeanwhile>,
-): Promise<Answer | ChangedMeanwhile> => {
+  attempt: () => Promise<Answer | Changed>,
+): Promise<Answer | Changed> => {
   for (let tries = 0; tries < KEY_UPDATE_TRIES_MAX; tries++) {
     const answer = await attempt();
     if (answer.kind !== "changed_meanwhile") return answer;
   }
-  return CHANGED_MEANWHILE;
+  return CHANGED;
 };
 
 const revoke = async (
   { store, recorder, now }: KeysDependencies,
-  { by, id }: Parameters<Keys["revoke"]>[0],
-): Promise<Revoked | KeyRefusal> => {
-  const { principal } = by;
-  const mayManage = authorize(principal, "keys:manage");
-  if (mayManage.kind !== "ok") return mayManage;
-  return untilUnchanged<Revoked | KeyRefusal>(async () => {
-    const found = await fetchFor(principal, id, store);
+  { by, id }: Chosen,
+): Promise<Revoked | RefusedChange> =>
+  untilUnchanged<Revoked | RefusedChange>(async () => {
+    const found = await fetchFor(by.principal, id, store);
     if (found.kind !== "found") return found;
     if (found.record.revoked_at !== undefined) return { kind: "revoked", key: viewOf(found.record) };
     const record = { ...found.record, revoked_at: now().toISOString() };
@@ -224,24 +170,23 @@ const revoke = async (
     });
     return write.kind === "written" ? { kind: "revoked", key: viewOf(record) } : undone(write);
   });
-};
+
+const checkRotateKeyRequest = createRequestCheck(RotateKeyRequest);
 
 const rotate = async (
   dependencies: KeysDependencies,
-  { by, id, request }: Parameters<Keys["rotate"]>[0],
-): Promise<Rotated | KeyRefusal> => {
-  const mayManage = authorize(by.principal, "keys:manage");
-  if (mayManage.kind !== "ok") return mayManage;
+  { by, id, request }: Chosen & Requested,
+): Promise<Rotated | RefusedChange> => {
   const checked = checkRotateKeyRequest(request);
   if (checked.kind === "invalid") return checked;
   const { grace_seconds: graceSeconds = KEY_GRACE_SECONDS_DEFAULT } = checked.request;
-  return untilUnchanged<Rotated | KeyRefusal>(() => rotateOnce(dependencies, { by, id, graceSeconds }));
+  return untilUnchanged<Rotated | RefusedChange>(() => rotateOnce(dependencies, { by, id, graceSeconds }));
 };
 
 const rotateOnce = async (
   dependencies: KeysDependencies,
-  { by, id, graceSeconds }: { readonly by: Actor; readonly id: string; readonly graceSeconds: number },
-): Promise<Rotated | KeyRefusal> => {
+  { by, id, graceSeconds }: Chosen & { readonly graceSeconds: number },
+): Promise<Rotated | RefusedChange> => {
   const { store, recorder, now } = dependencies;
   const { principal } = by;
   const found = await fetchFor(principal, id, store);
@@ -268,7 +213,7 @@ const rotateOnce = async (
       tenant: old.tenant,
       details: { key_id: id, replaced_by: successor.id, ...rightsOf(old), grace_until },
     },
-    work: () => replace(dependencies, { by, successor, previous, revision }),
+    work: () => replace(dependencies, by, { successor, previous }, revision),
   });
   return write.kind === "written"
     ? { kind: "rotated", key: viewOf(successor), apiKey, previous: viewOf(previous) }
@@ -277,16 +222,11 @@ const rotateOnce = async (
 
 const replace = async (
   dependencies: KeysDependencies,
-  parts: {
-    readonly by: Actor;
-    readonly successor: ApiKeyRecord;
-    readonly previous: ApiKeyRecord;
-    /** Revision of the replaced key, as it was read. */
-    readonly revision: number;
-  },
+  by: Actor,
+  { successor, previous }: { readonly successor: ApiKeyRecord; readonly previous: ApiKeyRecord },
+  revision: number,
 ): Promise<ActionResult> => {
   const { store } = dependencies;
-  const { by, successor, previous, revision } = parts;
   // The successor first: if the process dies between the two writes, the customer still has a working key.
   const created = await store.create(successor);
   if (created.kind !== "written") return created;
@@ -317,32 +257,5 @@ const fetchFor = async (
 
 const undone = (
   write: Exclude<ActionResult, { readonly kind: "written" }>,
-): Extract<KeyRefusal, { readonly kind: "unavailable" | "changed_meanwhile" }> =>
-  write.kind === "unavailable" ? write : CHANGED_MEANWHILE;
-
-const { id, scopes, role, covers, expires_at, rate_limit } = KeyView.properties;
-/** Not the person: the log never forgets, and the list of keys says whose the key is. */
-const rights = { scopes, role, covers, expires_at, rate_limit };
-
-/** The events that the log gets about keys. */
-export const KEY_ACTIONS = {
-  "system.key_created": {
-    summary: "A key was made.",
-    details: Type.Object({ key_id: id, ...rights }),
-  },
-  "system.key_revoked": {
-    summary: "A key was revoked.",
-    details: Type.Object({ key_id: id }),
-  },
-  "system.key_rotated": {
-    summary: "A key got a successor with the same rights, and works until `grace_until`.",
-    details: Type.Object({
-      key_id: id,
-      replaced_by: id,
-      ...rights,
-      grace_until: Type.String({ description: "When the replaced key ends." }),
-    }),
-  },
-} as const satisfies Readonly<Record<string, ActionKind>>;
-
-export type KeyAction = ActionOf<typeof KEY_ACTIONS>;
+): Extract<RefusedChange, { readonly kind: "unavailable" | "changed_meanwhile" }> =>
+  write.kind === "unavailable" ? write : CHANGED;

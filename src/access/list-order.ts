@@ -11,6 +11,4 @@ export interface Placed {
 
 export const placeOf = ({ created_at, id }: Placed): string => `${created_at} ${id}`;
 
-export const byPlace = (one: Placed, other: Placed): number => compareText(placeOf(one), placeOf(other));
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+export const byPlace = (one: Placed, other: Placed): number => (placeOf(one) < placeOf(other) ? -1 : 1);

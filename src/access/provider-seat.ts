@@ -7,6 +7,7 @@ import type { Principal } from "./authenticate.ts";
 import { type ApiKeyRecord, isActive, PROVIDER_ID } from "./key-record.ts";
 import type { KeyStore } from "./key-store.ts";
 import type { Keys } from "./keys.ts";
+import { byPlace } from "./list-order.ts";
 import { SCOPES } from "./scopes.ts";
 import { ROLES, type Role } from "./seats.ts";
 import type { Identified, SignInFailure, SignInProblem } from "./sign-in-provider.ts";
@@ -30,7 +31,7 @@ export const createFindSeat = (dependencies: {
     requestId: string,
   ): ReturnType<FindSeat> => {
     const seats = keyStore.list(tenant).filter((record) => isOf(record, person));
-    const active = seats.filter((record) => isActive(record, now())).toSorted(byCreation);
+    const active = seats.filter((record) => isActive(record, now())).toSorted(byPlace);
     const seat = active.findLast((record) => record.replaced_by === undefined) ?? active.at(-1);
     if (seat) return { kind: "seat", keyId: seat.id };
     if (seats.length > 0)
@@ -79,11 +80,6 @@ const isOf = ({ role, person }: ApiKeyRecord, { subject, email }: Identified): b
 /** A provider may spell an address in another case tomorrow; a revoked seat must be found all the same. ASCII only: more would be a guess. */
 const lowerCase = (address: string): string => address.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** All times are spelt alike, so they compare as text. */
-const byCreation = (one: ApiKeyRecord, other: ApiKeyRecord): number =>
-  one.created_at.localeCompare(other.created_at);
-
-/** Who makes a seat when somebody signs in for the first time. */
 const providerIn = (tenant: string): Principal => ({
   keyId: PROVIDER_ID,
   tenant,

@@ -1,7 +1,6 @@
 /** The scopes of API keys, as data: the documentation prints the sentences. */
-import { type Static, Type } from "@sinclair/typebox";
+import { oneOf } from "../event/check.ts";
 
-/** What each scope allows, in one sentence. */
 export const SCOPE_OPENS = {
   "events:write": "Send events into the tenant's log, one by one or in batches.",
   "events:read": "Read the tenant's events, views, exports and proofs, and follow new events as they arrive.",
@@ -15,18 +14,10 @@ export const SCOPE_OPENS = {
     "Make short-lived tokens with which a web page of yours shows time, type and system of the events of a filter.",
 } as const;
 
-export const ScopeSchema = Type.Union(
-  [
-    Type.Literal("events:write"),
-    Type.Literal("events:read"),
-    Type.Literal("keys:manage"),
-    Type.Literal("obligations:waive"),
-    Type.Literal("obligations:calendar"),
-    Type.Literal("events:embed"),
-  ],
-  { description: "What a key may be allowed to do." },
-);
+export type Scope = keyof typeof SCOPE_OPENS;
 
-export type Scope = Static<typeof ScopeSchema>;
+const isScope = (text: string): text is Scope => Object.hasOwn(SCOPE_OPENS, text);
 
-export const SCOPES: readonly Scope[] = ScopeSchema.anyOf.map((literal) => literal.const);
+export const SCOPES: readonly Scope[] = Object.keys(SCOPE_OPENS).filter(isScope);
+
+export const ScopeSchema = oneOf(SCOPES, { description: "What a key may be allowed to do." });

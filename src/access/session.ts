@@ -2,8 +2,8 @@
  * The session of a browser, sealed in a cookie (encrypted-text.ts).
  *
  * Who signed in with an API key has it in the cookie: a stolen cookie does not show it, and who reads the stored hash still lacks what is
- * sealed. Who signed in with a provider has a seat whose key nobody knows. So the client secret goes into that cipher's key: who reads the
- * stored hash lacks this secret.
+ * sealed. Who signed in with a provider has a seat whose key nobody knows. So the client secret, if there is one, goes into the cipher's
+ * key: who reads the stored hash lacks this secret.
  */
 import { Buffer } from "node:buffer";
 import { SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from "../limits.ts";
@@ -18,12 +18,10 @@ export interface Session {
   readonly apiKey?: string;
   /** Sent with every write (X-CSRF-Token). A page of another origin cannot read it. */
   readonly csrfToken: string;
-  /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly usedAt: number;
 }
 
-/** What opens and seals cookies. */
 export interface SessionKeys extends Pick<KeyStore, "get" | "admin"> {
   /** The client secret at the provider; absent if nobody signs in with one. */
   readonly signInSecret?: string | undefined;
@@ -48,33 +46,26 @@ export const sealSession = (
   session: Session,
   keys: SessionKeys,
   randomBytes: RandomBytes,
-): string | undefined => {
-  const kind = isOfProvider(session) ? ofProvider(keys) : ofKey(keys);
-  return seal(session, { ...kind, randomBytes });
-};
+): string | undefined => seal(session, { ...kindOf(keys), randomBytes });
 
 /** Undefined for what no front end sealed, and for a session that is over or was idle for too long. */
 export const openSession = (sealed: string, keys: SessionKeys, now: Date): Session | undefined => {
-  const withKey = open<Session>(sealed, ofKey(keys));
-  // Whoever reads the stored hashes can seal with them: a session without the API key needs the client secret.
-  if (withKey && isOfProvider(withKey)) return undefined;
-  const session = withKey ?? open<Session>(sealed, ofProvider(keys));
+  const session = open<Session>(sealed, kindOf(keys));
   if (session === undefined || isOver(session, now)) return undefined;
+  // Whoever reads the stored hashes can seal with them alone.
+  if (isOfProvider(session) && keys.signInSecret === undefined) return undefined;
   return now.getTime() < session.usedAt + SESSION_IDLE_MS_MAX ? session : undefined;
 };
 
 /** Whether it began at a sign-in provider: then nobody has the text of the API key, and the seat's id stands for it. */
 export const isOfProvider = ({ apiKey }: Session): boolean => apiKey === undefined;
 
-const ofKey = (keys: SessionKeys) =>
-  ({ purpose: "prooftrail session, version 1", secretOf: hashIn(keys) }) as const;
-
-const ofProvider = (keys: SessionKeys) =>
+const kindOf = (keys: SessionKeys) =>
   ({
-    purpose: "prooftrail session of a provider, version 1",
+    purpose: "prooftrail session, version 2",
     secretOf: (keyId: string) => {
       const hash = hashIn(keys)(keyId);
-      return hash && keys.signInSecret && hash + keys.signInSecret;
+      return hash && hash + (keys.signInSecret ?? "");
     },
   }) as const;
 

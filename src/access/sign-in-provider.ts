@@ -30,13 +30,10 @@ export type SignInProblem =
 export interface SignInFailure {
   readonly kind: "failed";
   readonly problem: SignInProblem;
-  /** For the operator's log. */
   readonly detail: string;
-  /** Absent if nobody knows what was asked for. */
   readonly wish?: Wish;
 }
 
-/** What the start of a sign-in asks for. */
 export interface Wish {
   /** A screen of the console. */
   readonly next: string;
@@ -53,18 +50,7 @@ export interface Identified {
   readonly wish: Wish;
 }
 
-export interface SignInProvider {
-  /** Where to send the browser, and what it keeps meanwhile. */
-  begin(
-    wish: Wish,
-  ): Promise<{ readonly kind: "begun"; readonly address: URL; readonly kept: string } | SignInFailure>;
-  /** `query` is what the provider sent the browser back with. */
-  finish(kept: string | undefined, query: URLSearchParams): Promise<Identified | SignInFailure>;
-  /** Why nobody can sign in now, as far as it is known before somebody does. */
-  failure(): Promise<SignInFailure | undefined>;
-  /** Where to sign out at the provider. Undefined if it has no such page, or does not answer. */
-  signOutAddress(backTo: URL): Promise<URL | undefined>;
-}
+export type SignInProvider = ReturnType<typeof createSignInProvider>;
 
 interface Attempt {
   /** No API key stands behind an attempt: whoever begins one is still unknown. */
@@ -80,7 +66,7 @@ export const createSignInProvider = (dependencies: {
   readonly settings: SignInSettings;
   readonly now: () => Date;
   readonly randomBytes: RandomBytes;
-}): SignInProvider => {
+}) => {
   const { settings, now, randomBytes } = dependencies;
   const { clientSecret, rolesClaim, redirectUri } = settings;
   const kind = { purpose: "prooftrail sign-in, version 1", secretOf: () => clientSecret } as const;
@@ -90,7 +76,10 @@ export const createSignInProvider = (dependencies: {
     return attempt && now().getTime() < attempt.until ? attempt : undefined;
   };
   return {
-    begin: async (wish) => {
+    /** Where to send the browser, and what it keeps meanwhile. */
+    begin: async (
+      wish: Wish,
+    ): Promise<{ readonly kind: "begun"; readonly address: URL; readonly kept: string } | SignInFailure> => {
       const [state, nonce] = [oidc.randomState(), oidc.randomNonce()];
       const verifier = oidc.randomPKCECodeVerifier();
       const until = now().getTime() + SIGN_IN_MS_MAX;
@@ -109,7 +98,8 @@ export const createSignInProvider = (dependencies: {
         return failureOf(error);
       }
     },
-    finish: async (kept, query) => {
+    /** `query` is what the provider sent the browser back with. */
+    finish: async (kept: string | undefined, query: URLSearchParams): Promise<Identified | SignInFailure> => {
       const attempt = attemptOf(kept);
       if (attempt === undefined || query.get("state") !== attempt.state) return EXPIRED;
       const address = new URL(redirectUri);
@@ -133,31 +123,19 @@ export const createSignInProvider = (dependencies: {
         return { ...failureOf(error), wish: attempt.wish };
       }
     },
-    failure: async () => {
-      try {
-        await configuration();
-        return undefined;
-      } catch (error) {
-        return failureOf(error);
-      }
-    },
-    signOutAddress: async (backTo) => {
-      try {
-        return oidc.buildEndSessionUrl(await configuration(), { post_logout_redirect_uri: backTo.href });
-      } catch {
-        return undefined;
-      }
-    },
+    /** Why nobody can sign in now, as far as it is known before somebody does. */
+    failure: (): Promise<SignInFailure | undefined> => configuration().then(() => undefined, failureOf),
+    /** Where to sign out at the provider. Undefined if it has no such page, or does not answer. */
+    signOutAddress: (backTo: URL): Promise<URL | undefined> =>
+      configuration()
+        .then((known) => oidc.buildEndSessionUrl(known, { post_logout_redirect_uri: backTo.href }))
+        .catch(() => undefined),
   };
 };
 
-/** How long a sign-in may take at the provider. */
 export const SIGN_IN_MS_MAX = 10 * 60 * 1000;
-/** How far the clocks of the service and of the provider may differ. */
 const PROVIDER_CLOCK_SECONDS_MAX = 60;
-/** How long an answer of the provider is waited for. */
 const PROVIDER_SECONDS_MAX = 5;
-/** How long what the provider said about itself is relied on. */
 const PROVIDER_KNOWN_MS_MAX = 10_000;
 
 /**
@@ -166,8 +144,7 @@ const PROVIDER_KNOWN_MS_MAX = 10_000;
  */
 const createConfiguration = (settings: SignInSettings, now: () => Date) => {
   const { issuer, clientId, clientSecret } = settings;
-  const isPlain = issuer.protocol === "http:";
-  const execute = isPlain ? [oidc.allowInsecureRequests] : [];
+  const execute = issuer.protocol === "http:" ? [oidc.allowInsecureRequests] : [];
   let known: { readonly server: Promise<oidc.ServerMetadata>; readonly until: number } | undefined;
   const ask = async (): Promise<oidc.ServerMetadata> => {
     const options = { execute, timeout: PROVIDER_SECONDS_MAX };
@@ -176,12 +153,10 @@ const createConfiguration = (settings: SignInSettings, now: () => Date) => {
   const server = async (): Promise<oidc.ServerMetadata> => {
     const time = now().getTime();
     known = known && time < known.until ? known : { server: ask(), until: time + PROVIDER_KNOWN_MS_MAX };
-    try {
-      return await known.server;
-    } catch (error) {
+    return known.server.catch((error: unknown) => {
       known = undefined;
       throw error;
-    }
+    });
   };
   return async (): Promise<oidc.Configuration> => {
     const metadata = await server();

@@ -16,7 +16,6 @@ export const SYSTEM_TENANT = "prooftrail-system";
 
 export const isTenant = (text: string): boolean => TENANT.test(text);
 
-/** What a name must be, for people. */
 export const TENANT_EXPECTED =
   "1 to 63 lower-case letters, digits and hyphens, of which the first is no hyphen";
 

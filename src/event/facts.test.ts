@@ -23,15 +23,28 @@ const nothingElse = {
 };
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
-test("metadata may name more legal bases than the ten that the event itself may name", () => {
-  const legal_bases = Array.from({ length: 20 }, (_, index) => `law_${index}`);
-  expect(eventFacts({ ...minimal, metadata: { legal_bases } })?.legalBases).toEqual(legal_bases);
-});
+const laws = (count: number) => Array.from({ length: count }, (_, index) => `law_${index}`);
 
-test("only as many legal bases from metadata count as are kept", () => {
-  const legal_bases = Array.from({ length: METADATA_LEGAL_BASES_MAX + 1 }, (_, index) => `law_${index}`);
-  expect(eventFacts({ ...minimal, metadata: { legal_bases } })?.legalBases).toEqual(legal_bases.slice(0, -1));
-});
+const [UPPER, LOWER] = ["0198C0DE-1111-7111-8111-11111111111A", "0198c0de-1111-7111-8111-11111111111a"];
+const conversation = { "gen_ai.conversation.id": "conv_1" };
+const many = laws(METADATA_LEGAL_BASES_MAX);
+
+test.each<[metadata: object, event: object, facts: object]>([
+  [{}, { event_id: UPPER }, { eventId: LOWER }],
+  [{}, { subject_hash: hash("A") }, { subjectHash: hash("a") }],
+  [{ user_id_hash: hash("1"), recipient_hash: hash("2") }, {}, { subjectHash: hash("1") }],
+  [{ recipient_hash: hash("2") }, {}, { subjectHash: hash("2") }],
+  [{ user_id_hash: hash("1") }, { subject_hash: hash("2") }, { subjectHash: hash("2") }],
+  [conversation, {}, { correlationId: "conv_1" }],
+  [conversation, { correlation_id: "case_1" }, { correlationId: "case_1" }],
+  [{ legal_bases: ["other"] }, { legal_bases: ["own"] }, { legalBases: ["own"] }],
+  // Typed clients send an empty list by default.
+  [{ legal_bases: ["other"] }, { legal_bases: [] }, { legalBases: ["other"] }],
+  [{ legal_bases: [...many, "one_more"] }, {}, { legalBases: many }],
+  [{ legal_bases: ["a", "b", "a", 5, null, "Not A Name", "x".repeat(65)] }, {}, { legalBases: ["a", "b"] }],
+])("with %j in metadata and %j beside it, the facts are %j", (metadata, event, facts) =>
+  expect(eventFacts({ ...minimal, ...event, metadata })).toMatchObject(facts),
+);
 
 test("a number is a name if it was read exactly, and a text too long for an identifier is no name", () => {
   expect([7, -0.5, Number.MAX_SAFE_INTEGER].map((id) => metadataText({ id }, "id"))).toEqual([
@@ -65,48 +78,6 @@ test("an event that lacks a required member has no facts", () => {
     }
   }
   expect(eventFacts({ ...minimal, timestamp: "yesterday" })).toBeUndefined();
-});
-
-test("a UUID and the hash of a person are compared in lower case", () => {
-  const facts = eventFacts({
-    ...minimal,
-    event_id: "0198C0DE-1111-7111-8111-11111111111A",
-    subject_hash: hash("A"),
-  });
-  expect(facts?.eventId).toBe("0198c0de-1111-7111-8111-11111111111a");
-  expect(facts?.subjectHash).toBe(hash("a"));
-});
-
-test("legal bases and the hash of the person are found under the metadata names that clients use", () => {
-  const metadata = { legal_bases: ["pipa_37_2_kr"], user_id_hash: hash("1"), recipient_hash: hash("2") };
-  expect(eventFacts({ ...minimal, metadata })).toMatchObject({
-    legalBases: ["pipa_37_2_kr"],
-    subjectHash: hash("1"),
-  });
-  const { user_id_hash: _, ...recipientOnly } = metadata;
-  expect(eventFacts({ ...minimal, metadata: recipientOnly })).toMatchObject({ subjectHash: hash("2") });
-});
-
-test("the conversation of OpenTelemetry is the correlation if the event names none of its own", () => {
-  const metadata = { "gen_ai.conversation.id": "conv_1" };
-  expect(eventFacts({ ...minimal, metadata })?.correlationId).toBe("conv_1");
-  expect(eventFacts({ ...minimal, metadata, correlation_id: "case_1" })?.correlationId).toBe("case_1");
-});
-
-test("a member of the event takes precedence over the same in metadata", () => {
-  const metadata = { legal_bases: ["from_metadata"], user_id_hash: hash("1") };
-  const event = { ...minimal, legal_bases: ["from_top"], subject_hash: hash("2"), metadata };
-  expect(eventFacts(event)).toMatchObject({ legalBases: ["from_top"], subjectHash: hash("2") });
-});
-
-test("an empty list of legal bases, which typed clients send by default, does not hide those in metadata", () => {
-  const event = { ...minimal, legal_bases: [], metadata: { legal_bases: ["from_metadata"] } };
-  expect(eventFacts(event)).toMatchObject({ legalBases: ["from_metadata"] });
-});
-
-test("each legal basis counts once, and entries that are not names of one are left out", () => {
-  const metadata = { legal_bases: ["a", "b", "a", 5, null, "Not A Name", "x".repeat(65)] };
-  expect(eventFacts({ ...minimal, metadata })).toMatchObject({ legalBases: ["a", "b"] });
 });
 
 test("tags of every type become texts", () => {

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   canonicalEventId,
-  characterCount,
   eventIdPattern,
   instantKeyOf,
   isEventId,
@@ -13,39 +12,20 @@ import {
 } from "./formats.ts";
 
 describe("timestamp", () => {
-  test.each([
-    "2026-11-20T10:00:00Z",
-    "2026-11-20t10:00:00z",
-    "2026-11-20T10:00:00.123456789Z",
-    "2026-11-20T10:00:00+00:00",
-    "2026-11-20T10:00:00-00:00",
-    "2024-02-29T00:00:00Z",
-    "2000-02-29T00:00:00Z",
-    "2016-12-31T23:59:60Z",
-    "0000-01-01T00:00:00Z",
-  ])("%s is a time in UTC", (text) => expect(isUtcTimestamp(text)).toBe(true));
+  test.each(
+    `2026-11-20T10:00:00Z 2026-11-20t10:00:00z 2026-11-20T10:00:00.123456789Z 2026-11-20T10:00:00+00:00
+     2026-11-20T10:00:00-00:00 2024-02-29T00:00:00Z 2000-02-29T00:00:00Z 2016-12-31T23:59:60Z
+     0000-01-01T00:00:00Z`.split(/\s+/),
+  )("%s is a time in UTC", (text) => expect(isUtcTimestamp(text)).toBe(true));
 
   test.each([
+    ...`2026-11-20 2026-11-20T10:00:00 2026-11-20T10:00Z 2026-11-20T10:00:00.Z 2026-11-20T10:00:00+09:00
+     2023-02-29T00:00:00Z 1900-02-29T00:00:00Z 2026-02-30T00:00:00Z 2026-04-31T00:00:00Z
+     2026-13-01T00:00:00Z 2026-00-01T00:00:00Z 2026-01-00T00:00:00Z 2026-01-01T24:00:00Z
+     2026-01-01T00:60:00Z 2026-01-01T12:00:60Z 2026-01-30T23:59:60Z +02026-11-20T10:00:00Z`.split(/\s+/),
     "",
-    "2026-11-20",
     "2026-11-20 10:00:00Z",
-    "2026-11-20T10:00:00",
-    "2026-11-20T10:00Z",
-    "2026-11-20T10:00:00.Z",
-    "2026-11-20T10:00:00+09:00",
-    "2023-02-29T00:00:00Z",
-    "1900-02-29T00:00:00Z",
-    "2026-02-30T00:00:00Z",
-    "2026-04-31T00:00:00Z",
-    "2026-13-01T00:00:00Z",
-    "2026-00-01T00:00:00Z",
-    "2026-01-00T00:00:00Z",
-    "2026-01-01T24:00:00Z",
-    "2026-01-01T00:60:00Z",
-    "2026-01-01T12:00:60Z",
-    "2026-01-30T23:59:60Z",
     "2026-11-20T10:00:00Z\n",
-    "+02026-11-20T10:00:00Z",
   ])("%j is refused", (text) => expect(isUtcTimestamp(text)).toBe(false));
 
   test("keys sort like the times, to the nanosecond", () => {
@@ -110,39 +90,21 @@ describe("event_id", () => {
   test("is described by a published pattern that accepts the same ids, whether or not an engine counts code points", () => {
     const all = [...prefixes, "obj_"];
     const patterns = ["u", ""].map((flags) => new RegExp(eventIdPattern(all), flags));
-    const unit = fc.constantFrom(
-      "0",
-      "7",
-      "9",
-      "a",
-      "F",
-      "-",
-      "\n",
-      "\u0000",
-      "\u007f",
-      "\u009f",
-      "\ud83d",
-      "\ude00",
-      "😀",
-      "é",
-      " ",
-    );
+    const unit = fc.constantFrom(..."079aF-\n\0\u007f\u009fé ".split(""), "\ud83d", "\ude00", "😀");
     const suffix = fc.oneof(
       fc.string({ unit: "binary", maxLength: 5 }),
       fc.array(unit, { maxLength: 260 }).map((units) => units.join("")),
+      fc.integer({ min: 245, max: 255 }).chain((length) => unit.map((one) => one.repeat(length))),
     );
     const prefixed = fc
       .tuple(fc.constantFrom("evt_", "obj_", "rev_", "evt", "EVT_", ""), suffix)
-      .map(([prefix, text]) => prefix + text);
+      .map((parts) => parts.join(""));
     const uuid = fc
       .oneof(fc.uuid(), fc.uuid({ version: 7 }))
       .chain((text) => fc.constantFrom(text, text.toUpperCase(), `${text}\n`, `evt_${text}`, text.slice(1)));
-    const long = fc
-      .integer({ min: 245, max: 255 })
-      .chain((length) => fc.constantFrom("x", "😀", "\ud83d").map((one) => `evt_${one.repeat(length)}`));
     const cases = [...ACCEPTED, ...REFUSED];
     fc.assert(
-      fc.property(fc.oneof(prefixed, uuid, long, fc.constantFrom(...cases)), (id) => {
+      fc.property(fc.oneof(prefixed, uuid, fc.constantFrom(...cases)), (id) => {
         for (const pattern of patterns) expect(pattern.test(id)).toBe(isEventId(id, all));
       }),
       { numRuns: 5000, examples: cases.map((id): [string] => [id]) },
@@ -170,26 +132,12 @@ test.each([
   ["2016-12-31T15:59:60.25-08:00", "2016-12-31T23:59:60.25"],
 ])("%s is the instant %s", (text, instant) => expect(instantKeyOf(text)).toBe(instant));
 
-test.each([
-  "2026-11-20",
-  "2026-11-20T10:00:00",
-  "2026-02-30T10:00:00+09:00",
-  "2026-11-20T10:00:61+09:00",
-  "2026-11-20T10:61:00+09:00",
-  "2026-11-20T24:00:00+09:00",
-  "2026-11-20T10:00:00+25:00",
-  // A leap second is at the end of a month, in UTC.
-  "2017-01-01T08:58:60+09:00",
-  "2017-01-01T23:59:60+09:00",
-])("%s is not an instant", (text) => expect(instantKeyOf(text)).toBeUndefined());
-
-test("lengths are counted in code points, and a lone surrogate counts as one", () => {
-  fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (text) => {
-      expect(characterCount(text)).toBe([...text].length);
-    }),
-  );
-});
+// The last ones: a leap second is at the end of a month, in UTC.
+test.each(
+  `2026-11-20 2026-11-20T10:00:00 2026-02-30T10:00:00+09:00 2026-11-20T10:00:61+09:00
+   2026-11-20T10:61:00+09:00 2026-11-20T24:00:00+09:00 2026-11-20T10:00:00+25:00
+   2017-01-01T08:58:60+09:00 2017-01-01T23:59:60+09:00`.split(/\s+/),
+)("%s is not an instant", (text) => expect(instantKeyOf(text)).toBeUndefined());
 
 test("a hash is sha256: and 64 hex digits, and a legal basis is a name in lower case of at most 64 characters", () => {
   expect(isSha256(`sha256:${"aB".repeat(32)}`)).toBe(true);

@@ -41,36 +41,19 @@ describe("JSON", () => {
 });
 
 describe("a checklist", () => {
+  const items = (states: Readonly<Record<string, ChecklistItem["state"]>>) =>
+    Object.entries(states).map(([item, state]) => ({ item, state }));
+
   test.each<[string, unknown, readonly ChecklistItem[]]>([
-    [
-      "an object with a member for each item",
-      { scope: true, risks: "drafted" },
-      [
-        { item: "risks", state: "drafted" },
-        { item: "scope", state: true },
-      ],
-    ],
-    ["names alone", ["scope", ""], [{ item: "scope", state: null }]],
+    ["a member for each item", { scope: true, risks: "drafted" }, items({ risks: "drafted", scope: true })],
+    ["names alone", ["scope", ""], items({ scope: null })],
     [
       "objects that name item and state",
-      [
-        { name: "scope", done: false },
-        { item: "risks", status: 2 },
-      ],
-      [
-        { item: "risks", state: 2 },
-        { item: "scope", state: false },
-      ],
+      [...[{ name: "scope", done: false }], ...[{ item: "risks", status: 2 }]],
+      items({ risks: 2, scope: false }),
     ],
-    ["an object of objects", { scope: { done: true, by: "Kim" } }, [{ item: "scope", state: true }]],
-    [
-      "an invalid state is left out",
-      { scope: null, risks: ["a"], "": true },
-      [
-        { item: "risks", state: null },
-        { item: "scope", state: null },
-      ],
-    ],
+    ["an object of objects", { scope: { done: true, by: "Kim" } }, items({ scope: true })],
+    ["no invalid state", { scope: null, risks: ["a"], "": true }, items({ risks: null, scope: null })],
     ["a name that Object has", JSON.parse('{"__proto__": true}'), [{ item: "__proto__", state: true }]],
     ["anything else gives nothing", 7, []],
     ["items without a name", [{ done: true }, null, 3], []],

@@ -30,7 +30,6 @@ export const metadataJson = (metadata: JsonObject, ...names: readonly string[]):
   return undefined;
 };
 
-/** One item of a checklist, by the name in the event. */
 export interface ChecklistItem {
   readonly item: string;
   /** Null if the item is only named. */

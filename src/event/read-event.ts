@@ -7,7 +7,7 @@ import { DECISION_NAMES, type JsonObject } from "./facts.ts";
  */
 export const readEvent = (text: string): JsonObject => {
   const event: JsonObject = Object(JSON.parse(text));
-  if (!mayHaveLongNumber(text)) return event;
+  if (!LONG_NUMBER.test(text)) return event;
   const exact: JsonObject = Object(JSON.parse(text, digitsAsSent));
   const { tags, metadata } = exact;
   const names = DECISION_NAMES.filter((name) => Object.hasOwn(exact, name));
@@ -25,29 +25,5 @@ const isRounded = (value: number, source: string): boolean =>
 
 const WHOLE = /^-?\d+$/;
 
-/** The number of digits of 2^53, the first whole number that may be another one rounded. */
-const DIGITS = String(2 ** 53).length;
-
-/**
- * Whether there are that many consecutive digits at a place where a number may end, which a hash is not. Searches from behind, so that for most texts
- * one character in sixteen is read.
- */
-const mayHaveLongNumber = (text: string): boolean => {
-  let end = DIGITS - 1;
-  while (end < text.length) {
-    let count = 0;
-    while (count < DIGITS && isDigit(text.charCodeAt(end - count))) count++;
-    if (count < DIGITS) {
-      end += DIGITS - count;
-      continue;
-    }
-    while (isDigit(text.charCodeAt(end))) end++;
-    if (BEHIND_NUMBERS.includes(text.charAt(end))) return true;
-    end += DIGITS;
-  }
-  return false;
-};
-
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
-
-const BEHIND_NUMBERS = ",}] \t\n\r";
+/** As many digits as 2^53 has, the first whole number that may be another one rounded, at a place where a number may end, which a hash is not. */
+const LONG_NUMBER = /\d{16}[,}\] \t\n\r]/;

@@ -6,10 +6,7 @@ import { type WantedWords, wantedWords } from "./words.ts";
 /** Distinct and sorted, so that equal queries are equal texts. */
 export type SearchWords = WantedWords;
 
-export type ReadSearchText =
-  | { readonly value: SearchWords }
-  /** What is wrong, and what to send instead. */
-  | { readonly message: string };
+export type ReadSearchText = { readonly value: SearchWords } | { readonly message: string };
 
 export const readSearchText = (text: string): ReadSearchText => {
   if (!isWithinCharacters(text, 1, SEARCH_CHARACTERS_MAX))
@@ -34,7 +31,6 @@ export const readSearchText = (text: string): ReadSearchText => {
 
 const QUOTATION_MARK = /["“”„«»]/;
 
-/** The parts between white space. */
 const readPart = (part: string): SearchWords | "nothing" | "misplaced_star" => {
   const isOpen = part.endsWith("*");
   const text = isOpen ? part.slice(0, -1) : part;

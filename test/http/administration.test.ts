@@ -1,10 +1,10 @@
 /** Every administrative action is recorded in the log of the tenant `prooftrail-system` before it is done. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import {
   ACTIONS,
   type Action,
-  metadataSchema,
   SYSTEM_EVENTS,
   type SystemEvent,
 } from "../../src/access/administration/system-events.ts";
@@ -225,9 +225,10 @@ describe("each action", () => {
       "system.obligation_unwaived",
     ];
     expect(actor).toEqual(byKey.includes(type) ? expect.stringMatching(/^\w{12}$/) : "admin");
-    expect(TypeCompiler.Compile(metadataSchema(SYSTEM_EVENTS[type].details)).Check(last?.metadata)).toBe(
-      true,
-    );
+    const common = { tenant: Type.String(), actor: Type.String(), request_id: Type.String() };
+    const members = { ...common, ...SYSTEM_EVENTS[type].details.properties };
+    const schema = TypeCompiler.Compile(Type.Object(members, { additionalProperties: false }));
+    expect(schema.Check(last?.metadata)).toBe(true);
   });
 
   test("the events contain no secret, name or reason", async () => {

@@ -2,7 +2,6 @@
  * Writes administrative actions to the log before they are done, as ordinary records of the tenant SYSTEM_TENANT. So an action without its event
  * is impossible, and an event without its action is marked.
  */
-
 import type { AuditEvent } from "../../event/audit-event.ts";
 import { EVENT_ID_PREFIX } from "../../event/formats.ts";
 import { FAILURE_MARK_TRY_MS, FAILURE_MARKS_WAITING_MAX } from "../../limits.ts";
@@ -17,25 +16,26 @@ import type { Principal } from "../authenticate.ts";
 import { SYSTEM_TENANT } from "../tenant.ts";
 import type { Action, SystemEvent } from "./system-events.ts";
 
-interface RecorderDependencies {
+interface Dependencies {
   readonly appender: RecordAppender;
-  /** Whether the key is still valid. */
   readonly isActive: (principal: Principal) => boolean;
-  readonly subjectOf: Parameters<typeof createSystemRecord>[0]["subjectOf"];
+  readonly subjectOf: (tenant: string, event: AuditEvent) => string;
   readonly now: () => Date;
-  /** A UUIDv7. */
   readonly newId: () => string;
   /** Called for stored records, so that the system tenant's reconciliation balances. */
   readonly onAccepted: AcceptedCounts["add"];
   readonly onAction: (type: Action["type"], outcome: "done" | "refused" | "failed") => void;
-  readonly pause: Parameters<typeof createFailureMarks>[0]["pause"];
+  readonly pause: (durationMs: number, signal: AbortSignal) => Promise<void>;
   readonly logger: Logger;
 }
 
-export interface Recorder extends ActionRecorder<Action>, Pick<FailureMarks, "run"> {}
+export interface Recorder extends ActionRecorder<Action> {
+  /** Retries the waiting marks of failed actions until `signal` is aborted. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
 
-export const createRecorder = (dependencies: RecorderDependencies): Recorder => {
-  const { appender, isActive, subjectOf, now, newId, onAccepted, onAction, pause, logger } = dependencies;
+export const createRecorder = (dependencies: Dependencies): Recorder => {
+  const { appender, isActive, onAccepted, onAction, pause, logger } = dependencies;
 
   const append = async (records: readonly SystemRecord[]): Promise<readonly Outcome[]> => {
     const outcomes = await appender.append(records.map(({ record }) => record));
@@ -44,72 +44,22 @@ export const createRecorder = (dependencies: RecorderDependencies): Recorder => 
     });
     return outcomes;
   };
-  const recordOf = (event: SystemEvent, by: Actor): SystemRecord =>
-    createSystemRecord({ event, by, now: now(), id: newId(), subjectOf });
-  const marks = createFailureMarks({ append, pause, logger });
-  const mark = ({ event, eventId, by }: SystemRecord, effect: "none" | "unknown"): void => {
-    const details = { failed_event_id: eventId, failed_event_type: event.type, effect };
-    marks.add(recordOf({ type: "system.action_failed", tenant: event.tenant, details }, by));
-  };
 
-  const carryOut: Recorder["carryOut"] = async ({ by, action, work }) => {
-    if (!isActive(by.principal)) throw new KeyEndedError("the key has ended");
-    const record = recordOf(action, by);
-    const [outcome] = await append([record]);
-    if (!isStored(outcome)) {
-      // Without an answer the record may still be stored.
-      if (outcome?.kind === "unknown") mark(record, "none");
-      onAction(action.type, "refused");
-      return NOT_RECORDED;
-    }
-    let result: ActionResult | undefined;
-    try {
-      result = await work(outcome.sequence);
-      return result;
-    } finally {
-      if (result?.kind !== "written") mark(record, result?.kind === "conflict" ? "none" : "unknown");
-      onAction(action.type, result?.kind === "written" ? "done" : "failed");
-    }
-  };
-  return { carryOut, run: marks.run };
-};
-
-const NOT_RECORDED: ActionResult = {
-  kind: "unavailable",
-  detail: "the log did not take the record of it, so nothing was done",
-};
-
-/**
- * Events that mark an action as failed. A failure that prevents the action usually prevents its mark too, so marks wait until the log takes
- * them. If the process is killed first, the event of the action has no mark.
- */
-interface FailureMarks {
-  /** Appended at once if possible, otherwise later. */
-  add(mark: SystemRecord): void;
-  /** Retries the waiting marks until `signal` is aborted. Never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
-const createFailureMarks = (dependencies: {
-  readonly append: (records: readonly SystemRecord[]) => Promise<readonly Outcome[]>;
-  readonly pause: (durationMs: number, signal: AbortSignal) => Promise<void>;
-  readonly logger: Logger;
-}): FailureMarks => {
-  const { append, pause, logger } = dependencies;
+  // A failure that prevents an action usually prevents its mark too, so marks wait until the log takes them. If the process is killed first, the
+  // event of the action has no mark.
   let waiting: readonly SystemRecord[] = [];
-  let running: Promise<void> | undefined;
-
+  let flushing: Promise<void> | undefined;
   const appendWaiting = async (): Promise<void> => {
     const tried = waiting;
     const outcomes = await append(tried);
     const stored = new Set(tried.filter((_, index) => isStored(outcomes[index])));
-    waiting = waiting.filter((mark) => !stored.has(mark));
+    waiting = waiting.filter((each) => !stored.has(each));
   };
   const flush = (): Promise<void> => {
-    running ??= appendWaiting().finally(() => {
-      running = undefined;
+    flushing ??= appendWaiting().finally(() => {
+      flushing = undefined;
     });
-    return running;
+    return flushing;
   };
   const giveUp = ({ by, event }: SystemRecord): void =>
     logger.error("a failed action is not marked in the log", {
@@ -117,22 +67,51 @@ const createFailureMarks = (dependencies: {
       tenant: event.tenant,
       key_id: by.principal.keyId,
     });
+  const mark = ({ event, eventId, by }: SystemRecord, effect: "none" | "unknown"): void => {
+    const details = { failed_event_id: eventId, failed_event_type: event.type, effect };
+    const failed: SystemEvent = { type: "system.action_failed", tenant: event.tenant, details };
+    const record = systemRecord(failed, by, dependencies);
+    if (waiting.length >= FAILURE_MARKS_WAITING_MAX) giveUp(record);
+    else {
+      waiting = [...waiting, record];
+      void flush();
+    }
+  };
 
   return {
-    add: (mark) => {
-      if (waiting.length >= FAILURE_MARKS_WAITING_MAX) return giveUp(mark);
-      waiting = [...waiting, mark];
-      void flush();
+    carryOut: async ({ by, action, work }) => {
+      if (!isActive(by.principal)) throw new KeyEndedError("the key has ended");
+      const record = systemRecord(action, by, dependencies);
+      const [outcome] = await append([record]);
+      if (!isStored(outcome)) {
+        // Without an answer the record may still be stored.
+        if (outcome?.kind === "unknown") mark(record, "none");
+        onAction(action.type, "refused");
+        return NOT_RECORDED;
+      }
+      let result: ActionResult | undefined;
+      try {
+        result = await work(outcome.sequence);
+        return result;
+      } finally {
+        if (result?.kind !== "written") mark(record, result?.kind === "conflict" ? "none" : "unknown");
+        onAction(action.type, result?.kind === "written" ? "done" : "failed");
+      }
     },
     run: async (signal) => {
       while (!signal.aborted) {
         await pause(FAILURE_MARK_TRY_MS, signal);
         if (waiting.length > 0) await flush();
       }
-      await running;
+      await flushing;
       waiting.forEach(giveUp);
     },
   };
+};
+
+const NOT_RECORDED: ActionResult = {
+  kind: "unavailable",
+  detail: "the log did not take the record of it, so nothing was done",
 };
 
 /** A duplicate is the same record whose acknowledgement was lost: nobody else has its id. */
@@ -142,7 +121,6 @@ const isStored = (outcome: Outcome | undefined): outcome is Extract<Outcome, { r
 /** The AI system that such an event is about: this installation. */
 const SYSTEM_ASSET_ID = "prooftrail";
 
-/** An outgoing record, with the parts that a failure mark needs. */
 interface SystemRecord {
   readonly eventId: string;
   readonly event: SystemEvent;
@@ -151,18 +129,14 @@ interface SystemRecord {
   readonly record: OutgoingRecord;
 }
 
-const createSystemRecord = (parts: {
-  readonly event: SystemEvent;
-  readonly by: Actor;
-  readonly now: Date;
-  /** A UUIDv7. */
-  readonly id: string;
-  readonly subjectOf: (tenant: string, event: AuditEvent) => string;
-}): SystemRecord => {
-  const { event, by, now, id, subjectOf } = parts;
+const systemRecord = (
+  event: SystemEvent,
+  by: Actor,
+  { now, newId, subjectOf }: Pick<Dependencies, "now" | "newId" | "subjectOf">,
+): SystemRecord => {
   const { principal, requestId } = by;
-  const receivedAt = now.toISOString();
-  const eventId = EVENT_ID_PREFIX + id;
+  const receivedAt = now().toISOString();
+  const eventId = EVENT_ID_PREFIX + newId();
   const sent: AuditEvent = {
     event_id: eventId,
     timestamp: receivedAt,

@@ -1,25 +1,65 @@
 /**
  * Every event that Prooftrail writes itself, to the log of the tenant SYSTEM_TENANT: its type, and what stands in its `metadata`. They are
- * ordinary events, and no customer can send one: no vocabulary has their types.
+ * ordinary events, and no customer can send one: no vocabulary has their types. Never a secret, and of customers' data only identifiers and the
+ * filters of their requests.
  */
-import { type TObject, Type } from "@sinclair/typebox";
-import type { ActionKind, ActionOf } from "../action.ts";
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { oneOf } from "../../event/check.ts";
 import { KeyView } from "../key-record.ts";
-import { KEY_ACTIONS } from "../keys.ts";
-import { RETENTION_ACTIONS } from "../retention/retention-actions.ts";
+import { HoldRecord, RetentionPolicy } from "../retention/records.ts";
 import { TenantSchema } from "../tenant.ts";
 
-const EXPORT_ACTIONS = {
+/** One sentence for the documentation, and what the event contains besides who, when and in which tenant. */
+interface SystemEventKind {
+  readonly summary: string;
+  readonly details: TObject;
+}
+
+const { id: key_id, scopes, role, covers, expires_at, rate_limit } = KeyView.properties;
+/** Not the person: the log never forgets, and the list of keys says whose the key is. */
+const rights = { scopes, role, covers, expires_at, rate_limit };
+
+/** Not the reason of a hold, which is free text about a customer's case: it stays in the bucket. */
+const { id: hold_id, asset_id, correlation_id } = HoldRecord.properties;
+const Hold = Type.Object({ hold_id, asset_id, correlation_id });
+
+const filters = (description: string) =>
+  Type.Record(Type.String(), Type.Array(Type.String()), { description });
+
+const Waiving = Type.Object({
+  obligation_id: Type.String({ description: "The obligation of the tenant." }),
+  reason: Type.String({ description: "Why, as it was given." }),
+  case_name: Type.String({
+    description: "Kind and value of the name to which the event refers that started the obligation.",
+  }),
+});
+
+export const ACTIONS = {
+  "system.key_created": { summary: "A key was made.", details: Type.Object({ key_id, ...rights }) },
+  "system.key_revoked": { summary: "A key was revoked.", details: Type.Object({ key_id }) },
+  "system.key_rotated": {
+    summary: "A key got a successor with the same rights, and works until `grace_until`.",
+    details: Type.Object({
+      key_id,
+      replaced_by: key_id,
+      ...rights,
+      grace_until: Type.String({ description: "When the replaced key ends." }),
+    }),
+  },
+  "system.retention_changed": {
+    summary: "A policy was set: the whole of it, as it is from now on.",
+    details: Type.Object({ policy: RetentionPolicy }),
+  },
+  "system.hold_placed": { summary: "A hold was placed.", details: Hold },
+  "system.hold_released": { summary: "A hold was released.", details: Hold },
   "system.export_taken": {
     summary: "An export began. Whether its reader took it to the end is not said.",
     details: Type.Object({
       list: Type.Optional(
         Type.String({ description: "Which list, such as `decisions`; absent for events and bundles." }),
       ),
-      format: Type.Union([Type.Literal("ndjson"), Type.Literal("csv"), Type.Literal("evidence")]),
-      filters: Type.Record(Type.String(), Type.Array(Type.String()), {
-        description: "The parameters that chose what is in it, as they were asked; empty for all.",
-      }),
+      format: oneOf(["ndjson", "csv", "evidence"]),
+      filters: filters("The parameters that chose what is in it, as they were asked; empty for all."),
       last_sequence: Type.Optional(
         Type.Integer({
           description:
@@ -28,11 +68,6 @@ const EXPORT_ACTIONS = {
       ),
     }),
   },
-} as const satisfies Readonly<Record<string, ActionKind>>;
-
-export type ExportAction = ActionOf<typeof EXPORT_ACTIONS>;
-
-const EVIDENCE_ACTIONS = {
   "system.evidence_made": {
     summary:
       "An evidence bundle was made. Its manifest is anchored here: the bundle holds the proof that this event is in the log.",
@@ -44,11 +79,6 @@ const EVIDENCE_ACTIONS = {
       }),
     }),
   },
-} as const satisfies Readonly<Record<string, ActionKind>>;
-
-export type EvidenceAction = ActionOf<typeof EVIDENCE_ACTIONS>;
-
-const SESSION_ACTIONS = {
   "system.session_started": {
     summary: "Somebody signed in to the console, with a key or with the seat that a provider opened.",
     details: Type.Object({
@@ -56,27 +86,15 @@ const SESSION_ACTIONS = {
       issuer: Type.Optional(Type.String({ description: "The provider; absent for a sign-in with a key." })),
     }),
   },
-} as const satisfies Readonly<Record<string, ActionKind>>;
-
-export type SessionAction = ActionOf<typeof SESSION_ACTIONS>;
-
-const VIEW_ACTIONS = {
   "system.viewed": {
     summary:
       "The seat of an auditor opened something. Once for each question and session; files and bundles have events of their own.",
     details: Type.Object({
       route: Type.String({ description: "The route, such as `/v1/decisions/:decision_id`." }),
       path: Type.String({ description: "The path with its ids." }),
-      filters: Type.Record(Type.String(), Type.Array(Type.String()), {
-        description: "The parameters that chose what was shown, as they were asked; empty for all.",
-      }),
+      filters: filters("The parameters that chose what was shown, as they were asked; empty for all."),
     }),
   },
-} as const satisfies Readonly<Record<string, ActionKind>>;
-
-export type ViewAction = ActionOf<typeof VIEW_ACTIONS>;
-
-const RESTORE_ACTIONS = {
   "system.restored": {
     summary:
       "A log that lost its end, for example because an older copy was put back, was accepted as it is. Later heads say so in a line of their own.",
@@ -100,17 +118,6 @@ const RESTORE_ACTIONS = {
       }),
     }),
   },
-} as const satisfies Readonly<Record<string, ActionKind>>;
-
-const Waiving = Type.Object({
-  obligation_id: Type.String({ description: "The obligation of the tenant." }),
-  reason: Type.String({ description: "Why, as it was given." }),
-  case_name: Type.String({
-    description: "Kind and value of the name to which the event refers that started the obligation.",
-  }),
-});
-
-const WAIVER_ACTIONS = {
   "system.obligation_waived": {
     summary: "An obligation was waived: somebody said why it will not be met.",
     details: Waiving,
@@ -119,61 +126,52 @@ const WAIVER_ACTIONS = {
     summary: "The waiver of an obligation was taken back.",
     details: Waiving,
   },
-} as const satisfies Readonly<Record<string, ActionKind>>;
+} as const satisfies Readonly<Record<string, SystemEventKind>>;
 
-export type WaiverAction = ActionOf<typeof WAIVER_ACTIONS>;
-
-/** Events of actions that somebody carries out. */
-export const ACTIONS = {
-  ...KEY_ACTIONS,
-  ...RETENTION_ACTIONS,
-  ...EXPORT_ACTIONS,
-  ...EVIDENCE_ACTIONS,
-  ...SESSION_ACTIONS,
-  ...VIEW_ACTIONS,
-  ...RESTORE_ACTIONS,
-  ...WAIVER_ACTIONS,
-} as const;
-
-export type Action = ActionOf<typeof ACTIONS>;
-
-const FAILURES = {
+export const SYSTEM_EVENTS = {
+  ...ACTIONS,
   "system.action_failed": {
     summary:
       "The action of another event with the same `correlation_id` was not carried out, or nobody knows.",
     details: Type.Object({
       failed_event_id: Type.String({ description: "The event of that action." }),
       failed_event_type: Type.String(),
-      effect: Type.Union([Type.Literal("none"), Type.Literal("unknown")], {
+      effect: oneOf(["none", "unknown"], {
         description: "`none`: nothing was changed. `unknown`: no answer came, it may have been.",
       }),
     }),
   },
-} as const satisfies Readonly<Record<string, ActionKind>>;
-
-export const SYSTEM_EVENTS = { ...ACTIONS, ...FAILURES } as const;
-
-export type SystemEvent = ActionOf<typeof SYSTEM_EVENTS>;
-
-/** Members that the `metadata` of every system event has. */
-const COMMON_METADATA = {
-  tenant: TenantSchema,
-  actor: KeyView.properties.created_by,
-  request_id: Type.String({ description: "UUIDv7 of the request; also the event's `correlation_id`." }),
 } as const;
 
-export const metadataSchema = (details: TObject): TObject =>
-  Type.Object({ ...COMMON_METADATA, ...details.properties }, { additionalProperties: false });
+type EventOf<Type extends keyof typeof SYSTEM_EVENTS> = {
+  readonly [Each in Type]: {
+    readonly type: Each;
+    /** The tenant of the key, policy, hold or events. */
+    readonly tenant: string;
+    readonly details: Static<(typeof SYSTEM_EVENTS)[Each]["details"]>;
+  };
+}[Type];
+
+export type SystemEvent = EventOf<keyof typeof SYSTEM_EVENTS>;
+export type Action = EventOf<keyof typeof ACTIONS>;
+export type KeyAction = EventOf<"system.key_created" | "system.key_revoked" | "system.key_rotated">;
+export type RetentionAction = EventOf<
+  "system.retention_changed" | "system.hold_placed" | "system.hold_released"
+>;
+export type ExportAction = EventOf<"system.export_taken">;
+export type EvidenceAction = EventOf<"system.evidence_made">;
+export type SessionAction = EventOf<"system.session_started">;
+export type ViewAction = EventOf<"system.viewed">;
+export type WaiverAction = EventOf<"system.obligation_waived" | "system.obligation_unwaived">;
 
 const namesOf = (members: object): string =>
   Object.keys(members)
     .map((name) => `\`${name}\``)
     .join(", ");
 
-/** Markdown for the API documentation. */
 export const SYSTEM_EVENTS_TEXT = [
-  `The \`metadata\` of each holds ${namesOf(COMMON_METADATA)}, and:\n`,
-  ...Object.entries<ActionKind>(SYSTEM_EVENTS).map(
+  "The `metadata` of each holds `tenant`, `actor`, `request_id`, and:\n",
+  ...Object.entries<SystemEventKind>(SYSTEM_EVENTS).map(
     ([type, { summary, details }]) => `- \`${type}\`: ${summary} ${namesOf(details.properties)}.`,
   ),
 ].join("\n");

@@ -10,12 +10,11 @@ import {
   type RetentionTier,
   TIER_AGES,
 } from "./floors.ts";
-import type { RetentionPolicy } from "./records.ts";
+import type { HoldRecord, RetentionPolicy } from "./records.ts";
 
 type ReasonCode =
   /** A law requires it; the clause says which. */
   | "law"
-  /** The default age of the tier, which the policy does not name. */
   | "tier_default"
   | "policy_minimum"
   | "policy_maximum"
@@ -25,9 +24,14 @@ type ReasonCode =
 export interface Reason {
   readonly code: ReasonCode;
   readonly text: string;
-  /** The article, if a law is the reason. */
   readonly clause: string | null;
 }
+
+const reason = (code: ReasonCode, text: string, clause: string | null = null): Reason => ({
+  code,
+  text,
+  clause,
+});
 
 /** Days after which an event may expire; null: never. */
 export interface Age {
@@ -62,13 +66,12 @@ export const RETENTION_CLASSES: readonly RetentionClass[] = RETENTION_TIERS.flat
   [undefined, ...FLOOR_NAMES].map((floor) => ({ tier, floor })),
 );
 
-/** The class as the text of a column. */
 export const classText = ({ tier, floor }: RetentionClass): string => `${tier}/${floor ?? ""}`;
 
 /** The minimum that laws require, whatever the policy is. */
 export const legalFloor = ({ floor }: Pick<RetentionClass, "floor">): Age & { readonly days: number } => {
   const { days, span, clause }: Floor = floor ? LEGAL_FLOORS[floor] : GENERAL_FLOOR;
-  return { days, reason: { code: "law", text: `The law asks for ${span}.`, clause } };
+  return { days, reason: reason("law", `The law asks for ${span}.`, clause) };
 };
 
 const tierAge = (tier: RetentionTier): Age => {
@@ -77,10 +80,9 @@ const tierAge = (tier: RetentionTier): Age => {
   const text = age
     ? `${named} kept ${age.span} unless the policy names the tier.`
     : `${named} kept until the policy names the tier.`;
-  return { days: age?.days ?? null, reason: { code: "tier_default", text, clause: null } };
+  return { days: age?.days ?? null, reason: reason("tier_default", text) };
 };
 
-/** Of equally long ones the first. */
 const longest = ([first, ...others]: readonly [Age, ...Age[]]): Age =>
   others.reduce((most, age) => (spanOf(age) > spanOf(most) ? age : most), first);
 
@@ -95,32 +97,19 @@ export const ageOf = (policy: RetentionPolicy, kept: RetentionClass): Age => {
   return longest([
     legalFloor(kept),
     ...(own?.maximum_days === undefined ? [tierAge(kept.tier)] : []),
-    ...(minimum === undefined ? [] : [policyAge("policy_minimum", minimum)]),
-    policyAge("policy_maximum", maximum),
+    ...(minimum === undefined ? [] : [policyAge("minimum", minimum)]),
+    policyAge("maximum", maximum),
   ]);
 };
 
-const NO_MAXIMUM: Reason = {
-  code: "no_maximum",
-  text: "The policy says no maximum age: nothing expires.",
-  clause: null,
-};
+const NO_MAXIMUM = reason("no_maximum", "The policy says no maximum age: nothing expires.");
 
-const policyAge = (code: "policy_minimum" | "policy_maximum", days: number): Age => ({
+const policyAge = (bound: "minimum" | "maximum", days: number): Age => ({
   days,
-  reason: {
-    code,
-    text: `The policy's ${code === "policy_minimum" ? "minimum" : "maximum"} is ${days} days.`,
-    clause: null,
-  },
+  reason: reason(`policy_${bound}`, `The policy's ${bound} is ${days} days.`),
 });
 
-/** The parts of a hold that matter here. */
-export interface Hold {
-  readonly asset_id?: string;
-  readonly correlation_id?: string;
-  readonly released_at?: string;
-}
+export type Hold = Pick<HoldRecord, "asset_id" | "correlation_id" | "released_at">;
 
 /** A hold overrides every age. `correlationIds`: those of the case to which the event belongs. */
 export const isOnHold = (
@@ -138,16 +127,17 @@ export const isOnHold = (
  * The time from which the age counts: the later of both, because an event that came late has not been kept yet. `timestamp` and `received_at` as text that
  * sorts by time (src/event/formats.ts).
  */
-export const countedFrom = (times: { readonly occurred: string; readonly received: string }): string => {
-  if (times.occurred > times.received) return times.occurred;
-  return times.received;
-};
+export const countedFrom = ({
+  occurred,
+  received,
+}: {
+  readonly occurred: string;
+  readonly received: string;
+}): string => (occurred > received ? occurred : received);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/**
- * Events of this age expire that count from before this time, in whole seconds: the last one of an event is kept to its end, a leap second too.
- */
+/** Events of this age expire that count from before this time, in whole seconds: the last one of an event is kept to its end, a leap second too. */
 export const dueBefore = (age: Age, now: Date): string | undefined => {
   if (age.days === null) return undefined;
   const before = now.getTime() - age.days * DAY_MS;

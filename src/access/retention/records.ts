@@ -1,7 +1,7 @@
 /** Stored records and requests of retention. Times are RFC 3339 in UTC with milliseconds. */
 import { type Static, Type } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { reasonText, requestText } from "../../event/request/text.ts";
+import { createCheck } from "../../event/check.ts";
+import { reasonText } from "../../event/request/reason.ts";
 import { HOLD_REASON_CHARACTERS_MAX, IDENTIFIER_CHARACTERS_MAX, RETENTION_DAYS_MAX } from "../../limits.ts";
 import { API_KEY_ID_PATTERN } from "../api-key.ts";
 import { ADMIN_KEY_ID, Instant } from "../key-record.ts";
@@ -56,13 +56,13 @@ export type PolicyRecord = Static<typeof PolicyRecord>;
 /** An event's asset_id never contains half a surrogate pair; its correlation_id may. */
 export const ASSET_ID_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} Unicode characters`;
 const IDENTIFIER_EXPECTED = `a text of 1 to ${IDENTIFIER_CHARACTERS_MAX} characters`;
-const AssetId = requestText({
+const AssetId = Type.String({
   minLength: 1,
   maxLength: IDENTIFIER_CHARACTERS_MAX,
   description: "Everything of this asset.",
   "x-expects": ASSET_ID_EXPECTED,
 });
-const CorrelationId = requestText({
+const CorrelationId = Type.String({
   minLength: 1,
   maxLength: IDENTIFIER_CHARACTERS_MAX,
   description: "Everything of this case: as `GET /v1/cases/{correlation_id}` puts it together.",
@@ -108,12 +108,12 @@ export const HoldRecord = Type.Object({
 });
 export type HoldRecord = Static<typeof HoldRecord>;
 
-const policyRecords = TypeCompiler.Compile(PolicyRecord);
-const holdRecords = TypeCompiler.Compile(HoldRecord);
+const policyRecords = createCheck(PolicyRecord);
+const holdRecords = createCheck(HoldRecord);
 
 /** A value of the bucket; undefined if somebody else wrote it. */
 export const asPolicyRecord = (value: unknown, tenant: string): PolicyRecord | undefined =>
-  policyRecords.Check(value) && value.tenant === tenant ? value : undefined;
+  policyRecords.accepts(value) && value.tenant === tenant ? value : undefined;
 
 export const asHoldRecord = (value: unknown, tenant: string, id: string): HoldRecord | undefined =>
-  holdRecords.Check(value) && value.tenant === tenant && value.id === id ? value : undefined;
+  holdRecords.accepts(value) && value.tenant === tenant && value.id === id ? value : undefined;

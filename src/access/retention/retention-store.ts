@@ -12,9 +12,6 @@ export interface RetentionStore {
   updateHold(record: HoldRecord, revision: number): Promise<ActionResult>;
 }
 
-/** No answer: what was asked may or may not have been done. */
-export type RetentionUnavailable = Extract<ActionResult, { kind: "unavailable" }>;
-
 export interface StoredRetention {
   readonly policies: readonly PolicyRecord[];
   /** Revision of each tenant's policy, also of a value that somebody else wrote, which is not in `policies`. */

@@ -1,20 +1,7 @@
 /** The answers to a refused change of a key, a policy or a hold. */
-import type { ChangedMeanwhile } from "../../access/action.ts";
-import type { OtherTenant } from "../../access/authenticate.ts";
-import type { Scope } from "../../access/scopes.ts";
-import type { TooManyWaiting } from "../../runtime/keyed-mutex.ts";
+import type { OtherTenant, RefusedChange } from "../../access/refusal.ts";
 import { invalid, type Refusal, refuse } from "./answers.ts";
 import { insufficientScope } from "./guard.ts";
-import type { RequestError } from "./problem.ts";
-
-type RefusedChange =
-  | OtherTenant
-  | ChangedMeanwhile
-  | TooManyWaiting
-  | { readonly kind: "insufficient_scope"; readonly scope: Scope }
-  | { readonly kind: "invalid"; readonly problems: readonly RequestError[] }
-  | { readonly kind: "not_found" }
-  | { readonly kind: "unavailable"; readonly detail: string };
 
 interface Words {
   /** What the id names: `key` or `hold`. */

@@ -1,4 +1,4 @@
-/** Lets other requests run during long work: a batch of the worst JSON takes half a second without a pause (bench/worst-json.ts). */
+/** Lets other requests run during long work: a batch of the worst JSON takes half a second without a pause (measured). */
 import { setImmediate } from "node:timers/promises";
 import { INTAKE_TURN_MS_MAX } from "../../limits.ts";
 

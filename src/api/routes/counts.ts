@@ -176,16 +176,12 @@ const hoursAsked = (query: Query, now: Date): readonly string[] => {
   return Array.from({ length: count }, (_, index) => hourAt((first + index) * HOUR_MS));
 };
 
-const hourEntry = (balance: HourBalance) => ({
-  hour: `${balance.hour}:00:00Z`,
-  accepted: balance.accepted,
-  stored: balance.stored,
-  projected: balance.projected,
-  repeated: balance.repeated,
-  dead_letters: balance.deadLetters,
-  state: balance.state,
-  differing: balance.differing.map(({ eventId, sequence, code }) => ({ event_id: eventId, sequence, code })),
-  is_complete: balance.isComplete,
+const hourEntry = ({ hour, deadLetters, differing, isComplete, ...counts }: HourBalance) => ({
+  hour: `${hour}:00:00Z`,
+  ...counts,
+  dead_letters: deadLetters,
+  differing: differing.map(({ eventId, sequence, code }) => ({ event_id: eventId, sequence, code })),
+  is_complete: isComplete,
 });
 
 const HourEntry = Type.Object({

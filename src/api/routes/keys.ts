@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
-import { CALENDARS_PER_KEY_MAX, CalendarRequest, checkCalendarRequest } from "../../access/calendars.ts";
+import { CALENDARS_PER_KEY_MAX, CalendarRequest } from "../../access/calendars.ts";
 import {
   type BoundFilter,
   CreateKeyRequest,
@@ -18,7 +18,7 @@ import { allPages, keptSource, listRoute } from "../http/lists.ts";
 import { choice, filterErrors, queryOf, tenant, text } from "../http/parameters.ts";
 import { refusedChange } from "../http/refused-change.ts";
 import { requestUrl } from "../http/request-context.ts";
-import { bodyFor, type Route } from "../http/route.ts";
+import { bodyFor, bodyOf, type Route } from "../http/route.ts";
 import { type Label, labelOf } from "../vocabulary/labels.ts";
 import { obligationSource } from "./obligations.ts";
 
@@ -127,11 +127,10 @@ export const calendarRoutes = (dependencies: Dependencies): readonly Route[] => 
       id: "createCalendar",
       summary: "Make a calendar feed",
       description: `Makes a key that can read the feed of obligations and nothing else, bound to \`filter\`: parameters of \`GET /v1/obligations\` such as \`law\`, \`asset_id\`, \`rule\` and \`state\`. \`path\` is the address of the feed below the service's own, and is shown only now; add \`&lang=ko\` for Korean. Like every key it counts among those of the tenant; a key makes at most ${CALENDARS_PER_KEY_MAX}.`,
-      body: {
-        schema: CalendarRequest,
-        example: { name: "Calendar of the data protection officer", filter: { law: "pipa_37_2_kr" } },
-        check: checkCalendarRequest,
-      },
+      body: bodyOf(CalendarRequest, {
+        name: "Calendar of the data protection officer",
+        filter: { law: "pipa_37_2_kr" },
+      }),
       status: 201,
       gives: Type.Object({ ...KeyView.properties, path: Type.String() }),
       problems: ["log_unavailable"],

@@ -3,7 +3,7 @@
 import { Type } from "@sinclair/typebox";
 import type { WaiverAction } from "../../access/administration/system-events.ts";
 import { timeKey, WHOLE_SECONDS } from "../../event/formats.ts";
-import { reasonText } from "../../event/request/text.ts";
+import { reasonText } from "../../event/request/reason.ts";
 import { DEADLINES, deadlineOf } from "../../law/obligations/deadline-table.ts";
 import type { ObligationStatus } from "../../law/obligations/obligation.ts";
 import { OBLIGATION_STATES, type ObligationState, soonAfter } from "../../law/obligations/state.ts";

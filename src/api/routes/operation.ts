@@ -1,6 +1,6 @@
 /** For the people and machines that run Prooftrail. */
 import { Type } from "@sinclair/typebox";
-import { reasonText } from "../../event/request/text.ts";
+import { reasonText } from "../../event/request/reason.ts";
 import { RESTORE_REASON_CHARACTERS_MAX } from "../../limits.ts";
 import { MANAGING } from "../http/access.ts";
 import { give, refuse, send } from "../http/answers.ts";

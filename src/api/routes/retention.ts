@@ -1,6 +1,7 @@
 /** How long events are shown, what is on hold, and what expires next. */
 import { Type } from "@sinclair/typebox";
 import { authorize } from "../../access/authenticate.ts";
+import type { RefusedChange } from "../../access/refusal.ts";
 import { ageOf, legalFloor, RETENTION_CLASSES } from "../../access/retention/age.ts";
 import { FLOOR_NAMES, GENERAL_FLOOR, LEGAL_FLOORS, RETENTION_TIERS } from "../../access/retention/floors.ts";
 import {
@@ -11,12 +12,7 @@ import {
   ReleaseRequest,
   type RetentionPolicy,
 } from "../../access/retention/records.ts";
-import {
-  checkPolicy,
-  type PolicyAnswer,
-  type RetentionRefusal,
-  type RetentionUndone,
-} from "../../access/retention/retention.ts";
+import { checkPolicy, type PolicyAnswer } from "../../access/retention/retention.ts";
 import { timeKey } from "../../event/formats.ts";
 import { factOf } from "../../law/cases/fact.ts";
 import { HOLDS_PER_TENANT_MAX } from "../../limits.ts";
@@ -147,7 +143,7 @@ export const holdRoutes = (dependencies: Dependencies): readonly Route[] => {
   ];
 };
 
-const givePolicy = (answer: PolicyAnswer | RetentionRefusal | RetentionUndone): Answer =>
+const givePolicy = (answer: PolicyAnswer | RefusedChange): Answer =>
   answer.kind === "policy" ? give(policyEntry(answer)) : refused(answer);
 
 const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
@@ -170,7 +166,7 @@ const policyEntry = ({ tenant, record }: Omit<PolicyAnswer, "kind">) => {
   };
 };
 
-const refused = (refusal: RetentionRefusal | RetentionUndone | { readonly kind: "not_found" }): Refusal =>
+const refused = (refusal: RefusedChange): Refusal =>
   refusedChange(refusal, {
     name: "hold",
     changed: "this policy or hold",

@@ -115,10 +115,8 @@ const keyOf = ({ request, principal }: Call): SessionKey => ({
 
 /** The key gives way to a successor that nobody sees, so that the link with it opens nothing more. */
 const successorOf = async ({ keys }: Dependencies, call: Call): Promise<SessionKey | Refusal> => {
-  const { principal } = call;
-  const { keyId: id, scopes } = principal;
-  const by = { ...actorOf(call), principal: { ...principal, scopes: [...scopes, "keys:manage" as const] } };
-  const rotated = await keys.rotate({ by, id, request: { grace_seconds: 0 } });
+  const id = call.principal.keyId;
+  const rotated = await keys.rotate({ by: actorOf(call), id, request: { grace_seconds: 0 } });
   return rotated.kind === "rotated"
     ? { keyId: rotated.key.id, apiKey: rotated.apiKey }
     : refusedChange(rotated);

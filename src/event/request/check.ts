@@ -1,10 +1,8 @@
-/**
- * Turns a parsed body into a typed value, or into all of its problems: the place, the reason, and what to send instead. Never repeats what was sent.
- */
+/** Turns a parsed body into a typed value, or into all of its problems: the place, the reason, and what to send instead. Never repeats what was sent. */
 import type { Static, TSchema } from "@sinclair/typebox";
-import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import { PROBLEMS_PER_EVENT_MAX } from "../../limits.ts";
-import { MEMBER_CHARACTERS_SHOWN, pointerToken } from "../json-pointer.ts";
+import { createCheck, type Fault } from "../check.ts";
+import { MEMBER_CHARACTERS_SHOWN } from "../json-pointer.ts";
 import { nearest } from "../nearest-word.ts";
 import { choicesOf, expectationOf, membersOf } from "./expectation.ts";
 
@@ -24,19 +22,16 @@ export const createRequestCheck = <Schema extends TSchema>(
   schema: Schema,
 ): ((value: unknown) => CheckedRequest<Static<Schema>>) => {
   speakOfAll(schema);
-  // Compiled at the first request: compiling all of them would take a twentieth of a start (measured).
-  let compiled: TypeCheck<Schema> | undefined;
+  const { accepts, faults } = createCheck(schema);
   return (value) => {
-    compiled ??= TypeCompiler.Compile(schema);
-    const requests = compiled;
-    if (requests.Check(value)) return { kind: "ok", request: value };
-    const byPath = new Map<string, RequestProblem>();
-    for (const error of requests.Errors(value)) {
-      if (byPath.size >= PROBLEMS_PER_EVENT_MAX) break;
-      // TypeBox reports a missing member twice: as missing and as of the wrong type. The first says more.
-      if (!byPath.has(error.path)) byPath.set(error.path, problemOf(error));
-    }
-    return { kind: "invalid", problems: [...byPath.values()] };
+    if (accepts(value)) return { kind: "ok", request: value };
+    const problems = faults(value).slice(0, PROBLEMS_PER_EVENT_MAX);
+    return {
+      kind: "invalid",
+      problems: problems.map((fault) =>
+        fault.kind === "unknown_member" ? unknownMember(fault) : problemOf(fault, "The body"),
+      ),
+    };
   };
 };
 
@@ -46,40 +41,21 @@ const speakOfAll = (schema: TSchema): void => {
   if (schema.items) speakOfAll(schema.items);
 };
 
-const problemOf = (error: ValueError): RequestProblem => {
-  const { path, type, schema } = error;
-  if (type === ValueErrorType.ObjectAdditionalProperties) return unknownMember(path, membersOf(schema));
-  const name = path === "" ? "The body" : path.slice(1);
-  const expects = expectationOf(schema);
-  if (type === ValueErrorType.ObjectRequiredProperty)
-    return { path, code: "required", message: `${name} is required: send ${expects}.` };
-  const near = typeof error.value === "string" ? nearest(error.value, choicesOf(schema)) : undefined;
-  const advice = near === undefined ? `send ${expects}` : `did you mean ${near}? Send ${expects}`;
-  const isOfText = type === ValueErrorType.Kind && typeof error.value !== "string";
-  const code = WRONG_TYPES.has(type) || isOfText ? "invalid_type" : "invalid_value";
-  return { path, code, message: `${name} is not valid: ${advice}.` };
+const unknownMember = ({ path, schema, value }: Fault): RequestProblem => {
+  const known = membersOf(schema);
+  const near = nearest(String(value).slice(0, MEMBER_CHARACTERS_SHOWN), known);
+  const hint = near === undefined ? `. Known: ${known.join(", ")}.` : `: did you mean ${near}?`;
+  return { path, code: "unknown_field", message: `There is no such member${hint}` };
 };
 
-const WRONG_TYPES: ReadonlySet<ValueErrorType> = new Set([
-  ValueErrorType.Object,
-  ValueErrorType.Array,
-  ValueErrorType.String,
-  ValueErrorType.Integer,
-  ValueErrorType.Number,
-  ValueErrorType.Boolean,
-]);
-
-const unknownMember = (path: string, known: readonly string[]): RequestProblem => {
-  const at = path.lastIndexOf("/") + 1;
-  const name = path.slice(at).replaceAll("~1", "/").replaceAll("~0", "~");
-  const near = nearest(name.slice(0, MEMBER_CHARACTERS_SHOWN), known);
-  const message =
-    near === undefined
-      ? `There is no such member. Known: ${known.join(", ")}.`
-      : `There is no such member: did you mean ${near}?`;
-  return {
-    path: path.slice(0, at) + pointerToken(name.slice(0, MEMBER_CHARACTERS_SHOWN)),
-    code: "unknown_field",
-    message,
-  };
+/** `whole`: what is named where the value itself is wrong. */
+export const problemOf = ({ path, kind, schema, value }: Fault, whole: string) => {
+  const name = path === "" ? whole : path.slice(1);
+  const expects = expectationOf(schema);
+  if (kind === "missing")
+    return { path, code: "required", message: `${name} is required: send ${expects}.` } as const;
+  const near = typeof value === "string" ? nearest(value, choicesOf(schema)) : undefined;
+  const advice = near === undefined ? `send ${expects}` : `did you mean ${near}? Send ${expects}`;
+  const code = kind === "wrong_type" ? "invalid_type" : "invalid_value";
+  return { path, code, message: `${name} is not valid: ${advice}.` } as const;
 };

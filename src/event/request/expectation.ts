@@ -1,6 +1,4 @@
-/**
- * What a schema expects, in words: the end of the sentence "send …". Derived from the schema, so that no request body needs error texts of its own.
- */
+/** What a schema expects, in words: the end of the sentence "send …". Derived from the schema, so that no request body needs error texts of its own. */
 import type { TSchema } from "@sinclair/typebox";
 
 /** Where it cannot be derived, as for a pattern, the schema says it in `x-expects`; without that this throws. */
@@ -9,11 +7,15 @@ export const expectationOf = (schema: TSchema): string => {
   if (typeof said === "string") return said;
   const choices = choicesOf(schema);
   if (choices.length > 0) return `one of ${choices.join(", ")}`;
+  const alternatives: readonly TSchema[] = schema.anyOf ?? [];
+  if (alternatives.length > 0) return alternatives.map(expectationOf).join(", or ");
   switch (schema.type) {
+    case "null":
+      return "null";
     case "integer":
-      return `a whole number${range(schema.minimum, schema.maximum)}`;
+      return `a whole number${bounds("from", schema.minimum, schema.maximum)}`;
     case "number":
-      return `a number${range(schema.minimum, schema.maximum)}`;
+      return `a number${bounds("from", schema.minimum, schema.maximum)}`;
     case "boolean":
       return "true or false";
     case "string":
@@ -34,29 +36,21 @@ export const choicesOf = ({ anyOf }: TSchema): readonly string[] => {
   return values.every((value) => typeof value === "string") ? values : [];
 };
 
-/** The members of an object that have a meaning. */
 export const membersOf = ({ properties = {} }: TSchema): readonly string[] => Object.keys(properties);
 
-type Bound = number | undefined;
-
-const range = (min: Bound, max: Bound): string => {
+const bounds = (between: "from" | "of", min: number | undefined, max: number | undefined): string => {
   if (min === undefined) return max === undefined ? "" : ` of at most ${max}`;
-  return max === undefined ? ` of at least ${min}` : ` from ${min} to ${max}`;
-};
-
-const size = (min: Bound, max: Bound): string => {
-  if (max === undefined) return min === undefined ? "" : ` of at least ${min}`;
-  return min === undefined ? ` of at most ${max}` : ` of ${min} to ${max}`;
+  return max === undefined ? ` of at least ${min}` : ` ${between} ${min} to ${max}`;
 };
 
 const text = ({ minLength, maxLength }: TSchema): string => {
-  const bounds = size(minLength, maxLength);
-  return bounds === "" ? "a text" : `a text${bounds} characters`;
+  const size = bounds("of", minLength, maxLength);
+  return size === "" ? "a text" : `a text${size} characters`;
 };
 
 const array = ({ minItems, maxItems, uniqueItems, items }: TSchema): string => {
   const entries = uniqueItems ? "different entries" : "entries";
-  return `an array${size(minItems, maxItems) || " of"} ${entries}, each ${expectationOf(items)}`;
+  return `an array${bounds("of", minItems, maxItems) || " of"} ${entries}, each ${expectationOf(items)}`;
 };
 
 const object = (schema: TSchema): string => {

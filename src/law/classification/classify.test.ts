@@ -144,10 +144,6 @@ describe("edge cases", () => {
     expect(inBoth?.clause).toBe(`${inEurope?.clause}; ${inKorea?.clause}`);
     expect(inBoth?.deadline ?? null).toBe(inEurope?.deadline ?? null);
   });
-  test("Colorado requires human review, whatever other laws require", () => {
-    const { obligations } = classify({ ...caseNamed("G02"), jurisdictions: ["us_co"] });
-    expect(obligations.find(({ code }) => code === "human_oversight")?.clause).toBe("CO SB 26-189");
-  });
   test("an unknown value counts as the cautious one, and the warning suggests the nearest spelling", () => {
     const answer = classify({
       domain: "hr",
@@ -181,11 +177,6 @@ describe("edge cases", () => {
       ]);
     }
   });
-  test("an impact assessment is a duty in the EU, and an effort in Korea", () => {
-    const forceOf = (id: string) =>
-      classify(caseNamed(id)).obligations.find(({ code }) => code === "impact_assessment")?.force;
-    expect([forceOf("G01"), forceOf("G05")]).toEqual(["must", "should"]);
-  });
 });
 
 describe("what the answer says besides the tier", () => {
@@ -194,42 +185,6 @@ describe("what the answer says besides the tier", () => {
       .cited_clauses.map(({ ref }) => ref)
       .join("; ");
   const grave = { decision_autonomy: "full_auto", user_impact: "high" } as const;
-
-  test("output that can be taken for real must be labelled, even a chatbot's", () => {
-    const chatbot = {
-      domain: "general_chatbot",
-      ai_type: "llm",
-      decision_autonomy: "none",
-      user_impact: "low",
-    } as const;
-    const labelled = classify({ ...chatbot, indistinguishable_output: true });
-    expect(labelled.obligations.map(({ code }) => code)).toContain("output_labeling");
-    expect([classify(chatbot).risk_tier, labelled.risk_tier]).toEqual(["low", "limited"]);
-  });
-
-  test("credit and hiring without personal data: no Korean area, and credit is not in Annex III", () => {
-    const tierOf = (domain: string) => classify({ ...grave, domain, ai_type: "predictive_ml" }).risk_tier;
-    expect(["credit", "insurance", "housing", "hiring"].map(tierOf)).toEqual(["low", "low", "low", "high"]);
-  });
-
-  test("output that can be taken for real has the duties of realistic media", () => {
-    const of = (request: Partial<ClassificationRequest>) => {
-      const { cited_clauses, obligations } = classify({ ...grave, domain: "other", ...request });
-      return { cited_clauses, obligations };
-    };
-    expect(of({ indistinguishable_output: true, user_impact: "low" })).toEqual(
-      of({ domain: "synthetic_media_realistic", user_impact: "low" }),
-    );
-  });
-
-  test("the prohibition of 2026 is cited with its point", () => {
-    const [clause] = classify({ ...grave, domain: "nonconsensual_intimate_imagery" }).cited_clauses;
-    expect(clause).toMatchObject({
-      legal_basis: "eu_ai_act_art_5",
-      ref: "5(1)(ba), inserted by Regulation (EU) 2026/1744",
-      applies_from: "2026-12-02",
-    });
-  });
 
   test("every prohibited practice is cited with a point of article 5(1)", () => {
     for (const { practice } of Object.values(DOMAINS))
@@ -258,71 +213,33 @@ describe("each condition of a rule", () => {
   const helper = { decision_autonomy: "advisory", user_impact: "low", ai_type: "predictive_ml" } as const;
   const person = { processes_personal_data: true } as const;
 
-  test.each<[what: string, request: ClassificationRequest, holds: readonly string[], not: readonly string[]]>(
-    [
-      ["a narrow helper is exempt", { ...helper, domain: "education_admission" }, ["L4"], ["H1"]],
-      ["a profiling helper is not", { ...helper, ...person, domain: "education_admission" }, ["H1"], ["L4"]],
-      [
-        "a medium effect is significant in Korea",
-        { ...alone, user_impact: "medium", domain: "critical_infrastructure_energy" },
-        ["H2"],
-        ["L6"],
-      ],
-      [
-        "a low effect is not significant in Korea",
-        { ...alone, user_impact: "low", domain: "critical_infrastructure_energy" },
-        ["L6"],
-        ["H2"],
-      ],
-      ["hiring judges persons", { ...alone, ...person, domain: "employment_recruitment" }, ["H2"], ["L6"]],
-      ["hiring without personal data", { ...alone, domain: "employment_recruitment" }, [], ["H2", "L6"]],
-      [
-        "credit without personal data judges nobody",
-        { ...alone, domain: "finance_credit_evaluation" },
-        [],
-        ["H1", "H2", "H4", "L4", "L6"],
-      ],
-      [
-        "credit that a human decides",
-        { ...helper, ...person, domain: "finance_credit_evaluation" },
-        ["L6"],
-        ["H2"],
-      ],
-      [
-        "housing is an area of Korea's open clause",
-        { ...alone, ...person, domain: "housing" },
-        ["H4"],
-        ["H2"],
-      ],
-      ["housing that a human decides", { ...helper, ...person, domain: "housing" }, ["R5"], ["H4", "L6"]],
-      [
-        "output that can be taken for real",
-        { ...helper, domain: "other", indistinguishable_output: true },
-        ["L1"],
-        [],
-      ],
-      [
-        "the same for internal use",
-        { ...helper, domain: "internal_productivity", indistinguishable_output: true },
-        [],
-        ["L1"],
-      ],
-      [
-        "a person's risk of an offence is assessed",
-        { ...alone, ...person, domain: "law_enforcement_risk_assessment" },
-        ["P3"],
-        [],
-      ],
-      ["a risk of no person", { ...alone, domain: "law_enforcement_risk_assessment" }, [], ["P3"]],
-      ["a system generates content", { ...helper, domain: "other", generates_content: true }, ["L1"], []],
-      ["a system generates no content", { ...helper, domain: "other" }, [], ["L1"]],
-      ["1e25 FLOPs", { ...helper, domain: "other", training_compute_flops: 1e25 }, ["X1"], []],
-      ["fewer FLOPs", { ...helper, domain: "other", training_compute_flops: 9.9e24 }, [], ["X1"]],
-    ],
-  )("%s", (_, request, holds, not) => {
-    const { matched_rules } = classify(request);
-    expect(matched_rules).toEqual(expect.arrayContaining([...holds]));
-    for (const id of not) expect(matched_rules).not.toContain(id);
+  const who = { alone, helper, alonePerson: { ...alone, ...person }, helperPerson: { ...helper, ...person } };
+
+  // A rule with ! in front must not hold.
+  test.each<[who: keyof typeof who, domain: string, more: Partial<ClassificationRequest>, rules: string]>([
+    ["helper", "education_admission", {}, "L4 !H1"],
+    ["helperPerson", "education_admission", {}, "H1 !L4"],
+    ["alone", "critical_infrastructure_energy", { user_impact: "medium" }, "H2 !L6"],
+    ["alone", "critical_infrastructure_energy", { user_impact: "low" }, "L6 !H2"],
+    ["alonePerson", "employment_recruitment", {}, "H2 !L6"],
+    ["alone", "employment_recruitment", {}, "!H2 !L6"],
+    ["alone", "finance_credit_evaluation", {}, "!H1 !H2 !H4 !L4 !L6"],
+    ["helperPerson", "finance_credit_evaluation", {}, "L6 !H2"],
+    ["alonePerson", "housing", {}, "H4 !H2"],
+    ["helperPerson", "housing", {}, "R5 !H4 !L6"],
+    ["helper", "other", { indistinguishable_output: true }, "L1"],
+    ["helper", "internal_productivity", { indistinguishable_output: true }, "!L1"],
+    ["alonePerson", "law_enforcement_risk_assessment", {}, "P3"],
+    ["alone", "law_enforcement_risk_assessment", {}, "!P3"],
+    ["helper", "other", { generates_content: true }, "L1"],
+    ["helper", "other", {}, "!L1"],
+    ["helper", "other", { training_compute_flops: 1e25 }, "X1"],
+    ["helper", "other", { training_compute_flops: 9.9e24 }, "!X1"],
+  ])("%s in %s with %j: %s", (name, domain, more, rules) => {
+    const { matched_rules } = classify({ ...who[name], domain, ...more });
+    for (const rule of rules.split(" "))
+      if (rule.startsWith("!")) expect(matched_rules).not.toContain(rule.slice(1));
+      else expect(matched_rules).toContain(rule);
   });
 
   test("Korea's threshold for computing is ten times the EU's", () => {
@@ -373,50 +290,30 @@ const PLACES = {
 describe("the whole grid", () => {
   const rank = (request: ClassificationRequest): number => RISK_TIERS.indexOf(classify(request).risk_tier);
 
-  test("more autonomy, more impact or personal data never lowers the tier", () => {
+  test("more autonomy, more impact or personal data never lowers the tier, and every rule applies somewhere", () => {
     const hits = new Set<string>();
     const lowered: string[] = [];
-    let inputs = 0;
-    for (const domain of [...Object.keys(DOMAINS), "unheard_of"]) {
+    for (const domain of [...Object.keys(DOMAINS), "unheard_of"])
       for (const ai_type of AI_TYPES) {
-        const ranks = AUTONOMIES.map((decision_autonomy) =>
-          IMPACTS.map((user_impact) =>
-            [false, true].map((processes_personal_data) => {
-              inputs++;
-              const answer = classify({
-                domain,
-                ai_type,
-                decision_autonomy,
-                user_impact,
-                processes_personal_data,
-              });
-              for (const id of answer.matched_rules) hits.add(id);
-              return RISK_TIERS.indexOf(answer.risk_tier);
-            }),
-          ),
-        );
-        const at = (autonomy: number, impact: number, data: number): number =>
-          ranks[autonomy]?.[impact]?.[data] ?? -1;
-        for (let autonomy = 0; autonomy < AUTONOMIES.length; autonomy++) {
-          for (let impact = 0; impact < IMPACTS.length; impact++) {
+        const ranks = new Map<string, number>();
+        for (const [autonomy, decision_autonomy] of AUTONOMIES.entries())
+          for (const [impact, user_impact] of IMPACTS.entries())
             for (const data of [0, 1]) {
-              const here = at(autonomy, impact, data);
-              const before = [
-                at(autonomy - 1, impact, data),
-                at(autonomy, impact - 1, data),
-                at(autonomy, impact, data - 1),
+              const processes_personal_data = data === 1;
+              const input = { domain, ai_type, decision_autonomy, user_impact, processes_personal_data };
+              const { risk_tier, matched_rules } = classify(input);
+              for (const id of matched_rules) hits.add(id);
+              const tier = RISK_TIERS.indexOf(risk_tier);
+              ranks.set(`${autonomy} ${impact} ${data}`, tier);
+              const milder = [
+                `${autonomy - 1} ${impact} ${data}`,
+                `${autonomy} ${impact - 1} ${data}`,
+                `${autonomy} ${impact} 0`,
               ];
-              if (before.some((other) => other > here))
-                lowered.push(`${domain} ${ai_type} ${autonomy} ${impact} ${data}`);
+              if (milder.some((each) => (ranks.get(each) ?? 0) > tier)) lowered.push(JSON.stringify(input));
             }
-          }
-        }
       }
-    }
     expect(lowered).toEqual([]);
-    expect(inputs).toBe(
-      (Object.keys(DOMAINS).length + 1) * AI_TYPES.length * AUTONOMIES.length * IMPACTS.length * 2,
-    );
     for (const { id } of RULES.filter((rule) => rule.id !== "X1")) expect([...hits]).toContain(id);
   });
 

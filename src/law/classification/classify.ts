@@ -1,7 +1,7 @@
 /** Classifies a request. Pure: SDKs and the console use it in the same way as the service. */
 import { RISK_TIERS, type RiskTier } from "../../event/risk-tiers.ts";
 import { readFacts } from "./facts.ts";
-import { OBLIGATIONS, type ObligationCode, type Provision } from "./obligations.ts";
+import { OBLIGATIONS, type Obligation, type ObligationCode, type Provisions } from "./obligations.ts";
 import type { Classification, ClassificationRequest } from "./request.ts";
 import { type Citation, RULES, type Rule } from "./rules.ts";
 import { JURISDICTIONS, type Jurisdiction, LAWS, type LegalBasis } from "./vocabulary.ts";
@@ -93,10 +93,10 @@ const obligationOf = (
   matches: readonly Match[],
   jurisdictions: readonly Jurisdiction[],
 ): readonly ObligationFound[] => {
-  const { eventTypes, cadence, deadlines, clauses } = OBLIGATIONS[code];
+  const { eventTypes, cadence, deadlines, clauses }: Obligation = OBLIGATIONS[code];
   const naming = matches.filter(({ obligations }) => obligations.includes(code));
   const cited = naming.flatMap(({ citations }) => citations.map(({ legal_basis }) => legal_basis));
-  const laws = wordingLaws(distinct(clauses.map(([law]) => law)), cited, jurisdictions);
+  const laws = wordingLaws(Object.keys(clauses).filter(isLaw), cited, jurisdictions);
   if (laws.length === 0) return [];
   // Article 35 of the Korean act asks for an effort; article 27 of the EU act obliges.
   const isEffort = code === "impact_assessment" && !naming.some(({ rule }) => rule.id === "H1");
@@ -131,8 +131,12 @@ const wordingLaws = (
   return ofPlaces.length > 0 ? ofPlaces : jurisdictions.flatMap(sayingIn);
 };
 
-const wordsOf = (provisions: readonly Provision[], laws: readonly LegalBasis[]): string =>
-  distinct(provisions.flatMap(([law, text]) => (laws.includes(law) ? text : []))).join("; ");
+const isLaw = (text: string): text is LegalBasis => Object.hasOwn(LAWS, text);
+
+const wordsOf = (provisions: Provisions, laws: readonly LegalBasis[]): string =>
+  distinct(
+    Object.entries(provisions).flatMap(([law, text]) => (isLaw(law) && laws.includes(law) ? text : [])),
+  ).join("; ");
 
 const reasoningFor = (tier: RiskTier, matches: readonly Match[]): string => {
   const disclaimer = "This is a product heuristic, not legal advice.";

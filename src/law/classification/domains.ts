@@ -31,28 +31,17 @@ export interface Domain {
 }
 
 const employment = { kr: "사", krNeedsPerson: true, colorado: true } as const;
+const scoring = { ...employment, annexNeedsPerson: true, needsRightsAssessment: true } as const;
 const police = { isPublicAuthority: true, isLawEnforcement: true, needsRightsAssessment: true } as const;
 
 export const DOMAINS: Readonly<Record<string, Domain>> = {
   finance_credit_evaluation: {
-    kr: "사",
-    krNeedsPerson: true,
+    ...scoring,
     annexIII: "5(b)",
-    annexNeedsPerson: true,
-    needsRightsAssessment: true,
-    colorado: true,
     aliases: ["credit", "credit_scoring", "loan", "lending", "finance"],
   },
   finance_fraud_detection: { aliases: ["fraud", "aml"] },
-  insurance_life_health_pricing: {
-    kr: "사",
-    krNeedsPerson: true,
-    annexIII: "5(c)",
-    annexNeedsPerson: true,
-    needsRightsAssessment: true,
-    colorado: true,
-    aliases: ["insurance"],
-  },
+  insurance_life_health_pricing: { ...scoring, annexIII: "5(c)", aliases: ["insurance"] },
   employment_recruitment: {
     ...employment,
     annexIII: "4(a)",
@@ -87,11 +76,7 @@ export const DOMAINS: Readonly<Record<string, Domain>> = {
   law_enforcement_biometrics: { ...police, kr: "바", annexIII: "1(a), 6", aliases: ["law_enforcement"] },
   law_enforcement_risk_assessment: { ...police, annexIII: "6(d)" },
   law_enforcement_evidence: { ...police, annexIII: "6(c)" },
-  critical_infrastructure_energy: {
-    kr: "가",
-    annexIII: "2",
-    aliases: ["energy", "critical_infrastructure"],
-  },
+  critical_infrastructure_energy: { kr: "가", annexIII: "2", aliases: ["energy", "critical_infrastructure"] },
   critical_infrastructure_water: { kr: "나", annexIII: "2", aliases: ["water"] },
   critical_infrastructure_digital: { annexIII: "2" },
   nuclear_safety: { kr: "마" },
@@ -105,12 +90,7 @@ export const DOMAINS: Readonly<Record<string, Domain>> = {
     aliases: ["welfare", "benefits", "public_services"],
   },
   emergency_dispatch: { annexIII: "5(d)", needsRightsAssessment: true },
-  migration_border_control: {
-    kr: "자",
-    annexIII: "7",
-    needsRightsAssessment: true,
-    isPublicAuthority: true,
-  },
+  migration_border_control: { kr: "자", annexIII: "7", needsRightsAssessment: true, isPublicAuthority: true },
   justice_administration: {
     annexIII: "8(a)",
     needsRightsAssessment: true,

@@ -16,7 +16,6 @@ import {
   type Impact,
 } from "./vocabulary.ts";
 
-/** The input of the rules. */
 export interface Facts {
   readonly aiType: AiType;
   /** In the spelling of DOMAINS, or as it was sent if it is none of them. */
@@ -55,33 +54,20 @@ const spelled = (word: string): string =>
     .replace(/[-\s]+/g, "_");
 
 interface Choice<Value extends string> {
-  readonly member: string;
   readonly values: readonly Value[];
   readonly aliases: Readonly<Record<string, Value>>;
   readonly missing: Value;
   readonly unknown: Value;
 }
 
-const AI_TYPE: Choice<AiType> = {
-  member: "ai_type",
-  values: AI_TYPES,
-  aliases: {},
-  missing: "other",
-  unknown: "other",
-};
+const AI_TYPE: Choice<AiType> = { values: AI_TYPES, aliases: {}, missing: "other", unknown: "other" };
 const AUTONOMY: Choice<Autonomy> = {
-  member: "decision_autonomy",
-  values: AUTONOMIES,
-  aliases: AUTONOMY_ALIASES,
-  missing: "full_auto",
-  unknown: "full_auto",
+  ...{ values: AUTONOMIES, aliases: AUTONOMY_ALIASES },
+  ...{ missing: "full_auto", unknown: "full_auto" },
 };
 const IMPACT: Choice<Impact> = {
-  member: "user_impact",
-  values: IMPACTS,
-  aliases: IMPACT_ALIASES,
-  missing: "medium",
-  unknown: "high",
+  ...{ values: IMPACTS, aliases: IMPACT_ALIASES },
+  ...{ missing: "medium", unknown: "high" },
 };
 
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(ClassificationRequest.properties));
@@ -93,15 +79,19 @@ export const readFacts = (request: ClassificationRequest): ReadFacts => {
     warnings.push(warning);
     confidence = Math.min(confidence, atMost);
   };
-  const choose = <Value extends string>(choice: Choice<Value>, sent: string | undefined): Value => {
-    const { member, values, aliases, missing, unknown } = choice;
+  const choose = <Value extends string>(
+    member: "ai_type" | "decision_autonomy" | "user_impact",
+    { values, aliases, missing, unknown }: Choice<Value>,
+  ): Value => {
+    const sent = request[member];
     if (sent === undefined) {
       const message = `${member} is missing: taken as "${missing}". Send one of ${values.join(", ")}.`;
       doubt({ path: `/${member}`, code: "missing", message }, 1);
       return missing;
     }
     const word = spelled(sent);
-    const known = values.find((value) => value === word) ?? aliasOf(aliases, word);
+    const alias = Object.hasOwn(aliases, word) ? aliases[word] : undefined;
+    const known = values.find((value) => value === word) ?? alias;
     if (known !== undefined) return known;
     const hint = hintFor(word, [...values, ...Object.keys(aliases)]);
     const message = `${member} is none of ${values.join(", ")}: taken as "${unknown}".${hint}`;
@@ -124,7 +114,7 @@ export const readFacts = (request: ClassificationRequest): ReadFacts => {
     doubt({ path: "/domain", code: "unknown_domain", message }, CONFIDENCE_UNKNOWN_DOMAIN);
   }
   const domain: Domain = domainName === undefined ? {} : (DOMAINS[domainName] ?? {});
-  const aiType = choose(AI_TYPE, request.ai_type);
+  const aiType = choose("ai_type", AI_TYPE);
   const isIndistinguishable =
     request.indistinguishable_output === true || domainName === "synthetic_media_realistic";
   const isGenerativeType = GENERATIVE_TYPES.some((type) => type === aiType);
@@ -134,8 +124,8 @@ export const readFacts = (request: ClassificationRequest): ReadFacts => {
       domainName: domainName ?? word,
       domain,
       isKnownDomain: domainName !== undefined,
-      autonomy: choose(AUTONOMY, request.decision_autonomy),
-      impact: choose(IMPACT, request.user_impact),
+      autonomy: choose("decision_autonomy", AUTONOMY),
+      impact: choose("user_impact", IMPACT),
       hasPersonalData: request.processes_personal_data === true,
       isGenerative:
         isGenerativeType ||
@@ -150,13 +140,7 @@ export const readFacts = (request: ClassificationRequest): ReadFacts => {
   };
 };
 
-/** Empty, or with a space before it. */
 const hintFor = (word: string, candidates: readonly string[]): string => {
   const near = nearest(word, candidates);
   return near === undefined ? "" : ` Did you mean "${near}"?`;
 };
-
-const aliasOf = <Value extends string>(
-  aliases: Readonly<Record<string, Value>>,
-  word: string,
-): Value | undefined => (Object.hasOwn(aliases, word) ? aliases[word] : undefined);

@@ -1,13 +1,13 @@
 /** The request and the answer, declared once: validation, OpenAPI and the SDK use these schemas. */
 import { type Static, Type } from "@sinclair/typebox";
-import { requestText } from "../../event/request/text.ts";
+import { oneOf } from "../../event/check.ts";
 import { RISK_TIERS } from "../../event/risk-tiers.ts";
 import { CLASSIFICATION_TEXT_CHARACTERS_MAX } from "../../limits.ts";
 import { OBLIGATIONS } from "./obligations.ts";
 import { JURISDICTIONS, LAWS } from "./vocabulary.ts";
 
 const text = (description: string, example: string) =>
-  requestText({
+  Type.String({
     minLength: 1,
     maxLength: CLASSIFICATION_TEXT_CHARACTERS_MAX,
     description,
@@ -15,8 +15,6 @@ const text = (description: string, example: string) =>
     "x-expects": `a text of 1 to ${CLASSIFICATION_TEXT_CHARACTERS_MAX} characters`,
   });
 const flag = (description: string) => Type.Boolean({ description });
-const oneOf = <Word extends string>(words: readonly Word[], options: Record<string, unknown> = {}) =>
-  Type.Unsafe<Word>({ ...Type.Union(words.map((word) => Type.Literal(word))), ...options });
 
 /**
  * Public clients also send a name and more context, which no rule uses. Whether that context is a text or an object is not documented (DOMAIN 2, F2),

@@ -23,7 +23,6 @@ export interface Rule {
   /** Empty for a rule that applies by itself, whatever the jurisdiction. */
   readonly cites: (facts: Facts) => readonly Citation[];
   readonly obligations: (facts: Facts) => readonly ObligationCode[];
-  /** The text for `reasoning`. */
   readonly because: string;
 }
 

@@ -67,53 +67,23 @@ interface Law {
   readonly appliesFrom: string;
 }
 
+const law = (title: string, jurisdiction: Jurisdiction, appliesFrom: string): Law => ({
+  title,
+  jurisdiction,
+  appliesFrom,
+});
+
 /** Dates of the EU act as amended by Regulation (EU) 2026/1744. */
 export const LAWS = {
-  ai_basic_law_kr: { title: "AI Basic Act (Korea)", jurisdiction: "kr", appliesFrom: "2026-01-22" },
-  pipa_37_2_kr: {
-    title: "Personal Information Protection Act (Korea)",
-    jurisdiction: "kr",
-    appliesFrom: "2024-03-15",
-  },
-  credit_info_36_2_kr: {
-    title: "Credit Information Act (Korea)",
-    jurisdiction: "kr",
-    appliesFrom: "2020-08-05",
-  },
-  eu_ai_act_art_5: {
-    title: "EU AI Act, prohibited practices",
-    jurisdiction: "eu",
-    appliesFrom: "2025-02-02",
-  },
-  eu_ai_act_art_6: {
-    title: "EU AI Act, high-risk systems",
-    jurisdiction: "eu",
-    appliesFrom: "2027-12-02",
-  },
-  eu_ai_act_art_50: {
-    title: "EU AI Act, transparency",
-    jurisdiction: "eu",
-    appliesFrom: "2026-08-02",
-  },
-  eu_ai_act_art_51: {
-    title: "EU AI Act, general-purpose models with systemic risk",
-    jurisdiction: "eu",
-    appliesFrom: "2025-08-02",
-  },
-  gdpr_art_22: {
-    title: "GDPR, automated individual decisions",
-    jurisdiction: "eu",
-    appliesFrom: "2018-05-25",
-  },
-  nyc_ll144: {
-    title: "New York City Local Law 144 (Administrative Code)",
-    jurisdiction: "us_nyc",
-    appliesFrom: "2023-07-05",
-  },
-  colorado_sb26_189: {
-    title: "Colorado, automated decision-making technology",
-    jurisdiction: "us_co",
-    appliesFrom: "2027-01-01",
-  },
-} as const satisfies Readonly<Record<string, Law>>;
+  ai_basic_law_kr: law("AI Basic Act (Korea)", "kr", "2026-01-22"),
+  pipa_37_2_kr: law("Personal Information Protection Act (Korea)", "kr", "2024-03-15"),
+  credit_info_36_2_kr: law("Credit Information Act (Korea)", "kr", "2020-08-05"),
+  eu_ai_act_art_5: law("EU AI Act, prohibited practices", "eu", "2025-02-02"),
+  eu_ai_act_art_6: law("EU AI Act, high-risk systems", "eu", "2027-12-02"),
+  eu_ai_act_art_50: law("EU AI Act, transparency", "eu", "2026-08-02"),
+  eu_ai_act_art_51: law("EU AI Act, general-purpose models with systemic risk", "eu", "2025-08-02"),
+  gdpr_art_22: law("GDPR, automated individual decisions", "eu", "2018-05-25"),
+  nyc_ll144: law("New York City Local Law 144 (Administrative Code)", "us_nyc", "2023-07-05"),
+  colorado_sb26_189: law("Colorado, automated decision-making technology", "us_co", "2027-01-01"),
+} as const;
 export type LegalBasis = keyof typeof LAWS;

@@ -36,9 +36,7 @@ export const auditedDates = (completedAt: string, validUntil: string | undefined
   return { first: dateInNewYork(completedAt), last: said !== undefined && said < last ? said : last };
 };
 
-/**
- * A date counts whole. Of a time, only the days count that are over by then, so that no later decision is inside. A date that does not exist says nothing.
- */
+/** A date counts whole. Of a time, only the days count that are over by then, so that no later decision is inside. A date that does not exist says nothing. */
 const lastDateBy = (validUntil: string): string | undefined => {
   const instant = instantKeyOf(validUntil);
   return instant === undefined ? dateAtStart(validUntil) : lastDateOver(NEW_YORK.zone, `${instant}Z`);

@@ -11,35 +11,11 @@ const businessDays = (count: number): Limit => ({ count, unit: "business_days" }
 test.each([
   ["a month of a leap year", "2028-01-31T12:00:00Z", months(1), "UTC", "2028-02-29T23:59:59Z"],
   ["a month over the new year", "2026-12-15T12:00:00Z", months(1), "UTC", "2027-01-15T23:59:59Z"],
-  [
-    "10 business days from a Saturday in New York",
-    "2026-11-21T12:00:00Z",
-    businessDays(10),
-    "America/New_York",
-    "2026-12-05T04:59:59Z",
-  ],
+  ["from a Saturday", "2026-11-21T12:00:00Z", businessDays(10), "America/New_York", "2026-12-05T04:59:59Z"],
   ["no days at all", "2026-11-19T12:00:00Z", days(0), "UTC", "2026-11-19T23:59:59Z"],
-  [
-    "a day whose end is put back by an hour",
-    "2026-10-24T12:00:00Z",
-    days(1),
-    "Europe/Brussels",
-    "2026-10-25T22:59:59Z",
-  ],
-  [
-    "across the change to summer time",
-    "2026-03-28T12:00:00Z",
-    days(1),
-    "Europe/Brussels",
-    "2026-03-29T21:59:59Z",
-  ],
-  [
-    "a day whose last hour comes twice",
-    "2026-04-03T12:00:00Z",
-    days(1),
-    "America/Santiago",
-    "2026-04-05T03:59:59Z",
-  ],
+  ["back by an hour", "2026-10-24T12:00:00Z", days(1), "Europe/Brussels", "2026-10-25T22:59:59Z"],
+  ["to summer time", "2026-03-28T12:00:00Z", days(1), "Europe/Brussels", "2026-03-29T21:59:59Z"],
+  ["an hour twice", "2026-04-03T12:00:00Z", days(1), "America/Santiago", "2026-04-05T03:59:59Z"],
   ["a leap second", "2026-06-30T23:59:60Z", days(1), "UTC", "2026-07-01T23:59:59Z"],
   ["nanoseconds", "2026-06-30T23:59:59.999999999Z", days(1), "UTC", "2026-07-01T23:59:59Z"],
 ])("%s", (_, start, limit, zone, end) => {
@@ -61,14 +37,7 @@ test("a limit of business days ends at the end of the calendar, even if the cale
 });
 
 test("a limit ends in the last second of a day of its zone, the given number of days after the first", () => {
-  const zones = [
-    "Asia/Seoul",
-    "Europe/Brussels",
-    "America/Denver",
-    "Pacific/Auckland",
-    "Asia/Kathmandu",
-    "UTC",
-  ];
+  const zones = "Asia/Seoul Europe/Brussels America/Denver Pacific/Auckland Asia/Kathmandu UTC".split(" ");
   const dates = fc.date({ min: new Date("2026-01-01"), max: new Date("2036-01-01"), noInvalidDate: true });
   const localDate = (zone: string, instant: number): string =>
     new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short" }).format(instant);

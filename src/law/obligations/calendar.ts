@@ -42,7 +42,6 @@ export const lastDateOver = (zone: string, time: string): string =>
 export const lastDayBegins = (start: string, limit: Limit, calendar: Calendar): string =>
   timeText(dayAfter(lastDay(start, limit, calendar).subtract({ days: 1 }), calendar));
 
-/** Milliseconds since 1970 of a time in RFC 3339. */
 export const instantOf = (time: string): number =>
   Date.parse(time.replace(/:60(?=[.Z+-]|$)/, ":59").replace(/(\.\d{3})\d+/, "$1"));
 
@@ -60,7 +59,6 @@ type Day = Temporal.PlainDate;
 const dayIn = (zone: string, instant: number): Day =>
   Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zone).toPlainDate();
 
-/** When the next day begins. */
 const dayAfter = (day: Day, { zone }: Calendar): number =>
   day.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds;
 

@@ -25,19 +25,11 @@ import {
   openingsOf,
   tellsReason,
 } from "../cases/objection.ts";
-import { type Deadline, type DeadlineId, deadlineOf, type NamedBases, namedBases } from "./deadline-table.ts";
+import { type DeadlineId, deadlineOf, type NamedBases, namedBases } from "./deadline-table.ts";
+import { stoppedBy } from "./due-date.ts";
 import { classOfIncident, reportDeadline } from "./incident-class.ts";
 import { noticeClocks } from "./notice-clock.ts";
-import {
-  dueOf,
-  isInForce,
-  isInTime,
-  isRecordedAfter,
-  type Obligation,
-  obligation,
-  type Rules,
-  type Start,
-} from "./obligation.ts";
+import { isInForce, type Obligation, type Rules, type Start } from "./obligation.ts";
 import { waiversIn } from "./waivers.ts";
 
 /** `waiving`: the administrative events of the case. */
@@ -75,53 +67,12 @@ const clocks = (starts: readonly Start[], rules: Rules): readonly Obligation[] =
     const rule = deadlineOf(rules.deadlines, start.deadline);
     const { at, by } = start.aware?.at(-1) ?? { at: start.by.at, by: start.by };
     if (!rule || !isInForce(rule, at, start)) return [];
-    const parts = { rule, start, startedAt: at, startedBy: by };
-    const found = stoppedBy(start.stop, parts, rules);
+    const running = { rule, start, startedAt: at, startedBy: by };
+    const found = stoppedBy(start.stop, running, rules);
     return found.status === "met_late"
-      ? stoppedBy(earlier(start.stop, start.metBefore), parts, rules)
+      ? stoppedBy(earlier(start.stop, start.metBefore), running, rules)
       : found;
   });
-
-interface Running {
-  readonly rule: Deadline;
-  readonly start: Start;
-  readonly startedAt: string;
-  readonly startedBy: Fact;
-}
-
-const stoppedBy = (
-  stop: Fact | undefined,
-  { rule, start, startedAt, startedBy }: Running,
-  { holidays, lateRecordGraceMs }: Rules,
-): Obligation => {
-  const { by, told = [], aware = [] } = start;
-  const parts = { rule, told, stoppedAt: stop?.at, holidays };
-  const { dueAt, extendedBy } = dueOf({ ...parts, startedAt });
-  // Without what the log received only after the obligation had fallen due.
-  const knownDueAt = (): string => {
-    if (extendedBy.length === 0 && startedBy === by) return dueAt;
-    const dueFrom = (at: string): string =>
-      dueOf({ ...parts, startedAt: at, knownWithinMs: lateRecordGraceMs }).dueAt;
-    let known = dueFrom(by.at);
-    for (const said of aware)
-      if (said.by === by || !isRecordedAfter(said.by, known, lateRecordGraceMs)) known = dueFrom(said.at);
-    return isInTime(known, dueAt) ? known : dueAt;
-  };
-  const isRecordedLate = (): boolean => {
-    const known = knownDueAt();
-    if (stop === undefined) return known < dueAt;
-    return !isInTime(stop.at, known) || isRecordedAfter(stop, known, lateRecordGraceMs);
-  };
-  const status = stop === undefined ? "open" : isInTime(stop.at, dueAt) ? "met" : "met_late";
-  const startedRecorded = startedBy.recorded;
-  return obligation(
-    { ...start, stop },
-    {
-      ...{ startedAt, startedRecorded, dueAt, status, extendedBy },
-      isRecordedLate: status !== "met_late" && isRecordedLate(),
-    },
-  );
-};
 
 const since =
   (start: Fact) =>
@@ -161,7 +112,7 @@ const receivedStarts = (objection: Opening, { answers, named, results }: BesideO
   // A clock that was stopped stays so, whatever is resolved again later. So of each kind the first counts.
   const resolutions = facts.filter((fact) => isResolved(fact) && after(fact));
   const [result] = resolutions;
-  const explained = explanationAfter(received, objection, answers.explained(received.at));
+  const explained = explanationAfter(received, objection, answers.explained(objection, received.at));
   const acknowledged = facts.find((fact) => fact.type === "objection.acknowledged" && after(fact));
   const told = facts.filter(isTold);
   const start = (deadline: DeadlineId, stop: Fact | undefined): Start => ({
@@ -277,12 +228,12 @@ const incidentStarts = (incident: Incident): readonly Start[] => {
 interface Answers {
   readonly made: Fact | undefined;
   readonly named: NamedBases;
-  /** The first explanation from then on that names no other objection. */
-  explained(at: string): Fact | undefined;
+  readonly explained: Explained;
   /** The first event from then on by which the decision was reversed or a person decided again. */
   redone(at: string): Fact | undefined;
 }
 
+/** The first explanation from then on that names no other objection. */
 type Explained = (objection: Pick<Objection, "id">, at: string) => Fact | undefined;
 
 /** An explanation that names no objection may answer any. The explanations are in order. */
@@ -324,39 +275,38 @@ const answersIn = ({
 }: Pick<Case, "decisions" | "reviews">): ((objection: Objection) => Answers) => {
   const byId = decisionsById(decisions);
   const byObjection = Map.groupBy(reviews, ({ objectionId }) => objectionId);
-  const decided = new Map<Decision, AnswersTo>();
-  return (objection) => {
-    const decision = byId.get(objection.decisionId);
+  const decided = new Map<Decision, Answers>();
+  return ({ id, decisionId, answers }) => {
+    const decision = byId.get(decisionId);
     if (decision === undefined)
       return answersAmong({
         made: undefined,
-        explanations: objection.answers.filter(isExplanation),
-        reversals: objection.answers.filter(isReversal),
-        reviews: byObjection.get(objection.id) ?? [],
-        bases: basesOf(objection.answers),
-      })(objection);
-    const answersTo = decided.get(decision) ?? answersAmong(decision);
-    decided.set(decision, answersTo);
-    return answersTo(objection);
+        explanations: answers.filter(isExplanation),
+        reversals: answers.filter(isReversal),
+        reviews: byObjection.get(id) ?? [],
+        bases: basesOf(answers),
+      });
+    const known = decided.get(decision) ?? answersAmong(decision);
+    decided.set(decision, known);
+    return known;
   };
 };
 
-type AnswersTo = (objection: Pick<Objection, "id">) => Answers;
-
 /** Reviews of one decision, or of one objection, follow each other, so their completions are in order. */
-const answersAmong = (
-  parts: Pick<Decision, "made" | "explanations" | "reversals" | "bases"> & {
-    readonly reviews: readonly Review[];
-  },
-): AnswersTo => {
-  const { made, explanations, reversals, reviews, bases } = parts;
-  const explained = explainedBy(explanations);
+const answersAmong = ({
+  made,
+  explanations,
+  reversals,
+  reviews,
+  bases,
+}: Pick<Decision, "made" | "explanations" | "reversals" | "bases"> & {
+  readonly reviews: readonly Review[];
+}): Answers => {
   const completions = reviews.flatMap(({ completed }) => completed ?? []);
-  const named = namedBases(bases);
-  return (objection) => ({
+  return {
     made,
-    named,
-    explained: (at) => explained(objection, at),
+    named: namedBases(bases),
+    explained: explainedBy(explanations),
     redone: (at) => earlier(firstFrom(reversals, at), firstFrom(completions, at)),
-  });
+  };
 };

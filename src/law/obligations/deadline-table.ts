@@ -7,8 +7,7 @@ import type { Limit } from "./calendar.ts";
 /** The date on which a row, or what starts and stops a clock, was last changed. Raise it with each change; a test checks that. */
 export const DEADLINES_VERSION = "2026-11-29";
 
-export interface Deadline {
-  readonly id: DeadlineId;
+interface Rule {
   readonly duty: string;
   readonly clause: string;
   /** The legal basis under which it is shown; `policy` for a rule of the operator. */
@@ -28,25 +27,6 @@ export interface Deadline {
   /** The date from which the law applies; what began before starts no clock. */
   readonly appliesFrom?: string;
 }
-
-export const DEADLINE_IDS = [
-  "PIPA-EXPL",
-  "PIPA-REFUSE",
-  "PIPA-REVIEW",
-  "PIPA-DENY",
-  "CIA-EXPL",
-  "GDPR-12-3",
-  "CO-ADVERSE",
-  "LL144-NOTICE",
-  "EU73-GEN",
-  "EU73-DEATH",
-  "EU73-CRIT",
-  "EU26-5",
-  "HR-CLOSE",
-  "OBJ-ACK",
-] as const;
-
-export type DeadlineId = (typeof DEADLINE_IDS)[number];
 
 const days = (count: number): Limit => ({ count, unit: "days" });
 const businessDays = (count: number): Limit => ({ count, unit: "business_days" });
@@ -82,7 +62,7 @@ const POLICY = {
   zone: "UTC",
 } as const;
 
-export const DEADLINES: readonly Deadline[] = [
+const ROWS = [
   {
     ...PIPA,
     id: "PIPA-EXPL",
@@ -190,7 +170,16 @@ export const DEADLINES: readonly Deadline[] = [
   },
   { ...POLICY, id: "HR-CLOSE", duty: "Complete the human review", limit: days(10) },
   { ...POLICY, id: "OBJ-ACK", duty: "Acknowledge the objection", limit: businessDays(3) },
-];
+] as const satisfies readonly (Rule & { readonly id: string })[];
+
+export type DeadlineId = (typeof ROWS)[number]["id"];
+
+export interface Deadline extends Rule {
+  readonly id: DeadlineId;
+}
+
+export const DEADLINES: readonly Deadline[] = ROWS;
+export const DEADLINE_IDS: readonly DeadlineId[] = ROWS.map(({ id }) => id);
 
 export const DEADLINE_LAWS: readonly string[] = [...new Set(DEADLINES.map(({ law }) => law))];
 

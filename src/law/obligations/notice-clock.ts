@@ -5,7 +5,8 @@ import { type Case, type Decision, type Notice, noticeBefore } from "../cases/ca
 import { type Fact, inOrder, timeOf } from "../cases/fact.ts";
 import { lastDayBegins } from "./calendar.ts";
 import { type Deadline, deadlineOf, namedBases } from "./deadline-table.ts";
-import { isInForce, isRecordedAfter, type Obligation, obligation, type Rules } from "./obligation.ts";
+import { isRecordedAfter } from "./due-date.ts";
+import { isInForce, type Obligation, obligation, type Rules } from "./obligation.ts";
 
 const NONE: readonly never[] = [];
 
@@ -51,17 +52,15 @@ const undecidedNotices = (
   const decided = new Set(decisions.flatMap((decision) => decision.notices));
   // Under a correlation of several decisions the notice is linked to none of them, and waits for none.
   const withDecision = new Set(decisions.flatMap(({ made }) => made?.links.correlation ?? NONE));
-  const alike = new Map<string, Fact[]>();
-  for (const { shown } of notices) {
-    const correlation = shown?.links.correlation;
-    if (!shown || decided.has(shown)) continue;
-    if (correlation === undefined ? !shown.awaitsDecision : withDecision.has(correlation)) continue;
-    const about = JSON.stringify([shown.asset, shown.subject, correlation]);
-    const those = alike.get(about);
-    if (those) those.push(shown);
-    else alike.set(about, [shown]);
-  }
-  return [...alike.values()];
+  const waiting = notices
+    .flatMap(({ shown }) => shown ?? NONE)
+    .filter((shown) => {
+      const { correlation } = shown.links;
+      if (decided.has(shown)) return false;
+      return correlation === undefined ? shown.awaitsDecision : !withDecision.has(correlation);
+    });
+  const about = ({ asset, subject, links }: Fact) => JSON.stringify([asset, subject, links.correlation]);
+  return [...Map.groupBy(waiting, about).values()];
 };
 
 const noticeObligation = (

@@ -1,10 +1,8 @@
-/** An obligation, what starts it, and when it falls due. Pure. */
+/** An obligation, and what starts it. Pure. */
 
-import { timeKey } from "../../event/formats.ts";
 import type { Awareness } from "../cases/case.ts";
 import type { Fact } from "../cases/fact.ts";
-import { extensionDays } from "../cases/objection.ts";
-import { type Calendar, dateIn, instantOf, type Limit, limitEnd } from "./calendar.ts";
+import { dateIn } from "./calendar.ts";
 import { appliesTo, type Deadline, type DeadlineId, type NamedBases } from "./deadline-table.ts";
 import type { Waiver } from "./waivers.ts";
 
@@ -117,52 +115,3 @@ export const isInForce = (
   // Checked last: most decisions have no such obligation at all.
   return rule.appliesFrom === undefined || dateIn(rule.zone, `${startedAt}Z`) >= rule.appliesFrom;
 };
-
-/** The whole last second counts, and a leap second counts as the one before it. */
-export const isInTime = (at: string, dueAt: string): boolean =>
-  at.slice(0, dueAt.length).replace(/:60$/, ":59") <= dueAt;
-
-/** Whether the log received it more than a grace after a time. */
-export const isRecordedAfter = (
-  { recorded }: Pick<Fact, "recorded">,
-  time: string,
-  graceMs: number,
-): boolean => recorded > time && instantOf(`${recorded}Z`) - instantOf(`${time}Z`) > graceMs;
-
-export const dueOf = (parts: {
-  readonly rule: Deadline;
-  readonly startedAt: string;
-  readonly told: readonly Fact[];
-  /** When it was met. What is told after that extends nothing. */
-  readonly stoppedAt: string | undefined;
-  readonly holidays: Calendar["holidays"];
-  /** If given, an extension that the log received more than this after the due time so far does not count. */
-  readonly knownWithinMs?: number;
-}): { readonly dueAt: string; readonly extendedBy: readonly Fact[] } => {
-  const { rule, startedAt, told, stoppedAt, holidays, knownWithinMs } = parts;
-  const { extension, limit, zone } = rule;
-  const endOf = (start: string, of: Limit): string => timeKey(limitEnd(`${start}Z`, of, { zone, holidays }));
-  let dueAt = endOf(startedAt, limit);
-  const extendedBy: Fact[] = [];
-  for (const fact of told) {
-    if (extension === undefined || extendedBy.length >= extension.times) break;
-    if (stoppedAt !== undefined && fact.at > stoppedAt) break;
-    const asked = extensionDays(fact);
-    if (!(asked > 0) || fact.says.reason === undefined) continue;
-    // An announcement after the limit has run out extends nothing.
-    if (!isInTime(fact.at, dueAt)) continue;
-    if (knownWithinMs !== undefined && isRecordedAfter(fact, dueAt, knownWithinMs)) continue;
-    // Months are counted from the start, as the limit itself is. An extension in another unit than the limit begins where the limit ends.
-    const atMost =
-      extension.limit.unit === "months" && limit.unit === "months"
-        ? endOf(startedAt, { count: limit.count + extension.limit.count, unit: "months" })
-        : endOf(dueAt, extension.limit);
-    const asTold = endOf(dueAt, { count: Math.min(asked, EXTENSION_DAYS_MAX), unit: "days" });
-    dueAt = asTold;
-    if (atMost < dueAt) dueAt = atMost;
-    extendedBy.push(fact);
-  }
-  return { dueAt, extendedBy };
-};
-
-const EXTENSION_DAYS_MAX = 366;

@@ -2,9 +2,9 @@
 import type { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { oneOf } from "../../event/check.ts";
 import { isUtcTimestamp } from "../../event/formats.ts";
+import { createRequestCheck } from "../../event/request/check.ts";
 import { LATE_RECORD_GRACE_MS_DEFAULT } from "../../limits.ts";
 import { isZone } from "./calendar.ts";
 import { DEADLINE_IDS, DEADLINES, DEADLINES_VERSION } from "./deadline-table.ts";
@@ -16,7 +16,7 @@ const LIMIT_COUNT_MAX = 3660;
 const LimitSchema = Type.Object(
   {
     count: Type.Integer({ minimum: 0, maximum: LIMIT_COUNT_MAX }),
-    unit: Type.Union([Type.Literal("days"), Type.Literal("business_days"), Type.Literal("months")]),
+    unit: oneOf(["days", "business_days", "months"]),
   },
   { additionalProperties: false },
 );
@@ -35,7 +35,7 @@ const Overrides = Type.Object(
   {
     holidays: Type.Optional(
       Type.Array(
-        Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "a date such as 2026-12-25" }),
+        Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", "x-expects": "a date such as 2026-12-25" }),
       ),
     ),
     rules: Type.Optional(ChangedRules),
@@ -43,6 +43,8 @@ const Overrides = Type.Object(
   },
   { additionalProperties: false },
 );
+
+const checkOverrides = createRequestCheck(Overrides);
 
 export type ReadRules =
   | { readonly kind: "rules"; readonly rules: Rules; readonly version: number }
@@ -61,22 +63,24 @@ export const readRules = (
 ): ReadRules => {
   const value = parse(text);
   if (value === undefined) return { kind: "invalid", errors: ["it is not JSON"] };
-  // Compiled only when needed, because few installations have such a file.
-  const compiled = TypeCompiler.Compile(Overrides);
-  if (!compiled.Check(value)) {
-    const errors = [...compiled.Errors(value)].flatMap(spelledOut);
-    return { kind: "invalid", errors: [...new Set(errors)] };
-  }
-  const { holidays = [] } = value;
-  const name = value.rules === undefined ? "deadlines" : "rules";
-  const changed = value[name] ?? {};
+  const checked = checkOverrides(value);
+  if (checked.kind === "invalid")
+    return {
+      kind: "invalid",
+      errors: checked.problems.map(({ path, code, message }) =>
+        (code === "unknown_field" ? `${path}: ${message}` : message).replace(/\.$/, ""),
+      ),
+    };
+  const { holidays = [], rules, deadlines: formerRules } = checked.request;
+  const name = rules === undefined ? "deadlines" : "rules";
+  const changed = rules ?? formerRules ?? {};
   const zones = Object.entries(changed).flatMap(([id, override]) =>
     override?.zone !== undefined && !isZone(override.zone)
       ? [`/${name}/${id}/zone: there is no such zone`]
       : [],
   );
   const twice =
-    value.rules !== undefined && value.deadlines !== undefined
+    rules !== undefined && formerRules !== undefined
       ? ["/deadlines: this is the former name of rules: send one of the two"]
       : [];
   const dates = holidays.flatMap((date, index) =>
@@ -94,21 +98,6 @@ export const readRules = (
   };
   const version = versionOf(found);
   return { kind: "rules", rules: { ...found, version }, version };
-};
-
-/** What each allowed kind of value expects. For a deadline that is present but wrong, what is wrong inside it. */
-const spelledOut = (error: ValueError): readonly string[] => {
-  const kinds = error.errors.map((kind) => [...kind]);
-  const inside = kinds.flat().filter(({ path }) => path !== error.path);
-  if (inside.length > 0) return inside.flatMap(spelledOut);
-  const messages = kinds.length > 0 ? kinds.flat().map(messageOf) : [messageOf(error)];
-  return [`${error.path || "/"}: ${messages.join(" or ").replaceAll(" or Expected", " or")}`];
-};
-
-const messageOf = ({ type, message, schema }: ValueError): string => {
-  if (type === ValueErrorType.ObjectAdditionalProperties)
-    return `There is nothing of that name; there are ${Object.keys(schema.properties).join(", ")}`;
-  return type === ValueErrorType.StringPattern ? `Expected ${schema.description}` : message;
 };
 
 const parse = (text: string): unknown => {

@@ -4,13 +4,11 @@ import { type ObligationState, soonBefore } from "./state.ts";
 export const TRANSITIONS = ["open", "due", "met", "late", "late_record", "breached", "waived"] as const;
 export type Transition = (typeof TRANSITIONS)[number];
 
-/** The last announcement of a duty. */
 export interface Told {
   readonly state: ObligationState;
   readonly dueAt: string;
 }
 
-/** A duty as it is now. */
 export interface Current extends Told {
   readonly isRecordedLate: boolean;
 }
@@ -30,7 +28,7 @@ const TRANSITION: Readonly<Record<ObligationState, Transition>> = {
  * What was announced as overdue or breached, and is met or runs again by now, is so by an event that the log received only later: whoever acted on the first
  * message must be able to tell that from an obligation that was met in time.
  */
-export const transitionTo = (now: Current, before: Told): Transition => {
+const transitionTo = (now: Current, before: Told): Transition => {
   const wasMissed = before.state === "overdue" || before.state === "breached";
   const isLate =
     now.state === "met" ? wasMissed || now.isRecordedLate : wasMissed && now.isRecordedLate && isRunning(now);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { createRequestCheck } from "./check.ts";
-import { reasonText } from "./text.ts";
+import { reasonText } from "./reason.ts";
 
 const check = createRequestCheck(Type.Object({ reason: reasonText({ maxLength: 20, description: "Why." }) }));
 const kindOf = (reason: string): string => check({ reason }).kind;
