@@ -1,5 +1,4 @@
 /** Asks the service over HTTP. Any answer other than success becomes a Failure that says what to do. */
-
 import { WATERMARK_HEADER } from "../api/sandbox/watermark.ts";
 import { retryAfterMs } from "../sdk/retry.ts";
 import { version } from "../service/version.ts";
@@ -7,8 +6,8 @@ import { ADVICE, SANDBOX_LIMITED_ADVICE } from "./advice.ts";
 import type { CommandSpec, Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { Failure, type FailureDocument, type FieldError, failure, Interrupted } from "./failure.ts";
-import { asRecord, asText, type JsonRecord, parseJson } from "./json.ts";
+import { Failure, failure, fieldErrorOf, Interrupted } from "./failure.ts";
+import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.ts";
 import { CLI_ANSWER_MS_MAX, CLI_LONG_ANSWER_MS_MAX } from "./limits.ts";
 import { printAnswer } from "./output.ts";
 import { needKey, readAddress, type ServiceAddress, type ServiceKey } from "./service-address.ts";
@@ -36,18 +35,26 @@ export interface Answer {
 
 export interface Api {
   readonly address: ServiceAddress;
-  /** A Failure if no answer came; the outcome is unknown then, except if the connection was refused. Throws Interrupted. */
+  /** Any answer; a Failure if none came. Throws Interrupted. */
   attempt(question: Question): Promise<Response | Failure>;
   /** A successful answer whose body was not read yet. Throws Failure or Interrupted. */
   open(question: Question): Promise<Response>;
   ask(question: Question): Promise<Answer>;
 }
 
+/** For the `catch` of a question that is asked again: a failure after which that can help. Throws any other. */
+export const retryable = (error: unknown): Failure => {
+  if (error instanceof Failure && error.exitCode === EXIT.unavailable) return error;
+  throw error;
+};
+
 /** The first step of every command that asks the service. Throws a Failure if there is no key. */
 export const openApi = async (input: Input, { environment }: Context): Promise<Api> => {
   const address = readAddress(input, environment);
   return createApi(address, await needKey(input, environment, address));
 };
+
+export const dataOf = ({ value }: Answer): JsonRecord => asRecord(asRecord(value)?.data) ?? {};
 
 /** A command that asks one question and prints the answer: with --json as it was received, otherwise as `text`. */
 export const answering =
@@ -58,8 +65,7 @@ export const answering =
   async (input, context) => {
     const api = await openApi(input, context);
     const answer = await api.ask(question(input));
-    const data = asRecord(asRecord(answer.value)?.data) ?? {};
-    await printAnswer(context, input, { received: answer.text }, () => text(data, context, answer));
+    await printAnswer(context, input, { received: answer.text }, () => text(dataOf(answer), context, answer));
     return EXIT.ok;
   };
 
@@ -72,12 +78,10 @@ export const createApi = (address: ServiceAddress, key: ServiceKey | undefined):
   const open = async (question: Question): Promise<Response> => {
     const response = await attempt(question);
     if (response instanceof Failure) throw response;
-    if (!response.ok) {
-      const refusal = await refusalOf(response, address, key);
-      throw question.signal?.aborted ? new Interrupted() : refusal;
-    }
-    const foreign = foreignAnswer(response, address, question.mediaType);
-    if (foreign) throw foreign;
+    const problem = response.ok
+      ? foreignAnswer(response, address, question.mediaType)
+      : await refusalOf(response, address, key);
+    if (problem) throw question.signal?.aborted ? new Interrupted() : problem;
     return response;
   };
   return {
@@ -88,11 +92,8 @@ export const createApi = (address: ServiceAddress, key: ServiceKey | undefined):
       const response = await open({ bodyMs: CLI_LONG_ANSWER_MS_MAX, ...question });
       const text = await response.text().catch((error: unknown) => {
         if (question.signal?.aborted) throw new Interrupted();
-        throw failure(
-          "broken_transfer",
-          `The answer of ${placeOf(address)} broke off: ${describeNetworkError(error)}.`,
-          "Ask again.",
-        );
+        const broken = `The answer of ${placeOf(address)} broke off: ${describeNetworkError(error)}.`;
+        throw failure("broken_transfer", broken, "Ask again.");
       });
       const value = parseJson(text);
       if (value === undefined) throw unexpectedAnswer(address, response, "a body that is no JSON");
@@ -110,10 +111,9 @@ const request = async (
 ): Promise<Response> => {
   // AbortSignal.timeout would also end a long body.
   const waiting = new AbortController();
-  const timer = setTimeout(
-    () => waiting.abort(new Error(`no answer within ${timeoutMs / 1000} s`)),
-    timeoutMs,
-  );
+  const stopAfter = (ms: number, what: string) =>
+    setTimeout(() => waiting.abort(new Error(`${what} within ${ms / 1000} s`)), ms);
+  const timer = stopAfter(timeoutMs, "no answer");
   const question = query === undefined || query.size === 0 ? "" : `?${query}`;
   try {
     const response = await fetch(`${url}${path}${question}`, {
@@ -131,8 +131,7 @@ const request = async (
     });
     // A connection can die silently between head and body. Aborting a finished answer has no effect.
     const endMs = bodyMs ?? (response.ok ? undefined : timeoutMs);
-    if (endMs !== undefined)
-      setTimeout(() => waiting.abort(new Error(`no whole answer within ${endMs / 1000} s`)), endMs).unref();
+    if (endMs !== undefined) stopAfter(endMs, "no whole answer").unref();
     return response;
   } finally {
     clearTimeout(timer);
@@ -148,9 +147,8 @@ const CANNOT: Readonly<Record<string, string>> = {
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "";
 
-export const describeNetworkError = (error: unknown): string => {
-  return CANNOT[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
-};
+export const describeNetworkError = (error: unknown): string =>
+  CANNOT[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
 
 /** Where an answer comes from. A proxy on the way may be the one that does not answer, or answers in place of the service. */
 const placeOf = ({ url, source, proxy }: ServiceAddress): string =>
@@ -170,54 +168,45 @@ export const refusalOf = async (
   address: ServiceAddress,
   key: ServiceKey | undefined,
 ): Promise<Failure> => {
-  const text = await response.text().catch(() => "");
-  const problem = asRecord(parseJson(text));
+  const { status, headers } = response;
+  const problem = asRecord(parseJson(await response.text().catch(() => "")));
   const code = asText(problem?.code);
-  if (!problem || code === undefined) return unexpectedAnswer(address, response, `status ${response.status}`);
-  const document: FailureDocument = {
-    type: asText(problem.type) ?? "about:blank",
-    title: asText(problem.title) ?? `Status ${response.status}`,
-    detail: asText(problem.detail) ?? "",
+  if (!problem || code === undefined) return unexpectedAnswer(address, response, `status ${status}`);
+  const { type, title, detail, request_id, errors } = problem;
+  const requestId = asText(request_id);
+  const document = {
+    type: asText(type) ?? "about:blank",
+    title: asText(title) ?? `Status ${status}`,
+    detail: asText(detail) ?? "",
     code,
-    status: response.status,
-    ...(asText(problem.request_id) !== undefined && { request_id: asText(problem.request_id) ?? "" }),
-    ...(Array.isArray(problem.errors) && { errors: problem.errors.flatMap(fieldError) }),
+    status,
+    ...(requestId !== undefined && { request_id: requestId }),
+    ...(Array.isArray(errors) && { errors: asRecords(errors).map(fieldErrorOf) }),
     ...(ADVICE[code] !== undefined && { advice: adviceFor(code, response, key) }),
   };
-  const askedMs = retryAfterMs(response.headers.get("retry-after"), Date.now());
-  return new Failure(exitCodeOf(response.status), document, askedMs);
+  return new Failure(exitCodeOf(status), document, retryAfterMs(headers.get("retry-after"), Date.now()));
 };
 
-const adviceFor = (code: string, response: Response, key: ServiceKey | undefined): string => {
+const adviceFor = (code: string, { headers }: Response, key: ServiceKey | undefined): string => {
   const advice = ADVICE[code] ?? "";
   if (code === "invalid_api_key" && key) return `The key is from ${key.source}. ${advice}`;
   if (code !== "rate_limited") return advice;
-  const waiting = response.headers.has(WATERMARK_HEADER) ? SANDBOX_LIMITED_ADVICE : advice;
-  const seconds = response.headers.get("retry-after");
+  const waiting = headers.has(WATERMARK_HEADER) ? SANDBOX_LIMITED_ADVICE : advice;
+  const seconds = headers.get("retry-after");
   return seconds === null ? waiting : `${waiting} Retry after ${seconds} s.`;
 };
 
-const fieldError = (value: unknown): readonly FieldError[] => {
-  const error = asRecord(value);
-  if (!error) return [];
-  return [
-    { path: asText(error.path) ?? "", code: asText(error.code) ?? "", message: asText(error.message) ?? "" },
-  ];
-};
-
-export const exitCodeOf = (status: number): ExitCode => {
+const exitCodeOf = (status: number): ExitCode => {
   if (status === 401 || status === 403) return EXIT.forbidden;
   if (status === 400) return EXIT.usage;
   return status >= 500 || status === 429 || status === 408 ? EXIT.unavailable : EXIT.failed;
 };
 
-const JSON_TYPE = "application/json";
-
 /** What is wrong with a successful answer that does not come from Prooftrail, such as a proxy's login page: it must not pass for one. */
-export const foreignAnswer = (
+const foreignAnswer = (
   response: Response,
   address: ServiceAddress,
-  mediaType = JSON_TYPE,
+  mediaType = "application/json",
 ): Failure | undefined => {
   const sent = response.headers.get("content-type");
   const [type = ""] = (sent ?? "").split(";");
@@ -228,7 +217,7 @@ export const foreignAnswer = (
     : unexpectedAnswer(address, response, `${sent}, without the X-Request-Id that Prooftrail sends`);
 };
 
-export const unexpectedAnswer = (address: ServiceAddress, response: Response, what: string): Failure => {
+const unexpectedAnswer = (address: ServiceAddress, response: Response, what: string): Failure => {
   const place = response.headers.get("location");
   const detail = `${placeOf(address)} answered with ${what}${place === null ? "" : `, to ${place}`}.`;
   return response.status >= 500

@@ -74,33 +74,15 @@ const writerOn = (stream: NodeJS.WriteStream, environment: Context["environment"
 };
 
 /** For a command that writes JSON: text from others must not control a terminal. A file or a pipe gets the JSON unchanged. */
-export const withPrintableJson = (context: Context): Context => {
-  const { out, err, environment, interruption, now, random } = context;
-  return {
-    out: printingTexts(out, printableJson),
-    err: printingTexts(err, printableDocuments),
-    get input() {
-      return context.input;
-    },
-    environment,
-    interruption,
-    now,
-    random,
-  };
-};
+export const withPrintableJson = (context: Context): Context => ({
+  ...context,
+  out: printing(context.out, printableJson),
+  err: printing(context.err, printableDocuments),
+});
 
-const printingTexts = (writer: Writer, print: (text: string) => string): Writer =>
+const printing = (writer: Writer, print: (text: string) => string): Writer =>
   writer.isTerminal
-    ? {
-        isTerminal: true,
-        get columns() {
-          return writer.columns;
-        },
-        hasColour: writer.hasColour,
-        write: (text) => writer.write(typeof text === "string" ? print(text) : text),
-        isHeard: writer.isHeard,
-        problem: writer.problem,
-      }
+    ? { ...writer, write: (text) => writer.write(typeof text === "string" ? print(text) : text) }
     : writer;
 
 const interruptionOf = (): (() => AbortSignal) => {

@@ -1,6 +1,6 @@
 /** A downloaded file, which is either complete or absent: it is renamed when the transfer has ended properly. */
 import { randomUUID } from "node:crypto";
-import { lstat, open, rename, rm, stat } from "node:fs/promises";
+import { lstat, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { missingAs, syncFolderIfReadable } from "../runtime/durable-file.ts";
 import { describeNetworkError, openApi } from "./api.ts";
@@ -8,12 +8,12 @@ import { type Input, type OptionSpec, toggle } from "./command.ts";
 import type { Context, Writer } from "./context.ts";
 import { Failure, failure, Interrupted, reasonOf } from "./failure.ts";
 import { CLI_LONG_ANSWER_MS_MAX } from "./limits.ts";
+import { queryFrom } from "./options.ts";
 import { progressFor, type Report } from "./progress.ts";
-import { queryFrom } from "./query.ts";
 
 export const FORCE_OPTION: OptionSpec = toggle("--force", "replace the file if it is there");
 
-export interface FileSpec {
+interface FileSpec {
   readonly path: string;
   readonly parameters: readonly OptionSpec[];
   readonly mediaType: string;
@@ -66,63 +66,47 @@ const copyTo = async (
   }
 };
 
-interface Target extends AsyncDisposable {
-  fill(chunks: AsyncIterable<Uint8Array>): Promise<void>;
-}
-
 /**
  * Before the request: an export is recorded in the log, which is pointless if its file cannot be written. From here on Ctrl-C must arrive as
  * Interrupted, or it would leave a partial file.
  */
-const openTarget = async (path: string, isForced: boolean): Promise<Target> => {
-  const unusable = (detail: string, advice?: string) => failure("unreadable_file", detail, advice);
+const openTarget = async (path: string, isForced: boolean) => {
+  const unusable = (detail: string, advice = "Name another file.") =>
+    failure("unreadable_file", detail, advice);
   const cannot = (error: unknown): never => {
     throw error instanceof Failure ? error : unusable(`${path} cannot be written: ${reasonOf(error)}.`);
   };
+  // A link counts as existing, wherever it leads.
+  const refuseIfThere = async (): Promise<void> => {
+    const found = await lstat(path).catch(missingAs(undefined)).catch(cannot);
+    if (found && !found.isFile()) throw unusable(`${path} is there already, and is no file.`);
+    if (found && !isForced)
+      throw unusable(`${path} is there already.`, "Name another file, or give --force.");
+  };
   if (path === "" || path.endsWith("/")) throw unusable(`"${path}" is no name of a file.`, "Name a file.");
-  // A link to nothing counts as existing.
-  const found = await stat(path)
-    .catch(missingAs(undefined))
-    .then((file) => file ?? lstat(path).catch(missingAs(undefined)))
-    .catch(cannot);
-  if (found && !found.isFile())
-    throw unusable(`${path} is there already, and is no file.`, "Name another file.");
-  const isThere = unusable(`${path} is there already.`, "Name another file, or give --force.");
-  if (found && !isForced) throw isThere;
+  await refuseIfThere();
   const folder = dirname(path);
   // Not derived from the file's name, which may already have the maximum length.
   const partial = join(folder, `.prooftrail-${randomUUID()}.partial`);
-  const file = await open(partial, "wx", OWNER_ONLY).catch(cannot);
+  const file = await open(partial, "wx", 0o600).catch(cannot);
   const finish = async (): Promise<void> => {
     await file.sync();
-    // Somebody may have created the file meanwhile. Not by a hard link: some USB sticks and network shares have none.
-    if (!isForced)
-      await open(path, "wx", OWNER_ONLY).then(
-        (claimed) => claimed.close(),
-        (error: unknown) => {
-          throw error instanceof Error && "code" in error && error.code === "EEXIST" ? isThere : error;
-        },
-      );
-    await rename(partial, path).catch(async (error: unknown) => {
-      if (!isForced) await rm(path, { force: true });
-      throw error;
-    });
+    await refuseIfThere();
+    await rename(partial, path);
     await syncFolderIfReadable(folder);
   };
   return {
-    fill: async (chunks) => {
+    fill: async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
       for await (const chunk of chunks) await file.writeFile(chunk).catch(cannot);
       await finish().catch(cannot);
     },
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       await file.close();
       // After the renaming it does not exist any more.
       await rm(partial, { force: true });
     },
   };
 };
-
-const OWNER_ONLY = 0o600;
 
 /** One that does not end as HTTP requires (RFC 9112 §8) is reported as broken: fetch rejects for a missing end (measured on Bun 1.4.5). */
 async function* wholeBody(

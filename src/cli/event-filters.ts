@@ -1,9 +1,7 @@
-/** Events as the command line asks for them and shows them: filters of the API as options, which a test compares with the API's, and columns. */
-import { integerComplaint, tagComplaint } from "./argument-values.ts";
+/** Events as the command line asks for them and shows them: filters of the API as options, which a test compares with the API's, and rows. */
 import { type OptionSpec, option } from "./command.ts";
-import { asRecord, type JsonRecord, shown } from "./json.ts";
-import { filterUnder } from "./query.ts";
-import type { Column } from "./table.ts";
+import { asRecord, type JsonRecord } from "./json.ts";
+import { filterUnder } from "./options.ts";
 
 const filter = filterUnder("Filters (all must hold):");
 
@@ -17,8 +15,6 @@ const andNot = (filters: readonly OptionSpec[]): readonly OptionSpec[] => [
   })),
 ];
 
-const RISK_TIERS = ["low", "limited", "high", "prohibited"] as const;
-
 /** The filters of a live stream. */
 const STREAM_FACTS: readonly OptionSpec[] = [
   filter("asset_id", "id", "exactly this AI system, or several separated by commas"),
@@ -27,7 +23,7 @@ const STREAM_FACTS: readonly OptionSpec[] = [
     "type",
     "exactly this type, or a group such as 'decision.*'; several separated by commas",
   ),
-  { ...filter("risk_tier", "tier", "exactly this tier"), choices: RISK_TIERS },
+  { ...filter("risk_tier", "tier", "exactly this tier"), choices: ["low", "limited", "high", "prohibited"] },
 ];
 
 export const STREAM_FILTER_OPTIONS: readonly OptionSpec[] = andNot(STREAM_FACTS);
@@ -44,7 +40,7 @@ export const EVENT_FILTER_OPTIONS: readonly OptionSpec[] = [
   {
     ...filter("tag", "key=value", "events with this tag"),
     isRepeatable: true,
-    complaint: tagComplaint,
+    complaint: (text) => (text.indexOf("=") > 0 ? undefined : "Give a tag as key=value."),
   },
   filter("from", "time", "at or after this time, such as 2026-11-20T10:00:00Z"),
   filter("to", "time", "before this time"),
@@ -54,23 +50,15 @@ export const EVENT_FILTER_OPTIONS: readonly OptionSpec[] = [
   },
 ];
 
-/** Waits until the service shows an event that was just sent. */
-export const MIN_SEQUENCE_OPTION: OptionSpec = option(
-  "--min-sequence",
-  "number",
-  "wait until this event can be read; the number is in the answer to sending it",
-  { complaint: integerComplaint({ min: 0 }) },
-);
+export const ORDER_OPTION: OptionSpec = option("--order", "order", "newest or oldest first", {
+  choices: ["desc", "asc"],
+});
 
-const member =
-  (name: string) =>
-  ({ event }: JsonRecord): string =>
-    shown(asRecord(event)?.[name]);
+export const EVENT_COLUMNS = ["seq", "timestamp", "type", "asset", "event_id"] as const;
+/** Of a stream only the first rows are known when the table begins. */
+export const EVENT_WIDTHS = { seq: 6, timestamp: 20, type: 32 };
 
-export const EVENT_COLUMNS: readonly Column<JsonRecord>[] = [
-  { title: "SEQ", value: ({ sequence }) => shown(sequence), isRight: true, widthExpected: 6 },
-  { title: "TIMESTAMP", value: member("timestamp"), widthExpected: 20 },
-  { title: "TYPE", value: member("event_type"), widthExpected: 32 },
-  { title: "ASSET", value: member("asset_id") },
-  { title: "EVENT_ID", value: member("event_id"), isId: true },
-];
+export const eventRow = ({ sequence, event }: JsonRecord) => {
+  const { timestamp, event_type, asset_id, event_id } = asRecord(event) ?? {};
+  return { seq: sequence, timestamp, type: event_type, asset: asset_id, event_id };
+};

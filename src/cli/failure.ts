@@ -1,5 +1,6 @@
 /** The failures of commands. src/cli/program.ts prints them and ends with their exit code. */
 import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { asText, type JsonRecord } from "./json.ts";
 
 /** RFC 9457 problem details: the API's own, or of the same form. */
 export interface FailureDocument {
@@ -18,6 +19,12 @@ export interface FieldError {
   readonly code: string;
   readonly message: string;
 }
+
+export const fieldErrorOf = ({ path, code, message }: JsonRecord): FieldError => ({
+  path: asText(path) ?? "",
+  code: asText(code) ?? "",
+  message: asText(message) ?? "",
+});
 
 export class Failure extends Error {
   override readonly name = "Failure";
@@ -38,29 +45,24 @@ export class Interrupted extends Error {
 }
 
 const OWN = {
-  wrong_use: { exitCode: EXIT.usage, title: "Wrong use" },
-  unreadable_file: { exitCode: EXIT.usage, title: "A file cannot be used" },
-  unreachable: { exitCode: EXIT.unavailable, title: "The service cannot be reached" },
-  broker_unreachable: { exitCode: EXIT.unavailable, title: "The broker cannot be reached" },
-  database_unreachable: { exitCode: EXIT.unavailable, title: "The database of the views cannot be reached" },
-  no_key: { exitCode: EXIT.forbidden, title: "There is no API key" },
-  unexpected_answer: { exitCode: EXIT.failed, title: "The answer is not one of Prooftrail" },
-  broken_transfer: { exitCode: EXIT.unavailable, title: "The transfer broke off" },
-  another_input: { exitCode: EXIT.usage, title: "The resume point is of another input" },
-  unwritten_output: { exitCode: EXIT.failed, title: "The output could not be written" },
-  gave_up: { exitCode: EXIT.unavailable, title: "Given up" },
-  failed: { exitCode: EXIT.failed, title: "It failed" },
+  wrong_use: [EXIT.usage, "Wrong use"],
+  unreadable_file: [EXIT.usage, "A file cannot be used"],
+  unreachable: [EXIT.unavailable, "The service cannot be reached"],
+  broker_unreachable: [EXIT.unavailable, "The broker cannot be reached"],
+  database_unreachable: [EXIT.unavailable, "The database of the views cannot be reached"],
+  no_key: [EXIT.forbidden, "There is no API key"],
+  unexpected_answer: [EXIT.failed, "The answer is not one of Prooftrail"],
+  broken_transfer: [EXIT.unavailable, "The transfer broke off"],
+  another_input: [EXIT.usage, "The resume point is of another input"],
+  unwritten_output: [EXIT.failed, "The output could not be written"],
+  gave_up: [EXIT.unavailable, "Given up"],
+  failed: [EXIT.failed, "It failed"],
 } as const;
 
 export const failure = (code: keyof typeof OWN, detail: string, advice?: string): Failure => {
-  const { exitCode, title } = OWN[code];
-  return new Failure(exitCode, {
-    type: `urn:prooftrail:cli:${code}`,
-    title,
-    detail,
-    code,
-    ...(advice !== undefined && { advice }),
-  });
+  const [exitCode, title] = OWN[code];
+  const type = `urn:prooftrail:cli:${code}`;
+  return new Failure(exitCode, { type, title, detail, code, ...(advice !== undefined && { advice }) });
 };
 
 /** For use within a sentence: without the final full stop. */

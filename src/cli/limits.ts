@@ -8,8 +8,8 @@ const MIB = 1024 * KIB;
 
 /** A quarter of what the service accepts, so that sending a batch again costs little. */
 export const SEND_BATCH_CHARACTERS_MAX = 4 * MIB;
-/** If input comes slowly, a batch is sent after this time although it is not full. */
-export const SEND_LINGER_MS = 250;
+/** How far the input is read ahead. */
+export const SEND_CHUNK_BYTES = 1 * MIB;
 /** A longer line of NDJSON is refused without being held. */
 export const SEND_LINE_BYTES_MAX = 1 * MIB;
 export const SEND_RETRY_MS_DEFAULT = 10 * 60 * SECOND_MS;

@@ -4,7 +4,8 @@ import { wrappedLines } from "../runtime/text-width.ts";
 import type { Input } from "./command.ts";
 import type { Context, Writer } from "./context.ts";
 import type { FailureDocument } from "./failure.ts";
-import { type Column, createTable } from "./table.ts";
+import { asRecord, asRecords, type JsonRecord } from "./json.ts";
+import { cellText, createTable, detailLines } from "./table.ts";
 
 /** With --json the data as one document, or an answer of the API as it was received; otherwise what `text` returns. */
 export const printAnswer = (
@@ -31,11 +32,29 @@ export const tellNotice = async (
 export const tableColumns = ({ isTerminal, columns }: Writer): number | undefined =>
   isTerminal ? columns : undefined;
 
-export const tableText = <Row>(
+export const tableText = <Row extends object>(
   { out }: Context,
-  columns: readonly Column<Row>[],
+  columns: readonly (keyof Row & string)[],
   rows: readonly Row[],
-): string => createTable(columns, tableColumns(out)).lines(rows);
+): string => createTable<Row>(columns, tableColumns(out))(rows);
+
+/** A thing of the API: its members, and those that are lists of things as tables, of which `tables` names the columns. */
+export const recordText = (
+  context: Context,
+  record: JsonRecord,
+  tables: Readonly<Record<string, readonly string[]>> = {},
+): string => {
+  const details = Object.entries(record).map(
+    ([name, value]) => [name, asRecords(value).length > 0 ? "" : cellText(name, value)] as const,
+  );
+  const parts = Object.entries(tables).flatMap(([name, columns]) => {
+    // What a table shows of an event stands inside it.
+    const rows = asRecords(record[name]).map((row) => ({ ...asRecord(row.event), ...row }));
+    const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replaceAll("_", " ");
+    return rows.length === 0 ? [] : [`\n${title}\n${tableText(context, columns, rows)}`];
+  });
+  return [detailLines(details, tableColumns(context.out)), ...parts].join("");
+};
 
 const COLOURS = { red: 31, green: 32, yellow: 33, bold: 1 } as const;
 

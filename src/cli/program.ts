@@ -82,66 +82,47 @@ export const readInvocation = (root: CommandGroup, args: readonly string[]): Inv
   let told = "";
   let complained = "";
   let run: Invocation | undefined;
-  const program = buildNode(root, (spec, command) => {
-    run = { kind: "run", spec, input: inputOf(spec, command) };
-  });
-  program
+  const build = (node: CommandNode, path: string): Command => {
+    const command = new Command(node.name)
+      .summary(node.summary)
+      .helpOption("--help", "this text")
+      .configureHelp({ subcommandTerm })
+      .showHelpAfterError(`See: ${path} --help`)
+      .exitOverride()
+      .configureOutput({
+        writeOut: (text) => {
+          told += text;
+        },
+        writeErr: (text) => {
+          complained += text;
+        },
+        getOutHelpWidth: () => HELP_COLUMNS,
+        getErrHelpWidth: () => HELP_COLUMNS,
+      });
+    if (isGroup(node)) {
+      command.description(`${node.summary}.`).addHelpText("after", groupHelp(node)).helpCommand(false);
+      for (const child of node.commands) command.addCommand(build(child, `${path} ${child.name}`));
+      return command;
+    }
+    command.description(descriptionText(node)).addHelpText("after", afterHelp(node));
+    for (const argument of node.arguments ?? []) command.addArgument(buildArgument(argument));
+    for (const option of node.options) command.addOption(buildOption(option));
+    return command.action(() => {
+      run = { kind: "run", spec: node, input: inputOf(node, command) };
+    });
+  };
+  const program = build(root, root.name)
     .version(version, "--version", "print the version")
     .helpCommand("help [command]", "the same as --help");
-  for (const command of everyCommand(program))
-    command.exitOverride().configureOutput({
-      writeOut: (text) => {
-        told += text;
-      },
-      writeErr: (text) => {
-        complained += text;
-      },
-      getOutHelpWidth: () => HELP_COLUMNS,
-      getErrHelpWidth: () => HELP_COLUMNS,
-    });
   try {
     program.parse([...args], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return { kind: "told", text: told };
-    return {
-      kind: "wrong_use",
-      text: complained.replace(/^error: /, "prooftrail: ") + seeHelp(error, root, args),
-    };
+    return error.exitCode === 0
+      ? { kind: "told", text: told }
+      : { kind: "wrong_use", text: complained.replace(/^error: /, "prooftrail: ") };
   }
   return run ?? { kind: "wrong_use", text: complained };
-};
-
-const seeHelp = ({ code }: CommanderError, root: CommandGroup, args: readonly string[]): string => {
-  if (code === "commander.help") return "";
-  const path = [root.name];
-  let node: CommandNode | undefined = root;
-  for (const word of args) {
-    node = node && isGroup(node) ? node.commands.find(({ name }) => name === word) : undefined;
-    if (!node) break;
-    path.push(word);
-  }
-  return `See: ${path.join(" ")} --help\n`;
-};
-
-const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];
-
-type Chosen = (spec: CommandSpec, command: Command) => void;
-
-const buildNode = (node: CommandNode, chosen: Chosen): Command => {
-  const command = new Command(node.name)
-    .summary(node.summary)
-    .helpOption("--help", "this text")
-    .configureHelp({ subcommandTerm });
-  if (isGroup(node)) {
-    command.description(`${node.summary}.`).addHelpText("after", groupHelp(node)).helpCommand(false);
-    for (const child of node.commands) command.addCommand(buildNode(child, chosen));
-    return command;
-  }
-  command.description(descriptionText(node)).addHelpText("after", afterHelp(node));
-  for (const argument of node.arguments ?? []) command.addArgument(buildArgument(argument));
-  for (const option of node.options) command.addOption(buildOption(option));
-  return command.action(() => chosen(node, command));
 };
 
 /** Without the `[options]` that all commands have. */

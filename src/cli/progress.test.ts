@@ -71,10 +71,9 @@ test("a progress bar on a terminal stays on its line", () => {
   for (const text of texts.slice(0, -1)) expect([text[0], text.length]).toEqual(["\r", 60]);
 });
 
+// With --json a program reads JSON there, and a person sees progress at a terminal.
 test.each([
   ["--quiet", true, false],
-  ["--quiet", false, false],
-  // A program reads JSON there, and a person sees it at a terminal.
   ["--json", true, true],
   ["--json", false, false],
 ])("with %s, on a terminal: %p, it is shown: %p", (flag, isTerminal, isShown) => {

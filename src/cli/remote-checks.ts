@@ -1,13 +1,12 @@
 /** What `prooftrail doctor` checks of a service over HTTP. */
 import { CLOCK_OFF_MS_MAX } from "../limits.ts";
 import { type Check, failed, ok, unchecked, warned } from "../service/check.ts";
-import { type Api, createApi, foreignAnswer, refusalOf } from "./api.ts";
-import { EXIT } from "./exit-codes.ts";
+import { type Api, createApi, dataOf } from "./api.ts";
 import { Failure } from "./failure.ts";
-import { asRecord, asRecords, asText, type JsonRecord, parseJson } from "./json.ts";
+import { asRecord, asRecords, asText, parseJson } from "./json.ts";
 import { KEY_ENDS_SOON_MS } from "./limits.ts";
-import { findKeyRecord } from "./lists.ts";
 import type { ServiceAddress, ServiceKey } from "./service-address.ts";
+import { cellText } from "./table.ts";
 
 export async function* remoteChecks(parts: {
   readonly address: ServiceAddress;
@@ -16,22 +15,30 @@ export async function* remoteChecks(parts: {
 }): AsyncGenerator<Check> {
   const { address, key, now } = parts;
   const before = now().getTime();
-  const response = await createApi(address, undefined).attempt({ path: "/health/ready" });
+  const response = await createApi(address, undefined).open({ path: "/health/ready" }).catch(failureOnly);
   if (response instanceof Failure) {
-    const { detail, advice } = response.document;
-    yield failed("http", detail, advice);
-    yield unchecked("key", "the service does not answer");
-    return;
+    const { code, status, detail, advice } = response.document;
+    yield status === undefined
+      ? failed("http", detail, advice)
+      : failed(
+          "http",
+          `${address.url} is not ready: ${detail}`,
+          "Do what it says there; the log of the service says more.",
+        );
+    if (code === "unreachable") {
+      yield unchecked("key", "the service does not answer");
+      return;
+    }
+  } else {
+    // HTTP's Date is truncated to whole seconds, so on average it is half a second late.
+    const offMs = Date.parse(response.headers.get("date") ?? "") + 500 - (before + now().getTime()) / 2;
+    yield ok("http", `${address.url} is ready`);
+    // What the service says of its installation although it is ready: only it knows how far its sealer and its monitor are.
+    const body = asRecord(parseJson(await response.text().catch(() => "")));
+    for (const { detail } of asRecords(asRecord(body?.data)?.warnings))
+      yield warned("health", asText(detail) ?? "");
+    if (!Number.isNaN(offMs)) yield clockCheck(offMs);
   }
-  // HTTP's Date is truncated to whole seconds, so on average it is half a second late.
-  const offMs = Date.parse(response.headers.get("date") ?? "") + 500 - (before + now().getTime()) / 2;
-  const ready = await readyCheck(address, response);
-  yield ready;
-  // What the service says of its installation although it is ready: only it knows how far its sealer and its monitor are.
-  const body = asRecord(ready.state === "ok" && parseJson(await response.text().catch(() => "")));
-  for (const { detail } of asRecords(asRecord(body?.data)?.warnings))
-    yield warned("health", asText(detail) ?? "");
-  if (!Number.isNaN(offMs)) yield clockCheck(offMs);
   if (key) yield* keyChecks(createApi(address, key), key, now());
   else
     yield warned(
@@ -41,22 +48,6 @@ export async function* remoteChecks(parts: {
     );
 }
 
-const readyCheck = async (address: ServiceAddress, response: Response): Promise<Check> => {
-  const { url } = address;
-  const problem = response.ok
-    ? foreignAnswer(response, address)
-    : await refusalOf(response, address, undefined);
-  if (!problem) return ok("http", `${url} is ready`);
-  const { code, detail, advice } = problem.document;
-  return code === "unexpected_answer" || code === "unreachable"
-    ? failed("http", `of /health/ready: ${detail}`, advice)
-    : failed(
-        "http",
-        `${url} is not ready: ${detail}`,
-        "Do what it says there; the log of the service says more.",
-      );
-};
-
 /** `offMs`: positive if the service's clock is ahead of this machine's. */
 const clockCheck = (offMs: number): Check => {
   const name = "service's clock";
@@ -65,30 +56,17 @@ const clockCheck = (offMs: number): Check => {
   return warned(name, `${off} this machine's`, "Set both by NTP: due times and retention follow the clock.");
 };
 
-/** Each scope is tested with a request that changes nothing: an empty batch, one event, the list of keys. */
-const SCOPE_QUESTIONS = [
-  ["events:write", { path: "/v1/events/batch", body: '{"events":[]}' }],
-  ["events:read", { path: "/v1/events?limit=1" }],
-  ["keys:manage", { path: "/v1/keys?limit=1" }],
-] as const;
-
-async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<Check> {
+async function* keyChecks(api: Api, { source }: ServiceKey, now: Date): AsyncGenerator<Check> {
   const name = "key";
-  const scopes: string[] = [];
-  let own: JsonRecord | undefined;
-  try {
-    for (const [scope, question] of SCOPE_QUESTIONS) {
-      if (!(await mayAsk(api, question))) continue;
-      scopes.push(scope);
-      if (scope === "keys:manage") own = await findKeyRecord(api, key.text.split("_")[1] ?? "");
-    }
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const { code, title, detail, advice } = error.document;
-    if (code === "rate_limited")
+  const answer = await api.ask({ path: "/v1/session" }).catch(failureOnly);
+  if (answer instanceof Failure) {
+    const { code, title, detail, advice } = answer.document;
+    if (code === "insufficient_scope")
+      yield ok(name, `from ${source}; it may not read, so what else it may do cannot be seen`);
+    else if (code === "rate_limited")
       yield warned(
         name,
-        `from ${key.source}; it is valid, but its rate limit left no room to check all its scopes`,
+        `from ${source}; it is valid, but its rate limit left no room to ask for its scopes`,
         "Try again when this key is used less.",
       );
     // Neither the service nor the key is wrong: the instance reports its health, and needs no key for that.
@@ -96,19 +74,14 @@ async function* keyChecks(api: Api, key: ServiceKey, now: Date): AsyncGenerator<
     else yield failed(name, `${title}: ${detail}`, advice);
     return;
   }
-  yield ok(name, `from ${key.source}; it has ${scopes.join(", ") || "no scope that can be seen"}`);
-  const ends = [own?.expires_at, own?.grace_until].map((time) => Date.parse(asText(time) ?? ""));
-  const end = Math.min(...ends.filter((time) => !Number.isNaN(time)));
+  const { scopes, seat_ends_at } = dataOf(answer);
+  yield ok(name, `from ${source}; it has ${cellText("scopes", scopes)}`);
+  const end = Date.parse(asText(seat_ends_at) ?? "");
   if (end - now.getTime() < KEY_ENDS_SOON_MS)
     yield warned(name, `it ends at ${new Date(end).toISOString()}`, "Replace it: prooftrail keys rotate");
 }
 
-const mayAsk = async (api: Api, question: { path: string }): Promise<boolean> => {
-  try {
-    await api.ask(question);
-    return true;
-  } catch (error) {
-    if (error instanceof Failure && error.exitCode === EXIT.forbidden) return false;
-    throw error;
-  }
+const failureOnly = (error: unknown): Failure => {
+  if (error instanceof Failure) return error;
+  throw error;
 };

@@ -1,7 +1,6 @@
 /** Finds the address of the service and the key for it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { missingAs } from "../runtime/durable-file.ts";
 import type { Input } from "./command.ts";
 import type { Context } from "./context.ts";
 import { failure, reasonOf } from "./failure.ts";
@@ -23,32 +22,18 @@ export interface ServiceKey {
 
 type Environment = Context["environment"];
 
-const DEFAULT_PORT = "8080";
-const DEFAULT_DATA_DIR = "./data";
-
 export const readAddress = (input: Input, environment: Environment): ServiceAddress => {
-  const given = input.text("--url");
-  const [text, source] =
-    given !== undefined
-      ? [given, "--url"]
-      : environment.PROOFTRAIL_URL !== undefined && environment.PROOFTRAIL_URL !== ""
-        ? [environment.PROOFTRAIL_URL, "PROOFTRAIL_URL"]
-        : [`http://127.0.0.1:${defaultPort(environment)}`, "the default"];
+  const [text, source] = givenAddress(input, environment);
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (
-    !url ||
-    !/^https?:$/.test(url.protocol) ||
-    url.search !== "" ||
-    url.hash !== "" ||
-    url.username + url.password !== ""
-  )
+  const isPlain = url && /^https?:$/.test(url.protocol) && url.search + url.hash === "";
+  if (!isPlain || url.username + url.password !== "")
     throw failure(
       "wrong_use",
       `The address from ${source} must be like http://127.0.0.1:8080 or https://audit.example.com: http or https, without a name, a question or a fragment.`,
     );
   const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
-  // The SDK reads the same variable in the same way.
   return {
+    // The SDK reads the same variable in the same way.
     url: `${url.origin}${url.pathname.replace(/\/+(v1\/*)?$/, "")}`,
     isLoopback,
     source,
@@ -56,9 +41,14 @@ export const readAddress = (input: Input, environment: Environment): ServiceAddr
   };
 };
 
-/** For a service on this machine that gets its port from the same environment. */
-const defaultPort = ({ PORT }: Environment): string =>
-  PORT !== undefined && /^[1-9]\d{0,4}$/.test(PORT) ? PORT : DEFAULT_PORT;
+const givenAddress = (input: Input, { PROOFTRAIL_URL = "", PORT = "" }: Environment) => {
+  const given = input.text("--url");
+  if (given !== undefined) return [given, "--url"] as const;
+  if (PROOFTRAIL_URL !== "") return [PROOFTRAIL_URL, "PROOFTRAIL_URL"] as const;
+  // A service on this machine gets its port from the same environment.
+  const port = /^[1-9]\d{0,4}$/.test(PORT) ? PORT : "8080";
+  return [`http://127.0.0.1:${port}`, "the default"] as const;
+};
 
 /** Undefined if there is no key; some commands need none. */
 export const findKey = async (
@@ -66,11 +56,16 @@ export const findKey = async (
   environment: Environment,
   { isLoopback }: ServiceAddress,
 ): Promise<ServiceKey | undefined> => {
+  const { PROOFTRAIL_API_KEY = "" } = environment;
   const file = input.text("--key-file");
-  if (file !== undefined) return checked(await readKeyFile(file), `the file ${file}`);
-  const { PROOFTRAIL_API_KEY: fromEnvironment } = environment;
-  if (fromEnvironment !== undefined && fromEnvironment !== "")
-    return checked(fromEnvironment, "PROOFTRAIL_API_KEY");
+  if (file !== undefined)
+    return checked(
+      await readFile(file, "utf8").catch((error: unknown) => {
+        throw failure("unreadable_file", `The key file ${file} cannot be read: ${reasonOf(error)}.`);
+      }),
+      `the file ${file}`,
+    );
+  if (PROOFTRAIL_API_KEY !== "") return checked(PROOFTRAIL_API_KEY, "PROOFTRAIL_API_KEY");
   if (!isLoopback) return undefined;
   const path = adminKeyPath(environment);
   const text = await readFile(path, "utf8").catch(() => undefined);
@@ -84,33 +79,21 @@ export const needKey = async (
 ): Promise<ServiceKey> => {
   const key = await findKey(input, environment, address);
   if (key) return key;
+  const path = adminKeyPath(environment);
   const looked = address.isLoopback
-    ? ` ${await missingText(adminKeyPath(environment))}`
-    : ` A key from DATA_DIR is used for this machine only, and ${address.url} is another.`;
+    ? await readFile(path).then(
+        () => "",
+        (error: unknown) => `${path} cannot be read: ${reasonOf(error)}.`,
+      )
+    : `A key from DATA_DIR is used for this machine only, and ${address.url} is another.`;
   throw failure(
     "no_key",
-    `Neither --key-file nor PROOFTRAIL_API_KEY names one.${looked}`,
+    `Neither --key-file nor PROOFTRAIL_API_KEY names one. ${looked}`,
     "Set PROOFTRAIL_API_KEY, or name a file that holds the key with --key-file.",
   );
 };
 
-const missingText = (path: string): Promise<string> =>
-  readFile(path)
-    .then(() => undefined, missingAs(undefined))
-    .then(
-      () => `There is no ${path} either.`,
-      (error: unknown) => `${path} cannot be read: ${reasonOf(error)}.`,
-    );
-
-const adminKeyPath = ({ DATA_DIR }: Environment): string => join(DATA_DIR ?? DEFAULT_DATA_DIR, "admin.key");
-
-const readKeyFile = async (path: string): Promise<string> => {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw failure("unreadable_file", `The key file ${path} cannot be read: ${reasonOf(error)}.`);
-  }
-};
+const adminKeyPath = ({ DATA_DIR }: Environment): string => join(DATA_DIR ?? "./data", "admin.key");
 
 /** A header value must be visible ASCII; other bytes mean that it is probably the wrong file. */
 const checked = (text: string, source: string): ServiceKey => {

@@ -2,17 +2,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
 import { nextAttemptMs } from "../sdk/retry.ts";
-import { type Api, exitCodeOf, foreignAnswer, refusalOf } from "./api.ts";
-import { integerComplaint } from "./argument-values.ts";
+import { type Api, retryable } from "./api.ts";
 import { type Input, type OptionSpec, option } from "./command.ts";
 import type { Context } from "./context.ts";
-import { EVENT_COLUMNS, STREAM_FILTER_OPTIONS } from "./event-filters.ts";
-import { EXIT } from "./exit-codes.ts";
+import { EVENT_COLUMNS, EVENT_WIDTHS, eventRow, STREAM_FILTER_OPTIONS } from "./event-filters.ts";
 import { Failure, Interrupted } from "./failure.ts";
 import { asRecord, parseJson } from "./json.ts";
 import { CLI_RETRY_MS_MAX, CLI_STREAM_QUIET_MS_MAX } from "./limits.ts";
+import { integerComplaint, queryFrom } from "./options.ts";
 import { tableColumns, tellNotice } from "./output.ts";
-import { queryFrom } from "./query.ts";
 import { createTable } from "./table.ts";
 
 export const TAIL_PARAMETERS: readonly OptionSpec[] = [
@@ -41,7 +39,16 @@ export const tailEvents = async (parts: {
   try {
     while (!isOver()) {
       const quiet = new AbortController();
-      const opened = await connect(api, { query, seen, signal: AbortSignal.any([signal, quiet.signal]) });
+      const headers = { accept: STREAM_TYPE, ...(seen !== undefined && { "last-event-id": seen }) };
+      const opened = await api
+        .open({
+          path: "/v1/events/stream",
+          query,
+          headers,
+          signal: AbortSignal.any([signal, quiet.signal]),
+          mediaType: STREAM_TYPE,
+        })
+        .catch(retryable);
       if (opened instanceof Response) {
         // Shows a person with an empty screen that it works.
         if (!wasOpen && err.isTerminal && !input.isSet("--quiet"))
@@ -74,28 +81,11 @@ export const tailEvents = async (parts: {
 const printerFor = (input: Input, { out }: Context): ((data: string) => Promise<void>) => {
   // A line feed in the text can only stand between two values, where it is white space (RFC 8259 §2).
   if (input.isSet("--json")) return (data) => out.write(`${data.replaceAll("\n", " ")}\n`);
-  const table = createTable(EVENT_COLUMNS, tableColumns(out));
-  return (data) => out.write(table.lines([asRecord(parseJson(data)) ?? {}]));
+  const table = createTable<ReturnType<typeof eventRow>>(EVENT_COLUMNS, tableColumns(out), EVENT_WIDTHS);
+  return (data) => out.write(table([eventRow(asRecord(parseJson(data)) ?? {})]));
 };
 
 const STREAM_TYPE = "text/event-stream";
-
-/** The open stream, or a failure after which a retry can help. Throws any other. */
-const connect = async (
-  api: Api,
-  asked: { readonly query: URLSearchParams; readonly seen: string | undefined; readonly signal: AbortSignal },
-): Promise<Response | Failure> => {
-  const { query, seen, signal } = asked;
-  const headers = { accept: STREAM_TYPE, ...(seen !== undefined && { "last-event-id": seen }) };
-  const response = await api.attempt({ path: "/v1/events/stream", query, headers, signal });
-  if (response instanceof Failure) return response;
-  const failed = response.ok
-    ? foreignAnswer(response, api.address, STREAM_TYPE)
-    : await refusalOf(response, api.address, undefined);
-  if (!failed) return response;
-  if (response.ok || exitCodeOf(response.status) !== EXIT.unavailable) throw failed;
-  return failed;
-};
 
 /** Ids and events of the stream, until it ends, breaks or is quiet for too long. An id comes right before the next event is read. */
 async function* messagesOf(response: Response, quiet: AbortController) {

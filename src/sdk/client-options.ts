@@ -1,4 +1,5 @@
 /** The options of a client, and how they are read: a mistake is thrown at once, so that it shows when the program is deployed. */
+import { resolve } from "node:path";
 import { type Hash, keyedHash, sha256 } from "./hash.ts";
 import {
   BATCH_BYTES_DEFAULT,
@@ -15,7 +16,7 @@ import {
 } from "./limits.ts";
 import { type HttpProxy, proxyAt } from "./proxy.ts";
 import type { Callbacks } from "./reports.ts";
-import { isBytes, isJsonObject, type JsonObject } from "./values.ts";
+import { isBytes, isJsonObject } from "./values.ts";
 
 /** When captured events are synced to the disk: before `capture()` returns, once a second, or when the operating system decides. */
 export type SyncPolicy = "always" | "interval" | "never";
@@ -89,71 +90,50 @@ export interface SandboxOptions extends ServiceOptions {
   readonly outbox?: OutboxInMemory;
 }
 
-/** Reads the value of an option, or throws an error with its name. */
-type Reader<Value> = (given: unknown, name: string) => Value;
-type Readers = Readonly<Record<string, Reader<unknown>>>;
-type ReadBy<Table extends Readers> = { readonly [Name in keyof Table]: ReturnType<Table[Name]> };
+const EVENT_NAMES = ["source", "hashKey", "onDropped", "onRejected", "onProblem"];
+const SERVICE_NAMES = ["url", "requestTimeoutMs", "proxy", ...EVENT_NAMES, "outbox"];
+const CLIENT_NAMES = [...SERVICE_NAMES, "apiKey", "batch", "heartbeat"];
 
-/** A misspelt option would be ignored without anybody noticing. The message does not repeat the value, which may be a key. */
-const checkNames = (options: unknown, known: Readers, name: string): JsonObject => {
-  const names = Object.keys(known).join(", ");
-  if (!isJsonObject(options)) throw new TypeError(`${name || "options"} is no object: give { ${names} }.`);
-  for (const member of Object.keys(options))
-    if (!Object.hasOwn(known, member))
-      throw new TypeError(`${name && `${name}.`}${member} is no option: there are ${names}.`);
-  return options;
+/** Reads an object of options. A misspelt one would be ignored without anybody noticing. No message repeats a value that may be a key. */
+const optionsIn = (given: unknown, names: readonly string[], group = "") => {
+  const nameOf = (name: string): string => (group === "" ? name : `${group}.${name}`);
+  if (!isJsonObject(given))
+    throw new TypeError(`${group || "options"} is no object: give { ${names.join(", ")} }.`);
+  for (const name of Object.keys(given))
+    if (!names.includes(name))
+      throw new TypeError(`${nameOf(name)} is no option: there are ${names.join(", ")}.`);
+  return {
+    given,
+    text: (name: string, complaint: string, form = /./s): string => {
+      const value = given[name];
+      if (typeof value === "string" && form.test(value)) return value;
+      throw new TypeError(`${nameOf(name)} ${complaint}`);
+    },
+    count: (name: string, fallback: number, { min, max }: { min: number; max: number }): number => {
+      const { [name]: value = fallback } = given;
+      if (typeof value === "number" && Number.isSafeInteger(value) && value >= min && value <= max)
+        return value;
+      throw new RangeError(`${nameOf(name)} is ${value}: give a whole number from ${min} to ${max}.`);
+    },
+  };
 };
 
-/** Reads an object with the options in a table. */
-const group =
-  <Table extends Readers>(table: Table): Reader<ReadBy<Table>> =>
-  (given, name) => {
-    const options = checkNames(given, table, name);
-    const read: Record<string, unknown> = {};
-    for (const [member, reader] of Object.entries(table))
-      read[member] = reader(options[member], name ? `${name}.${member}` : member);
-    return read as ReadBy<Table>;
-  };
-
-/** A value of one kind; `complaint` says what is wrong with another one. */
-const kept =
-  <Value>(isIt: (given: unknown) => given is Value, complaint: string): Reader<Value> =>
-  (given, name) => {
-    if (!isIt(given)) throw new TypeError(`${name} ${complaint}`);
-    return given;
-  };
-
-const optional =
-  <Value>(reader: Reader<Value>): Reader<Value | undefined> =>
-  (given, name) =>
-    given === undefined ? undefined : reader(given, name);
-
-const count =
-  (fallback: number, { min, max }: { readonly min: number; readonly max: number }): Reader<number> =>
-  (given = fallback, name) => {
-    if (typeof given !== "number" || !Number.isSafeInteger(given) || given < min || given > max)
-      throw new RangeError(`${name} is ${given}: give a whole number from ${min} to ${max}.`);
-    return given;
-  };
+type Options = ReturnType<typeof optionsIn>;
 
 /** A delay that a timer can keep (2³¹ − 1 ms), in milliseconds. */
 const DELAY_MS = { min: 1, max: 2 ** 31 - 1 };
 const BYTES = { min: 2 * EVENT_BYTES_MAX, max: 2 ** 40 };
 
 const parseUrl = (given: unknown): URL | undefined => {
-  try {
-    const url = new URL(String(given));
-    return url.protocol === "http:" || url.protocol === "https:" ? url : undefined;
-  } catch {
-    return undefined;
-  }
+  const url = URL.canParse(String(given)) ? new URL(String(given)) : undefined;
+  return url?.protocol === "http:" || url?.protocol === "https:" ? url : undefined;
 };
 
-const url: Reader<string> = (given) => {
-  const parsed = parseUrl(given);
+const urlIn = ({ given }: Options): string => {
+  const parsed = parseUrl(given.url);
   if (!parsed)
     throw new TypeError(
-      `url is ${JSON.stringify(given)}: give the address of the service, such as "https://audit.example.com".`,
+      `url is ${JSON.stringify(given.url)}: give the address of the service, such as "https://audit.example.com".`,
     );
   if (parsed.username !== "" || parsed.password !== "")
     throw new TypeError("url holds a password: the key goes into apiKey.");
@@ -163,116 +143,112 @@ const url: Reader<string> = (given) => {
 };
 
 /** The message does not repeat the value, which may hold a password. */
-const proxy: Reader<HttpProxy> = (given) => {
-  const parsed = parseUrl(given);
-  if (!parsed)
-    throw new TypeError(
-      'proxy is no address of an HTTP proxy: give one such as "http://proxy.example:3128".',
-    );
-  return proxyAt(parsed);
+const proxyIn = ({ given: { proxy } }: Options): HttpProxy | undefined => {
+  if (proxy === undefined) return undefined;
+  const parsed = parseUrl(proxy);
+  if (parsed) return proxyAt(parsed);
+  throw new TypeError('proxy is no address of an HTTP proxy: give one such as "http://proxy.example:3128".');
 };
 
-const isText = (given: unknown): given is string => typeof given === "string" && given !== "";
-const isKey = (given: unknown): given is string => isText(given) && /^[!-~]+$/.test(given);
-const isCallback = (given: unknown): given is () => void => typeof given === "function";
+const hashIn = ({ given: { hashKey } }: Options): Hash => {
+  if (hashKey === undefined) return sha256;
+  if (typeof hashKey !== "string" && !isBytes(hashKey))
+    throw new TypeError("hashKey is neither a text nor a Uint8Array: give one of them.");
+  return keyedHash(hashKey);
+};
+
+const sourceIn = ({ given: { source = "sdk" } }: Options): string | undefined => {
+  if (source === false) return undefined;
+  if (typeof source === "string" && source !== "" && source.length <= SOURCE_CHARACTERS_MAX) return source;
+  throw new TypeError(
+    `source is empty or longer than ${SOURCE_CHARACTERS_MAX} characters: name this program, or say false.`,
+  );
+};
+
 const isPolicy = (given: unknown): given is SyncPolicy =>
   given === "always" || given === "interval" || given === "never";
 
-const callback = optional(kept(isCallback, "is no function: give one, or leave it out."));
-
-const source: Reader<string | undefined> = (given = "sdk") => {
-  if (given === false) return undefined;
-  if (!isText(given) || given.length > SOURCE_CHARACTERS_MAX)
-    throw new TypeError(
-      `source is empty or longer than ${SOURCE_CHARACTERS_MAX} characters: name this program, or say false.`,
-    );
-  return given;
-};
-
-const hashKey: Reader<Hash> = (given) => {
-  if (given === undefined) return sha256;
-  if (typeof given !== "string" && !isBytes(given))
-    throw new TypeError("hashKey is neither a text nor a Uint8Array: give one of them.");
-  return keyedHash(given);
-};
-
-const inMemory = group({ bytesMax: count(MEMORY_OUTBOX_BYTES_DEFAULT, BYTES) });
-
-const FOLDER = {
-  directory: kept(isText, "is empty: name a folder."),
-  sync: (given: unknown = "interval", name: string) =>
-    kept(isPolicy, `is ${JSON.stringify(given)}: say "always", "interval" or "never".`)(given, name),
-  memory: (): undefined => undefined,
-  bytesMax: count(OUTBOX_BYTES_DEFAULT, BYTES),
-};
-
-type OutboxChoice = Readonly<{ directory: string | undefined; sync: SyncPolicy; bytesMax: number }>;
-
 /** Whether events may end with the process is never guessed: options that give both kinds of outbox, or neither, are refused. */
-const outbox: Reader<OutboxChoice> = (given, name) => {
-  if (typeof given !== "object" || given === null)
+const outboxIn = ({ given: { outbox } }: Options) => {
+  if (typeof outbox !== "object" || outbox === null)
     throw new TypeError("outbox is missing: give { directory } or { memory: true }.");
-  const { memory, directory, sync, bytesMax } = checkNames(given, FOLDER, name);
-  if (memory === undefined) return group(FOLDER)(given, name);
+  const options = optionsIn(outbox, ["directory", "sync", "memory", "bytesMax"], "outbox");
+  const { memory, directory, sync = "interval" } = options.given;
+  if (memory === undefined) {
+    if (!isPolicy(sync))
+      throw new TypeError(`outbox.sync is ${JSON.stringify(sync)}: say "always", "interval" or "never".`);
+    const bytesMax = options.count("bytesMax", OUTBOX_BYTES_DEFAULT, BYTES);
+    // Resolved now, because the program may change its working directory later.
+    return { directory: resolve(options.text("directory", "is empty: name a folder.")), sync, bytesMax };
+  }
   if (memory !== true)
     throw new TypeError("outbox.memory is not true: say true, or leave it out and name a directory.");
-  for (const [member, value] of Object.entries({ directory, sync }))
+  for (const [name, value] of Object.entries({ directory, sync: options.given.sync }))
     if (value !== undefined)
       throw new TypeError(
-        `outbox.${member} is of a folder, and outbox.memory asks for none: leave one of them out.`,
+        `outbox.${name} is of a folder, and outbox.memory asks for none: leave one of them out.`,
       );
-  return { directory: undefined, sync: "never", ...inMemory({ bytesMax }, name) };
+  return inMemory(options);
 };
 
-const EVENT = {
-  source,
-  hashKey,
-  onDropped: callback,
-  onRejected: callback,
-  onProblem: callback,
-};
-
-const SERVICE = {
-  url,
-  requestTimeoutMs: count(REQUEST_TIMEOUT_MS_DEFAULT, DELAY_MS),
-  proxy: optional(proxy),
-  ...EVENT,
-};
-
-const batch = group({
-  events: count(BATCH_EVENTS_DEFAULT, { min: 1, max: BATCH_EVENTS_MAX }),
-  bytes: count(BATCH_BYTES_DEFAULT, { min: 1, max: BATCH_BYTES_MAX }),
-  intervalMs: count(FLUSH_INTERVAL_MS_DEFAULT, DELAY_MS),
+const inMemory = (options: Options) => ({
+  directory: undefined,
+  sync: "never" as const,
+  bytesMax: options.count("bytesMax", MEMORY_OUTBOX_BYTES_DEFAULT, BYTES),
 });
 
-const CLIENT = {
-  ...SERVICE,
-  apiKey: kept(isKey, "is empty or has characters that no header may hold: give a key of the service."),
-  outbox,
-  batch: (given: unknown = {}, name: string) => batch(given, name),
-  heartbeat: optional(
-    group({
-      asset_id: kept(isText, "is empty: name the asset that heartbeats are recorded under."),
-      intervalMs: count(HEARTBEAT_INTERVAL_MS_DEFAULT, DELAY_MS),
-    }),
-  ),
+const eventOptions = (options: Options) => {
+  for (const name of ["onDropped", "onRejected", "onProblem"])
+    if (!["function", "undefined"].includes(typeof options.given[name]))
+      throw new TypeError(`${name} is no function: give one, or leave it out.`);
+  return { source: sourceIn(options), hashKey: hashIn(options) };
 };
 
-export const readClientOptions = (options: ClientOptions): ReadBy<typeof CLIENT> => {
-  const read = group(CLIENT)(options, "");
-  if (read.heartbeat && read.source === undefined)
+const serviceOptions = (options: Options) => ({
+  url: urlIn(options),
+  requestTimeoutMs: options.count("requestTimeoutMs", REQUEST_TIMEOUT_MS_DEFAULT, DELAY_MS),
+  proxy: proxyIn(options),
+  ...eventOptions(options),
+});
+
+const batchIn = ({ given: { batch = {} } }: Options) => {
+  const options = optionsIn(batch, ["events", "bytes", "intervalMs"], "batch");
+  return {
+    events: options.count("events", BATCH_EVENTS_DEFAULT, { min: 1, max: BATCH_EVENTS_MAX }),
+    bytes: options.count("bytes", BATCH_BYTES_DEFAULT, { min: 1, max: BATCH_BYTES_MAX }),
+    intervalMs: options.count("intervalMs", FLUSH_INTERVAL_MS_DEFAULT, DELAY_MS),
+  };
+};
+
+const heartbeatIn = ({ given: { heartbeat, source } }: Options) => {
+  if (heartbeat === undefined) return undefined;
+  const options = optionsIn(heartbeat, ["asset_id", "intervalMs"], "heartbeat");
+  if (source === false)
     throw new TypeError("heartbeat says the last number of a source, and source is false: name the source.");
-  return read;
+  return {
+    asset_id: options.text("asset_id", "is empty: name the asset that heartbeats are recorded under."),
+    intervalMs: options.count("intervalMs", HEARTBEAT_INTERVAL_MS_DEFAULT, DELAY_MS),
+  };
 };
 
-const SANDBOX = { ...SERVICE, outbox: (given: unknown = {}, name: string) => inMemory(given, name) };
+const KEY = "is empty or has characters that no header may hold: give a key of the service.";
 
-export const readSandboxOptions = (options: SandboxOptions): ReadBy<typeof SANDBOX> =>
-  group(SANDBOX)(options, "");
+export const readClientOptions = (given: ClientOptions) => {
+  const options = optionsIn(given, CLIENT_NAMES);
+  return {
+    ...serviceOptions(options),
+    apiKey: options.text("apiKey", KEY, /^[!-~]+$/),
+    outbox: outboxIn(options),
+    batch: batchIn(options),
+    heartbeat: heartbeatIn(options),
+  };
+};
+
+export const readSandboxOptions = (given: SandboxOptions) => {
+  const options = optionsIn(given, SERVICE_NAMES);
+  const { outbox = {} } = options.given;
+  return { ...serviceOptions(options), outbox: inMemory(optionsIn(outbox, ["bytesMax"], "outbox")) };
+};
 
 /** A program may pass the same options as to its real client; the others are ignored. */
-export const readEventOptions = (options: EventOptions): ReadBy<typeof EVENT> => {
-  checkNames(options, CLIENT, "");
-  const { source, hashKey, onDropped, onRejected, onProblem } = options;
-  return group(EVENT)({ source, hashKey, onDropped, onRejected, onProblem }, "");
-};
+export const readEventOptions = (given: EventOptions) => eventOptions(optionsIn(given, CLIENT_NAMES));

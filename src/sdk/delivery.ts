@@ -1,5 +1,4 @@
 /** Sends events from an outbox to the service, or to its sandbox, and says what became of each. */
-
 import { eventCount } from "./reports.ts";
 import {
   type PlacedWarning,
@@ -39,10 +38,17 @@ export type Deliver = (request: {
 
 const encoder = new TextEncoder();
 
-/** `POST /v1/events/batch`. The event texts go into the body unchanged. */
-export const createBatchDelivery =
+/** `POST /v1/events/batch`, or for the sandbox `POST /v1/sandbox/events`, which takes one event at a time. The event texts go into the body unchanged. */
+export const createDelivery =
   (service: ServiceAddress): Deliver =>
   async ({ events, mayBeResent, signal }) => {
+    if (service.apiKey === undefined) {
+      const body = encoder.encode(events[0]);
+      const answer = await post(service, { path: SANDBOX_EVENTS_PATH, body, signal });
+      if (answer.kind !== "taken") return answer;
+      const warnings = warningsIn(answer.data).map(({ warning }) => ({ position: 0, warning }));
+      return { kind: "answered", outcomes: [{ kind: "stored" }], duplicates: 0, warnings };
+    }
     const path = mayBeResent ? "/v1/events/batch?resent=true" : "/v1/events/batch";
     const body = encoder.encode(`{"events":[${events.join(",")}]}`);
     const answer = await post(service, { path, body, signal });
@@ -75,29 +81,3 @@ const readOutcomes = (data: JsonObject, sent: number): Delivery => {
     warnings: warningsIn(data),
   };
 };
-
-/** `POST /v1/sandbox/events`, which takes one at a time, needs no key and forgets after an hour. */
-export const createSandboxDelivery =
-  (service: ServiceAddress): Deliver =>
-  async ({ events, signal }) => {
-    const outcomes: EventOutcome[] = [];
-    const warnings: PlacedWarning[] = [];
-    for (const event of events) {
-      const answer = await post(service, { path: SANDBOX_EVENTS_PATH, body: encoder.encode(event), signal });
-      if (answer.kind === "taken") {
-        for (const { warning } of warningsIn(answer.data))
-          warnings.push({ position: outcomes.length, warning });
-        outcomes.push({ kind: "stored" });
-      } else if (answer.kind === "rejected" && answer.isOurs)
-        outcomes.push({ kind: "rejected", rejection: answer.rejection });
-      else if (outcomes.length === 0) return answer;
-      else {
-        // Events with an outcome keep it; the others are sent again.
-        const reason = answer.kind === "rejected" ? answer.rejection.message : answer.reason;
-        const rest = events.slice(outcomes.length).map((): EventOutcome => ({ kind: "again", reason }));
-        const { askedMs } = answer;
-        return { kind: "answered", outcomes: [...outcomes, ...rest], duplicates: 0, warnings, askedMs };
-      }
-    }
-    return { kind: "answered", outcomes, duplicates: 0, warnings };
-  };

@@ -23,7 +23,7 @@ export const attempt = (name: string, callback: () => unknown): unknown => {
  * A recorder only reports faults that it finds in an event. So this event contains one on purpose: the recorder drops, counts and reports it with
  * this message.
  */
-export const undescribed = (message: string): JsonObject => ({
+const undescribed = (message: string): JsonObject => ({
   metadata: {
     description: {
       get fault(): never {

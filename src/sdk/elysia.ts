@@ -8,7 +8,7 @@
  */
 import { setImmediate } from "node:timers";
 import { Elysia, ElysiaCustomStatusResponse, StatusMap } from "elysia";
-import type { Client } from "./background-client.ts";
+import type { Client } from "./client.ts";
 import { attempt, record } from "./described-event.ts";
 import type { CaptureEvent, SharedMembers } from "./event.ts";
 import { CORRELATION_ID_CHARACTERS_MAX } from "./limits.ts";

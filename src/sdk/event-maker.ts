@@ -22,13 +22,11 @@ export class EventMaker {
   readonly #sourceId: string | undefined;
   readonly #hash: Hash;
   #last = 0;
-  #writtenMs = Number.NaN;
-  #written = "";
 
-  /** Without `sourceId` events are not numbered. */
-  constructor({ sourceId, hash }: { readonly sourceId: string | undefined; readonly hash: Hash }) {
-    this.#sourceId = sourceId;
-    this.#hash = hash;
+  /** Each client of each run of a program is a source of its own, because its numbers begin at 1. Without `source` events are not numbered. */
+  constructor({ source, hashKey }: { readonly source: string | undefined; readonly hashKey: Hash }) {
+    this.#sourceId = source === undefined ? undefined : `${source}/${uuid7(Date.now())}`;
+    this.#hash = hashKey;
   }
 
   /** The source and the highest number it has given out. */
@@ -45,7 +43,7 @@ export class EventMaker {
       // Each member is read once, because a getter may return another value the second time.
       const event = { ...members };
       const nowMs = Date.now();
-      const { event_id = uuid7(nowMs), timestamp = this.#timeText(nowMs) } = event;
+      const { event_id = uuid7(nowMs), timestamp = new Date(nowMs).toISOString() } = event;
       if (typeof event_id !== "string") throw new Fault("/event_id", "Is no text.");
       eventId = event_id;
       // All members are spread and then overwritten: leaving some out of the copy costs more than everything else.
@@ -69,12 +67,6 @@ export class EventMaker {
       const dropped = { reason: "invalid", message: textOf(error), eventId } as const;
       return { kind: "dropped", dropped: path === undefined ? dropped : { ...dropped, path } };
     }
-  }
-
-  #timeText(nowMs: number): string {
-    if (nowMs !== this.#writtenMs) this.#written = new Date(nowMs).toISOString();
-    this.#writtenMs = nowMs;
-    return this.#written;
   }
 
   #placeHashes(whole: Record<string, unknown>, shared: JsonObject, event: JsonObject): void {

@@ -25,54 +25,44 @@ const texts: Reads = (value) => {
   return read.length === items.length ? read : undefined;
 };
 
-interface Source {
-  readonly key: string;
-  readonly reads: Reads;
-  /** The first attribute that is present counts. */
-  readonly attributes: readonly [string, ...string[]];
-}
-
-const from = (key: string, reads: Reads, ...attributes: [string, ...string[]]): Source => ({
-  key,
-  reads,
-  attributes,
-});
+/** The key, the form of its value, and attributes, of which the first that is present counts. */
+type Source = readonly [key: string, reads: Reads, ...attributes: string[]];
 
 /** First the keys that SPEC 2.1 names, then the others in snake case. `model` is the model that answered; the requested model stands beside it. */
 const SOURCES: readonly Source[] = [
-  from("model", text, "gen_ai.response.model", "gen_ai.request.model"),
-  from("tokens_in", count, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
-  from("tokens_out", count, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
-  from("tokens_in_cache_read", count, "gen_ai.usage.cache_read.input_tokens"),
-  from("tokens_in_cache_creation", count, "gen_ai.usage.cache_creation.input_tokens"),
-  from("tokens_out_reasoning", count, "gen_ai.usage.reasoning.output_tokens"),
-  from("operation", text, "gen_ai.operation.name"),
-  from("provider", text, "gen_ai.provider.name", "gen_ai.system"),
-  from("request_model", text, "gen_ai.request.model"),
-  from("temperature", number, "gen_ai.request.temperature"),
-  from("top_p", number, "gen_ai.request.top_p"),
-  from("top_k", number, "gen_ai.request.top_k"),
-  from("max_tokens", count, "gen_ai.request.max_tokens"),
-  from("frequency_penalty", number, "gen_ai.request.frequency_penalty"),
-  from("presence_penalty", number, "gen_ai.request.presence_penalty"),
-  from("seed", number, "gen_ai.request.seed", "gen_ai.openai.request.seed"),
-  from("choice_count", count, "gen_ai.request.choice.count"),
-  from("is_streamed", flag, "gen_ai.request.stream"),
-  from("output_type", text, "gen_ai.output.type"),
-  from("response_id", text, "gen_ai.response.id"),
-  from("finish_reasons", texts, "gen_ai.response.finish_reasons"),
-  from("conversation_id", text, "gen_ai.conversation.id"),
-  from("agent_id", text, "gen_ai.agent.id"),
-  from("agent_name", text, "gen_ai.agent.name"),
-  from("agent_version", text, "gen_ai.agent.version"),
-  from("workflow_name", text, "gen_ai.workflow.name"),
-  from("tool_name", text, "gen_ai.tool.name"),
-  from("tool_type", text, "gen_ai.tool.type"),
-  from("tool_call_id", text, "gen_ai.tool.call.id"),
-  from("data_source_id", text, "gen_ai.data_source.id"),
-  from("server_address", text, "server.address"),
-  from("server_port", count, "server.port"),
-  from("error_type", text, "error.type"),
+  ["model", text, "gen_ai.response.model", "gen_ai.request.model"],
+  ["tokens_in", count, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
+  ["tokens_out", count, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
+  ["tokens_in_cache_read", count, "gen_ai.usage.cache_read.input_tokens"],
+  ["tokens_in_cache_creation", count, "gen_ai.usage.cache_creation.input_tokens"],
+  ["tokens_out_reasoning", count, "gen_ai.usage.reasoning.output_tokens"],
+  ["operation", text, "gen_ai.operation.name"],
+  ["provider", text, "gen_ai.provider.name", "gen_ai.system"],
+  ["request_model", text, "gen_ai.request.model"],
+  ["temperature", number, "gen_ai.request.temperature"],
+  ["top_p", number, "gen_ai.request.top_p"],
+  ["top_k", number, "gen_ai.request.top_k"],
+  ["max_tokens", count, "gen_ai.request.max_tokens"],
+  ["frequency_penalty", number, "gen_ai.request.frequency_penalty"],
+  ["presence_penalty", number, "gen_ai.request.presence_penalty"],
+  ["seed", number, "gen_ai.request.seed", "gen_ai.openai.request.seed"],
+  ["choice_count", count, "gen_ai.request.choice.count"],
+  ["is_streamed", flag, "gen_ai.request.stream"],
+  ["output_type", text, "gen_ai.output.type"],
+  ["response_id", text, "gen_ai.response.id"],
+  ["finish_reasons", texts, "gen_ai.response.finish_reasons"],
+  ["conversation_id", text, "gen_ai.conversation.id"],
+  ["agent_id", text, "gen_ai.agent.id"],
+  ["agent_name", text, "gen_ai.agent.name"],
+  ["agent_version", text, "gen_ai.agent.version"],
+  ["workflow_name", text, "gen_ai.workflow.name"],
+  ["tool_name", text, "gen_ai.tool.name"],
+  ["tool_type", text, "gen_ai.tool.type"],
+  ["tool_call_id", text, "gen_ai.tool.call.id"],
+  ["data_source_id", text, "gen_ai.data_source.id"],
+  ["server_address", text, "server.address"],
+  ["server_port", count, "server.port"],
+  ["error_type", text, "error.type"],
 ];
 
 /** The type of OpenTelemetry's `Attributes`. */
@@ -81,7 +71,7 @@ export type SpanAttributes = Readonly<Record<string, unknown>>;
 /** The attributes in the table. One whose value has another type than the conventions say is left out. */
 export const metadataFromGenAi = (attributes: SpanAttributes): GenAiMetadata => {
   const metadata: Record<string, JsonValue> = {};
-  for (const { key, reads, attributes: names } of SOURCES) {
+  for (const [key, reads, ...names] of SOURCES) {
     const value = names.map((name) => reads(attributes[name])).find((read) => read !== undefined);
     if (value !== undefined) metadata[key] = value;
   }

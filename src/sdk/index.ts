@@ -1,8 +1,7 @@
 /**
  * `prooftrail-sdk`: records what an AI system does, from Node 22.13 or newer, Bun and Deno. Nothing of the server comes with it, and no package.
  */
-export type { Client, Stats } from "./background-client.ts";
-export { createClient, createSandboxClient } from "./client.ts";
+export { type Client, createClient, createSandboxClient, type Stats } from "./client.ts";
 export type {
   BatchOptions,
   ClientOptions,

@@ -55,7 +55,7 @@ class Writing {
     const written = this.#read(holder, name, value);
     if (written !== undefined && this.#written.length > 0 && !Array.isArray(holder))
       this.#take(name.length + 3);
-    if (typeof written === "object" && written !== null && !isRawJson(written)) {
+    if (typeof written === "object" && written !== null) {
       this.#take(2);
       this.#written.push(written);
     } else {
@@ -86,7 +86,7 @@ class Writing {
         undefined,
         "A symbol is no name in JSON: give the member a text for a name, or leave it out.",
       );
-    if (!isRawJson(value)) this.#around.push(value);
+    this.#around.push(value);
     return form;
   }
 
@@ -141,12 +141,6 @@ const isPlain = (value: object): boolean => {
   // Objects of another realm (`node:vm`, test runners) have an Object.prototype of their own.
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(Object(prototype), "hasOwnProperty");
 };
-
-const isRaw: unknown = Reflect.get(JSON, "isRawJSON");
-
-/** A number with its original text, made by `JSON.rawJSON`, if the runtime has that. */
-const isRawJson = (value: object): boolean =>
-  Object.getPrototypeOf(value) === null && typeof isRaw === "function" && isRaw(value) === true;
 
 interface Form {
   /** May contain further values that JSON cannot represent. */

@@ -45,10 +45,8 @@ export const OUTBOX_BYTES_DEFAULT = 256 * MIB;
 /** Limits of an outbox in memory, and of what is held in memory while a folder cannot be written to. */
 export const MEMORY_OUTBOX_BYTES_DEFAULT = 16 * MIB;
 export const OVERFLOW_BYTES_MAX = 4 * MIB;
-/** The log of writes of an outbox file is copied into the file, which takes some milliseconds, after this many bytes of events at the latest. */
-export const WAL_BYTES_MAX = 8 * MIB;
-/** A file that held this much gives its space back when everything in it is delivered. */
-export const LARGE_BYTES_MIN = 16 * MIB;
+/** The log of writes of an outbox file is copied into the file, which takes some milliseconds, after this many pages of 4 KiB at the latest. */
+export const WAL_PAGES_MAX = 16_384;
 export const SYNC_INTERVAL_MS = 1 * SECOND_MS;
 /** Rejected events kept in one outbox file. */
 export const DEAD_LETTER_BYTES_MAX = 64 * MIB;
@@ -63,8 +61,6 @@ export const REPORT_INTERVAL_MS = 1 * MINUTE_MS;
 export const CLOSE_TIMEOUT_MS_DEFAULT = 5 * SECOND_MS;
 /** How long `send()` keeps trying. */
 export const SEND_TIMEOUT_MS_DEFAULT = 30 * SECOND_MS;
-/** They are sent one by one, and the sandbox allows 100 requests a minute. */
-export const SANDBOX_BATCH_EVENTS = 20;
 /** With the rest of its id a source name stays below the length up to which metadata values are searchable. */
 export const SOURCE_CHARACTERS_MAX = 200;
 /** Length of a key for HMAC-SHA-256, in bytes: a shorter key could be guessed. */

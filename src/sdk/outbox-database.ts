@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import process from "node:process";
 import type { DatabaseSync } from "node:sqlite";
 import type { SyncPolicy } from "./client-options.ts";
+import { WAL_PAGES_MAX } from "./limits.ts";
 import { isJsonObject } from "./values.ts";
 
 export const IN_MEMORY = ":memory:";
@@ -12,8 +13,6 @@ export const VERSION = 1;
 /** The file is about to be removed. Whoever gets its lock meanwhile writes nothing to it. */
 export const REMOVED = -1;
 const SYNCHRONOUS = { always: "FULL", interval: "NORMAL", never: "OFF" } as const;
-/** How long a new file waits for a client that looks into it to let go of it. */
-export const BUSY_MS = 1000;
 export const SCHEMA = `
   BEGIN;
   CREATE TABLE event(id INTEGER PRIMARY KEY, body TEXT NOT NULL, captured_at INTEGER NOT NULL, attempts INTEGER NOT NULL, sent_at INTEGER);
@@ -36,8 +35,10 @@ export const opened = <Result>(
   const database = new sqlite.DatabaseSync(path);
   // An outbox is written and read from end to end: 256 KiB of cache are enough, in place of 2 MB.
   try {
-    database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = ${SYNCHRONOUS[policy]}; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -256`);
+    // With auto_vacuum a file that became large in an outage gives its space back as its events are delivered.
+    database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = FULL;
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = ${SYNCHRONOUS[policy]};
+      PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}; PRAGMA cache_size = -256`);
     return use(database);
   } catch (error) {
     quietly(() => database.close());

@@ -6,10 +6,9 @@ import { Buffer } from "node:buffer";
 import { closeSync, existsSync, openSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SyncPolicy } from "./client-options.ts";
-import { DEAD_LETTER_BYTES_MAX, LARGE_BYTES_MIN, RESENT_AFTER_MS, WAL_BYTES_MAX } from "./limits.ts";
+import { DEAD_LETTER_BYTES_MAX, RESENT_AFTER_MS } from "./limits.ts";
 import {
   APPLICATION_ID,
-  BUSY_MS,
   IN_MEMORY,
   isBusy,
   opened,
@@ -55,6 +54,8 @@ interface Row extends Entry {
   readonly sentMs: number | undefined;
 }
 
+/** How long a new file waits for a client that looks into it to let go of it. */
+const NEW_BUSY_MS = 1000;
 /** Rows read at once, each with at most 256 KiB. */
 const PAGE_ROWS = 50;
 
@@ -71,15 +72,11 @@ export class OutboxFile {
   #unsure: number;
   /** Id of the next entry. Ids are never used twice in a run, although SQLite would do that. */
   #end: number;
-  #walBytes = 0;
-  /** The most that has waited in it: a file of SQLite does not get smaller on its own. */
-  #bytesPeak = 0;
+  #hasUnsynced = false;
   /** Settled, but not deleted yet, as on a full disk. */
   readonly #settled = new Set<number>();
   /** Until when entries are set aside (`performance.now()`). */
   readonly #aside = new Map<number, number>();
-  /** Whether entries that are in another file now are settled there. */
-  #moved: (() => boolean) | undefined;
   /** A sync failed, and says nothing about these entries any more, even if a later one succeeds. */
   #unsynced: { readonly before: number; readonly reason: string } | undefined;
 
@@ -88,7 +85,7 @@ export class OutboxFile {
     // SQLite would let other users read it. The file beside it, with the suffix -wal, gets the same mode.
     if (path !== IN_MEMORY) closeSync(openSync(path, "wx", 0o600));
     try {
-      return opened(path, policy, BUSY_MS, (database) => {
+      return opened(path, policy, NEW_BUSY_MS, (database) => {
         database.exec(SCHEMA);
         return new OutboxFile(path, policy, database);
       });
@@ -134,26 +131,24 @@ export class OutboxFile {
   /** Throws if it cannot be written. `sinceMs`: it may have been sent since then. */
   append(text: string, bytes: number, sinceMs?: number): void {
     const attempts = sinceMs === undefined ? 0 : 1;
-    this.#write(() => this.#insert.run(this.#end, text, Date.now(), attempts, sinceMs ?? null), bytes);
+    this.#write(() => this.#insert.run(this.#end, text, Date.now(), attempts, sinceMs ?? null));
     this.#end++;
     this.events++;
     this.bytes += bytes;
-    this.#bytesPeak = Math.max(this.#bytesPeak, this.bytes);
   }
 
   /** Where a write fails, as on a full disk, a checkpoint frees the log of earlier writes (sqlite.org/wal.html), and it is tried once more. */
-  #write(write: () => unknown, bytes: number): void {
-    if (this.#walBytes > WAL_BYTES_MAX) quietly(() => this.#checkpoint());
+  #write(write: () => unknown): void {
     try {
       write();
     } catch {
       quietly(() => this.#checkpoint());
       write();
     }
-    this.#walBytes += bytes + 1;
+    this.#hasUnsynced = true;
   }
 
-  #inTransaction(write: () => void, bytes: number): void {
+  #inTransaction(write: () => void): void {
     this.#write(() => {
       this.#database.exec("BEGIN");
       try {
@@ -164,7 +159,7 @@ export class OutboxFile {
         if (this.#database.isTransaction !== false) quietly(() => this.#database.exec("ROLLBACK"));
         throw error;
       }
-    }, bytes);
+    });
   }
 
   /**
@@ -225,7 +220,7 @@ export class OutboxFile {
       "UPDATE event SET attempts = attempts + 1, sent_at = coalesce(sent_at, ?) WHERE id IN (SELECT value FROM json_each(?))",
     );
     try {
-      this.#write(() => note.run(Date.now(), JSON.stringify(entries.map(({ id }) => id))), entries.length);
+      this.#write(() => note.run(Date.now(), JSON.stringify(entries.map(({ id }) => id))));
     } catch {
       // On a full disk.
       this.#unsure = this.#end;
@@ -246,7 +241,7 @@ export class OutboxFile {
   #deleteSettled(): void {
     if (this.#settled.size === 0) return;
     const remove = this.#database.prepare("DELETE FROM event WHERE id IN (SELECT value FROM json_each(?))");
-    this.#write(() => remove.run(JSON.stringify([...this.#settled])), this.#settled.size);
+    this.#write(() => remove.run(JSON.stringify([...this.#settled])));
     this.#settled.clear();
   }
 
@@ -255,11 +250,12 @@ export class OutboxFile {
     for (const { id } of entries) this.#aside.set(id, untilMs);
   }
 
-  /** When the next entry that was set aside is due. */
+  /** When the next entry that was set aside is due (`performance.now()`). */
   get nextDueMs(): number | undefined {
     return this.#aside.size > 0 ? Math.min(...this.#aside.values()) : undefined;
   }
 
+  /** Makes entries that were set aside due now. */
   hasten(): void {
     for (const id of this.#aside.keys()) this.#aside.set(id, 0);
   }
@@ -278,7 +274,7 @@ export class OutboxFile {
       this.#inTransaction(() => {
         for (const { text, rejection } of rejected)
           insert.run(text, rejection.code, reasonOf(rejection), Date.now());
-      }, bytes);
+      });
       return { kind: "kept" };
     } catch (error) {
       return { kind: "failed", reason: textOf(error) };
@@ -288,10 +284,12 @@ export class OutboxFile {
   /** Remembers which numbers this run has given to its events. */
   noteSource(source: { readonly id: string; readonly last: number }): void {
     const note = this.#database.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?), (?, ?)");
-    this.#write(() => note.run("source_id", source.id, "next_source_sequence", String(source.last + 1)), 0);
+    this.#write(() => note.run("source_id", source.id, "next_source_sequence", String(source.last + 1)));
   }
 
   sync(): Synced {
+    // What is written to a file that somebody removed ends with the process.
+    if (!existsSync(this.path)) return { kind: "failed", reason: `${this.path} was removed.` };
     try {
       this.#checkpoint();
     } catch (error) {
@@ -311,22 +309,16 @@ export class OutboxFile {
 
   /** Copies the log of writes into the file, synced, whatever the policy is. */
   #checkpoint(): void {
-    if (this.path === IN_MEMORY || this.#walBytes === 0) return;
+    if (this.path === IN_MEMORY || !this.#hasUnsynced) return;
     if (this.#policy === "never") this.#database.exec("PRAGMA synchronous = NORMAL");
     try {
-      this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
-      this.#walBytes = 0;
+      // To make the log of writes small while events come would cost them its growth again.
+      const kind = this.events === 0 ? "TRUNCATE" : "PASSIVE";
+      this.#database.exec(`PRAGMA wal_checkpoint(${kind})`);
+      this.#hasUnsynced = false;
     } finally {
       if (this.#policy === "never") this.#database.exec("PRAGMA synchronous = OFF");
     }
-  }
-
-  /** Frees the disk space of a file that became large, once everything in it is delivered. */
-  shrink(): void {
-    if (this.#bytesPeak < LARGE_BYTES_MIN || this.events > 0) return;
-    this.#deleteSettled();
-    this.#database.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
-    this.#bytesPeak = 0;
   }
 
   /** Returns a function that tells whether everything that is in the file now is settled. */
@@ -336,15 +328,9 @@ export class OutboxFile {
   }
 
   #isSettled(before: number): boolean {
-    if (this.#moved) return this.#moved();
     if (this.events === 0) return true;
     const rows = this.#database.prepare("SELECT id FROM event WHERE id < ? LIMIT ?");
     return rows.all(before, this.#settled.size + 1).every(({ id }) => this.#settled.has(Number(id)));
-  }
-
-  /** Whether somebody removed the file. What is written to it then ends with the process. */
-  get isGone(): boolean {
-    return this.path !== IN_MEMORY && !existsSync(this.path);
   }
 
   /** Moves all entries of another file to the end of this one. */
@@ -354,10 +340,9 @@ export class OutboxFile {
       this.#end = first;
       for (const { text, capturedMs, attempts, sentMs } of other.#rows())
         this.#insert.run(this.#end++, text, capturedMs, attempts, sentMs ?? capturedMs);
-    }, other.bytes);
+    });
     this.events += other.events;
     this.bytes += other.bytes;
-    other.#moved = this.mark();
     [other.events, other.bytes] = [0, 0];
     quietly(() => other.#database.exec("DELETE FROM event"));
   }

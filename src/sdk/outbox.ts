@@ -20,14 +20,12 @@ export interface OutboxOptions {
   /** Limit for all events that wait, in bytes. */
   readonly bytesMax: number;
   readonly sync: SyncPolicy;
-  readonly reports: Pick<Reports, "dropped" | "droppedTogether" | "problem">;
+  readonly reports: Pick<Reports, "dropped" | "problem">;
   /** The source whose numbers the events have, and the highest one. */
   readonly source?: () => { readonly id: string; readonly last: number } | undefined;
 }
 
 const SUFFIX = ".sqlite";
-/** Files in which version 0.1.0 kept its events. */
-const OLD_SUFFIX = ".events";
 
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -43,7 +41,7 @@ export class Outbox {
 
   /** Throws if the folder cannot be created or written to, so that the mistake shows at the start. */
   constructor(options: OutboxOptions) {
-    const { directory, reports } = options;
+    const { directory } = options;
     this.#options = options;
     if (directory === undefined) {
       this.#own = this.#create();
@@ -57,12 +55,6 @@ export class Outbox {
     this.#timer = setInterval(() => this.#tend(), SYNC_INTERVAL_MS);
     // An outbox does not keep the program alive.
     this.#timer.unref();
-    const old = readdirSync(directory).filter((name) => name.endsWith(OLD_SUFFIX)).length;
-    if (old > 0)
-      reports.problem(
-        "outbox",
-        `${directory} has ${old} files of version 0.1.0 (*${OLD_SUFFIX}), whose events this version does not send: run that version on the folder once more, until it has sent them.`,
-      );
   }
 
   #create(): OutboxFile {
@@ -86,7 +78,10 @@ export class Outbox {
   }
 
   #cannotTakeOver(error: unknown): void {
-    const text = `What other processes left in the outbox cannot be taken over: ${textOf(error)}`;
+    this.#problem(`What other processes left in the outbox cannot be taken over: ${textOf(error)}`);
+  }
+
+  #problem(text: string): void {
     this.#options.reports.problem("outbox", text);
   }
 
@@ -114,8 +109,7 @@ export class Outbox {
 
   get pending() {
     const { events, bytes } = this.#own;
-    const held = this.#overflow;
-    return { events: events + (held?.events ?? 0), bytes: bytes + (held?.bytes ?? 0) };
+    return { events: events + this.held, bytes: bytes + (this.#overflow?.bytes ?? 0) };
   }
 
   /** Events in memory that belong on the disk. */
@@ -137,16 +131,13 @@ export class Outbox {
       return { reason: "outbox_full", message: "The outbox has reached its bound." };
     try {
       this.#write(text, bytes);
-      return undefined;
     } catch (error) {
       const message = `The outbox cannot be written: ${textOf(error)}`;
       if (isDamage(error)) this.#lose(error);
-      return this.#hold(text, bytes) ? this.#report(message) : { reason: "outbox_failed", message };
+      if (!this.#hold(text, bytes)) return { reason: "outbox_failed", message };
+      this.#problem(`${message}. Events are held in memory meanwhile.`);
     }
-  }
-
-  #report(message: string): undefined {
-    this.#options.reports.problem("outbox", `${message}. Events are held in memory meanwhile.`);
+    return undefined;
   }
 
   /** On a full disk SQLite has no room even to delete what is delivered. Once that is everything, a new file takes its place. */
@@ -154,8 +145,7 @@ export class Outbox {
     try {
       this.#own.append(text, bytes, sinceMs);
     } catch (error) {
-      const isOver = this.#own.isDone || (this.#own.isGone && this.#own.events === 0);
-      if (this.#options.directory === undefined || !isOver) throw error;
+      if (this.#options.directory === undefined || !this.#own.isDone) throw error;
       this.#own.close();
       this.#own = this.#create();
       this.#own.append(text, bytes, sinceMs);
@@ -195,28 +185,10 @@ export class Outbox {
     if (this.#options.directory === undefined)
       return { kind: "failed", reason: "The outbox is in memory: its events end with the process." };
     if (this.#isClosed) return { kind: "synced" };
-    const synced = this.#own.isGone ? this.#writeAnew() : this.#own.sync();
+    const synced = this.#own.sync();
     if (synced.kind === "failed" || this.held === 0) return synced;
     const kept = `${eventCount(this.held)} ${this.held === 1 ? "is" : "are"} in memory only`;
     return { kind: "failed", reason: `The outbox cannot be written: ${kept}.` };
-  }
-
-  /** Somebody removed the file, and its events are written to another one. */
-  #writeAnew(): Synced {
-    const gone = this.#own;
-    let reason = `${gone.path} was removed`;
-    try {
-      mkdirSync(this.#options.directory ?? "", { recursive: true, mode: 0o700 });
-      this.#own = this.#create();
-      this.#own.absorb(gone);
-      gone.close();
-      reason += `: its events were written to ${this.#own.path}.`;
-    } catch (error) {
-      if (gone !== this.#own) this.#own.close();
-      this.#own = gone;
-      reason += `: ${textOf(error)}`;
-    }
-    return { kind: "failed", reason };
   }
 
   /** A damaged file is set aside, and the outbox goes on without it. */
@@ -227,21 +199,19 @@ export class Outbox {
     for (const suffix of ["", "-wal"]) quietly(() => renameSync(path + suffix, aside + suffix));
     this.#own = this.#create();
     const message = `The outbox file is damaged (${textOf(error)}): it is now ${aside}.`;
-    this.#options.reports.dropped({ reason: "outbox_damaged", message, eventId: undefined }, events);
+    this.#options.reports.dropped([{ reason: "outbox_damaged", message, eventId: undefined }], events);
   }
 
   /** Once a second. */
   #tend(): void {
-    const { reports, sync } = this.#options;
     try {
       this.#noteSource();
-      this.#own.shrink();
     } catch (error) {
-      reports.problem("outbox", `The outbox cannot be written: ${textOf(error)}`);
+      this.#problem(`The outbox cannot be written: ${textOf(error)}`);
     }
-    if (sync !== "interval") return;
+    if (this.#options.sync !== "interval") return;
     const synced = this.sync();
-    if (synced.kind === "failed") reports.problem("outbox", `The outbox cannot be synced: ${synced.reason}`);
+    if (synced.kind === "failed") this.#problem(`The outbox cannot be synced: ${synced.reason}`);
   }
 
   #noteSource(): void {
@@ -271,9 +241,8 @@ export class Outbox {
 
   /** Drops and reports what would end with the process. Events in memory that belong on the disk get a last chance: it may have space again. */
   end(why: string): void {
-    const { directory } = this.#options;
     this.#ended = why;
-    if (directory === undefined) this.#drop(this.#own.empty(), "closed", why);
+    if (this.#options.directory === undefined) this.#drop(this.#own.empty(), "closed", why);
     const left: { readonly text: string }[] = [];
     let reason = "";
     for (const { text, bytes, capturedMs } of this.#overflow?.empty() ?? [])
@@ -286,14 +255,8 @@ export class Outbox {
     this.#drop(left, "outbox_failed", `The outbox cannot be written, and the client is closed: ${reason}`);
   }
 
-  #drop(
-    entries: readonly { readonly text: string }[],
-    reason: DroppedEvent["reason"],
-    message: string,
-  ): void {
-    this.#options.reports.droppedTogether(
-      entries.map(({ text }) => ({ reason, message, eventId: eventIdIn(text) })),
-    );
+  #drop(entries: readonly { readonly text: string }[], reason: DroppedEvent["reason"], message: string) {
+    this.#options.reports.dropped(entries.map(({ text }) => ({ reason, message, eventId: eventIdIn(text) })));
   }
 
   /** What is in the folder stays there. */
@@ -301,7 +264,6 @@ export class Outbox {
     if (this.#timer) clearInterval(this.#timer);
     this.#isClosed = true;
     this.end("The client is closed.");
-    if (this.#own.isGone && this.#own.events > 0) this.#writeAnew();
     if (this.#own.events > 0) quietly(() => this.#noteSource());
     for (const file of this.#files) file.close();
   }

@@ -31,25 +31,16 @@ export interface RecorderParts {
   readonly reports: Pick<Reports, "dropped" | "problem">;
 }
 
-/** Makes the event and hands it to `keep`. Returns why it was dropped, or its id. */
-export const keepEvent = (
-  { maker, keep, reports }: RecorderParts,
-  event: unknown,
-  shared: JsonObject = {},
-): DroppedEvent | string => {
-  const made = maker.make(event, shared);
-  if (made.kind === "dropped") return made.dropped;
-  const refused = keep(made);
-  if (refused) return { ...refused, eventId: made.eventId };
-  reportConverted(reports, made);
-  return made.eventId;
+/** Makes an event for `send()`: without a source number, so that the same event has the same content however often it is made. */
+export const makeForSend = ({ maker, reports }: Pick<RecorderParts, "maker" | "reports">, event: unknown) => {
+  const made = maker.make(event, {}, false);
+  if (made.kind === "made") reportConverted(reports, made);
+  else reports.dropped([made.dropped]);
+  return made;
 };
 
 /** An event whose metadata had values that JSON cannot represent is sent with their forms, and its program hears of it. */
-export const reportConverted = (
-  reports: Pick<Reports, "problem">,
-  { eventId, converted }: MadeEvent,
-): void => {
+const reportConverted = (reports: Pick<Reports, "problem">, { eventId, converted }: MadeEvent): void => {
   if (!converted) return;
   const { first, count } = converted;
   const more = count > 1 ? ` ${count - 1} more of its values as well.` : "";
@@ -65,13 +56,21 @@ export interface LooseRecorder {
 
 export const createRecorder = (parts: RecorderParts, shared: JsonObject = {}): LooseRecorder => ({
   capture: (event) => {
-    const kept = keepEvent(parts, event, shared);
-    if (typeof kept === "string") return { kind: "kept", eventId: kept };
-    parts.reports.dropped(kept);
-    return { kind: "dropped", reason: kept.reason, message: kept.message };
+    const { maker, keep, reports } = parts;
+    const made = maker.make(event, shared);
+    if (made.kind === "dropped") return drop(reports, made.dropped);
+    const refused = keep(made);
+    if (refused) return drop(reports, { ...refused, eventId: made.eventId });
+    reportConverted(reports, made);
+    return { kind: "kept", eventId: made.eventId };
   },
   with: (members) => createRecorder(parts, joined(shared, members)),
 });
+
+const drop = (reports: Pick<Reports, "dropped">, dropped: DroppedEvent): Captured => {
+  reports.dropped([dropped]);
+  return { kind: "dropped", reason: dropped.reason, message: dropped.message };
+};
 
 const joined = (shared: JsonObject, members: JsonObject): JsonObject => {
   const both: Record<string, unknown> = { ...shared, ...members };

@@ -64,9 +64,8 @@ export interface Callbacks {
 }
 
 export interface Reports {
-  dropped(dropped: DroppedEvent, events?: number): void;
-  /** Several events dropped for the same reason. */
-  droppedTogether(dropped: readonly DroppedEvent[]): void;
+  /** Events dropped for one reason. `events`: how many, if not each is known. */
+  dropped(dropped: readonly DroppedEvent[], events?: number): void;
   rejected(rejected: RejectedEvent): void;
   problem(kind: Problem["kind"], message: string): void;
   /** The client is closing: problems are reported at once from now on, not once a minute. */
@@ -77,9 +76,9 @@ export interface Reports {
   readonly rejections: number;
 }
 
-export const createReports = (callbacks: Callbacks): Reports => {
+export const createReports = ({ onDropped, onRejected, onProblem }: Callbacks): Reports => {
   const drops: Partial<Record<DropReason, number>> = {};
-  const told = new Map<Problem["kind"], { atMs: number; since: number }>();
+  const reported = new Map<Problem["kind"], { atMs: number; since: number }>();
   let rejections = 0;
   let hasEnded = false;
   /** Not given to the process yet. */
@@ -94,44 +93,29 @@ export const createReports = (callbacks: Callbacks): Reports => {
   };
 
   const problem = (kind: Problem["kind"], message: string): void => {
-    const last = told.get(kind) ?? { atMs: Number.NEGATIVE_INFINITY, since: 0 };
+    const last = reported.get(kind) ?? { atMs: Number.NEGATIVE_INFINITY, since: 0 };
     const count = last.since + 1;
     const nowMs = performance.now();
     const isDue = nowMs - last.atMs >= REPORT_INTERVAL_MS;
-    told.set(kind, isDue ? { atMs: nowMs, since: 0 } : { ...last, since: count });
+    reported.set(kind, isDue ? { atMs: nowMs, since: 0 } : { ...last, since: count });
     if (!isDue) return;
     // If the callback for faults fails itself, nobody is left to report to.
     run(
-      () => (callbacks.onProblem ?? warn)({ kind, message, count }),
+      () => (onProblem ?? warn)({ kind, message, count }),
       () => {},
     );
     // Not before the callback has returned: an event that it captures may be dropped as well.
-    if (hasEnded) told.delete(kind);
+    if (hasEnded) reported.delete(kind);
   };
 
-  const call = <Value>(callback: ((value: Value) => void) | undefined, value: Value): void => {
+  const call = <Value>(callback: ((value: Value) => void) | undefined, value: Value): void =>
     run(
       () => callback?.(value),
       (error) => problem("callback", `A callback threw: ${textOf(error)}`),
     );
-  };
-
-  const countDropped = ({ reason, message, eventId, path }: DroppedEvent, events: number): void => {
-    drops[reason] = (drops[reason] ?? 0) + events;
-    const what = eventId === undefined || events > 1 ? eventCount(events) : `Event ${eventId}`;
-    problem("dropped", `${what} dropped (${reason}): ${path ? `${path}: ` : ""}${message}`);
-  };
 
   /** Otherwise a callback that captures an event which is dropped too, as in a full outbox, would be called forever. */
-  let isTelling = false;
-  const tellDropped = (dropped: DroppedEvent): void => {
-    if (isTelling) return;
-    isTelling = true;
-    call(callbacks.onDropped, dropped);
-    isTelling = false;
-  };
-
-  const closing = () => told.clear();
+  let isInCallback = false;
 
   return {
     drops,
@@ -139,27 +123,30 @@ export const createReports = (callbacks: Callbacks): Reports => {
       return rejections;
     },
     problem,
-    closing,
+    closing: () => reported.clear(),
     ending: () => {
-      closing();
+      reported.clear();
       hasEnded = true;
       emit();
     },
-    dropped: (dropped, events = 1) => {
-      countDropped(dropped, events);
-      tellDropped(dropped);
-    },
-    droppedTogether: (dropped) => {
+    dropped: (dropped, events = dropped.length) => {
       const [first] = dropped;
-      if (first) countDropped(first, dropped.length);
-      for (const each of dropped) tellDropped(each);
+      if (!first) return;
+      const { reason, message, eventId, path } = first;
+      drops[reason] = (drops[reason] ?? 0) + events;
+      const what = eventId === undefined || events > 1 ? eventCount(events) : `Event ${eventId}`;
+      problem("dropped", `${what} dropped (${reason}): ${path ? `${path}: ` : ""}${message}`);
+      if (isInCallback) return;
+      isInCallback = true;
+      for (const each of dropped) call(onDropped, each);
+      isInCallback = false;
     },
     rejected: (rejected) => {
       rejections++;
       const { code, message, errors } = rejected.rejection;
       const first = errors[0] ? ` ${errors[0].message}` : "";
       problem("rejected", `Event ${rejected.eventId ?? "?"} rejected (${code}): ${message}${first}`);
-      call(callbacks.onRejected, rejected);
+      call(onRejected, rejected);
     },
   };
 };

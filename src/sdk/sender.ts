@@ -50,9 +50,11 @@ export class Sender {
   duplicates = 0;
   readonly #options: SenderOptions;
   readonly #takingOver: ReturnType<typeof setInterval>;
-  #timer: { readonly handle: ReturnType<typeof setTimeout>; readonly atMs: number } | undefined;
-  #running: Promise<void> | undefined;
+  readonly #running: Promise<void>;
   #hasStopped = false;
+  /** When to look for due events (`performance.now()`), and ends the wait for it. */
+  #lookMs = 0;
+  #wake = (): void => {};
   /** Aborts the request in flight. */
   #request = new AbortController();
   /** Callers of `flush()` look whether they are done. */
@@ -72,12 +74,12 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#eventsMax = options.limits.events;
-    this.#schedule(performance.now());
     this.#takingOver = setInterval(() => {
       options.outbox.takeOver();
-      this.#schedule(performance.now());
+      this.#lookAt(0);
     }, options.takeOverIntervalMs);
     this.#takingOver.unref();
+    this.#running = Promise.resolve().then(() => this.#run());
   }
 
   /** An event was appended. */
@@ -85,14 +87,13 @@ export class Sender {
     const { outbox, limits, flushIntervalMs } = this.#options;
     const { events, bytes } = outbox.pending;
     const isFull = events >= limits.events || bytes >= limits.bytes;
-    this.#schedule(performance.now() + (isFull ? 0 : flushIntervalMs));
+    this.#lookAt(isFull ? 0 : performance.now() + flushIntervalMs);
   }
 
   async flush(timeoutMs: number): Promise<Flushed> {
     const { outbox } = this.#options;
     const isDone = outbox.mark();
     this.#hasten();
-    this.#schedule(performance.now());
     await new Promise<void>((resolve) => {
       const end = () => {
         clearTimeout(timer);
@@ -116,6 +117,8 @@ export class Sender {
     this.#isHastened = true;
     this.#backoffUntilMs = 0;
     this.#options.outbox.hasten();
+    this.#lookMs = 0;
+    this.#wake();
   }
 
   /** Aborts the request in flight, if there is one; its events are sent again later. */
@@ -128,65 +131,57 @@ export class Sender {
     this.#hasStopped = true;
     this.interrupt("The client was closed.");
     clearInterval(this.#takingOver);
-    if (this.#timer) clearTimeout(this.#timer.handle);
+    this.#wake();
     await this.#running;
-    this.#look();
+    this.#lookAtFlushes();
   }
 
-  #look(): void {
+  #lookAtFlushes(): void {
     for (const look of [...this.#flushes]) look();
   }
 
-  /** When the next request may go. */
-  get #opensMs(): number {
-    return Math.max(this.#backoffUntilMs, this.#askedUntilMs);
+  #lookAt(atMs: number): void {
+    if (atMs >= this.#lookMs) return;
+    this.#lookMs = atMs;
+    this.#wake();
   }
 
-  /** One timer, set to the earliest requested time. It does not keep the program alive. */
-  #schedule(requestedMs: number): void {
-    const atMs = Math.max(requestedMs, this.#opensMs);
-    if (this.#hasStopped || (this.#timer && this.#timer.atMs <= atMs)) return;
-    if (this.#timer) clearTimeout(this.#timer.handle);
-    const handle = setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.#start();
-      },
-      Math.max(0, atMs - performance.now()),
-    );
-    handle.unref();
-    this.#timer = { handle, atMs };
-  }
-
-  #start(): void {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-      this.#look();
-    });
-  }
-
-  /** Runs until nothing is due, or until it has to wait. */
+  /** One request after the other, until the client is closed. */
   async #run(): Promise<void> {
-    const { outbox, limits, flushIntervalMs } = this.#options;
-    while (!this.#hasStopped && performance.now() >= this.#opensMs) {
-      this.#isHastened = false;
-      try {
-        const taken = outbox.take({ events: this.#eventsMax, bytes: limits.bytes });
-        if (!taken) {
-          const { nextDueMs = Infinity } = outbox;
-          if (outbox.pending.events > 0)
-            this.#schedule(Math.min(nextDueMs, performance.now() + flushIntervalMs));
-          return;
-        }
-        await this.#deliver(taken);
-      } catch (error) {
-        this.#wait({ reason: `The outbox cannot be read: ${textOf(error)}`, problem: "outbox" });
-      }
-      if (this.#isHastened) this.#hasten();
-      this.#look();
+    while (!this.#hasStopped) {
+      const atMs = Math.max(this.#lookMs, this.#backoffUntilMs, this.#askedUntilMs);
+      if (atMs > performance.now()) await this.#sleepUntil(atMs);
+      else await this.#sendNext();
     }
-    // Continues as soon as the wait is over, whatever the flush interval is.
-    this.#schedule(performance.now());
+  }
+
+  /** Its timer does not keep the program alive. */
+  async #sleepUntil(atMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const timer = setTimeout(resolve, Math.min(TIMER_MS_MAX, atMs - performance.now()));
+    timer.unref();
+    await promise;
+    clearTimeout(timer);
+  }
+
+  async #sendNext(): Promise<void> {
+    const { outbox, limits, flushIntervalMs } = this.#options;
+    this.#lookMs = Number.POSITIVE_INFINITY;
+    this.#isHastened = false;
+    try {
+      const taken = outbox.take({ events: this.#eventsMax, bytes: limits.bytes });
+      if (taken) {
+        await this.#deliver(taken);
+        this.#lookMs = 0;
+      } else if (outbox.pending.events > 0)
+        this.#lookAt(Math.min(outbox.nextDueMs ?? Infinity, performance.now() + flushIntervalMs));
+    } catch (error) {
+      this.#wait({ reason: `The outbox cannot be read: ${textOf(error)}`, problem: "outbox" });
+      this.#lookMs = 0;
+    }
+    if (this.#isHastened) this.#hasten();
+    this.#lookAtFlushes();
   }
 
   async #deliver(taken: Taken): Promise<void> {
@@ -303,7 +298,7 @@ export class Sender {
       reports.rejected(letter);
       const message = "The outbox has no room for more dead letters: move its file away.";
       if (kept.kind === "full")
-        reports.dropped({ reason: "dead_letters_full", message, eventId: letter.eventId });
+        reports.dropped([{ reason: "dead_letters_full", message, eventId: letter.eventId }]);
     }
   }
 }

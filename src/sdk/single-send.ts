@@ -10,7 +10,6 @@ import {
   type Rejection,
   SANDBOX_EVENTS_PATH,
   type ServiceAddress,
-  type ServiceRequest,
   warningsIn,
 } from "./service.ts";
 import { uuid5 } from "./uuid.ts";
@@ -47,16 +46,8 @@ export const rejectedAs = ({ reason, message, path }: DroppedEvent): Sent => {
   return { kind: "rejected", rejection: { code: reason, message, errors } };
 };
 
-/** Where single events are sent, and how the answer is read. */
-export interface SingleRoute {
-  /** `isLate`: an earlier attempt may be one that the broker has forgotten. */
-  request(eventId: string, isLate: boolean): Pick<ServiceRequest, "path" | "headers">;
-  receiptIn(data: JsonObject): Receipt | undefined;
-}
-
 interface Sending {
   readonly service: ServiceAddress;
-  readonly route: SingleRoute;
   readonly eventId: string;
   readonly body: Uint8Array<ArrayBuffer>;
   readonly timeoutMs: number;
@@ -65,7 +56,7 @@ interface Sending {
 
 /** `firstMs`: when the first attempt began (`Date.now()`). */
 export const sendOne = async (sending: Sending, firstMs = Date.now()): Promise<Sent> => {
-  const { service, route, eventId, body, timeoutMs, signal } = sending;
+  const { service, eventId, body, timeoutMs, signal } = sending;
   const startedMs = performance.now();
   const unknown = (reason: string): Sent => ({
     kind: "unknown",
@@ -73,7 +64,7 @@ export const sendOne = async (sending: Sending, firstMs = Date.now()): Promise<S
     again: () => sendOne(sending, firstMs),
   });
   for (let failures = 1; ; failures++) {
-    const request = route.request(eventId, mayBeOlderThan(firstMs, RESENT_AFTER_MS));
+    const request = requestFor(sending, mayBeOlderThan(firstMs, RESENT_AFTER_MS));
     const leftMs = Math.max(1, timeoutMs - (performance.now() - startedMs));
     const inTime = { ...service, requestTimeoutMs: Math.min(service.requestTimeoutMs, Math.ceil(leftMs)) };
     const answer = await post(inTime, { ...request, body, signal });
@@ -84,7 +75,7 @@ export const sendOne = async (sending: Sending, firstMs = Date.now()): Promise<S
         ? { kind: "rejected", rejection: answer.rejection }
         : unknown(answer.rejection.message);
     if (answer.kind === "taken") {
-      const receipt = route.receiptIn(answer.data);
+      const receipt = receiptIn(answer.data, service);
       if (!receipt) return unknown("HTTP 202 without a receipt.");
       // A proxy that mixes up connections may deliver the answer to another request.
       if (receipt.event_id.toLowerCase() !== eventId.toLowerCase())
@@ -100,8 +91,22 @@ export const sendOne = async (sending: Sending, firstMs = Date.now()): Promise<S
   }
 };
 
-const receiptIn = (data: JsonObject): Receipt | undefined => {
-  const { event_id, sequence, received_at, duplicate, leaf_hash } = data;
+/** The namespace of this SDK's idempotency keys. */
+const NAMESPACE = "6f0b2c64-7d0a-4f5e-9d5d-2a1d0c6e8b47";
+
+/** `isLate`: an earlier attempt may be one that the broker has forgotten. The sandbox recognizes an event by its id alone. */
+const requestFor = ({ service, eventId }: Sending, isLate: boolean) =>
+  service.apiKey === undefined
+    ? { path: SANDBOX_EVENTS_PATH }
+    : {
+        path: isLate ? "/v1/events?resent=true" : "/v1/events",
+        headers: { "idempotency-key": uuid5(NAMESPACE, eventId) },
+      };
+
+const receiptIn = (data: JsonObject, { apiKey }: ServiceAddress): Receipt | undefined => {
+  const { event_id, sequence, received_at, duplicate } = data;
+  // The sandbox has no proof log.
+  const leaf_hash = apiKey === undefined ? "" : data.leaf_hash;
   const isReceipt =
     typeof event_id === "string" &&
     typeof sequence === "number" &&
@@ -109,29 +114,6 @@ const receiptIn = (data: JsonObject): Receipt | undefined => {
     typeof leaf_hash === "string";
   if (!isReceipt) return undefined;
   const warnings = warningsIn(data).map(({ warning }) => warning);
-  return {
-    event_id,
-    sequence,
-    received_at,
-    duplicate: duplicate === true,
-    leaf_hash,
-    ...(warnings.length > 0 && { warnings }),
-  };
-};
-
-/** The namespace of this SDK's idempotency keys. */
-const NAMESPACE = "6f0b2c64-7d0a-4f5e-9d5d-2a1d0c6e8b47";
-
-export const LOG_ROUTE: SingleRoute = {
-  request: (eventId, isLate) => ({
-    path: isLate ? "/v1/events?resent=true" : "/v1/events",
-    headers: { "idempotency-key": uuid5(NAMESPACE, eventId) },
-  }),
-  receiptIn,
-};
-
-/** The sandbox recognizes an event by its id alone, and has no proof log. */
-export const SANDBOX_ROUTE: SingleRoute = {
-  request: () => ({ path: SANDBOX_EVENTS_PATH }),
-  receiptIn: (data) => receiptIn({ ...data, leaf_hash: "" }),
+  const receipt = { event_id, sequence, received_at, duplicate: duplicate === true, leaf_hash };
+  return warnings.length > 0 ? { ...receipt, warnings } : receipt;
 };

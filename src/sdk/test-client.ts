@@ -1,9 +1,9 @@
 /** For the tests of a program: nothing is sent, and the captured events can be inspected. */
 
-import type { Client } from "./background-client.ts";
-import { eventMaker } from "./client.ts";
+import type { Client } from "./client.ts";
 import { type EventOptions, readEventOptions } from "./client-options.ts";
-import { createRecorder, type Keep, reportConverted } from "./recorder.ts";
+import { EventMaker } from "./event-maker.ts";
+import { createRecorder, type Keep, makeForSend } from "./recorder.ts";
 import { createReports } from "./reports.ts";
 import { type Receipt, rejectedAs } from "./single-send.ts";
 
@@ -25,7 +25,7 @@ export interface TestClient<Extra extends string = never> extends Client<Extra> 
 export const createTestClient = <Extra extends string = never>(
   options: EventOptions = {},
 ): TestClient<Extra> => {
-  const maker = eventMaker(readEventOptions(options));
+  const maker = new EventMaker(readEventOptions(options));
   const reports = createReports(options);
   const events: CapturedEvent[] = [];
   const keep: Keep = ({ text }) => {
@@ -40,29 +40,17 @@ export const createTestClient = <Extra extends string = never>(
     capture: recorder.capture,
     with: recorder.with,
     send: async (event) => {
-      const made = maker.make(event, {}, false);
-      if (made.kind === "dropped") {
-        reports.dropped(made.dropped);
-        return rejectedAs(made.dropped);
-      }
+      const made = makeForSend({ maker, reports }, event);
+      if (made.kind === "dropped") return rejectedAs(made.dropped);
       keep(made);
-      reportConverted(reports, made);
       return { kind: "stored", receipt: receiptOf(made.eventId, events.length) };
     },
     synced: async () => ({ kind: "synced" }),
     flush: done,
     close: done,
     get stats() {
-      const delivered = events.length;
-      const pending = { events: 0, bytes: 0 };
-      return {
-        delivered,
-        duplicates: 0,
-        rejected: 0,
-        dropped: { ...reports.drops },
-        pending,
-        failure: undefined,
-      };
+      const none = { duplicates: 0, rejected: 0, pending: { events: 0, bytes: 0 }, failure: undefined };
+      return { ...none, delivered: events.length, dropped: { ...reports.drops } };
     },
   };
 };

@@ -8,47 +8,33 @@ export interface StreamEnd {
   readonly end: "done" | "returned";
 }
 
+/** Only its first call counts. */
 export interface Watcher {
   done(result: unknown, stream?: StreamEnd): void;
   failed(error: unknown): void;
 }
 
 type Method = (...input: unknown[]) => unknown;
+type Tell = (value: unknown) => void;
 
-/** Calls the watcher once; immediately if the outcome is an object that cannot be changed. The return value is for the caller. */
+/** Calls the watcher when the call has ended; immediately if the outcome is an object that cannot be changed. The return value is for the caller. */
 export const watchOutcome = (outcome: unknown, watcher: Watcher): unknown => {
-  const once = toldOnce(watcher);
-  const { failed } = once;
-  if (!isThenable(outcome)) {
-    settle(outcome, once);
-    return outcome;
-  }
-  return watchPromise(outcome, { fulfilled: (result) => settleQuietly(result, once), rejected: failed });
-};
-
-const toldOnce = (watcher: Watcher): Watcher => {
-  let isTold = false;
-  const once =
-    <Input extends unknown[]>(tell: (...input: Input) => void) =>
-    (...input: Input): void => {
-      if (isTold) return;
-      isTold = true;
-      tell(...input);
-    };
-  return { done: once(watcher.done), failed: once(watcher.failed) };
-};
-
-const settle = (result: unknown, watcher: Watcher): void => {
-  if (!watchIteration(result, watcher)) watcher.done(result);
-};
-
-/** An object that throws when it is inspected goes to the caller as it is. */
-const settleQuietly = (result: unknown, watcher: Watcher): void => {
+  const settle = (result: unknown): void => {
+    if (!watchIteration(result, watcher)) watcher.done(result);
+  };
+  // An object that throws when it is inspected goes to the caller as it is.
+  const settleQuietly = (result: unknown): void => {
+    try {
+      settle(result);
+    } catch {
+      watcher.done(result);
+    }
+  };
   try {
-    settle(result, watcher);
-  } catch {
-    watcher.done(result);
-  }
+    if (isThenable(outcome)) return watchPromise(outcome, settleQuietly, watcher.failed);
+  } catch {}
+  settleQuietly(outcome);
+  return outcome;
 };
 
 export const isThenable = (value: unknown): value is { readonly then: Method } =>
@@ -61,22 +47,11 @@ const methodOf = (value: unknown, name: string | symbol): Method | undefined => 
 };
 
 /** False if the object cannot be changed. The property is not enumerable, so nobody who copies or compares the object sees it. */
-const replace = (object: object, name: string | symbol, method: Method): boolean =>
-  Reflect.defineProperty(object, name, {
-    value: method,
-    configurable: true,
-    writable: true,
-    enumerable: false,
-  });
+const replace = (object: object, name: string | symbol, value: Method): boolean =>
+  Reflect.defineProperty(object, name, { value, configurable: true, writable: true, enumerable: false });
 
-interface Settlement {
-  fulfilled(value: unknown): void;
-  rejected(error: unknown): void;
-}
-
-const watchPromise = (promise: { readonly then: Method }, settlement: Settlement): unknown => {
-  const { fulfilled, rejected } = settlement;
-  if (isPlainPromise(promise)) {
+const watchPromise = (promise: { readonly then: Method }, fulfilled: Tell, rejected: Tell): unknown => {
+  if (promise instanceof Promise && Object.getPrototypeOf(promise) === Promise.prototype) {
     // Returns the derived promise, not the original: otherwise a rejection that the caller does not handle would count as handled.
     const following = promise.then(
       (value: unknown) => {
@@ -114,9 +89,6 @@ const watchPromise = (promise: { readonly then: Method }, settlement: Settlement
   return promise;
 };
 
-const isPlainPromise = (value: object): value is Promise<unknown> =>
-  value instanceof Promise && Object.getPrototypeOf(value) === Promise.prototype;
-
 /** False if the object is not iterated over asynchronously. */
 const watchIteration = (source: unknown, watcher: Watcher): boolean => {
   if (typeof source !== "object" || source === null) return false;
@@ -134,41 +106,34 @@ const watchIteration = (source: unknown, watcher: Watcher): boolean => {
   });
 };
 
-const watchSteps = (iterator: object, source: object, watcher: Watcher): boolean => {
+const watchSteps = (iterator: object, source: object, { done, failed }: Watcher): boolean => {
   let items = 0;
   let lastItem: unknown;
-  const ended = (end: StreamEnd["end"]): void => watcher.done(source, { items, lastItem, end });
-  const stepped = (step: unknown): void => {
+  const ended = (end: StreamEnd["end"]): void => done(source, { items, lastItem, end });
+  const stepped: Tell = (step) => {
     if (typeof step !== "object" || step === null) return;
     if (Reflect.get(step, "done")) ended("done");
-    else {
-      items++;
-      lastItem = Reflect.get(step, "value");
-    }
+    else [items, lastItem] = [items + 1, Reflect.get(step, "value")];
   };
-  const watched = (method: Method, fulfilled: (step: unknown) => void): Method => {
-    const rejected = watcher.failed;
-    return (...input) => {
+  const watched =
+    (method: Method, fulfilled: Tell): Method =>
+    (...input) => {
       try {
         const step = method(...input);
-        if (isThenable(step)) return watchPromise(step, { fulfilled, rejected });
+        if (isThenable(step)) return watchPromise(step, fulfilled, failed);
         fulfilled(step);
         return step;
       } catch (error) {
-        rejected(error);
+        failed(error);
         throw error;
       }
     };
-  };
   // An iterator without `return` does not learn that the reader stopped; with one added, it does.
   const stop = methodOf(iterator, "return") ?? (async (value) => ({ done: true, value }));
   const fail = methodOf(iterator, "throw");
   const next = methodOf(iterator, "next");
   if (fail) replace(iterator, "throw", watched(fail, stepped));
-  replace(
-    iterator,
-    "return",
-    watched(stop, () => ended("returned")),
-  );
+  const stopWatched = watched(stop, () => ended("returned"));
+  replace(iterator, "return", stopWatched);
   return next !== undefined && replace(iterator, "next", watched(next, stepped));
 };

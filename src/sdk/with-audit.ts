@@ -1,10 +1,10 @@
 /** Functions whose calls are recorded. The caller notices no difference. */
 
-import { attempt, record, undescribed } from "./described-event.ts";
+import { attempt, record } from "./described-event.ts";
 import type { CaptureEvent, EventWithout } from "./event.ts";
 import { sha256 } from "./hash.ts";
 import type { LooseRecorder, Recorder } from "./recorder.ts";
-import { isError, type JsonObject, textOf } from "./values.ts";
+import { isError, type JsonObject } from "./values.ts";
 import { type StreamEnd, type Watcher, watchOutcome } from "./watch-outcome.ts";
 
 type AnyCall = (...args: never[]) => unknown;
@@ -50,18 +50,27 @@ export function withAudit(recorder: LooseRecorder, call: AnyCall, options: Loose
   const ofAsset = recorder.with({ asset_id });
   const watcher = (args: readonly unknown[]): Watcher => {
     const startedMs = performance.now();
-    const elapsedMs = () => Math.round(performance.now() - startedMs);
+    let isRecorded = false;
+    const recordOnce = (name: string, describeIt: (durationMs: number) => unknown, more: JsonObject) => {
+      if (isRecorded) return;
+      isRecorded = true;
+      const duration_ms = Math.round(performance.now() - startedMs);
+      record(
+        ofAsset,
+        attempt(name, () => describeIt(duration_ms)),
+        { ...more, duration_ms },
+      );
+    };
     return {
-      done: (result, stream) => {
-        const durationMs = elapsedMs();
-        const streamed = stream === undefined ? {} : { stream };
-        const described = attempt("describe", () => describe({ args, result, durationMs, ...streamed }));
-        record(ofAsset, described, { duration_ms: durationMs });
-      },
+      done: (result, stream) =>
+        recordOnce(
+          "describe",
+          (durationMs) => describe({ args, result, durationMs, ...(stream && { stream }) }),
+          {},
+        ),
       failed: (error) => {
-        const durationMs = elapsedMs();
-        const described = attempt("describeError", () => describeError({ args, error, durationMs }));
-        record(ofAsset, described, { error: true, ...withoutText(error), duration_ms: durationMs });
+        const more = { error: true, ...withoutText(error) };
+        recordOnce("describeError", (durationMs) => describeError({ args, error, durationMs }), more);
       },
     };
   };
@@ -75,13 +84,7 @@ export function withAudit(recorder: LooseRecorder, call: AnyCall, options: Loose
         watching.failed(error);
         throw error;
       }
-      try {
-        return watchOutcome(outcome, watching);
-      } catch (error) {
-        // The object throws when it is inspected: the caller will find out.
-        record(ofAsset, undescribed(`The result cannot be watched: ${textOf(error)}`), {});
-        return outcome;
-      }
+      return watchOutcome(outcome, watching);
     },
   });
 }

@@ -8,7 +8,6 @@ import { clientLimit } from "../../src/access/client.ts";
 import { perSecondLimit, type RateLimit } from "../../src/access/rate-limit.ts";
 import { limitedRate, problem } from "../../src/api/http/problem.ts";
 import { refusalOf } from "../../src/cli/api.ts";
-import { durationSeconds } from "../../src/cli/argument-values.ts";
 import type { Input } from "../../src/cli/command.ts";
 import { confirm } from "../../src/cli/confirm.ts";
 import { findKey, readAddress } from "../../src/cli/service-address.ts";
@@ -127,11 +126,4 @@ test("the advice depends on what is limited: the sandbox has no key with a highe
     detail: expect.stringContaining("100 requests per minute"),
     advice: "Wait a minute: the sandbox takes 100 requests of a client per minute. Retry after 30 s.",
   });
-});
-
-test("a duration needs a unit, and nothing else is accepted", () => {
-  expect(["45s", "10m", "1h", "90d", "2w"].map(durationSeconds)).toEqual([
-    45, 600, 3600, 7_776_000, 1_209_600,
-  ]);
-  expect(["10", "1.5h", "-1h", "1 h", "h", "1y", ""].map(durationSeconds)).toEqual(Array(7).fill(undefined));
 });

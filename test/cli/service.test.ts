@@ -168,7 +168,8 @@ describe("more keys than one page of the API has", () => {
   beforeAll(async () => {
     for (let made = 0; made < 205; made++)
       await service.call("/v1/keys", { body: { tenant: "many", scopes: ["events:read"] } });
-    const body = { tenant: "many", scopes: ["keys:manage"], expires_at: new Date(Date.now() + 3_600_000) };
+    const scopes = ["events:read", "keys:manage"];
+    const body = { tenant: "many", scopes, expires_at: new Date(Date.now() + 3_600_000) };
     own = (await service.call("/v1/keys", { body })).json.data.api_key;
   });
   const ofOwn = () => ({ environment: { ...settings(), PROOFTRAIL_API_KEY: own } });

@@ -57,35 +57,6 @@ test("under Node's permissions captured events are synced to the disk, and share
   expect(await runPermitted(program)).toEqual({ code: 0, output: "1\n" });
 });
 
-test("under Node's permissions a file that was delivered and removed before it was synced is no failure", async () => {
-  const program = await put(
-    "delivered.mjs",
-    `import { createServer } from "node:http";
-     import { createClient } from "prooftrail-sdk";
-     const [, , directory] = process.argv;
-     const server = createServer((request, response) => {
-       request.resume().on("end", () => {
-         const data = { accepted: 1, rejected: 0, duplicates: 0, errors: [], sequence: 1, receipts: [] };
-         response.writeHead(202, { "content-type": "application/json" }).end(JSON.stringify({ data }));
-       });
-     }).listen(0, "127.0.0.1", async () => {
-       const problems = [];
-       const client = createClient({
-         url: "http://127.0.0.1:" + server.address().port,
-         apiKey: "k",
-         outbox: { directory, sync: "never" },
-         onProblem: ({ message }) => problems.push(message),
-       });
-       client.capture({ asset_id: "a", event_type: "ai_inference" });
-       await client.flush();
-       await client.close();
-       console.log(client.stats.delivered, problems.join());
-       process.exit();
-     });`,
-  );
-  expect(await runPermitted(program)).toEqual({ code: 0, output: "1 \n" });
-});
-
 /** Of files the program may read the package, and read and write the folder that it is given. */
 const runPermitted = async (program: string) => {
   await using outbox = await dataFolder();

@@ -3,16 +3,14 @@ import { AI_TYPES, AUTONOMIES, IMPACTS, JURISDICTIONS } from "../../law/classifi
 import { SANDBOX_REQUESTS_PER_MINUTE } from "../../limits.ts";
 import { printable } from "../../runtime/printable.ts";
 import { wrappedLines } from "../../runtime/text-width.ts";
-import { createApi } from "../api.ts";
+import { createApi, dataOf } from "../api.ts";
 import { type CommandSpec, type Input, type OptionSpec, option, toggle } from "../command.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { asRecord, asRecords, type JsonRecord, shown } from "../json.ts";
-import { coloured, printAnswer, tableColumns, tableText } from "../output.ts";
-import { parameterOf } from "../query.ts";
+import { asRecords, type JsonRecord, shown } from "../json.ts";
+import { jsonOption, parameterOf, URL_OPTION } from "../options.ts";
+import { coloured, printAnswer, recordText, tableColumns } from "../output.ts";
 import { readAddress } from "../service-address.ts";
-import { jsonOption, URL_OPTION } from "../shared-options.ts";
-import { type Column, detailLines } from "../table.ts";
 
 const TEXTS = ["--domain", "--ai-type", "--decision-autonomy", "--user-impact"] as const;
 const FLAGS = ["--processes-personal-data", "--generates-content", "--indistinguishable-output"] as const;
@@ -43,7 +41,7 @@ export const CLASSIFY: CommandSpec = {
   description: [
     `Needs no key: it asks the sandbox, where a client may ask ${SANDBOX_REQUESTS_PER_MINUTE} times a minute. A heuristic of the product and no legal advice.`,
   ],
-  options: [...FACT_OPTIONS, ...URL_OPTION, jsonOption()],
+  options: [...FACT_OPTIONS, URL_OPTION, jsonOption()],
   examples: [
     [
       "a system that sorts applications",
@@ -53,8 +51,8 @@ export const CLASSIFY: CommandSpec = {
   run: async (input, context) => {
     const api = createApi(readAddress(input, context.environment), undefined);
     const answer = await api.ask({ path: "/v1/sandbox/classify", body: JSON.stringify(factsOf(input)) });
-    const data = asRecord(asRecord(answer.value)?.data) ?? {};
-    await printAnswer(context, input, { received: answer.text }, () => classificationText(context, data));
+    const text = () => classificationText(context, dataOf(answer));
+    await printAnswer(context, input, { received: answer.text }, text);
     return EXIT.ok;
   },
 };
@@ -72,53 +70,25 @@ const factsOf = (input: Input): JsonRecord => {
 };
 
 const classificationText = (context: Context, data: JsonRecord): string => {
-  const columns = tableColumns(context.out);
-  const clauses = asRecords(data.cited_clauses);
-  const obligations = asRecords(data.obligations);
-  const rules = Array.isArray(data.matched_rules) ? data.matched_rules : [];
+  const { risk_tier, reasoning, matched_rules, ruleset_version, cited_clauses, obligations } = data;
+  const shownData = {
+    why: reasoning,
+    rules: matched_rules,
+    version: ruleset_version,
+    legal_bases: asRecords(cited_clauses),
+    obligations: asRecords(obligations),
+  };
+  const notes = asRecords(data.warnings).map(({ path, message }) => {
+    const note = printable(`Note, ${shown(path).slice(1)}: ${shown(message)}`);
+    return `\n${wrappedLines(note, tableColumns(context.out) ?? Number.POSITIVE_INFINITY).join("\n")}\n`;
+  });
   return [
-    `${coloured(context.out, "bold", `Risk tier: ${printable(shown(data.risk_tier))}`)}\n\n`,
-    detailLines(
-      [
-        ["why", shown(data.reasoning)],
-        ["rules", rules.join(", ") || "none matched"],
-        ["version", shown(data.ruleset_version)],
-      ],
-      columns,
-    ),
-    ...section("Legal bases", tableText(context, CLAUSE_COLUMNS, clauses), clauses.length),
-    ...section(
-      "Obligations",
-      obligations.map((each) => obligationText(each, columns)).join("\n"),
-      obligations.length,
-    ),
-    ...asRecords(data.warnings).map(({ path, message }) => {
-      const note = printable(`Note, ${shown(path).slice(1)}: ${shown(message)}`);
-      return `\n${wrappedLines(note, columns ?? Number.POSITIVE_INFINITY).join("\n")}\n`;
+    `${coloured(context.out, "bold", `Risk tier: ${printable(shown(risk_tier))}`)}\n\n`,
+    recordText(context, shownData, {
+      legal_bases: ["legal_basis", "ref", "title", "applies_from"],
+      obligations: ["force", "code", "clause", "deadline", "event_types"],
     }),
+    ...notes,
     "\nFrom the sandbox: not for production, and no legal advice.\n",
   ].join("");
-};
-
-const section = (title: string, text: string, rows: number): readonly string[] =>
-  rows === 0 ? [] : [`\n${title}\n\n${text}`];
-
-const CLAUSE_COLUMNS: readonly Column<JsonRecord>[] = [
-  { title: "BASIS", value: ({ legal_basis }) => shown(legal_basis) },
-  { title: "CLAUSE", value: ({ ref }) => shown(ref) },
-  { title: "ABOUT", value: ({ title }) => shown(title) },
-  { title: "FROM", value: ({ applies_from }) => shown(applies_from) },
-];
-
-const obligationText = (obligation: JsonRecord, columns: number | undefined): string => {
-  const { force, code, clause, deadline, event_types: types } = obligation;
-  return detailLines(
-    [
-      [shown(force), shown(code)],
-      ["by", shown(clause)],
-      ["due", deadline === null ? undefined : shown(deadline)],
-      ["shown by", Array.isArray(types) && types.length > 0 ? types.join(" ") : undefined],
-    ],
-    columns,
-  );
 };

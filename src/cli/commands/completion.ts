@@ -8,8 +8,8 @@ import {
   type OptionSpec,
 } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { jsonOption } from "../options.ts";
 import { printAnswer } from "../output.ts";
-import { jsonOption } from "../shared-options.ts";
 
 /** Set by the scripts: what stands on the line before the cursor. */
 const LINE = "PROOFTRAIL_COMPLETE";

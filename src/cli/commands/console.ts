@@ -4,9 +4,9 @@ import { openApi } from "../api.ts";
 import { type CommandSpec, option } from "../command.ts";
 import { consoleLink } from "../console-link.ts";
 import { EXIT } from "../exit-codes.ts";
+import { jsonOption, SERVICE_OPTIONS } from "../options.ts";
 import { printAnswer } from "../output.ts";
 import { readAddress } from "../service-address.ts";
-import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const SCOPES_DEFAULT: readonly Scope[] = ["events:read"];
 

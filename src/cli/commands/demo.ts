@@ -8,7 +8,7 @@ import { KNOWN_PERSON } from "../demo/journal.ts";
 import { DEMO_TENANT, demoKey, markDemoFolder, openDemoFolder } from "../demo-data.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
-import { jsonOption } from "../shared-options.ts";
+import { jsonOption } from "../options.ts";
 
 export const DEMO: CommandSpec = {
   name: "demo",

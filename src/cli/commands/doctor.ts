@@ -6,10 +6,10 @@ import { type Check, unchecked } from "../../service/check.ts";
 import type { CommandSpec } from "../command.ts";
 import type { Context, Writer } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { jsonOption, SERVICE_OPTIONS } from "../options.ts";
 import { coloured, printAnswer } from "../output.ts";
 import { remoteChecks } from "../remote-checks.ts";
 import { findKey, readAddress } from "../service-address.ts";
-import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
 
 export const DOCTOR: CommandSpec = {
   name: "doctor",

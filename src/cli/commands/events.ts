@@ -1,22 +1,29 @@
 /** `prooftrail events …`: what is in the log. */
 import { memberTexts } from "../../api/intake/json/slice.ts";
 import { answering, openApi } from "../api.ts";
-import { eventIdComplaint } from "../argument-values.ts";
-import { type CommandGroup, type CommandSpec, type OptionSpec, option } from "../command.ts";
+import type { CommandGroup, CommandSpec } from "../command.ts";
 import type { Context } from "../context.ts";
-import { EVENT_COLUMNS, EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
+import {
+  EVENT_COLUMNS,
+  EVENT_FILTER_OPTIONS,
+  EVENT_WIDTHS,
+  eventRow,
+  ORDER_OPTION,
+} from "../event-filters.ts";
 import { EXIT } from "../exit-codes.ts";
 import { shown } from "../json.ts";
 import { listCommand } from "../lists.ts";
+import {
+  idComplaint,
+  jsonOption,
+  MIN_SEQUENCE_OPTION,
+  QUIET_OPTION,
+  queryFrom,
+  SERVICE_OPTIONS,
+} from "../options.ts";
 import { tableColumns } from "../output.ts";
-import { queryFrom } from "../query.ts";
-import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 import { detailLines } from "../table.ts";
 import { TAIL_PARAMETERS, tailEvents } from "../tail.ts";
-
-const ORDER_OPTION: OptionSpec = option("--order", "order", "newest or oldest first", {
-  choices: ["desc", "asc"],
-});
 
 const list = listCommand({
   path: "/v1/events",
@@ -24,6 +31,8 @@ const list = listCommand({
   row: "event",
   parameters: [...EVENT_FILTER_OPTIONS, ORDER_OPTION, MIN_SEQUENCE_OPTION],
   columns: EVENT_COLUMNS,
+  widthsExpected: EVENT_WIDTHS,
+  rowOf: eventRow,
   examples: [
     [
       "the newest decisions of one system",
@@ -35,6 +44,10 @@ const list = listCommand({
     ],
   ],
 });
+
+/** No event_id is that word (DESIGN 3), and the path with it is the live stream, which never ends. */
+const eventIdComplaint = (text: string): string | undefined =>
+  text === "stream" ? "Give an event_id; for the live stream use `events tail`." : idComplaint(text);
 
 const get: CommandSpec = {
   name: "get",
@@ -56,13 +69,9 @@ const get: CommandSpec = {
 
 /** Members as they were written: text without quotation marks, everything else as JSON on one line. */
 const eventText = ({ out }: Context, stored: ReadonlyMap<string, string>): string => {
-  const plain = (json: string | undefined): string | undefined => {
-    if (json === undefined) return undefined;
-    // Indentation occurs between the parts of a value and never inside a text (RFC 8259 §7).
-    return json.startsWith('"')
-      ? shown(JSON.parse(json))
-      : json.trim().replaceAll(/[\t\r\n][ \t\r\n]*/g, " ");
-  };
+  // Indentation occurs between the parts of a value and never inside a text (RFC 8259 §7).
+  const plain = (json = ""): string =>
+    json.startsWith('"') ? shown(JSON.parse(json)) : json.trim().replaceAll(/[\t\r\n][ \t\r\n]*/g, " ");
   const event = memberTexts(stored.get("event") ?? "");
   const pairs = [
     ...["sequence", "tenant", "received_at"].map((name) => [name, plain(stored.get(name))] as const),

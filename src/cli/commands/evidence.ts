@@ -2,12 +2,11 @@
 import { PROOF_WAIT_SECONDS_MAX } from "../../limits.ts";
 import { printable } from "../../runtime/printable.ts";
 import { sizeText } from "../../runtime/size-text.ts";
-import { integerComplaint } from "../argument-values.ts";
 import { type CommandSpec, type OptionSpec, option } from "../command.ts";
 import { download, FORCE_OPTION } from "../download.ts";
 import { EXIT } from "../exit-codes.ts";
+import { integerComplaint, jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../options.ts";
 import { printAnswer } from "../output.ts";
-import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const PARAMETERS: readonly OptionSpec[] = [
   option("--asset-id", "ids", "about these AI systems, separated by commas"),

@@ -4,10 +4,10 @@ import { createPrintableCsv, printable, printableJson } from "../../runtime/prin
 import { sizeText } from "../../runtime/size-text.ts";
 import { type CommandSpec, type OptionSpec, option } from "../command.ts";
 import { download, FORCE_OPTION } from "../download.ts";
-import { EVENT_FILTER_OPTIONS, MIN_SEQUENCE_OPTION } from "../event-filters.ts";
+import { EVENT_FILTER_OPTIONS } from "../event-filters.ts";
 import { EXIT } from "../exit-codes.ts";
+import { jsonOption, MIN_SEQUENCE_OPTION, QUIET_OPTION, SERVICE_OPTIONS } from "../options.ts";
 import { printAnswer } from "../output.ts";
-import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const PARAMETERS: readonly OptionSpec[] = [
   option("--format", "format", "form of the file; default ndjson", { choices: ["ndjson", "csv"] }),

@@ -1,22 +1,37 @@
 /** `prooftrail keys …`: who may use the service. */
+import { open, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { SCOPES } from "../../access/scopes.ts";
 import { ROLES } from "../../access/seats.ts";
 import { KEY_GRACE_SECONDS_MAX } from "../../limits.ts";
+import { syncFolderIfReadable } from "../../runtime/durable-file.ts";
 import { printable } from "../../runtime/printable.ts";
-import { type Api, openApi } from "../api.ts";
-import { durationComplaint, durationSeconds, idComplaint, integerComplaint } from "../argument-values.ts";
+import { type Answer, type Api, dataOf, openApi } from "../api.ts";
 import { type CommandGroup, type CommandSpec, type Input, option } from "../command.ts";
 import { confirm, YES_OPTION } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { EXIT } from "../exit-codes.ts";
-import { failure } from "../failure.ts";
-import { type JsonRecord, shown } from "../json.ts";
-import { findKeyRecord, pages, printPagesAsJson } from "../lists.ts";
-import { openSave, printNewKey, SAVE_OPTION, scopesText } from "../new-key.ts";
-import { printAnswer, tableText } from "../output.ts";
-import { queryFrom } from "../query.ts";
-import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
-import type { Column } from "../table.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { failure, reasonOf } from "../failure.ts";
+import { asRecord, type JsonRecord, shown } from "../json.ts";
+import { pages, printPagesAsJson } from "../lists.ts";
+import {
+  durationComplaint,
+  durationSeconds,
+  idComplaint,
+  integerComplaint,
+  jsonOption,
+  queryFrom,
+  SERVICE_OPTIONS,
+} from "../options.ts";
+import { printAnswer, recordText, tableText } from "../output.ts";
+import { cellText } from "../table.ts";
+
+const SAVE_OPTION = option(
+  "--save",
+  "file",
+  "write the new key to this file, which must not exist yet and only you can read, instead of showing it",
+  { isFile: true },
+);
 
 const COMMON = [...SERVICE_OPTIONS, jsonOption()];
 const rate = integerComplaint({ min: 1 });
@@ -59,12 +74,7 @@ const create: CommandSpec = {
   ],
   run: async (input, context) => {
     const body = createRequest(input, context);
-    const api = await openApi(input, context);
-    const signal = context.interruption();
-    await using saved = await openSave(input);
-    const answer = await api.ask({ path: "/v1/keys", body: JSON.stringify(body), signal });
-    await printNewKey(context, input, { answer, saved, title: "The key was made." });
-    return EXIT.ok;
+    return await makeKey(input, context, { path: "/v1/keys", body, title: "The key was made." });
   },
 };
 
@@ -95,6 +105,70 @@ const createRequest = (input: Input, { now }: Context): JsonRecord => {
     expires_at: end,
     rate_limit: unlessEmpty(limits),
   };
+};
+
+/** Asks for a new key, and shows it once or writes it to the file of --save, which is created before: a key that cannot be stored would be lost. */
+const makeKey = async (
+  input: Input,
+  context: Context,
+  { path, body, title }: { readonly path: string; readonly body: JsonRecord; readonly title: string },
+): Promise<ExitCode> => {
+  const api = await openApi(input, context);
+  // From here on Ctrl-C must arrive as Interrupted, or it would leave the file.
+  const signal = context.interruption();
+  const saveTo = input.text("--save");
+  const file =
+    saveTo === undefined
+      ? undefined
+      : await open(saveTo, "wx", 0o600).catch((error: unknown) => {
+          throw failure(
+            "unreadable_file",
+            `${saveTo} cannot be made: ${reasonOf(error)}.`,
+            "Name a file that does not exist yet, in a folder that does and that you may write into.",
+          );
+        });
+  let isKept = false;
+  try {
+    // Otherwise a power failure could lose the file's name, and with it a key that nobody can see again.
+    if (saveTo !== undefined) await syncFolderIfReadable(dirname(saveTo));
+    const answer = await api.ask({ path, body: JSON.stringify(body), signal });
+    const { api_key: secret, id } = dataOf(answer);
+    try {
+      await file?.writeFile(`${shown(secret)}\n`);
+      await file?.sync();
+    } catch (error) {
+      throw failure(
+        "unwritten_output",
+        `${saveTo} cannot be written: ${reasonOf(error)}. The key ${shown(id)} was made, and nobody can see its secret any more.`,
+        `Make space, make another, and revoke it: prooftrail keys revoke ${shown(id)}`,
+      );
+    }
+    isKept = true;
+    await printNewKey(context, input, answer, title);
+  } finally {
+    await file?.close();
+    // If no key was created, the next attempt may use the name.
+    if (saveTo !== undefined && !isKept) await rm(saveTo, { force: true });
+  }
+  return EXIT.ok;
+};
+
+const printNewKey = (context: Context, input: Input, answer: Answer, title: string): Promise<void> => {
+  const path = input.text("--save");
+  const { api_key: secret, previous, ...visible } = dataOf(answer);
+  const old = asRecord(previous);
+  const data = { ...visible, ...(old && { previous }), saved_to: path };
+  return printAnswer(context, input, path === undefined ? { received: answer.text } : { data }, () =>
+    [
+      `${title}\n\n${recordText(context, visible)}`,
+      ...(old
+        ? [`\nThe old key ${printable(shown(old.id))} works until ${printable(shown(old.grace_until))}.\n`]
+        : []),
+      path === undefined
+        ? `\nThis is the key. It is shown only now; keep it like a password:\n\n  ${printable(shown(secret))}\n`
+        : `\nIt is in ${printable(path)}, which only you can read: --key-file ${printable(path)}\n`,
+    ].join(""),
+  );
 };
 
 const textsOrNone = (input: Input, flag: string): readonly string[] | undefined => {
@@ -132,28 +206,21 @@ const list: CommandSpec = {
   run: async (input, context) => {
     const api = await openApi(input, context);
     const { out } = context;
-    const read = pages(api, { path: "/v1/keys", query: queryFrom(input, [TENANT]), isHeard: out.isHeard });
+    const read = pages(api, out, { path: "/v1/keys", query: queryFrom(input, [TENANT]) });
     if (input.isSet("--json")) {
       await printPagesAsJson(out, read);
       return EXIT.ok;
     }
     const keys = (await Array.fromAsync(read)).flatMap(({ rows }) => rows);
+    const rows = keys.map((key) => ({ ...key, state: stateText(key, context.now()) }));
     await out.write(
-      keys.length === 0
+      rows.length === 0
         ? "There are no keys but the one used. Make one: prooftrail keys create\n"
-        : tableText(context, columnsAt(context.now()), keys),
+        : tableText<JsonRecord>(context, ["id", "tenant", "name", "scopes", "state"], rows),
     );
     return EXIT.ok;
   },
 };
-
-const columnsAt = (now: Date): readonly Column<JsonRecord>[] => [
-  { title: "ID", value: ({ id }) => shown(id), isId: true },
-  { title: "TENANT", value: ({ tenant }) => shown(tenant) },
-  { title: "NAME", value: ({ name }) => shown(name) },
-  { title: "SCOPES", value: scopesText },
-  { title: "STATE", value: (key) => stateText(key, now) },
-];
 
 const stateText = ({ revoked_at, grace_until, expires_at }: JsonRecord, now: Date): string => {
   const day = (time: unknown): string => shown(time).slice(0, 10);
@@ -190,11 +257,12 @@ const revoke: CommandSpec = {
 
 /** Lets a person see which key it is; the API refuses a key that is not in the list. */
 const describeKey = async (api: Api, id: string): Promise<string> => {
-  const key = await findKeyRecord(api, id);
+  const read = await Array.fromAsync(pages(api, { isHeard: () => true }, { path: "/v1/keys" }));
+  const key = read.flatMap(({ rows }) => rows).find((each) => each.id === id);
   if (!key)
     throw failure("failed", `There is no key ${id} that this key manages.`, "See: prooftrail keys list");
   const name = key.name === undefined ? "" : `"${shown(key.name)}", `;
-  return `${id} (${name}tenant ${shown(key.tenant)}, ${scopesText(key)})`;
+  return `${id} (${name}tenant ${shown(key.tenant)}, ${cellText("scopes", key.scopes)})`;
 };
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -217,15 +285,9 @@ const rotate: CommandSpec = {
   ],
   examples: [["the old key works for another hour", "prooftrail keys rotate k3Yb0Qz81mNd --grace 1h"]],
   run: async (input, context) => {
-    const grace = input.text("--grace");
-    const body = grace === undefined ? {} : { grace_seconds: durationSeconds(grace) };
-    const api = await openApi(input, context);
-    const signal = context.interruption();
-    await using saved = await openSave(input);
+    const body = { grace_seconds: durationSeconds(input.text("--grace") ?? "") };
     const path = `/v1/keys/${encodeURIComponent(input.argument("id") ?? "")}/rotate`;
-    const answer = await api.ask({ path, body: JSON.stringify(body), signal });
-    await printNewKey(context, input, { answer, saved, title: "The key has a successor." });
-    return EXIT.ok;
+    return await makeKey(input, context, { path, body, title: "The key has a successor." });
   },
 };
 

@@ -4,8 +4,8 @@ import { openApi } from "../api.ts";
 import { type CommandGroup, type CommandSpec, option } from "../command.ts";
 import { confirm, YES_OPTION } from "../confirm.ts";
 import { EXIT } from "../exit-codes.ts";
+import { jsonOption, SERVICE_OPTIONS } from "../options.ts";
 import { printAnswer } from "../output.ts";
-import { jsonOption, SERVICE_OPTIONS } from "../shared-options.ts";
 
 const accept: CommandSpec = {
   name: "accept",

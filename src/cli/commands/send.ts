@@ -1,19 +1,18 @@
 /** `prooftrail send`: sends one event, or all events of a file or a pipe. */
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { BATCH_EVENTS_MAX } from "../../limits.ts";
 import { printable } from "../../runtime/printable.ts";
 import { uuidV7 } from "../../runtime/uuid.ts";
 import { type Api, openApi } from "../api.ts";
-import { durationComplaint, durationSeconds } from "../argument-values.ts";
 import { type CommandSpec, type Input, option, toggle } from "../command.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type Failure, type FieldError, failure } from "../failure.ts";
 import { SEND_RETRY_MS_DEFAULT } from "../limits.ts";
+import { durationComplaint, durationSeconds, jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../options.ts";
 import { printAnswer, tellNotice } from "../output.ts";
 import { progressFor } from "../progress.ts";
-import { type BatchOutcome, type Counts, sendBatch } from "../sending/batch-sender.ts";
+import { type Outcome, type SentEvent, sendBatch } from "../sending/batch-sender.ts";
 import { type Entry, fillEvent, openInput, type Place, readBatches } from "../sending/input.ts";
 import {
   openRejections,
@@ -21,7 +20,6 @@ import {
   readResumePoint,
   writeResumePoint,
 } from "../sending/kept-files.ts";
-import { jsonOption, QUIET_OPTION, SERVICE_OPTIONS } from "../shared-options.ts";
 
 export const SEND: CommandSpec = {
   name: "send",
@@ -67,30 +65,32 @@ export const SEND: CommandSpec = {
     ["what another program writes", "my-program | prooftrail send --fill"],
   ],
   run: async (input, context) => {
-    await checkUse(input);
+    checkUse(input);
     const api = await openApi(input, context);
     const resume = input.text("--resume");
     const from = resume === undefined ? undefined : await resumePointOf(resume, api);
-    using file = await openInput(input.argument("file"), context);
+    const file = openInput(input.argument("file"), context);
     await using rejections = await openRejections(input, context);
     const { accepted = 0, duplicates = 0, rejected = 0 } = from ?? {};
     const progress = progressFor(input, context, { what: "sending", unit: "events" });
-    const send = senderFor(api, input, context);
     const warn = warnerFor(input, context);
+    let send: ReturnType<typeof senderFor> | undefined;
     let totals: Totals = { accepted, duplicates, rejected, sequence: undefined };
     let sent = 0;
     let isConfirmed = false;
-    const save = async (place: Place): Promise<void> => {
+    const save = async ({ line, sha256 }: Place): Promise<void> => {
       const { sequence: _, ...counts } = totals;
-      if (resume !== undefined) await writeResumePoint(resume, { ...place, ...counts, url: api.address.url });
+      if (resume !== undefined)
+        await writeResumePoint(resume, { line, sha256, ...counts, url: api.address.url });
     };
     try {
-      for await (const { entries, ...place } of readBatches(file.chunks(), from)) {
+      for await (const batch of readBatches(file.chunks, from)) {
         // Saved before the first batch, so that a run killed during it is known to have begun.
         if (!isConfirmed && !from) await save({ line: 0, sha256: "" });
+        send ??= senderFor(api, input, context);
         // An earlier run ended with at most one batch in flight, which may be stored; what it sent before is behind the resume point.
-        const outcome = await send(entries, from !== undefined && sent < BATCH_EVENTS_MAX);
-        sent += entries.length;
+        const outcome = await send(batch.entries, from !== undefined && sent < BATCH_EVENTS_MAX);
+        sent += batch.entries.length;
         for (const warning of outcome.warnings) await warn(warning);
         await rejections.add(outcome.rejected);
         totals = {
@@ -99,11 +99,13 @@ export const SEND: CommandSpec = {
           rejected: totals.rejected + outcome.rejected.length,
           sequence: outcome.sequence ?? totals.sequence,
         };
-        await save(place);
+        await save(batch);
         isConfirmed = true;
-        const { size: bytesOf } = file;
-        const count = totals.accepted + totals.rejected;
-        progress.report({ count, bytes: file.bytesRead(), ...(bytesOf !== undefined && { bytesOf }) });
+        progress.report({
+          count: totals.accepted + totals.rejected,
+          bytes: batch.bytes,
+          ...(file.size !== undefined && { bytesOf: file.size }),
+        });
       }
     } catch (error) {
       progress.end();
@@ -121,43 +123,26 @@ export const SEND: CommandSpec = {
   },
 };
 
-interface Totals extends Counts {
+interface Totals {
+  readonly accepted: number;
+  readonly duplicates: number;
   readonly rejected: number;
+  readonly sequence: number | undefined;
 }
 
 /** An import reads one file and writes two others. If two of them were the same, it would overwrite what it must keep. */
-const checkUse = async (input: Input): Promise<void> => {
+const checkUse = (input: Input): void => {
   if (input.isSet("--fill") && (input.text("--resume") !== undefined || input.isSet("--resent")))
     throw failure(
       "wrong_use",
       "--fill goes neither with --resume nor with --resent: an event that gets another event_id each time is another event each time.",
       "Give the events an event_id and a timestamp in the file.",
     );
-  const known = new Map<string, string>();
-  const path = input.argument("file");
-  for (const [as, name] of [
-    ["the input", path === "-" ? undefined : path],
-    ["--resume", input.text("--resume")],
-    ["--rejected", input.text("--rejected")],
-  ] as const) {
-    const file = name === undefined ? undefined : await identityOf(name);
-    if (file === undefined) continue;
-    const before = known.get(file);
-    if (before !== undefined)
-      throw failure(
-        "wrong_use",
-        `${name} is named twice, as ${before} and as ${as}.`,
-        "Name a file of its own for each.",
-      );
-    known.set(file, as);
-  }
-};
-
-/** Pipes and terminals are exempt: two of the files may share one. */
-const identityOf = async (path: string): Promise<string | undefined> => {
-  const found = await stat(path, { bigint: true }).catch(() => undefined);
-  if (!found) return resolve(path);
-  return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
+  const named = [input.argument("file"), input.text("--resume"), input.text("--rejected")];
+  const paths = named.flatMap((path) => (path === undefined || path === "-" ? [] : resolve(path)));
+  const twice = paths.find((path, index) => paths.indexOf(path) < index);
+  if (twice !== undefined)
+    throw failure("wrong_use", `${twice} is named twice.`, "Name a file of its own for each.");
 };
 
 const resumePointOf = async (path: string, { address }: Api): Promise<ResumePoint | undefined> => {
@@ -173,11 +158,11 @@ const resumePointOf = async (path: string, { address }: Api): Promise<ResumePoin
 
 /** Sends the events among the entries. What it says about them names their lines. */
 const senderFor = (api: Api, input: Input, context: Context) => {
-  const retryFor = input.text("--retry-for");
+  const retrySeconds = durationSeconds(input.text("--retry-for") ?? "");
   const parts = {
     api,
     signal: context.interruption(),
-    retryForMs: retryFor === undefined ? SEND_RETRY_MS_DEFAULT : (durationSeconds(retryFor) ?? 0) * 1000,
+    retryForMs: retrySeconds === undefined ? SEND_RETRY_MS_DEFAULT : retrySeconds * 1000,
     random: context.random,
     elapsedMs: () => performance.now(),
     onRetry: ({ document }: Failure) => {
@@ -185,35 +170,16 @@ const senderFor = (api: Api, input: Input, context: Context) => {
         void tellNotice(context, input, { code: "retrying", message: `${document.detail} Trying again.` });
     },
   };
-  return async (entries: readonly Entry[], mayBeStored: boolean) => {
-    const events = entries.filter((entry) => entry.kind === "event");
-    const texts = events.map(({ text }) => (input.isSet("--fill") ? fillEvent(text, filling) : text));
-    const placed = <About extends { readonly index: number }>({ index, ...about }: About) => ({
-      line: events[index]?.line ?? 0,
-      ...about,
-      text: texts[index] ?? "",
-    });
-    const isResent = input.isSet("--resent") || mayBeStored;
-    const outcome = texts.length > 0 ? await sendBatch(parts, texts, isResent) : NOTHING_SENT;
-    const broken = entries.flatMap((entry) => {
-      if (entry.kind === "event") return [];
-      const { kind, ...about } = entry;
-      return [{ ...about, errors: [] }];
-    });
-    return {
-      ...outcome,
-      warnings: outcome.warnings.map(placed),
-      rejected: [...broken, ...outcome.rejected.map(placed)].sort((one, other) => one.line - other.line),
-    };
+  return async (entries: readonly Entry[], mayBeStored: boolean): Promise<Outcome> => {
+    const broken = entries.filter((entry) => "code" in entry);
+    const events = entries.filter((entry): entry is SentEvent => !("code" in entry));
+    const filled = input.isSet("--fill")
+      ? events.map(({ line, text }) => ({ line, text: fillEvent(text, filling) }))
+      : events;
+    const outcome = await sendBatch(parts, filled, input.isSet("--resent") || mayBeStored);
+    const rejected = [...broken, ...outcome.rejected].sort((one, other) => one.line - other.line);
+    return { ...outcome, rejected };
   };
-};
-
-const NOTHING_SENT: BatchOutcome = {
-  accepted: 0,
-  duplicates: 0,
-  sequence: undefined,
-  rejected: [],
-  warnings: [],
 };
 
 const WARNED_KINDS_MAX = 50;

@@ -4,7 +4,7 @@ import { EXIT_CODES, UnreadableFileError, verifyFile } from "../../proof/verifie
 import { type CommandSpec, option } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure } from "../failure.ts";
-import { jsonOption } from "../shared-options.ts";
+import { jsonOption } from "../options.ts";
 
 export const VERIFY: CommandSpec = {
   name: "verify",

@@ -2,16 +2,15 @@
 import { LogUnavailableError } from "../../log/event-log.ts";
 import { printable } from "../../runtime/printable.ts";
 import type { Config } from "../../service/config.ts";
-import type { CheckedView, Letter, ViewCare, ViewStatus } from "../../service/view-care.ts";
-import { integerComplaint } from "../argument-values.ts";
+import type { CheckedView, Letter, ViewCare } from "../../service/view-care.ts";
 import { type ArgumentSpec, type CommandGroup, type CommandSpec, type Input, option } from "../command.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { failure, Interrupted, reasonOf } from "../failure.ts";
+import { integerComplaint, jsonOption, QUIET_OPTION } from "../options.ts";
 import { coloured, printAnswer, tableColumns, tableText } from "../output.ts";
 import { progressFor } from "../progress.ts";
-import { jsonOption, QUIET_OPTION } from "../shared-options.ts";
-import { type Column, createTable } from "../table.ts";
+import { createTable } from "../table.ts";
 
 const SETTINGS_NOTE =
   "Runs where the service runs, as its user and with its settings (DATA_DIR, NATS_URL, DATABASE_URL …). The service may run or not.";
@@ -105,17 +104,10 @@ const status: CommandSpec = {
   examples: [["all views", "prooftrail views status"]],
   run: withCare(async ({ care, context }) => {
     const data = await care.status();
-    const table = tableText(context, STATUS_COLUMNS, data.views);
+    const table = tableText(context, ["name", "position", "behind", "dead_letters"], data.views);
     return { data, text: `The log ends at ${data.last_sequence}.\n\n${table}` };
   }),
 };
-
-const STATUS_COLUMNS: readonly Column<ViewStatus>[] = [
-  { title: "VIEW", value: ({ name }) => name },
-  { title: "POSITION", value: ({ position }) => String(position), isRight: true },
-  { title: "BEHIND", value: ({ behind }) => String(behind), isRight: true },
-  { title: "DEAD LETTERS", value: ({ dead_letters }) => String(dead_letters), isRight: true },
-];
 
 const rebuild: CommandSpec = {
   name: "rebuild",
@@ -188,27 +180,19 @@ const letterList: CommandSpec = {
   options: [jsonOption("NDJSON: one dead letter per line; errors as one JSON document")],
   examples: [["of all views", "prooftrail views dead-letter list"]],
   run: withCare(async ({ care, input, context: { out, err } }) => {
-    const table = createTable(LETTER_COLUMNS, tableColumns(out));
+    const columns = ["view", "sequence", "tenant", "event_id", "code", "detail"] as const;
+    const table = createTable<Letter>(columns, tableColumns(out), { view: 8, event_id: 16, code: 17 });
     let count = 0;
     for (const name of chosen(care, input))
       for await (const letter of care.deadLetters(name)) {
         if (!out.isHeard()) return undefined;
         count++;
-        await out.write(input.isSet("--json") ? `${JSON.stringify(letter)}\n` : table.lines([letter]));
+        await out.write(input.isSet("--json") ? `${JSON.stringify(letter)}\n` : table([letter]));
       }
     if (count === 0 && !input.isSet("--json")) await err.write("There are no dead letters.\n");
     return undefined;
   }),
 };
-
-const LETTER_COLUMNS: readonly Column<Letter>[] = [
-  { title: "VIEW", value: ({ view }) => view, widthExpected: 8 },
-  { title: "SEQ", value: ({ sequence }) => String(sequence), isRight: true, widthExpected: 6 },
-  { title: "TENANT", value: ({ tenant }) => tenant ?? "" },
-  { title: "EVENT_ID", value: ({ event_id }) => event_id ?? "", isId: true, widthExpected: 16 },
-  { title: "CODE", value: ({ code }) => code, widthExpected: 17 },
-  { title: "DETAIL", value: ({ detail }) => detail },
-];
 
 const replay: CommandSpec = {
   name: "replay",

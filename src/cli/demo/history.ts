@@ -1,5 +1,6 @@
 /** The history of a bank that does not exist, for `prooftrail demo`: three months before a day, the same for the same day everywhere. Pure. */
 import type { AuditEvent } from "../../event/audit-event.ts";
+import { AML, CREDIT_EU, FRAUD } from "./bank.ts";
 import { createChance } from "./chance.ts";
 import { tellDecisions } from "./decisions.ts";
 import { createJournal, type Metadata, type Sentence } from "./journal.ts";
@@ -30,8 +31,8 @@ export const demoHistory = (day: string): DemoHistory => {
     return numbered === undefined ? [] : [entryOf(sentence, index + 1, numbered)];
   });
   const waived = entries.find(
-    ({ event }) =>
-      event.event_type === "objection.received" && event.metadata?.objection_id === WAIVED_OBJECTION,
+    ({ event: { event_type, metadata } }) =>
+      event_type === "objection.received" && metadata?.objection_id === WAIVED_OBJECTION,
   );
   return { entries, waivedObligation: `GDPR-12-3:${waived?.event.event_id}` };
 };
@@ -48,27 +49,27 @@ const entryOf = (
     asset_id: system.id,
     event_type: type,
     ...members,
-    ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
   },
 });
 
-/** Events of this sender that never arrived. */
-const LOST = { source: "src-payment-fraud-screening", first: 71, last: 77 } as const;
+const SENDERS = [CREDIT_EU, FRAUD, AML];
+/** Numbers whose events never arrived. */
+const LOST = { system: FRAUD, first: 72, last: 78 };
 
 /** What software sends is numbered by its sender; what people enter is not. Undefined for what was lost on the way. */
 const createNumbering = () => {
   const lastOf = new Map<string, number>();
-  return ({ type, system, at, receivedAt, members }: Sentence): Metadata => {
+  return ({ type, system, at, receivedAt, members }: Sentence): Metadata | undefined => {
     const { metadata = {} } = members;
-    if (receivedAt - at > 1000 || !SENDERS.test(system.id)) return metadata;
-    const source = `src-${system.id}`;
-    const last = lastOf.get(source) ?? 0;
+    if (receivedAt - at > 1000 || !SENDERS.includes(system)) return metadata;
+    const source_id = `src-${system.id}`;
+    const last = lastOf.get(source_id) ?? 0;
     if (type === "sdk.heartbeat")
-      return { source_id: source, ...(last > 0 && { last_source_sequence: last }), ...metadata };
-    lastOf.set(source, last + 1);
-    const isLost = source === LOST.source && last >= LOST.first && last <= LOST.last;
-    return isLost ? undefined : { source_id: source, source_sequence: last + 1, ...metadata };
+      return { source_id, ...(last > 0 && { last_source_sequence: last }), ...metadata };
+    const source_sequence = last + 1;
+    lastOf.set(source_id, source_sequence);
+    const isLost = system === LOST.system && source_sequence >= LOST.first && source_sequence <= LOST.last;
+    return isLost ? undefined : { source_id, source_sequence, ...metadata };
   };
 };
-
-const SENDERS = /^(consumer-credit-eu|payment-fraud-screening|transaction-monitoring)$/;

@@ -7,33 +7,34 @@ export const WAIVED_OBJECTION = "obj-waived";
 export const WAIVER_REASON =
   "The customer told the branch in person that no answer is wanted any more, and signed that.";
 
+interface Given {
+  readonly person?: string;
+  readonly correlation?: string;
+  readonly outcome?: string;
+  /** How long before the decision; undefined for none. */
+  readonly noticeMs?: number | undefined;
+  readonly objected?: readonly [days: number, type: string];
+}
+
 export const tellCases = (journal: Journal): void => {
   const { daysAgo, say } = journal;
   /** A decision so many days ago, with its notice; then an objection so many days ago, if there is one. */
-  const tell = (
-    system: System,
-    name: string,
-    days: number,
-    given: {
-      readonly person?: string;
-      readonly correlation?: string;
-      readonly outcome?: string;
-      readonly noticeMs?: number | undefined;
-      readonly objected?: readonly [days: number, type: string];
-    } = {},
-  ) => {
-    const { person = `person of ${name}`, correlation = `case-${name}`, objected } = given;
-    const { outcome = system.adverseOutcome } = given;
-    const noticeMs = "noticeMs" in given ? given.noticeMs : 5 * MINUTE_MS;
+  const tell = (system: System, name: string, days: number, given: Given) => {
+    const all = {
+      noticeMs: 5 * MINUTE_MS,
+      person: `person of ${name}`,
+      correlation: `case-${name}`,
+      ...given,
+    };
+    const { person, correlation, noticeMs, objected, outcome = system.adverse.outcome } = all;
     const at = daysAgo(days) + system.hours[0] * HOUR_MS;
-    const story = caseOf(journal, { system, id: `dec-${name}`, correlation, subject: sha256(person), at });
+    const story = caseOf(journal, { system, id: `dec-${name}`, correlation, person, at });
     if (noticeMs !== undefined) story.notice(at - noticeMs);
     story.decide(outcome);
-    if (objected) {
-      const receivedAt = daysAgo(objected[0]) + 10 * HOUR_MS;
-      story.objection.tell("received", receivedAt, { objection_type: objected[1] });
-      story.objection.tell("acknowledged", receivedAt + DAY_MS);
-    }
+    if (!objected) return story;
+    const receivedAt = daysAgo(objected[0]) + 10 * HOUR_MS;
+    story.objection("received", receivedAt, { objection_type: objected[1] });
+    story.objection("acknowledged", receivedAt + DAY_MS);
     return story;
   };
 
@@ -44,13 +45,13 @@ export const tellCases = (journal: Journal): void => {
   tell(CREDIT_EU, "waived", 50, { objected: [45, "appeal"] });
   const extended = tell(CREDIT_EU, "extended", 37, { objected: [34, "appeal"] });
   const reason = "The employer has not confirmed the income yet";
-  extended.objection.tell("acknowledged", daysAgo(12), { extension_days: 60, reason });
+  extended.objection("acknowledged", daysAgo(12), { extension_days: 60, reason });
   tell(HIRING, "breached", 12, { noticeMs: 3 * DAY_MS });
 
   // Answered in time, as the office says: it entered the letter four weeks later.
   const late = tell(CREDIT_EU, "recorded-late", 66, { objected: [60, "appeal"] });
   const answer = { resolution: "upheld", recorded_by: "Complaints office" };
-  late.objection.tell("resolved", daysAgo(40), answer, daysAgo(12));
+  late.objection("resolved", daysAgo(40), answer, daysAgo(12));
 
   // One call about two decisions: the explanation names neither. And a complaint that names nothing.
   const call = { correlation: "call-2231", person: "the caller" };
@@ -69,6 +70,6 @@ export const tellCases = (journal: Journal): void => {
   const objected = [19, "explanation_request"] as const;
   const flagged = tell(FRAUD, "known-payment", 20, { person, noticeMs: undefined, objected });
   flagged.explain(daysAgo(15));
-  flagged.objection.tell("resolved", daysAgo(14), { resolution: "upheld" });
+  flagged.objection("resolved", daysAgo(14), { resolution: "upheld" });
   tell(CREDIT_EU, "known-again", 9, { person, outcome: "approved" });
 };

@@ -22,7 +22,7 @@ const batchesOf = (
 const entriesOf = async (...given: Parameters<typeof batchesOf>) =>
   (await batchesOf(...given)).flatMap(({ entries }) => entries);
 const told = async (input: string | Uint8Array) =>
-  (await entriesOf(input)).map((entry) => [entry.line, entry.kind === "event" ? entry.text : entry.code]);
+  (await entriesOf(input)).map((entry) => [entry.line, "code" in entry ? entry.code : entry.text]);
 
 test.each<[string, string | Uint8Array, readonly (readonly [number, string])[]]>([
   [
@@ -67,24 +67,22 @@ test.each<[string, string | Uint8Array, readonly (readonly [number, string])[]]>
   expect(await told(input)).toEqual(expected.map((each) => [...each]));
 });
 
-test("of JSON over several lines it says how to make lines of it", async () => {
-  const [first] = await entriesOf('{\n  "a": 1\n}\n');
-  expect(first).toMatchObject({ line: 1, message: expect.stringContaining("jq -c .") });
-});
-
-test("a batch ends at the service's limit of events or characters", async () => {
-  const small = await batchesOf("{}\n".repeat(BATCH_EVENTS_MAX + 1));
-  expect(small.map(({ entries, line }) => [entries.length, line])).toEqual([
+test("what has arrived is a batch, which ends at the service's limit of events or characters", async () => {
+  const sizesOf = async (...given: Parameters<typeof batchesOf>) =>
+    (await batchesOf(...given)).map(({ entries, line }) => [entries.length, line]);
+  expect(await sizesOf("{}\n{}\n{}\n", { cuts: [5] })).toEqual([
+    [1, 1],
+    [2, 3],
+  ]);
+  expect(await sizesOf("{}\n".repeat(BATCH_EVENTS_MAX + 1))).toEqual([
     [BATCH_EVENTS_MAX, BATCH_EVENTS_MAX],
     [1, BATCH_EVENTS_MAX + 1],
   ]);
   const large = JSON.stringify({ text: "x".repeat(200_000) });
   const inOne = Math.ceil(SEND_BATCH_CHARACTERS_MAX / large.length);
-  const big = await batchesOf(`${large}\n`.repeat(2 * inOne + 1));
-  expect(big.map(({ entries, line }) => [entries.length, line])).toEqual([
+  expect(await sizesOf(`${large}\n`.repeat(inOne + 1))).toEqual([
     [inOne, inOne],
-    [inOne, 2 * inOne],
-    [1, 2 * inOne + 1],
+    [1, inOne + 1],
   ]);
 });
 

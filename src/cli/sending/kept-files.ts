@@ -1,23 +1,14 @@
 /** The two files that an import keeps: events that will never be accepted, and how far it is. */
-import { open, readFile, rename, stat } from "node:fs/promises";
+import { open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { missingAs, syncFolderIfReadable, writeDurably } from "../../runtime/durable-file.ts";
 import { printable } from "../../runtime/printable.ts";
 import type { Input } from "../command.ts";
 import type { Context } from "../context.ts";
-import { type FieldError, failure, reasonOf } from "../failure.ts";
-import { asNumber, asRecord, asText, parseJson } from "../json.ts";
+import { failure, reasonOf } from "../failure.ts";
+import { asRecord, asText, parseJson } from "../json.ts";
+import type { Rejection } from "./batch-sender.ts";
 import type { Place } from "./input.ts";
-
-export interface Rejection {
-  readonly line: number;
-  readonly event_id?: string;
-  readonly code: string;
-  readonly message: string;
-  readonly errors: readonly FieldError[];
-  /** As it was sent; absent if the line was not JSON. */
-  readonly text?: string;
-}
 
 export interface Rejections extends AsyncDisposable {
   /** When it resolves, the rejection is on disk, if it goes to a file. */
@@ -30,17 +21,15 @@ export const openRejections = async (input: Input, { err }: Context): Promise<Re
   if (path === undefined) {
     const textOf = input.isSet("--json") ? rejectionLine : rejectionText;
     return {
-      add: async (rejections) => void (await err.write(rejections.map(textOf).join(""))),
+      add: (rejections) => err.write(rejections.map(textOf).join("")),
       [Symbol.asyncDispose]: async () => {},
     };
   }
   const cannot = (error: unknown): never => {
     throw failure("unreadable_file", `${path} cannot be written: ${reasonOf(error)}.`);
   };
-  const isCutOff = await endsWithinLine(path).catch(cannot);
   // Opened for appending: refused events of an earlier run stay in it.
   const file = await open(path, "a", 0o600).catch(cannot);
-  if (isCutOff) await file.writeFile("\n").catch(cannot);
   return {
     add: async (rejections) => {
       if (rejections.length === 0) return;
@@ -49,15 +38,6 @@ export const openRejections = async (input: Input, { err }: Context): Promise<Re
     },
     [Symbol.asyncDispose]: () => file.close(),
   };
-};
-
-/** If a killed run left an incomplete last line, only that line is lost. A pipe or a terminal cannot be checked. */
-const endsWithinLine = async (path: string): Promise<boolean> => {
-  const found = await stat(path).catch(missingAs(undefined));
-  if (!found?.isFile() || found.size === 0) return false;
-  await using file = await open(path, "r");
-  const { buffer } = await file.read(new Uint8Array(1), 0, 1, found.size - 1);
-  return buffer[0] !== 0x0a;
 };
 
 /** The event as it was sent, including numbers that no double can hold. */
@@ -70,12 +50,10 @@ const rejectionText = ({ line, event_id, code, message, errors }: Rejection): st
   return `line ${line}${name}: ${printable(message)} (${printable(code)})\n${fields.join("")}`;
 };
 
-export interface ResumePoint extends Place {
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: number;
-  readonly url: string;
-}
+const COUNTS = ["line", "accepted", "duplicates", "rejected"] as const;
+
+export type ResumePoint = Place &
+  Readonly<Record<(typeof COUNTS)[number], number>> & { readonly url: string };
 
 const FORMAT = "prooftrail-send-2";
 
@@ -88,20 +66,15 @@ export const readResumePoint = async (path: string): Promise<ResumePoint | undef
     });
   if (text === undefined) return undefined;
   const record = asRecord(parseJson(text)) ?? {};
-  const count = (name: string): number => asNumber(record[name]) ?? -1;
-  const point = {
-    line: count("line"),
-    sha256: asText(record.sha256) ?? "",
-    accepted: count("accepted"),
-    duplicates: count("duplicates"),
-    rejected: count("rejected"),
-    url: asText(record.url) ?? "",
-  };
-  const { line, accepted, duplicates, rejected, url } = point;
+  const [line = -1, accepted = -1, duplicates = -1, rejected = -1] = COUNTS.map((name) =>
+    Number(record[name]),
+  );
+  const [url, sha256] = [asText(record.url), asText(record.sha256)];
   const areCounts = [line, accepted, duplicates, rejected].every(
     (each) => Number.isSafeInteger(each) && each >= 0,
   );
-  if (areCounts && record.format === FORMAT && url !== "") return point;
+  if (areCounts && record.format === FORMAT && url !== undefined && sha256 !== undefined)
+    return { line, accepted, duplicates, rejected, url, sha256 };
   throw failure(
     "unreadable_file",
     `${path} is there, and is no resume point.`,

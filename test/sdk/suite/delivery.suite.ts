@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { runInNewContext } from "node:vm";
 import {
   type Client,
   type ClientOptions,
@@ -14,7 +13,7 @@ import {
 import { ANSWER_BYTES_MAX, RESENT_AFTER_MS } from "../../../src/sdk/limits.ts";
 import { until } from "../../support/until.ts";
 import { event, NOWHERE } from "./events.ts";
-import { rowsIn, withFolder } from "./folder.ts";
+import { withFolder } from "./folder.ts";
 import {
   type Asked,
   batchAnswer,
@@ -74,26 +73,6 @@ const eventIdsOf = (reported: readonly { readonly eventId: string | undefined }[
   reported.map(({ eventId }) => eventId);
 
 const AWAY = () => problemAnswer(503, "log_unavailable");
-
-test("an event that the service rejects is kept with the reason and reported, and the others of its batch are stored", () =>
-  withFolder((directory) =>
-    serving(
-      ({ events }) => batchAnswer(events.length, [{ index: 1, code: "invalid_event" }]),
-      { outbox: { directory } },
-      async ({ service, client, rejected }) => {
-        captureAll(client, ["evt_1", "evt_2", "evt_3"]);
-        await flushed(client);
-        assert.deepEqual([eventIdsOf(rejected), rejected[0]?.rejection.code], [["evt_2"], "invalid_event"]);
-        const { delivered, rejected: count, pending } = client.stats;
-        assert.deepEqual([delivered, count, pending.events], [2, 1, 0]);
-        service.script = takeAll;
-        captureAll(client, ["evt_4"]);
-        await client.close();
-        assert.deepEqual(service.eventIds, ["evt_1", "evt_2", "evt_3", "evt_4"]);
-        assert.deepEqual(await rowsIn(directory), { event: [], dead_letter: [["evt_2", "invalid_event"]] });
-      },
-    ),
-  ));
 
 test("heartbeats that the service does not admit are reported as one problem, however many waited, and rejected events as before", () => {
   const notAdmitted = ({ events }: Asked) => {
@@ -202,20 +181,6 @@ for (const [what, reply, kinds] of [
       },
     ));
 
-test("the reason for a failed connection is reported even in a test runner, where fetch throws errors of another realm", async (context) => {
-  const thrown = `new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") })`;
-  const { mock } = context.mock.method(globalThis, "fetch", () => Promise.reject(runInNewContext(thrown)));
-  const options = { url: NOWHERE, apiKey: "ptk_1", onDropped: () => {}, onProblem: () => {} };
-  const client = createClient({ ...options, outbox: { memory: true } });
-  client.capture(event());
-  void client.flush();
-  await wasTried(client);
-  // Deno keeps the replacement for the tests that follow.
-  mock.restore();
-  assert.equal(client.stats.failure, "fetch failed: connect ECONNREFUSED");
-  await client.close({ timeoutMs: 1 });
-});
-
 test("a request without an answer is given up after the set time, and sent again", () =>
   serving(
     () => "hang",
@@ -250,17 +215,6 @@ const poisoned =
     events.some(({ event_id }) => event_id === POISON) ? reply : batchAnswer(events.length);
 
 for (const [what, refusal] of [
-  ["a batch that is refused for one event", problemAnswer(400, "invalid_request")],
-  ["a proxy that finds a body too large", { status: 413, body: "<html>" }],
-] as const)
-  test(`${what} loses only that event, and delays none behind it`, () =>
-    serving(poisoned(refusal), {}, async ({ client, rejected }) => {
-      captureAll(client, ids(40));
-      assert.equal((await client.close()).kind, "flushed");
-      assert.deepEqual([eventIdsOf(rejected), client.stats.delivered], [[POISON], 39]);
-    }));
-
-for (const [what, refusal] of [
   ["for which the service always fails", problemAnswer(500, "internal_error")],
   ["that a proxy refuses with its own answer", { status: 403, body: "<html>" }],
 ] as const)
@@ -276,28 +230,6 @@ for (const [what, refusal] of [
       assert.equal((await client.close()).kind, "flushed");
       assert.equal(client.stats.delivered, 10);
     }));
-
-for (const [what, status] of [
-  ["the service is away, requests become neither smaller nor reordered", 502],
-  ["a proxy refuses all requests with its own answer, no event is lost", 400],
-] as const)
-  test(`while ${what}, however often they were tried`, () =>
-    serving(
-      () => ({ status, body: "<html>" }),
-      {},
-      async ({ service, client, rejected }) => {
-        captureAll(client, ids(6));
-        await until("it was tried often", async () => {
-          await client.flush({ timeoutMs: 1 });
-          return service.asked.length >= 20;
-        });
-        if (status === 502) assert.ok(service.asked.every(({ events }) => events.length === 6));
-        service.script = takeAll;
-        assert.deepEqual([await client.close(), client.stats.delivered], [{ kind: "flushed" }, 6]);
-        assert.deepEqual(rejected, []);
-        if (status === 502) assert.deepEqual(service.eventIds.slice(-6), ids(6));
-      },
-    ));
 
 test("a batch that is too large for a slow connection becomes smaller until it succeeds", () =>
   serving(

@@ -53,18 +53,6 @@ test("a dropped event is reported once, even if the program exits in the same tu
   assert.equal(stderr.match(/PROOFTRAIL_DROPPED.*Event evt_when dropped \(invalid\)/g)?.length, 1, stderr);
 });
 
-test("events captured at the very end, after events in memory were dropped, are each dropped and reported", async () => {
-  const [command, ...parameters] = commandOf("captures-at-the-end");
-  const env = { ...process.env, CAPTURE_URL: NOWHERE, CAPTURE_KEY: "ptk_1" };
-  const { stdout, stderr } = await promisify(execFile)(command, parameters, { timeout: WAIT_MS_MAX, env });
-  assert.deepEqual(JSON.parse(stdout), [["dropped", "dropped"], { closed: 3 }, 0]);
-  assert.deepEqual(stderr.match(/evt_\w+ dropped \(closed\)/g), [
-    "evt_before dropped (closed)",
-    "evt_1 dropped (closed)",
-    "evt_2 dropped (closed)",
-  ]);
-});
-
 test("events that a client drops at its close are reported before the close is done, even within a minute of earlier drops", () =>
   withScriptedService(
     () => "hang",

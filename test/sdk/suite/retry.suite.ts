@@ -2,12 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Delivery, EventOutcome } from "../../../src/sdk/delivery.ts";
-import {
-  REFUSED_RETRY_CAP_MS,
-  RETRY_AFTER_MS_MAX,
-  RETRY_BASE_MS,
-  RETRY_CAP_MS,
-} from "../../../src/sdk/limits.ts";
+import { RETRY_AFTER_MS_MAX, RETRY_BASE_MS, RETRY_CAP_MS } from "../../../src/sdk/limits.ts";
 import { Outbox } from "../../../src/sdk/outbox.ts";
 import type { Kept } from "../../../src/sdk/outbox-file.ts";
 import { createReports } from "../../../src/sdk/reports.ts";
@@ -129,27 +124,6 @@ test("a rejected event stays in the outbox until it is kept as a dead letter, an
   await sender.stop();
 });
 
-test("if an answer accepts some events and asks to wait for the others, the client waits, even in a flush", async () => {
-  const { sender } = sending({ answer: inTurn(answered([AGAIN], 1500)) });
-  await until("it was asked to wait", () => sender.failure);
-  assert.equal((await sender.flush(1)).kind, "pending");
-  assert.deepEqual(await sender.flush(SOON_MS), { kind: "flushed" });
-  await sender.stop();
-});
-
-test("a flush that leaves events behind gives the reason, even if the service answered for them", async () => {
-  const rejection = answered([{ kind: "rejected", rejection: REJECTION }]);
-  const full: Kept = { kind: "failed", reason: "the disk is full" };
-  for (const [answer, reason] of [
-    [rejection, "Rejected events cannot be kept: the disk is full"],
-    [answered([{ kind: "again", reason: "rate_limited" }], 10_000), "rate_limited"],
-  ] as const) {
-    const { sender } = sending({ answer: () => answer, kept: Array(10).fill(full) });
-    assert.deepEqual(await sender.flush(RETRY_BASE_MS / 5), { kind: "pending", events: 1, reason });
-    await sender.stop();
-  }
-});
-
 test("an event that was set aside is retried alone and after newer events, and a flush says why it waits", async () => {
   const { sender, outbox, asked } = sending({
     ids: ["evt_bad"],
@@ -179,34 +153,3 @@ test("the outcome of a request in flight does not postpone a flush that was call
     await sender.stop();
   }
 });
-
-const OURS = { kind: "rejected", rejection: REJECTION, isOurs: true } as const;
-const FOREIGN = { kind: "rejected", rejection: REJECTION, isOurs: false } as const;
-const TOO_MUCH = { ...FOREIGN, rejection: { ...REJECTION, code: "status_413" } } as const;
-
-/** What becomes of two events whose requests get this answer, each time: the sizes of the requests, rejected events, and whether one is set aside. */
-for (const [name, delivery, sizes, rejected, isAside] of [
-  ["no answer, or one that says to come again", AGAIN, [2, 2], 0, false],
-  ["a request that was too much for its time", { ...AGAIN, suspect: "size" }, [2, 1, 1], 0, false],
-  ["a request that the service fails over", { ...AGAIN, suspect: "content" }, [2, 1, 1], 0, true],
-  ["a key or an address that is refused", { kind: "refused", reason: "401" }, [2, 2], 0, false],
-  ["a request that the service rejects", OURS, [2, 1, 1], 2, false],
-  ["a request that something in between rejects", FOREIGN, [2, 1, 1], 0, true],
-  ["a request that is too large for something in between", TOO_MUCH, [2, 1, 1], 2, false],
-] as const satisfies readonly (readonly [string, Delivery, readonly number[], number, boolean])[])
-  test(`the next step is right after ${name}`, async () => {
-    const { sender, outbox, reports, asked } = sending({
-      ids: ["evt_1", "evt_2"],
-      answer: () => delivery,
-      random: 0.01,
-    });
-    await until("it was tried", () => asked.length >= sizes.length);
-    await until("its outcome is known", () => !isAside || outbox.nextDueMs !== undefined);
-    await sender.stop();
-    assert.deepEqual(
-      [asked.slice(0, sizes.length).map((ids) => ids.length), reports.rejections, outbox.pending.events],
-      [sizes, rejected, 2 - rejected],
-    );
-    const waitMs = (outbox.nextDueMs ?? 0) - performance.now();
-    assert.equal(waitMs > REFUSED_RETRY_CAP_MS - SOON_MS && waitMs <= REFUSED_RETRY_CAP_MS, isAside);
-  });
