@@ -223,7 +223,7 @@ export const CHECKPOINTS_PER_READ = 1000;
 export const SEAL_TREES_PER_LOOK = 1000;
 /** How many of them are sealed at once: each waits for the broker. */
 export const SEAL_TREES_AT_ONCE = 16;
-/** Private keys that sign together: with the longest names a tree head of so many is within the message that streams/checkpoints.ts takes, and every verifier takes 16 (signed-note, Format). */
+/** Private keys that sign together: with the longest names a tree head of so many is within the message that streams/topology.ts takes, and every verifier takes 16 (signed-note, Format). */
 export const SIGNING_KEYS_MAX = 50;
 /** How often the sealer checks that its keys are given out: some small requests to the broker. */
 export const PUBLISH_KEYS_MS = 10 * SECOND_MS;

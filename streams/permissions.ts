@@ -4,15 +4,15 @@
  * right to STREAM.UPDATE, STREAM.DELETE, STREAM.PURGE or STREAM.MSG.DELETE. Read by the embedded broker,
  * by compose.yaml (a test compares them) and by people who run their own NATS.
  */
-import { KEYS_BUCKET } from "./keys.ts";
-import { RETENTION_BUCKET } from "./retention.ts";
 import {
   AUDIT_SUBJECTS,
   CHECKPOINT_KEY_SUBJECTS,
   CHECKPOINT_SUBJECTS,
   COUNTS_SUBJECTS,
+  KEYS_BUCKET,
   OBLIGATION_SUBJECTS,
   RATES_SUBJECTS,
+  RETENTION_BUCKET,
   SANDBOX_SUBJECTS,
   storedSubjects,
 } from "./subjects.ts";

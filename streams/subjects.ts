@@ -8,11 +8,13 @@ export const SANDBOX_SUBJECTS = "sandbox.>";
 export const RATES_SUBJECTS = "rates.>";
 
 export const COUNTS_SUBJECTS = "counted.*.*.*";
-
 export const OBLIGATION_SUBJECTS = "obligation.>";
-
 export const CHECKPOINT_SUBJECTS = "checkpoint.*";
 export const CHECKPOINT_KEY_SUBJECTS = "checkpoint_key.*";
+
+/** The names under which a JetStream key-value client opens the buckets. Their streams are `KV_` and this name. */
+export const KEYS_BUCKET = "KEYS";
+export const RETENTION_BUCKET = "RETENTION";
 
 /** The copies that a stream sends of stored messages, for consumers that only read. */
 export const storedSubjects = (subjects: string): string => `stored.${subjects}`;

@@ -1,6 +1,5 @@
 import { PERMISSIONS } from "../../streams/permissions.ts";
-import type { StreamSettings } from "../../streams/stream.ts";
-import { topology } from "../../streams/topology.ts";
+import { type StreamSettings, topology } from "../../streams/topology.ts";
 import { code, codes, page, prose, table } from "./markdown.ts";
 import { durationText, sizeText } from "./units.ts";
 

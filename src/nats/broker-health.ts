@@ -1,13 +1,13 @@
 /** One look at the brokers and their streams, as values. Readiness, doctor, metrics and alert rules put it into words. */
-import type { ClusterInfo, NatsConnection, StreamConfig } from "nats";
-import type { StreamDefinition } from "../../streams/stream.ts";
+import type { NatsConnection, StreamConfig } from "nats";
+import type { StreamDefinition } from "../../streams/topology.ts";
 import type { Sequence } from "../log/outcome.ts";
 import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 import { readServerInfo } from "./broker/server-info.ts";
 
 export interface BrokerState {
   readonly streams: readonly StreamSeen[];
-  readonly usage: AccountUsage | undefined;
+  readonly usage: Readonly<Record<"memory" | "disk", Usage>> | undefined;
   /** The servers of a cluster, asked only while the log has no leader. */
   readonly brokers: readonly BrokerSeen[];
 }
@@ -31,11 +31,6 @@ type Standing =
   | { readonly kind: "unknown" };
 
 /** What JetStream's account has stored and reserved, and its limit; undefined where it has none. */
-interface AccountUsage {
-  readonly memory: Usage;
-  readonly disk: Usage;
-}
-
 export interface Usage {
   readonly bytes: number;
   readonly bytesReserved: number;
@@ -78,9 +73,17 @@ const standingOf = async (nats: NatsConnection, stream: string, timeoutMs: numbe
   try {
     const manager = await nats.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
     const { config, state, cluster } = await manager.streams.info(stream);
+    // Without a quorum the servers that are left answer and name no leader (measured on nats-server 2.15.1: after ten seconds).
     if (cluster !== undefined && !cluster.leader) return { kind: "leaderless" };
-    const { whole, behind } = replicasIn(cluster);
-    return { kind: "led", config, lastSequence: state.last_seq, copies: 1 + whole.length, behind };
+    const replicas = cluster?.replicas ?? [];
+    const behind = replicas.filter(({ current, offline }) => !current || offline === true);
+    return {
+      kind: "led",
+      config,
+      lastSequence: state.last_seq,
+      copies: 1 + replicas.length - behind.length,
+      behind: behind.map(({ name }) => name),
+    };
   } catch (error) {
     const code = apiErrorCode(error);
     if (code === API_ERROR.streamNotFound) return { kind: "missing" };
@@ -88,16 +91,7 @@ const standingOf = async (nats: NatsConnection, stream: string, timeoutMs: numbe
   }
 };
 
-/** Those beside the leader. Without a quorum the servers that are left answer and name no leader (measured on nats-server 2.15.1: after ten seconds). */
-const replicasIn = (cluster: ClusterInfo | undefined) => {
-  const { whole = [], behind = [] } = Object.groupBy(
-    cluster?.replicas ?? [],
-    ({ current, offline }): "whole" | "behind" => (current && offline !== true ? "whole" : "behind"),
-  );
-  return { whole, behind: behind.map(({ name }) => name) };
-};
-
-const accountUsage = async (nats: NatsConnection, timeoutMs: number): Promise<AccountUsage> => {
+const accountUsage = async (nats: NatsConnection, timeoutMs: number) => {
   const manager = await nats.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
   const info = await manager.getAccountInfo();
   const reserved: Readonly<Record<string, unknown>> = { ...info };

@@ -7,35 +7,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { connect, DebugEvents, ErrorCode, Events, type NatsConnection, NatsError, type Status } from "nats";
 import { EVENT_BYTES_MAX, RECORD_OVERHEAD_BYTES_MAX } from "../limits.ts";
 import { LogUnavailableError } from "../log/event-log.ts";
+import { RefusedError } from "../runtime/refused-error.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createRepeatFilter } from "../telemetry/repeat-filter.ts";
 import { describeError } from "./api-errors.ts";
 import { BROKER_VERSION_FLOOR, brokerVersionIn, isSupportedBrokerVersion } from "./broker/version.ts";
 
-export interface BrokerConnection extends AsyncDisposable {
-  readonly nats: NatsConnection;
-  isConnected(): boolean;
-  describe(): string;
-  /** Calls the listener after the connection was lost, and after it came back. */
-  onChange(listener: (state: "lost" | "restored") => void): Disposable;
-  /** Rejects as soon as the connection is lost: nats.js drops such requests and lets the caller wait for the timeout. */
-  untilLost<Result>(ask: () => Promise<Result>): Promise<Result>;
-  /** For a stop: if the broker does not answer, closes at once, so that waiting requests fail instead of waiting on. */
-  closeIfSilent(): Promise<void>;
-  close(): Promise<void>;
-}
+export type BrokerConnection = ReturnType<typeof watchConnection>;
 
-/** The broker cannot be used. The message is for the operator. */
-export class BrokerRefusedError extends Error {
+/** The broker cannot be used. */
+export class BrokerRefusedError extends RefusedError {
   override readonly name = "BrokerRefusedError";
-  readonly isFinal: boolean;
   readonly isUnreachable: boolean;
-  constructor(
-    message: string,
-    options: { readonly isFinal: boolean; readonly isUnreachable?: true } = { isFinal: true },
-  ) {
-    super(message);
-    this.isFinal = options.isFinal;
+  constructor(message: string, options: { readonly isFinal?: boolean; readonly isUnreachable?: true } = {}) {
+    super(message, options);
     this.isUnreachable = options.isUnreachable ?? false;
   }
 }
@@ -122,7 +107,7 @@ const watchConnection = (
   nats: NatsConnection,
   sockets: SocketCare,
   { logger, beforeRestored = async () => {} }: ConnectOptions,
-): BrokerConnection => {
+) => {
   const listeners = new Set<(state: "lost" | "restored") => void>();
   // Not one shared promise to race against: every race would stay attached to it as long as the connection lives.
   const waiting = new Set<(error: Error) => void>();
@@ -191,12 +176,15 @@ const watchConnection = (
     nats,
     isConnected: () => connected,
     describe: () => `nats-server ${nats.info?.version ?? "unknown"} at ${nats.getServer()}`,
-    onChange: (listener) => {
+    /** Calls the listener after the connection was lost, and after it came back. */
+    onChange: (listener: (state: "lost" | "restored") => void): Disposable => {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
+    /** Rejects as soon as the connection is lost: nats.js drops such requests and lets the caller wait for the timeout. */
     untilLost,
-    closeIfSilent: async () => {
+    /** For a stop: if the broker does not answer, closes at once, so that waiting requests fail instead of waiting on. */
+    closeIfSilent: async (): Promise<void> => {
       if (nats.isClosed() || (connected && (await isInTime(nats.flush())))) return;
       isClosing = true;
       await nats.close();

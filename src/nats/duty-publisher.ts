@@ -6,7 +6,6 @@ import { payloadText } from "../log/payload.ts";
 import { isDuplicateInBatch } from "./api-errors.ts";
 import { appendSingle, openAppendExchange } from "./append-exchange.ts";
 import { answered, type BrokerConnection } from "./connection.ts";
-import type { StallReport } from "./stall-clock.ts";
 
 interface DutyMessage {
   readonly tenant: string;
@@ -16,14 +15,7 @@ interface DutyMessage {
   readonly payload: string;
 }
 
-interface DutyPublisher extends StallReport {
-  /** Stores messages in their order; one that is stored already is left out. Rejects if the broker does not confirm all of them. */
-  publish(messages: readonly DutyMessage[]): Promise<void>;
-  /** Sequence of the newest message that ever existed, even if it has expired; 0 for none. Throws LogUnavailableError. */
-  lastPublished(): Promise<Sequence>;
-}
-
-export const createDutyPublisher = (connection: BrokerConnection, elapsedMs: () => number): DutyPublisher => {
+export const createDutyPublisher = (connection: BrokerConnection, elapsedMs: () => number) => {
   const exchange = openAppendExchange(connection, elapsedMs);
 
   const publishEach = async (entries: readonly Entry[]): Promise<void> => {
@@ -45,12 +37,14 @@ export const createDutyPublisher = (connection: BrokerConnection, elapsedMs: () 
     throw new Error(answer.kind === "duplicate" ? answer.kind : answer.detail);
   };
   return {
-    publish: async (messages) => {
+    /** Stores messages in their order; one that is stored already is left out. Rejects if the broker does not confirm all of them. */
+    publish: async (messages: readonly DutyMessage[]): Promise<void> => {
       const entries = messages.map((message) => ({ record: recordOf(message) }));
       for (let from = 0; from < entries.length; from += COMMIT_RECORDS_MAX)
         await publishAll(entries.slice(from, from + COMMIT_RECORDS_MAX));
     },
-    lastPublished: () =>
+    /** Sequence of the newest message that ever existed, even if it has expired; 0 for none. Throws LogUnavailableError. */
+    lastPublished: (): Promise<Sequence> =>
       answered(connection, "The stream of obligations could not be read", async () => {
         const manager = await connection.nats.jetstreamManager({ checkAPI: false });
         return (await manager.streams.info("OBLIGATIONS")).state.last_seq;

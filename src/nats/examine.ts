@@ -7,40 +7,40 @@ import { API_ERROR, apiErrorCode } from "./api-errors.ts";
 /** What the running service must not be able to do (streams/permissions.ts). */
 const FORBIDDEN_OPERATIONS = ["STREAM.UPDATE", "STREAM.DELETE", "STREAM.PURGE", "STREAM.MSG.DELETE"] as const;
 
-type Right = "denied" | "granted" | "unknown";
-
 /** No stream has this name, so the question can do nothing, whatever the answer. */
 const NO_STREAM = "PROOFTRAIL_DOCTOR_NO_SUCH_STREAM";
-
-/** Whether this user has each of these rights. The broker is asked, and either its permissions or the missing stream refuse. */
-export const rightsOf = async (
-  nats: NatsConnection,
-): Promise<readonly { readonly operation: string; readonly right: Right }[]> =>
-  Promise.all(
-    FORBIDDEN_OPERATIONS.map(async (operation) => ({ operation, right: await rightTo(nats, operation) })),
-  );
-
-const rightTo = (nats: NatsConnection, operation: string): Promise<Right> =>
-  rightToPublish(nats, `$JS.API.${operation}.${NO_STREAM}`);
-
-/** Acknowledgement subjects are left out: the server chooses their form (`js_ack_fc_v2`), and nobody misses the right to an unused form. */
-const ACKNOWLEDGEMENT = /^\$JS\.(?:ACK|FC)\./;
 
 /** Not asked: consumers hear these subjects live and would hear the question. */
 export const UNASKED_RIGHTS: readonly string[] = PERMISSIONS.service.publish.filter((subject) =>
   PERMISSIONS.consumer.subscribe.includes(subject),
 );
 
-/** Rights that the service needs and this user lacks: a broker keeps the permissions that it was given for an earlier version. */
-export const missingRights = async (nats: NatsConnection): Promise<readonly string[]> => {
-  const needed = PERMISSIONS.service.publish.filter(
-    (subject) => !(ACKNOWLEDGEMENT.test(subject) || UNASKED_RIGHTS.includes(subject)),
-  );
-  const rights = await Promise.all(
-    needed.map((subject) => rightToPublish(nats, subject.replaceAll(/[*>]/g, NO_STREAM))),
-  );
-  return needed.filter((_, index) => rights[index] === "denied");
+/** Acknowledgement subjects are left out: the server chooses their form (`js_ack_fc_v2`), and nobody misses the right to an unused form. */
+const NEEDED = PERMISSIONS.service.publish.filter(
+  (subject) => !(/^\$JS\.(?:ACK|FC)\./.test(subject) || UNASKED_RIGHTS.includes(subject)),
+);
+
+/**
+ * The forbidden operations that this user may do, those about which no answer came, and the subjects that the service needs and this user may not
+ * publish on: a broker keeps the permissions that it was given for an earlier version.
+ */
+export const examineRights = async (nats: NatsConnection) => {
+  const ask = (names: readonly string[], subjectOf: (name: string) => string) =>
+    Promise.all(names.map(async (name) => ({ name, right: await rightToPublish(nats, subjectOf(name)) })));
+  const [forbidden, needed] = await Promise.all([
+    ask(FORBIDDEN_OPERATIONS, (operation) => `$JS.API.${operation}.${NO_STREAM}`),
+    ask(NEEDED, (subject) => subject.replaceAll(/[*>]/g, NO_STREAM)),
+  ]);
+  const named = (asked: typeof forbidden, right: Right): readonly string[] =>
+    asked.filter((each) => each.right === right).map(({ name }) => name);
+  return {
+    granted: named(forbidden, "granted"),
+    unknown: named(forbidden, "unknown"),
+    missing: named(needed, "denied"),
+  };
 };
+
+type Right = "denied" | "granted" | "unknown";
 
 /** No stream stores a message that expects another stream, and no JetStream request does anything without a body. */
 const rightToPublish = async (nats: NatsConnection, subject: string): Promise<Right> => {

@@ -40,25 +40,3 @@ export const jsonIn = ({ data }: LeaderMessage): unknown => {
     return undefined;
   }
 };
-
-const READS_AT_ONCE = 64;
-
-/** Gives `take` the messages after `from` up to `end`, in order. Where updates have left gaps, some answers are the same message. */
-export const readOn = async (
-  { from, end }: { readonly from: number; readonly end: number },
-  read: (query: LeaderQuery) => Promise<LeaderMessage | undefined>,
-  options: { readonly subjects: string; readonly take: (message: LeaderMessage) => void },
-): Promise<void> => {
-  for (let last = from; last < end; ) {
-    const asked = Array.from({ length: Math.min(READS_AT_ONCE, end - last) }, (_, index) =>
-      read({ seq: last + 1 + index, next_by_subj: options.subjects }),
-    );
-    const before = last;
-    for (const message of await Promise.all(asked)) {
-      if (message === undefined || message.seq <= last) continue;
-      last = message.seq;
-      options.take(message);
-    }
-    if (last === before) return;
-  }
-};

@@ -11,8 +11,12 @@ import {
   StorageType,
   type StreamConfig,
 } from "nats";
-import type { StreamDefinition, StreamSettings } from "../../streams/stream.ts";
-import { bytesReserved, RETIRED_STREAMS } from "../../streams/topology.ts";
+import {
+  bytesReserved,
+  RETIRED_STREAMS,
+  type StreamDefinition,
+  type StreamSettings,
+} from "../../streams/topology.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { API_ERROR, apiErrorCode, describeError } from "./api-errors.ts";
 

@@ -116,12 +116,8 @@ const startRecording = (
   { accepted, keyBucket, metrics, logger, now, stack }: Parts,
   appender: Parts["appender"],
 ): Recorder => {
-  countFromZero(
-    metrics.administrativeActions,
-    Object.keys(ACTIONS).flatMap((event_type) =>
-      ["done", "refused", "failed"].map((outcome) => ({ event_type, outcome })),
-    ),
-  );
+  for (const event_type of Object.keys(ACTIONS))
+    countFromZero(metrics.administrativeActions, "outcome", ["done", "refused", "failed"], { event_type });
   const recorder = createRecorder({
     appender,
     isActive: (principal) => isStillActive(principal, keyBucket, now()),

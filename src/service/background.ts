@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AWAY_RETRY_MS, START_WAIT_MS_MAX } from "../limits.ts";
 import type { BrokerConnection } from "../nats/connection.ts";
+import { RefusedError } from "../runtime/refused-error.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createRepeatFilter } from "../telemetry/repeat-filter.ts";
 
@@ -24,8 +25,9 @@ export const pause = (durationMs: number, signal: AbortSignal): Promise<void> =>
 /** Looks again and again until the service stops. A look that fails is reported once for each reason, and the next one comes as usual. */
 export const loop = (worker: {
   readonly look: (signal: AbortSignal) => Promise<unknown>;
-  readonly onFailed: (error: unknown) => void;
-  readonly restMs: () => number;
+  /** If a look never fails, or others report it, there is none. */
+  readonly onFailed?: (error: unknown) => void;
+  readonly restMs: number | (() => number);
   /** Looks at once when it is back, too: the broker may be another one. */
   readonly connection?: Pick<BrokerConnection, "onChange">;
 }): AsyncDisposable => {
@@ -40,9 +42,9 @@ export const loop = (worker: {
       try {
         await look(signal);
       } catch (error) {
-        if (isNews(String(error))) onFailed(error);
+        if (isNews(String(error))) onFailed?.(error);
       }
-      await pause(restMs(), AbortSignal.any([signal, wake.signal]));
+      await pause(typeof restMs === "number" ? restMs : restMs(), AbortSignal.any([signal, wake.signal]));
       if (wake.signal.aborted) wake = new AbortController();
     }
   });
@@ -71,37 +73,25 @@ export const shared = <Answer>(ask: () => Promise<Answer>): (() => Promise<Answe
   };
 };
 
-interface Refusal {
-  /** Thrown when waiting is over. */
-  readonly error: Error;
-  readonly detail: string;
-  /** Waiting cannot help. */
-  readonly isFinal: boolean;
-}
-
 /**
  * Tries until it succeeds, because operators start service, broker and database together in any order. Throws at once if waiting cannot help,
  * otherwise after START_WAIT_MS_MAX.
  */
-export const waitAtStart = async <Found>(options: {
+export const waitAtStart = async <Found>(
   /** Logged with each new reason. */
-  readonly message: string;
-  readonly logger: Logger;
-  readonly attempt: () => Promise<Found>;
-  /** Rethrows errors that are no refusal. */
-  readonly refusalOf: (error: unknown) => Refusal;
-}): Promise<Found> => {
-  const { message, logger, attempt, refusalOf } = options;
+  message: string,
+  logger: Logger,
+  attempt: () => Promise<Found>,
+): Promise<Found> => {
   const deadline = performance.now() + START_WAIT_MS_MAX;
   let told: string | undefined;
   for (;;) {
     try {
       return await attempt();
-    } catch (thrown) {
-      const { error, detail, isFinal } = refusalOf(thrown);
-      if (isFinal || performance.now() > deadline) throw error;
-      if (detail !== told) logger.warn(message, { detail });
-      told = detail;
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.isFinal || performance.now() > deadline) throw error;
+      if (error.message !== told) logger.warn(message, { detail: error.message });
+      told = error.message;
       await delay(AWAY_RETRY_MS);
     }
   }

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import type { AdminKeySetup } from "../access/admin-key.ts";
+
 import { banner } from "./banner.ts";
 import { readConfig } from "./config.ts";
+import type { Service } from "./service.ts";
 
 const told = (
-  adminKey: AdminKeySetup,
+  adminKey: Service["adminKey"],
   variables: Readonly<Record<string, string>> = {},
   isTerminal = false,
 ): string => {

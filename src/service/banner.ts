@@ -1,5 +1,5 @@
 /** What the service prints when it is up: where it is, and a first event to paste. */
-import type { AdminKeySetup } from "../access/admin-key.ts";
+
 import { canBundle } from "../runtime/bundle.ts";
 import { shellWord } from "../runtime/shell-word.ts";
 import { checkpointKeyPath } from "./checkpoint-key.ts";
@@ -45,7 +45,7 @@ export const banner = (options: {
   return `\n${lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n")}\n\n`;
 };
 
-const describeAdminKey = (adminKey: AdminKeySetup, config: Config, isTerminal: boolean): string => {
+const describeAdminKey = (adminKey: Service["adminKey"], config: Config, isTerminal: boolean): string => {
   const below = `\n${" ".repeat(16)}`;
   if (adminKey.kind === "made")
     return isTerminal
@@ -62,11 +62,11 @@ const describeAdminKey = (adminKey: AdminKeySetup, config: Config, isTerminal: b
   return `${known}${below}what is in ${adminKey.otherKeyPath} now is another key, which opens nothing here`;
 };
 
-const copyOf = (adminKey: AdminKeySetup): string | undefined =>
+const copyOf = (adminKey: Service["adminKey"]): string | undefined =>
   adminKey.kind === "made" || adminKey.kind === "kept" ? adminKey.path : undefined;
 
 /** With the time of the start: an old one would be answered with a warning. */
-const firstEvent = (url: string, adminKey: AdminKeySetup, now: Date): readonly string[] => {
+const firstEvent = (url: string, adminKey: Service["adminKey"], now: Date): readonly string[] => {
   const path = copyOf(adminKey);
   const key = path === undefined ? "$ADMIN_API_KEY" : `$(cat ${shellWord(path)})`;
   return [

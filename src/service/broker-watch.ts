@@ -2,7 +2,7 @@
  * The one reader of the broker's state. Readiness, metrics and the appender use what it saw last, `prooftrail doctor` looks by itself. No advice here ends
  * a broker that still holds a copy of the log.
  */
-import type { StreamDefinition } from "../../streams/stream.ts";
+import type { StreamDefinition } from "../../streams/topology.ts";
 import { BROKER_LOOK_MS, BROKER_REQUEST_MS_MAX, BROKER_USAGE_HIGH } from "../limits.ts";
 import {
   type BrokerSeen,
@@ -16,44 +16,31 @@ import { differencesOf, differenceText } from "../nats/reconcile.ts";
 import { sizeText } from "../runtime/size-text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { loop } from "./background.ts";
-import { blocking, HEALTH_REASONS, sentences, type Trouble, warning } from "./health-reasons.ts";
+import { blocking, HEALTH_REASONS, only, sentences, type Trouble, warning } from "./health-reasons.ts";
 
 const LOG = "AUDIT";
 
-export interface BrokerWatch extends AsyncDisposable {
-  /** What the last look found; before the first one nothing. */
-  state(): BrokerState;
-  troubles(): readonly Trouble[];
-  /** A setting by which the log may refuse records, for example a limit that is reached; undefined if there is none, as far as is known. */
-  refusal(): string | undefined;
-  /** Looks now. Never rejects. */
-  look(): Promise<void>;
-}
+export type BrokerWatch = ReturnType<typeof watchBroker>;
 
 export const watchBroker = (dependencies: {
   readonly connection: Pick<BrokerConnection, "nats" | "isConnected" | "onChange" | "untilLost">;
   readonly definitions: readonly StreamDefinition[];
   readonly logger: Pick<Logger, "info" | "error">;
-}): BrokerWatch => {
+}) => {
   const { connection, definitions, logger } = dependencies;
   const heardOf = new Set<string>();
   let lastSeen: ReadonlySet<string> = new Set();
   let state: BrokerState = { streams: [], usage: undefined, brokers: [] };
   let troubles: readonly Trouble[] = [];
   let refusal: string | undefined;
-  const look = async (): Promise<void> => {
-    if (!connection.isConnected()) return;
+  /** Does not wait for an answer that cannot come: what is known stays. */
+  const ask = async (): Promise<BrokerState> => {
     for (const address of connection.nats.info?.connect_urls ?? []) heardOf.add(address);
-    const seen = await connection
-      .untilLost(() =>
-        lookAtBroker(connection.nats, {
-          definitions,
-          heardOf: [...heardOf],
-          timeoutMs: BROKER_REQUEST_MS_MAX,
-        }),
-      )
-      .catch(() => undefined);
-    if (seen === undefined) return;
+    const options = { definitions, heardOf: [...heardOf], timeoutMs: BROKER_REQUEST_MS_MAX };
+    return connection.untilLost(() => lookAtBroker(connection.nats, options));
+  };
+  const look = async (): Promise<void> => {
+    const seen = await ask();
     const log = seen.streams.find(({ stream, kind }) => stream === LOG && kind === "led");
     if (log) refusal = differencesIn(log, "refusing");
     // A log that does not answer acknowledges nothing, and what was known of its settings stays.
@@ -71,12 +58,14 @@ export const watchBroker = (dependencies: {
         });
     if (before.size > 0 && troubles.length === 0) logger.info("the brokers are well again");
   };
-  const looking = loop({ look, onFailed: () => {}, restMs: () => BROKER_LOOK_MS, connection });
+  // Only a lost connection makes a look fail, and others report that.
+  const looking = loop({ look, restMs: BROKER_LOOK_MS, connection });
   return {
+    /** What the last look found; before the first one nothing. */
     state: () => state,
     troubles: () => troubles,
+    /** A setting by which the log may refuse records, for example a limit that is reached; undefined if there is none, as far as is known. */
     refusal: () => refusal,
-    look,
     [Symbol.asyncDispose]: () => looking[Symbol.asyncDispose](),
   };
 };
@@ -131,8 +120,8 @@ const streamTroubles = (seen: StreamSeen): readonly Trouble[] => {
   const short = `The stream ${stream} is whole on ${copies} of ${definition.settings.num_replicas} brokers; away or behind: ${behind.join(", ")}.`;
   const lossy = differencesIn(seen, "keeping");
   return [
-    ...(behind.length > 0 ? [warning("stream_short", short)] : []),
-    ...(lossy === undefined ? [] : [blocking("log_misconfigured", `${COULD_LOSE}${lossy}.`, "")]),
+    ...only(behind.length > 0, warning("stream_short", short)),
+    ...only(lossy !== undefined, blocking("log_misconfigured", `${COULD_LOSE}${lossy}.`)),
   ];
 };
 

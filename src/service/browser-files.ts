@@ -3,6 +3,7 @@
  * and made from the source at the start, the console at its first request. The executable has no folders to read from; it contains the files as they
  * were when it was built. Deno has no bundler, and takes what `bun run build:pages` made.
  */
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -10,7 +11,6 @@ import type { Asset, ConsoleFiles, DocsAssets, SandboxPage, VerifyPage } from ".
 import { bundleForBrowser, canBundle } from "../runtime/bundle.ts";
 import { missingAs } from "../runtime/durable-file.ts";
 import { type BrowserFiles, embeddedFiles } from "./embedded-files.ts";
-import { selfContained } from "./self-contained-page.ts";
 
 export const loadBrowserFiles = async (): Promise<{
   docsAssets: DocsAssets;
@@ -86,3 +86,39 @@ ${await joined("../console/tokens.css", "../console/site.css", "../api/docs-page
     }),
   };
 };
+
+/**
+ * Puts style and script into a page, so that it needs no other file and no network, with a policy that lets a browser run these two by their
+ * hashes and nothing else. The policy is in the page, for a copy on disk, and beside it, for the header of the answer.
+ */
+const selfContained = ({
+  page,
+  style,
+  script,
+}: {
+  readonly page: string;
+  readonly style: string;
+  /** Undefined if this runtime has no bundler. */
+  readonly script: string | undefined;
+}): VerifyPage | undefined => {
+  if (script === undefined) return undefined;
+  // Texts that would end the element, or hide its end (HTML §4.12.1.3), can stand only in strings, where the backslash means nothing.
+  const inline = script.replaceAll(/<(?=\/script|!--)/gi, "<\\");
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hashOf(inline)}'`,
+    `style-src '${hashOf(style)}'`,
+    // The page starts a copy of its own script.
+    "worker-src blob:",
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const html = page
+    .replace('content="POLICY"', () => `content="${policy}"`)
+    .replace("/* STYLE */", () => style)
+    .replace("/* SCRIPT */", () => inline);
+  return { html, policy };
+};
+
+const hashOf = (text: string): string => `sha256-${createHash("sha256").update(text).digest("base64")}`;

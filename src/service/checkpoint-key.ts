@@ -5,6 +5,8 @@ import { dirname, join } from "node:path";
 import { type KeyRing, readKeyRing } from "../proof/key-ring.ts";
 import { SEED_BYTES } from "../proof/signed-note.ts";
 import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
+import { RefusedError } from "../runtime/refused-error.ts";
+import { messageOf } from "./data-folder.ts";
 
 export const checkpointKeyPath = (dataDir: string): string => join(dataDir, "checkpoint.key");
 
@@ -13,17 +15,12 @@ const HEADER = `# Signs the tree heads of this installation. Whoever has it can 
 # old by "public:" and its public key (the line of GET /v1/log/key), so that what it signed stays verifiable.
 `;
 
-/** The message is for the operator. */
-export class CheckpointKeyError extends Error {
-  override readonly name = "CheckpointKeyError";
-}
-
 interface Where {
   readonly dataDir: string;
   readonly configured: string | undefined;
 }
 
-/** Makes the keys if there are none yet. */
+/** Makes the keys if there are none yet. Throws RefusedError. */
 export const loadCheckpointKeys = async (where: Where): Promise<KeyRing> => {
   const path = checkpointKeyPath(where.dataDir);
   return (await findCheckpointKeys(where)) ?? ringIn(path, await make(path));
@@ -40,15 +37,15 @@ export const findCheckpointKeys = async ({ dataDir, configured }: Where): Promis
 const ringIn = (where: string, text: string): KeyRing => {
   const read = readKeyRing(text);
   if (read.kind === "malformed")
-    throw new CheckpointKeyError(
+    throw new RefusedError(
       `${where} cannot be used: ${read.detail}. Where tree heads were signed before, put the key there that signed them, from a copy: no other may go on.`,
     );
   return read.ring;
 };
 
 const unreadable = (path: string) => (error: unknown) => {
-  throw new CheckpointKeyError(
-    `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}. Have it belong to the user that runs the service.`,
+  throw new RefusedError(
+    `${path} cannot be read: ${messageOf(error)}. Have it belong to the user that runs the service.`,
   );
 };
 

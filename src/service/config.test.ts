@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Config, misspeltSettings, readConfig } from "./config.ts";
-import { ENVIRONMENT_NAMES } from "./settings.ts";
+import { SETTING_NAMES } from "./settings.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -148,12 +148,12 @@ test("all errors are named at once, in the order of the settings, and what a mal
     EXTRA_EVENT_ID_PREFIXES: "obj",
     DATABASE_URL: "mysql://user:hunter2@host/db",
   };
-  expect(named(malformed)).toEqual(ENVIRONMENT_NAMES.filter((name) => Object.hasOwn(malformed, name)));
+  expect(named(malformed)).toEqual(SETTING_NAMES.filter((name) => Object.hasOwn(malformed, name)));
   expect(errorsOf(malformed).join()).not.toContain("hunter2");
   const wrong = { PORT: "abc", HOST: "127.0.0.1:8080", STREAM_REPLICAS: "3" };
-  expect(named(wrong)).toEqual(["PORT", "HOST", "STREAM_REPLICAS"]);
-  expect(named({ ...wrong, NATS_URL: "nats://h:99999" })).toEqual(["PORT", "HOST", "NATS_URL"]);
-  expect(named({ ...wrong, NATS_URL: "http://h" })).toEqual(["PORT", "NATS_URL", "HOST"]);
+  expect(named(wrong)).toEqual(["HOST", "PORT", "STREAM_REPLICAS"]);
+  expect(named({ ...wrong, NATS_URL: "nats://h:99999" })).toEqual(["HOST", "PORT", "NATS_URL"]);
+  expect(named({ ...wrong, NATS_URL: "http://h" })).toEqual(["HOST", "PORT", "NATS_URL"]);
 });
 
 test("the refusal of a secret does not repeat it, but mentions white space or a line break around it", () => {
@@ -171,7 +171,7 @@ test("the refusal of a secret does not repeat it, but mentions white space or a 
 });
 
 test("an empty setting is reported as empty, even if it is a secret", () => {
-  for (const name of ENVIRONMENT_NAMES)
+  for (const name of SETTING_NAMES)
     expect([name, errorsOf({ [name]: "" }).join()]).toEqual([name, expect.stringContaining(', not "".')]);
 });
 

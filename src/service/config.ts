@@ -1,16 +1,13 @@
 /** The settings of this process, read from the environment once, at the start. An invalid value stops the start with the name of its setting. */
-import { isIPv6 } from "node:net";
 import { isAbsolute, relative, sep } from "node:path";
-import type { Static } from "@sinclair/typebox";
-import { Errors } from "@sinclair/typebox/errors";
 import { EVENT_TYPES } from "../event/event-types.ts";
 import { EVENT_ID_PREFIX } from "../event/formats.ts";
 import { nearest } from "../event/nearest-word.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { LEGAL_BASES } from "../views/coverage/legal-bases.ts";
-import { ENVIRONMENT_NAMES, Environment, HOST_EXPECTS, NATS_EXPECTS, ROLES } from "./settings.ts";
+import { isSettingName, ROLES, SETTING_NAMES, type SettingName, settingOf } from "./settings.ts";
 
-type Given = Static<typeof Environment>;
+type Given = Partial<Readonly<Record<SettingName, string>>>;
 type Variables = Readonly<Record<string, string | undefined>>;
 
 type ConfigResult =
@@ -21,52 +18,23 @@ type ConfigResult =
 const FORMER = { name: "DEADLINES_FILE", now: "OBLIGATION_RULES_FILE" } as const;
 
 export const readConfig = (variables: Variables): ConfigResult => {
-  const given: Record<string, string> = {};
-  for (const name of ENVIRONMENT_NAMES) {
+  const given: Partial<Record<SettingName, string>> = {};
+  const wellFormed: Partial<Record<SettingName, string>> = {};
+  const malformed: string[] = [];
+  for (const name of SETTING_NAMES) {
     const value = variables[name] ?? (name === FORMER.now ? variables[FORMER.name] : undefined);
-    if (value !== undefined) given[name] = value;
+    if (value === undefined) continue;
+    given[name] = value;
+    const { pattern, isValid, expects } = settingOf(name);
+    if (new RegExp(pattern).test(value) && (isValid?.(value) ?? true)) wellFormed[name] = value;
+    else malformed.push(`${name} must be ${expects}${shown(name, value)}.`);
   }
-  const malformed = new Map<string, string>();
-  for (const { path, schema, value } of Errors(Environment, [], given)) {
-    const name = path.slice(1);
-    malformed.set(name, `${name} must be ${schema["x-expects"]}${shown(name, value)}.`);
-  }
-  const wellFormed: Given = Object.fromEntries(
-    Object.entries(given).filter(([name]) => !malformed.has(name)),
-  );
   const errors = [
-    ...malformed.values(),
-    ...unreadable(wellFormed),
+    ...malformed,
     ...unfinishedSignIn(given),
     ...contradictions({ ...variables, ...given }, wellFormed),
   ];
   return errors.length > 0 ? { kind: "invalid", errors } : { kind: "valid", config: toConfig(given) };
-};
-
-/** What a pattern cannot decide: whether a colon belongs to an IPv6 address, whether a URL names a server, whether an address can be one. */
-const unreadable = (given: Given): readonly string[] => {
-  const { HOST: host = "" } = given;
-  return [
-    ...(host.includes(":") && !isIPv6(host) ? [`HOST must be ${HOST_EXPECTS}${shown("HOST", host)}.`] : []),
-    ...(["NATS_URL", "NATS_PROVISION_URL"] as const)
-      .filter((name) => !items(given[name]).every(isServerUrl))
-      .map((name) => `${name} must be ${NATS_EXPECTS}.`),
-    ...(["OIDC_ISSUER", "OIDC_REDIRECT_URI"] as const)
-      .filter((name) => given[name] !== undefined && !URL.canParse(given[name]))
-      .map((name) => `${name} must be an address that exists, not ${given[name]}.`),
-  ];
-};
-
-/** Nothing may follow the server: an unescaped `/`, `?` or `#` in a password would cut it off, and its beginning would be read as a port. */
-const isServerUrl = (text: string): boolean => {
-  try {
-    const { hostname, username, password, pathname, search, hash } = new URL(text);
-    decodeURIComponent(username + password);
-    const isServerAlone = hostname !== "" && ["", "/"].includes(pathname) && search === "" && hash === "";
-    return isServerAlone && (username !== "" || password === "");
-  } catch {
-    return false;
-  }
 };
 
 const SIGN_IN = ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "OIDC_REDIRECT_URI"] as const;
@@ -113,12 +81,10 @@ export const isWithin = (folder: string, path: string): boolean => {
 };
 
 /** Does not repeat what may be secret. But a value from a file often ends with an invisible line break, so white space around it is reported. */
-const shown = (name: string, value: unknown): string => {
+const shown = (name: string, value: string): string => {
   if (value === "" || !["_URL", "_KEY", "_SECRET"].some((end) => name.endsWith(end)))
     return `, not ${JSON.stringify(value)}`;
-  return typeof value === "string" && value !== value.trim()
-    ? ", without white space or a line break around it"
-    : "";
+  return value === value.trim() ? "" : ", without white space or a line break around it";
 };
 
 /** One letter of five may be wrong: `ROLE` and `PGHOST` belong to other programs. */
@@ -129,14 +95,14 @@ const MISSPELT = { lettersPerFault: 5, faultsMax: 1 };
  * and so another log. Only a warning, because other variables of the environment may belong to anybody.
  */
 export const misspeltSettings = (variables: Variables): readonly string[] => {
-  const unset = ENVIRONMENT_NAMES.filter((name) => variables[name] === undefined);
+  const unset = SETTING_NAMES.filter((name) => variables[name] === undefined);
   return Object.keys(variables).flatMap((name) => {
     const near = nearest(
       name,
       unset.map((each) => each.toLowerCase()),
       MISSPELT,
     );
-    if (near === undefined || ENVIRONMENT_NAMES.includes(name)) return [];
+    if (near === undefined || isSettingName(name)) return [];
     return [`${name} is no setting, and ${near.toUpperCase()} is not set: was that meant?`];
   });
 };
@@ -155,13 +121,13 @@ const milliseconds = (text: string): number =>
 
 const items = (text: string | undefined): readonly string[] => text?.split(",") ?? [];
 
-const defaultOf = (name: keyof Given): string => String(Environment.properties[name]["x-default"]);
+const defaultOf = (name: SettingName): string => settingOf(name).default ?? "";
 
 export type Config = Readonly<ReturnType<typeof toConfig>>;
 
 /** Where a setting is unset and has no default, the value is undefined. */
 const toConfig = (given: Given) => {
-  const textOf = (name: keyof Given): string => given[name] ?? defaultOf(name);
+  const textOf = (name: SettingName): string => given[name] ?? defaultOf(name);
   const roles = ROLES.filter((role) => items(textOf("ROLES")).includes(role));
   const [requests, events] = items(given.TENANT_RATE_LIMIT).map(Number);
   return {

@@ -1,78 +1,93 @@
-/** The folder of DATA_DIR. */
-import { access, constants, mkdir, realpath } from "node:fs/promises";
+/** DATA_DIR: what is in it, and whether this user may use it. */
+import { access, constants, mkdir, realpath, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { type BrokerFiles, brokerFiles } from "../nats/broker/broker-files.ts";
 import { missingAs } from "../runtime/durable-file.ts";
+import { RefusedError } from "../runtime/refused-error.ts";
 import { COPY_WITHIN, type Config, isWithin } from "./config.ts";
 
-/** DATA_DIR cannot be used. The message is for the operator. */
-export class DataFolderRefusedError extends Error {
-  override readonly name = "DataFolderRefusedError";
-}
+type Where = Pick<Config, "dataDir" | "natsUrl" | "databaseUrl">;
 
-/** Makes the folder if it is missing. Throws DataFolderRefusedError. */
-export const makeDataFolder = async (path: string): Promise<void> => {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    await access(path, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    throw new DataFolderRefusedError(
-      `DATA_DIR ${path} cannot be used: ${detail}. Set DATA_DIR to a folder that this user may write, or to one that can be made.`,
-    );
-  }
-};
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A folder that is not mounted looks like one without heads, so it is never made here. Throws DataFolderRefusedError. */
-export const checkHeadsCopy = async ({
-  dataDir,
-  headsCopy: path,
-}: Pick<Config, "dataDir" | "headsCopy">): Promise<void> => {
-  if (path === undefined) return;
-  try {
-    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    // A link may lead into it.
-    if (!isWithin(await realpath(dataDir), await realpath(path))) return;
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    throw new DataFolderRefusedError(
-      `HEADS_COPY ${path} cannot be used: ${detail}. Mount it or make it, so that this user may read and write it.`,
-    );
-  }
-  throw new DataFolderRefusedError(COPY_WITHIN);
-};
+export const viewsFile = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "views.sqlite");
 
 /** What our own broker keeps there. */
 export const ownBrokerFiles = ({ dataDir }: Pick<Config, "dataDir">): BrokerFiles =>
   brokerFiles(join(dataDir, "broker"));
 
-type Where = Pick<Config, "dataDir" | "natsUrl">;
+export const freeBytes = async (folder: string): Promise<number> => {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+};
+
+/** Makes DATA_DIR if it is missing. A folder for HEADS_COPY is never made: one that is not mounted looks like one without heads. Throws RefusedError. */
+export const openFolders = async (config: Where & Pick<Config, "headsCopy">): Promise<void> => {
+  const { dataDir, headsCopy } = config;
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await access(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new RefusedError(
+      `DATA_DIR ${dataDir} cannot be used: ${messageOf(error)}. Set DATA_DIR to a folder that this user may write, or to one that can be made.`,
+    );
+  }
+  const closed = await viewsClosedToWriting(config);
+  if (closed !== undefined) throw new RefusedError(`${closed}. ${BELONGS_TO_ITS_USER}`);
+  if (headsCopy === undefined) return;
+  try {
+    await access(headsCopy, constants.R_OK | constants.W_OK | constants.X_OK);
+    // A link may lead into it.
+    if (!isWithin(await realpath(dataDir), await realpath(headsCopy))) return;
+  } catch (error) {
+    throw new RefusedError(
+      `HEADS_COPY ${headsCopy} cannot be used: ${messageOf(error)}. Mount it or make it, so that this user may read and write it.`,
+    );
+  }
+  throw new RefusedError(COPY_WITHIN);
+};
 
 /**
  * Why this user may not read the service's files; otherwise they would all seem to be missing. DATA_DIR itself may be open to everybody, if
  * systemd or mkdir made it; the broker's folder in it is not.
  */
-export const closedFolder = async (
-  where: Where & Pick<Config, "databaseUrl">,
-): Promise<string | undefined> =>
+export const closedFolder = async (where: Where): Promise<string | undefined> =>
   where.natsUrl !== undefined && where.databaseUrl !== undefined
     ? undefined
-    : refusalTo(constants.R_OK | constants.X_OK, where, "cannot be looked into");
+    : refusalOf(constants.R_OK | constants.X_OK, foldersOf(where), "looked into");
 
 /** Why a start by this user could not write here. Reading alone may be allowed, and then all seems well. */
 export const readOnlyFolder = (where: Where): Promise<string | undefined> =>
-  refusalTo(constants.W_OK | constants.X_OK, where, "cannot be written");
+  refusalOf(constants.W_OK | constants.X_OK, foldersOf(where), "written");
 
-/** A folder that does not exist is no reason. */
-const refusalTo = async (mode: number, where: Where, what: string): Promise<string | undefined> => {
-  const { dataDir, natsUrl } = where;
-  for (const path of natsUrl === undefined ? [dataDir, ownBrokerFiles(where).directory] : [dataDir]) {
-    const detail = await access(path, mode)
+/** Why this user cannot write the views, for example after another user restored a copy. SQLite opens such a file all the same, read-only. */
+export const viewsClosedToWriting = async (where: Where): Promise<string | undefined> => {
+  const file = viewsFile(where);
+  // The files beside it disappear when the last process closes it.
+  const files = where.databaseUrl === undefined ? [file, `${file}-wal`, `${file}-shm`] : [];
+  return refusalOf(constants.W_OK, files, "written");
+};
+
+const foldersOf = (where: Where): readonly string[] =>
+  where.natsUrl === undefined
+    ? [`DATA_DIR ${where.dataDir}`, ownBrokerFiles(where).directory]
+    : [`DATA_DIR ${where.dataDir}`];
+
+/** What does not exist is no reason. */
+const refusalOf = async (
+  mode: number,
+  names: readonly string[],
+  what: string,
+): Promise<string | undefined> => {
+  for (const name of names) {
+    const detail = await access(name.replace(/^DATA_DIR /, ""), mode)
       .then(() => undefined, missingAs(undefined))
-      .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
-    if (detail !== undefined) return `${path === dataDir ? "DATA_DIR " : ""}${path} ${what}: ${detail}`;
+      .catch(messageOf);
+    if (detail !== undefined) return `${name} cannot be ${what}: ${detail}`;
   }
   return undefined;
 };
 
 export const AS_ITS_USER = "Run it as the user that runs the service.";
+export const BELONGS_TO_ITS_USER =
+  "Have it, and what stands beside it, belong to the user that runs the service.";

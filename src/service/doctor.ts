@@ -2,33 +2,43 @@
 import { randomBytes } from "node:crypto";
 import { topology } from "../../streams/topology.ts";
 import { createSignInProvider, type SignInSettings } from "../access/sign-in-provider.ts";
-import { BROKER_REQUEST_MS_MAX } from "../limits.ts";
-import { brokerUrl, CredentialsError, loadCredentials, readLastPort } from "../nats/broker/broker-files.ts";
+import { BROKER_REQUEST_MS_MAX, VIEW_LAG_RECORDS_MAX } from "../limits.ts";
 import { type BrokerState, lookAtBroker } from "../nats/broker-health.ts";
 import { createCheckpointStream } from "../nats/checkpoint-stream.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
-import { madeAt, missingRights, rightsOf, UNASKED_RIGHTS } from "../nats/examine.ts";
+import { examineRights, madeAt, UNASKED_RIGHTS } from "../nats/examine.ts";
 import { createLogReader } from "../nats/reader.ts";
 import { differencesOf, differenceText, lostStreams } from "../nats/reconcile.ts";
 import { hasSigned } from "../proof/key-ring.ts";
 import { isThere } from "../runtime/durable-file.ts";
+import { RefusedError } from "../runtime/refused-error.ts";
 import { sizeText } from "../runtime/size-text.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { HAVE_ONE_LOG } from "./broker-contact.ts";
+import { findRunningBroker, HAVE_ONE_LOG } from "./broker.ts";
 import { troublesIn } from "./broker-watch.ts";
 import { type Check, failed, ok, unchecked, warned } from "./check.ts";
-import { CheckpointKeyError, checkpointKeyPath, findCheckpointKeys } from "./checkpoint-key.ts";
+import { checkpointKeyPath, findCheckpointKeys } from "./checkpoint-key.ts";
 import { type Config, misspeltSettings, readConfig } from "./config.ts";
-import { AS_ITS_USER, closedFolder, ownBrokerFiles, readOnlyFolder } from "./data-folder.ts";
+import {
+  AS_ITS_USER,
+  BELONGS_TO_ITS_USER,
+  closedFolder,
+  freeBytes,
+  messageOf,
+  readOnlyFolder,
+  viewsClosedToWriting,
+  viewsFile,
+} from "./data-folder.ts";
 import { copyProblem, openHeadsFolder } from "./heads-folder.ts";
-import { diskTroubles, freeBytes } from "./health.ts";
-import { blocking, HEALTH_REASONS, type Trouble, warning } from "./health-reasons.ts";
+import { diskTroubles } from "./health.ts";
+import { blocking, HEALTH_REASONS, only, type Trouble, warning } from "./health-reasons.ts";
 import { troubleOfCopy } from "./log-end.ts";
 import { KEEP_THE_OLD_KEY, STRANGERS } from "./sealer.ts";
-import { ENVIRONMENT_NAMES } from "./settings.ts";
+import { SETTING_NAMES } from "./settings.ts";
 import { BRING_BACK } from "./stream-keeper.ts";
-import { viewChecks } from "./view-checks.ts";
-import { closedToWriting, openToOthers } from "./view-database.ts";
+import { statusOf, type ViewStatus } from "./view-care.ts";
+import { adviceAboutViews, connectViews } from "./view-database.ts";
+import { beyondLog, OF_ONE_LOG } from "./view-standing.ts";
 
 const SEE_SETTINGS = "docs/reference/settings.md has all settings.";
 
@@ -45,7 +55,7 @@ export async function* diagnose(
     return;
   }
   const { config } = read;
-  const set = ENVIRONMENT_NAMES.filter((name) => environment[name] !== undefined);
+  const set = SETTING_NAMES.filter((name) => environment[name] !== undefined);
   yield ok(
     "settings",
     `understood; ${set.length === 0 ? "none is set, all are defaults" : `set: ${set.join(", ")}`}`,
@@ -72,17 +82,20 @@ const signInCheck = async (settings: SignInSettings): Promise<Check> => {
 /** Returns whether the broker can be looked for. */
 async function* folderChecks(config: Config): AsyncGenerator<Check, boolean> {
   const { dataDir, natsUrl } = config;
+  const below = "broker, streams, views, disk";
   const closed = await closedFolder(config);
   if (closed !== undefined) {
     yield failed("folder", closed, AS_ITS_USER);
-    yield unchecked("broker, streams, views, disk", "the folder says where they are");
+    yield unchecked(below, "the folder says where they are");
     return false;
   }
-  if (natsUrl === undefined && !(await isThere(dataDir))) {
-    const detail = `there is no folder ${dataDir} here, and NATS_URL is not set`;
-    const advice =
-      "Run it in the folder of the service, or with its settings (DATA_DIR, NATS_URL, DATABASE_URL).";
-    yield unchecked("broker, streams, views, disk", detail, advice);
+  const isMissing = !(await isThere(dataDir));
+  if (isMissing && natsUrl === undefined) {
+    yield unchecked(
+      below,
+      `there is no folder ${dataDir} here, and NATS_URL is not set`,
+      "Run it in the folder of the service, or with its settings (DATA_DIR, NATS_URL, DATABASE_URL).",
+    );
     return false;
   }
   const readOnly = await readOnlyFolder(config);
@@ -92,14 +105,13 @@ async function* folderChecks(config: Config): AsyncGenerator<Check, boolean> {
       readOnly,
       `${AS_ITS_USER} If it is that user, make the folder its own, on a disk that takes writes: a start needs it.`,
     );
-  if (await isThere(dataDir)) {
+  if (isMissing) yield unchecked("disk", `there is no folder ${dataDir} here`);
+  else {
     const free = await freeBytes(dataDir);
     yield* report("disk", `${sizeText(free)} free under ${dataDir}`, diskTroubles(free));
-  } else yield unchecked("disk", `there is no folder ${dataDir} here`);
-  const closedViews = closedToWriting(config);
-  if (closedViews) yield failed("views", closedViews.detail, closedViews.advice);
-  const open = openToOthers(config);
-  if (open) yield warned("views", open.detail, open.advice);
+  }
+  const closedViews = await viewsClosedToWriting(config);
+  if (closedViews !== undefined) yield failed("views", closedViews, BELONGS_TO_ITS_USER);
   return true;
 }
 
@@ -167,53 +179,29 @@ const contact = async (config: Config, stack: AsyncDisposableStack) => {
   const connect = async (url: string): Promise<BrokerConnection> =>
     stack.use(await connectToBroker({ url, name: "prooftrail-doctor", logger }));
   try {
-    const { natsUrl, natsProvisionUrl = natsUrl } = config;
-    if (natsUrl !== undefined && natsProvisionUrl !== undefined)
+    const { natsUrl, natsProvisionUrl = "" } = config;
+    if (natsUrl !== undefined)
       return { service: await connect(natsUrl), provisioner: await connect(natsProvisionUrl) };
-    const url = await ownBroker(config);
+    const url = await findRunningBroker(config);
     if (typeof url === "string") return failed("broker", url, "Start the service: it runs the broker.");
     return { service: await connect(url("service")), provisioner: await connect(url("provisioner")) };
   } catch (error) {
     if (!(error instanceof BrokerRefusedError)) throw error;
-    return failed(
-      "broker",
-      error.message,
-      error.isFinal ? CORRECT_IT : config.natsUrl ? CHECK_URLS : START_IT,
-    );
+    const advice = error.isFinal ? CORRECT_IT : config.natsUrl ? CHECK_URLS : START_IT;
+    return failed("broker", error.message, advice);
   }
 };
 
-const CORRECT_IT = "Correct the server's configuration or the URL: the reason is given above.";
+const CORRECT_IT = "Correct what the reason names.";
 const CHECK_URLS = "Check NATS_URL and NATS_PROVISION_URL, their users, and that the server runs.";
 const START_IT = "Start the service, or start it again where it runs: it runs the broker.";
 
-/** Its addresses, or why it cannot be found. */
-const ownBroker = async (config: Config) => {
-  const files = ownBrokerFiles(config);
-  if (!(await isThere(files.credentials))) return `no broker has run in ${files.directory} yet`;
-  const port = await readLastPort(files);
-  if (port === undefined) return `${files.port} has no port of a broker`;
-  try {
-    const credentials = await loadCredentials(files.credentials);
-    return (user: "service" | "provisioner"): string => brokerUrl(user, credentials, port);
-  } catch (error) {
-    if (error instanceof CredentialsError) return error.message;
-    throw error;
-  }
-};
-
 async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> {
-  const [rights, missing] = await Promise.all([rightsOf(nats), missingRights(nats)]);
-  const named = (right: string): string =>
-    rights
-      .filter((each) => each.right === right)
-      .map(({ operation }) => operation)
-      .join(", ");
-  const [granted, unknown] = [named("granted"), named("unknown")];
-  if (granted !== "")
+  const { granted, unknown, missing } = await examineRights(nats);
+  if (granted.length > 0)
     yield failed(
       "rights",
-      `the service's user may ${granted}: anybody with its password, or without one where it has none, can empty the log`,
+      `the service's user may ${granted.join(", ")}: anybody with its password, or without one where it has none, can empty the log`,
       "Give the service a user with the permissions in streams/permissions.ts, and NATS_PROVISION_URL another.",
     );
   if (missing.length > 0)
@@ -222,13 +210,13 @@ async function* rightsChecks({ nats }: BrokerConnection): AsyncGenerator<Check> 
       `the service's user may not publish on ${missing.join(", ")}: what needs it does not work`,
       "Give it the permissions in streams/permissions.ts of this version; those of an earlier one may be fewer.",
     );
-  if (granted !== "" || missing.length > 0) return;
-  yield unknown === ""
+  if (granted.length > 0 || missing.length > 0) return;
+  yield unknown.length === 0
     ? ok(
         "rights",
         `the service's user can neither change nor delete a stream, and has the rights that it needs (not tested, because consumers would receive the test: whether it may publish on ${UNASKED_RIGHTS.join(", ")})`,
       )
-    : warned("rights", `no answer to whether the service's user may ${unknown}`, "Try again.");
+    : warned("rights", `no answer to whether the service's user may ${unknown.join(", ")}`, "Try again.");
 }
 
 /** Users of different accounts or servers do not. A broker that does not answer is reported by other checks. */
@@ -253,10 +241,11 @@ const streamTroubles = ({ streams }: BrokerState): readonly Trouble[] => {
     (isBlocking ? blocking : warning)("streams_wrong", detail, advice);
   const are = missing.length === 1 ? "is" : "are";
   return [
-    ...(missing.length > 0 ? [wrong(true, `${missing.join(", ")} ${are} missing`, MAKES_THEM)] : []),
-    ...(lost.length > 0
-      ? [wrong(true, `the broker no longer has ${lost.join(", ")}, which it had before`, BRING_BACK)]
-      : []),
+    ...only(missing.length > 0, wrong(true, `${missing.join(", ")} ${are} missing`, MAKES_THEM)),
+    ...only(
+      lost.length > 0,
+      wrong(true, `the broker no longer has ${lost.join(", ")}, which it had before`, BRING_BACK),
+    ),
     ...led.flatMap(({ definition, config }) => {
       const differences = differencesOf(definition, config);
       const isRepaired = differences.every(({ setting }) => definition.updatable.includes(setting));
@@ -264,7 +253,7 @@ const streamTroubles = ({ streams }: BrokerState): readonly Trouble[] => {
         wrong(!isRepaired, differenceText(each), isRepaired ? CORRECTS_IT : BY_HAND),
       );
     }),
-    ...(silent.length > 0 ? [wrong(false, `no answer about ${silent.join(", ")}`, LOOK_AGAIN)] : []),
+    ...only(silent.length > 0, wrong(false, `no answer about ${silent.join(", ")}`, LOOK_AGAIN)),
   ];
 };
 
@@ -274,6 +263,67 @@ const BY_HAND = "Correct it by hand; the service must not, and does not start wi
 const LOOK_AGAIN =
   "Look again in a moment: a cluster that elects a leader does not answer. If it stays so, the user in NATS_URL needs $JS.API.STREAM.INFO.*";
 
+/** Whether the views exist, how far they are, and their dead letters. */
+async function* viewChecks(config: Config, connection: BrokerConnection): AsyncGenerator<Check> {
+  if (config.databaseUrl === undefined && !(await isThere(viewsFile(config)))) {
+    yield unchecked(
+      "views",
+      `there is no views.sqlite in ${config.dataDir}`,
+      "The service makes it at its start.",
+    );
+    return;
+  }
+  await using stack = new AsyncDisposableStack();
+  try {
+    const store = await connectViews(config, stack);
+    const there = new Set(await store.views.names());
+    const missing = store.projections.filter(({ name }) => !there.has(name)).map(({ name }) => name);
+    if (missing.length > 0) {
+      yield failed(
+        "views",
+        `they can be reached, but do not hold ${missing.join(", ")}: no service has made them there yet, or the database was emptied, or restored empty`,
+        "Start the service, or restart it if it runs: it makes them from the log.",
+      );
+      return;
+    }
+    const log = await createLogReader(connection);
+    const { last_sequence: end, views } = await statusOf({ log, ...store });
+    yield* lagChecks(end, views);
+    const letters = views.filter(({ dead_letters }) => dead_letters > 0);
+    yield letters.length === 0
+      ? ok("dead letters", "none")
+      : warned(
+          "dead letters",
+          letters.map((view) => `${view.name}: ${view.dead_letters}`).join(", "),
+          "prooftrail views dead-letter list says why; replay tries them once more.",
+        );
+    // Views at the end of the log may still be read-only. A SQLite file was already opened for writing.
+    if (config.databaseUrl !== undefined) await store.views.revise({ views: [], expected: [], writes: [] });
+  } catch (error) {
+    yield failed("views", messageOf(error), adviceAboutViews(error));
+  }
+}
+
+function* lagChecks(end: number, views: readonly ViewStatus[]): Generator<Check> {
+  const ahead = views.filter(({ position }) => position > end);
+  for (const [position, there] of Map.groupBy(ahead, (view) => view.position)) {
+    const names = there.map(({ name }) => name);
+    yield failed("views", beyondLog(names, position, end), OF_ONE_LOG);
+  }
+  const [furthest] = [...views].sort((a, b) => b.behind - a.behind);
+  if (ahead.length > 0 || !furthest) return;
+  const { name, behind } = furthest;
+  if (behind === 0) yield ok("views", `all ${views.length} stand at the log's end, ${end}`);
+  else if (behind <= VIEW_LAG_RECORDS_MAX)
+    yield ok("views", `${name} is furthest behind, by ${behind} of ${end} records`);
+  else
+    yield failed(
+      "views",
+      `${name} is ${behind} records behind the log's end, ${end}`,
+      HEALTH_REASONS.views_behind.advice,
+    );
+}
+
 /** Whether the log reaches the heads in HEADS_COPY. */
 const headsChecks = async (path: string, connection: BrokerConnection): Promise<readonly Check[]> => {
   const name = "heads copy";
@@ -282,10 +332,8 @@ const headsChecks = async (path: string, connection: BrokerConnection): Promise<
     const trouble = await troubleOfCopy(await createLogReader(connection), folder);
     const problem = trouble ? undefined : await copyProblem(folder, await createCheckpointStream(connection));
     const { size } = folder.isEmpty() ? new Map() : (await folder.read()).heads;
-    return report(name, `the log has all of its ${size} heads`, [
-      ...(trouble ? [trouble] : []),
-      ...(problem === undefined ? [] : [warning("heads_copy_unavailable", problem)]),
-    ]);
+    const other = only(problem !== undefined, warning("heads_copy_unavailable", problem ?? ""));
+    return report(name, `the log has all of its ${size} heads`, trouble ? [trouble] : other);
   } catch (error) {
     return [warned(name, messageOf(error), HEALTH_REASONS.heads_copy_unavailable.advice)];
   }
@@ -303,8 +351,6 @@ const signingCheck = async (config: Config, connection: BrokerConnection): Promi
     const missing = `${checkpointKeyPath(dataDir)} is missing, and a key has signed here`;
     return failed(name, ring ? STRANGERS : missing, KEEP_THE_OLD_KEY);
   } catch (error) {
-    return (error instanceof CheckpointKeyError ? failed : unchecked)(name, messageOf(error));
+    return (error instanceof RefusedError ? failed : unchecked)(name, messageOf(error));
   }
 };
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -12,18 +12,7 @@ import type { KnownEnd, KnownHead, KnownHeads } from "../proof/known-heads.ts";
 import { sealedHead } from "../proof/sealed-head.ts";
 import { isTaken, missingAs, syncFolder, writeDurably } from "../runtime/durable-file.ts";
 
-export interface HeadsFolder {
-  /** Rejects if the folder cannot be read, with DamagedHeadsError if one of its files is damaged. */
-  read(): Promise<KnownHeads>;
-  /** Resolves once they are on disk. */
-  add(added: { readonly end: KnownEnd; readonly heads: ReadonlyMap<string, KnownHead> }): Promise<void>;
-  /** From now on only these count. What was known before is kept in a file of its own, whose text is `before`. */
-  replace(replacement: KnownHeads & { readonly before: string }): Promise<void>;
-  /** Why the folder could not be read or written the last time; undefined if it could. Damaged files are no matter of this. */
-  problem(): string | undefined;
-  /** Whether it never had a file, as far as this process has seen. */
-  isEmpty(): boolean;
-}
+export type HeadsFolder = ReturnType<typeof openHeadsFolder>;
 
 /** What the heads in this file say is not known. */
 export class DamagedHeadsError extends Error {
@@ -53,7 +42,7 @@ interface Content {
   readonly heads: Readonly<Record<string, KnownHead>>;
 }
 
-export const openHeadsFolder = (path: string): HeadsFolder => {
+export const openHeadsFolder = (path: string) => {
   const taken = new Set<number>();
   let known: { end: KnownEnd | undefined; heads: Map<string, KnownHead> } = {
     end: undefined,
@@ -114,14 +103,14 @@ export const openHeadsFolder = (path: string): HeadsFolder => {
     for (const each of numbers) await rm(join(path, nameOf(each)), { force: true });
     await readNew();
   };
-  const add: HeadsFolder["add"] = async (added) => {
+  const add = async (added: KnownHeads): Promise<void> => {
     const numbers = await readNew();
     const isEmptied = numbers.length === 0 && latest > 0;
     const content = isEmptied ? { end: added.end, heads: new Map([...known.heads, ...added.heads]) } : added;
     if (!(await write(next(numbers), content, isEmptied))) return add(added);
     await compact();
   };
-  const replace: HeadsFolder["replace"] = async (replacement) => {
+  const replace = async (replacement: KnownHeads & { readonly before: string }): Promise<void> => {
     const numbers = await readNew();
     const number = next(numbers);
     await writeDurably(join(path, `given-up-${number}.json`), replacement.before);
@@ -134,10 +123,15 @@ export const openHeadsFolder = (path: string): HeadsFolder => {
     return known;
   };
   return {
+    /** Rejects if the folder cannot be read, with DamagedHeadsError if one of its files is damaged. */
     read: () => noted("read", read()),
-    add: (added) => noted("written", add(added)),
-    replace: (replacement) => noted("written", replace(replacement)),
+    /** Resolves once they are on disk. */
+    add: (added: KnownHeads) => noted("written", add(added)),
+    /** From now on only these count. What was known before is kept in a file of its own, whose text is `before`. */
+    replace: (replacement: Parameters<typeof replace>[0]) => noted("written", replace(replacement)),
+    /** Why the folder could not be read or written the last time; undefined if it could. Damaged files are no matter of this. */
     problem,
+    /** Whether it never had a file, as far as this process has seen. */
     isEmpty: () => latest === 0,
   };
 };

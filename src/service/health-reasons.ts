@@ -155,12 +155,9 @@ export interface Trouble {
   readonly advice: string;
 }
 
-export const blocking = (id: HealthReasonId, detail: string, advice = ""): Trouble => ({
-  id,
-  isBlocking: true,
-  detail,
-  advice,
-});
+export const blocking = (id: HealthReasonId, detail: string, advice = ""): Trouble => {
+  return { id, isBlocking: true, detail, advice };
+};
 
 /** With the advice of its row, unless told otherwise. */
 export const warning = (
@@ -168,6 +165,8 @@ export const warning = (
   detail: string,
   advice: string = HEALTH_REASONS[id].advice,
 ): Trouble => ({ id, isBlocking: false, detail, advice });
+
+export const only = (isSo: boolean, trouble: Trouble): readonly Trouble[] => (isSo ? [trouble] : []);
 
 /** Without a space behind a detail that says everything. */
 export const sentences = ({ detail, advice }: Pick<Trouble, "detail" | "advice">): string =>

@@ -15,10 +15,9 @@ import { LogUnavailableError } from "../log/event-log.ts";
 import { createViewReadiness } from "../views/kit/view-readiness.ts";
 import { VIEWS_MISSING, ViewsMissingError } from "../views/store/unavailable.ts";
 import { createReadiness, type Work, workTroubles } from "./health.ts";
-import type { HealthReasonId, Trouble } from "./health-reasons.ts";
+import { blocking, type HealthReasonId, type Trouble, warning } from "./health-reasons.ts";
 
 const connection = { isConnected: () => true };
-const LEVEL = { ofCopy: () => undefined, isKnown: () => true };
 
 const IDLE = {
   countsStall: () => undefined,
@@ -30,17 +29,13 @@ const IDLE = {
 test("readiness names every reason why the log cannot be written, even if views do not matter", async () => {
   await using database = createSqliteDatabase();
   await using views = database.connect();
-  let problems: { readonly streams?: string; readonly logKeeper?: string } = {};
   let keys: KeyReadiness = { kind: "stale", ageMs: 61_400 };
   let troubles: readonly Trouble[] = [];
   let looks = 0;
   let isReadable = true;
   const readiness = createReadiness({
     connection,
-    brokers: { troubles: () => troubles },
-    streams: { problem: () => problems.streams },
-    logKeeper: { problem: () => problems.logKeeper },
-    endWatch: LEVEL,
+    watches: [{ troubles: () => troubles.slice(0, 2) }, { troubles: () => troubles.slice(2) }],
     keyBucket: { ...createMemoryKeyStore(), readiness: () => keys },
     log: {
       ...createArrayLog(),
@@ -61,13 +56,13 @@ test("readiness names every reason why the log cannot be written, even if views 
   const stale = "The keys were last known to be complete 61 s ago.";
   expect(await reasons()).toEqual([stale, KEYS_GONE]);
   keys = { kind: "ready" };
-  problems = { streams: "another", logKeeper: "stores nothing" };
   isReadable = false;
-  const trouble = { id: "no_quorum", detail: "1 of 3 answers.", advice: "Start the others." } as const;
   troubles = [
-    { ...trouble, isBlocking: true },
-    { ...trouble, id: "stream_short", isBlocking: false },
-    { id: "log_misconfigured", isBlocking: true, detail: "could lose events", advice: "" },
+    blocking("no_quorum", "1 of 3 answers.", "Start the others."),
+    warning("stream_short", "two copies"),
+    blocking("log_misconfigured", "could lose events"),
+    blocking("streams_wrong", "another"),
+    blocking("log_stalled", "stores nothing"),
   ];
   const all = [
     "1 of 3 answers. Start the others.",
@@ -90,7 +85,7 @@ test("readiness names every reason why the log cannot be written, even if views 
     "log_silent",
   ]);
   expect((await blockingOf(readiness.reasonsWithoutViews())).toSorted()).toEqual(
-    [...all, "The event log does not say in time where it ends."].toSorted(),
+    [...all.slice(0, -1), "The event log does not say in time where it ends."].toSorted(),
   );
 });
 
@@ -117,10 +112,7 @@ test("a view that is being built is not ready, but a view that is only behind is
   const log = { ...createArrayLog(), lastSequence: async () => last };
   const readiness = createReadiness({
     connection,
-    brokers: { troubles: () => [] },
-    streams: { problem: () => undefined },
-    logKeeper: { problem: () => undefined },
-    endWatch: LEVEL,
+    watches: [],
     keyBucket,
     log,
     views: {

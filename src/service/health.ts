@@ -1,5 +1,4 @@
 /** What is wrong with this instance and its installation now, by the ids of health-reasons.ts, in sentences for the operator. */
-import { statfs } from "node:fs/promises";
 import { KEYS_GONE, type KeyStore } from "../access/key-store.ts";
 import type { Readiness } from "../api/http/dependencies.ts";
 import {
@@ -20,20 +19,14 @@ import type { ViewReadiness } from "../views/kit/view-readiness.ts";
 import { VIEWS_MISSING, ViewsMissingError, ViewsUnavailableError } from "../views/store/unavailable.ts";
 import type { ViewStore } from "../views/store/view-store.ts";
 import { inTime, shared } from "./background.ts";
-import type { BrokerWatch } from "./broker-watch.ts";
-import { blocking, type HealthReasonId, sentences, type Trouble, warning } from "./health-reasons.ts";
-import { END_UNKNOWN, type LogEnd } from "./log-end.ts";
-import type { LogKeeper } from "./log-keeper.ts";
+import { blocking, type HealthReasonId, only, sentences, type Trouble, warning } from "./health-reasons.ts";
 import type { RunningSealer } from "./sealer.ts";
-import type { StreamsState } from "./stream-keeper.ts";
-import { notOfThisLog, standing } from "./view-standing.ts";
+import { standing } from "./view-standing.ts";
 
 interface ReadinessDependencies {
   readonly connection: Pick<BrokerConnection, "isConnected">;
-  readonly brokers: Pick<BrokerWatch, "troubles">;
-  readonly streams: Pick<StreamsState, "problem">;
-  readonly logKeeper: Pick<LogKeeper, "problem">;
-  readonly endWatch: Pick<LogEnd, "ofCopy" | "isKnown">;
+  /** What the loops that watch broker and log have found last. */
+  readonly watches: readonly { troubles(): readonly Trouble[] }[];
   readonly keyBucket: KeyStore;
   readonly log: LogReader;
   readonly views: ViewStore;
@@ -48,80 +41,51 @@ export const createReadiness = (dependencies: ReadinessDependencies): Readiness 
   const askViews = shared(() => viewTroubles(dependencies));
   const reasonsWith = async (ask: () => Promise<readonly Trouble[]>) => {
     const ofLog = logTroubles(dependencies);
-    const [ofViews, ofWork] = await Promise.all([connection.isConnected() ? ask() : [], workTroubles(work)]);
-    return [...ofLog, ...ofViews, ...ofWork].map((trouble) => ({
+    const [others, ofWork] = await Promise.all([connection.isConnected() ? ask() : [], workTroubles(work)]);
+    return [...ofLog, ...others, ...ofWork].map((trouble) => ({
       id: trouble.id,
       isBlocking: trouble.isBlocking,
       detail: sentences(trouble),
     }));
   };
   return {
-    reasons: () =>
-      reasonsWith(async () => {
-        const { passing, lasting } = await askViews();
-        return [...passing, ...lasting];
-      }),
+    reasons: () => reasonsWith(askViews),
     reasonsWithoutViews: () =>
       reasonsWith(async () => {
-        // The log is asked separately: the look at the views asks it only after them, and not at all if they are away.
-        const [seen, end] = await Promise.all([
-          inTime(askViews(), READINESS_PART_MS_MAX),
-          inTime(log.lastSequence(), READINESS_LOG_MS_MAX),
-        ]);
-        return [...(end === undefined ? [blocking("log_silent", LOG_SILENT)] : []), ...(seen?.lasting ?? [])];
+        const end = await inTime(log.lastSequence(), READINESS_LOG_MS_MAX);
+        return only(end === undefined, blocking("log_silent", LOG_SILENT));
       }),
   };
 };
 
 const LOG_SILENT = "The event log does not say in time where it ends.";
 
-const logTroubles = (dependencies: ReadinessDependencies): readonly Trouble[] => {
-  const { connection, brokers, streams, logKeeper, endWatch, keyBucket } = dependencies;
+const logTroubles = ({ connection, watches, keyBucket }: ReadinessDependencies): readonly Trouble[] => {
   if (!connection.isConnected()) return [blocking("broker_disconnected", "The broker is not connected.")];
-  const because = (id: HealthReasonId, problem: string | undefined): readonly Trouble[] =>
-    problem === undefined ? [] : [blocking(id, problem)];
   const keys = keyBucket.readiness();
-  const ofCopy = endWatch.ofCopy();
+  const staleS = Math.round((keys.kind === "stale" ? keys.ageMs : 0) / 1000);
+  const stale = `The keys were last known to be complete ${staleS} s ago.`;
   return [
-    ...brokers.troubles(),
-    ...because("streams_wrong", streams.problem()),
-    ...because("log_stalled", logKeeper.problem()),
-    ...because("log_end_unknown", endWatch.isKnown() ? undefined : END_UNKNOWN),
-    ...(ofCopy ? [ofCopy] : []),
-    ...(keys.kind === "stale"
-      ? [
-          blocking(
-            "keys_incomplete",
-            `The keys were last known to be complete ${Math.round(keys.ageMs / 1000)} s ago.`,
-          ),
-        ]
-      : []),
-    ...because("keys_incomplete", keyBucket.admin() === undefined ? KEYS_GONE : undefined),
+    ...watches.flatMap((watch) => watch.troubles()),
+    ...only(keys.kind === "stale", blocking("keys_incomplete", stale)),
+    ...only(keyBucket.admin() === undefined, blocking("keys_incomplete", KEYS_GONE)),
   ];
 };
-
-interface ViewTroubles {
-  /** The views are away, or will catch up. */
-  readonly passing: readonly Trouble[];
-  /** The log does not answer, or is not the one that the views have seen. */
-  readonly lasting: readonly Trouble[];
-}
 
 const OTHERS =
   "a process of another version of Prooftrail, or with other rules of obligations, has made it again. End this one, or start it again where it is to stay.";
 
-const viewTroubles = async (dependencies: ReadinessDependencies): Promise<ViewTroubles> => {
+const viewTroubles = async (dependencies: ReadinessDependencies): Promise<readonly Trouble[]> => {
   const { log, views, projections, viewReadiness } = dependencies;
   try {
     const { positions, missing, others } = await standing(views, projections, viewReadiness.older);
-    // Asked after the views, so that everything they have seen is in the log by then.
     const last = await log.lastSequence();
-    const passing = others.map((name) =>
+    const troubles = others.map((name) =>
       blocking("views_missing", `The view ${name} is not there as this process has it: ${OTHERS}`),
     );
     viewReadiness.forget(missing);
     if (missing.length > 0)
-      passing.push(blocking("views_missing", `Not there: ${missing.join(", ")}. ${VIEWS_MISSING}`));
+      troubles.push(blocking("views_missing", `Not there: ${missing.join(", ")}. ${VIEWS_MISSING}`));
     const unmadeReasons = await viewReadiness.look(
       new Map(positions.map(({ name, position }) => [name, position])),
       last,
@@ -129,22 +93,17 @@ const viewTroubles = async (dependencies: ReadinessDependencies): Promise<ViewTr
     for (const { name, position } of positions) {
       const lag = last - position;
       const unmade = unmadeReasons.get(name);
-      if (unmade !== undefined) passing.push(blocking("views_behind", unmade));
+      if (unmade !== undefined) troubles.push(blocking("views_behind", unmade));
       else if (lag > VIEW_LAG_RECORDS_MAX)
-        passing.push(blocking("views_behind", `The view ${name} is ${lag} records behind the log.`));
+        troubles.push(blocking("views_behind", `The view ${name} is ${lag} records behind the log.`));
     }
-    const lasting = await notOfThisLog({ views, log }, positions, last);
-    return { passing, lasting: lasting.map((reason) => blocking("views_ahead", reason)) };
+    return troubles;
   } catch (error) {
-    if (error instanceof LogUnavailableError)
-      return { passing: [], lasting: [blocking("log_silent", error.message)] };
-    if (error instanceof ViewsMissingError) {
-      viewReadiness.forget(projections.map(({ name }) => name));
-      return { passing: [blocking("views_missing", error.reason)], lasting: [] };
-    }
-    if (error instanceof ViewsUnavailableError)
-      return { passing: [blocking("views_unavailable", error.reason)], lasting: [] };
-    throw error;
+    if (error instanceof LogUnavailableError) return [blocking("log_silent", error.message)];
+    if (!(error instanceof ViewsUnavailableError)) throw error;
+    if (!(error instanceof ViewsMissingError)) return [blocking("views_unavailable", error.reason)];
+    viewReadiness.forget(projections.map(({ name }) => name));
+    return [blocking("views_missing", error.reason)];
   }
 };
 
@@ -159,15 +118,11 @@ export interface Work {
   readonly now: () => Date;
 }
 
-export const freeBytes = async (folder: string): Promise<number> => {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
-};
-
 export const diskTroubles = (free: number): readonly Trouble[] =>
-  free < DISK_FREE_BYTES_LOW
-    ? [warning("disk_low", `Only ${sizeText(free)} are free on the disk of DATA_DIR.`)]
-    : [];
+  only(
+    free < DISK_FREE_BYTES_LOW,
+    warning("disk_low", `Only ${sizeText(free)} are free on the disk of DATA_DIR.`),
+  );
 
 /** What is late or short, but does not keep this instance from serving. What cannot be asked in time is no reason. */
 export const workTroubles = async (work: Work): Promise<readonly Trouble[]> => {
@@ -181,31 +136,30 @@ export const workTroubles = async (work: Work): Promise<readonly Trouble[]> => {
   const since = (at: Date | undefined): number => (at === undefined ? 0 : now().getTime() - at.getTime());
   const roundMs = since(roundAt ?? startedAt);
   const stalledMs = countsStall()?.lastedMs ?? 0;
-  const late: readonly (readonly [boolean, HealthReasonId, string])[] = [
-    [
+  const late = (isLate: boolean, id: HealthReasonId, detail: string): readonly Trouble[] =>
+    only(isLate, warning(id, detail));
+  return [
+    ...diskTroubles(free),
+    ...late(
       unsealedMs > (sealer?.unsealedMsMax ?? 0),
       "sealer_behind",
       `A record has waited ${Math.round(unsealedMs / 60_000)} minutes for a signed tree head.`,
-    ],
-    [
+    ),
+    ...late(
       roundMs > MONITOR_ROUND_MS_MAX,
       "monitor_late",
       `The monitor has not read the whole log for ${Math.round(roundMs / 3_600_000)} hours.`,
-    ],
-    [
+    ),
+    ...late(
       since(failing?.since) > MONITOR_FAILING_MS_MAX,
       "monitor_cannot_read",
       `The monitor could not read since ${failing?.since.toISOString()}: ${failing?.detail}.`,
-    ],
-    [copy !== undefined, "heads_copy_unavailable", copy ?? ""],
-    [
+    ),
+    ...late(copy !== undefined, "heads_copy_unavailable", copy ?? ""),
+    ...late(
       stalledMs >= OTHER_STALL_MS_MAX,
       "counts_not_kept",
       `No count of acknowledged events was stored for ${Math.round(stalledMs / 1000)} s.`,
-    ],
-  ];
-  return [
-    ...diskTroubles(free),
-    ...late.filter(([isLate]) => isLate).map(([, id, detail]) => warning(id, detail)),
+    ),
   ];
 };

@@ -11,22 +11,14 @@ import type { Logger } from "../telemetry/logger.ts";
 import { recordHash } from "../views/kit/view-end.ts";
 import { inTime, loop } from "./background.ts";
 import { DamagedHeadsError, type HeadsFolder } from "./heads-folder.ts";
-import { blocking, sentences, type Trouble } from "./health-reasons.ts";
+import { blocking, only, sentences, type Trouble } from "./health-reasons.ts";
 
 /** A leader that was just elected may not have applied the last records yet. */
 const CONFIRM_MS = 500;
 
-/** Looks again and again until it is disposed, and at once after a reconnect: the broker may have come back with another log. */
-export interface LogEnd extends AsyncDisposable {
-  /** What HEADS_COPY says against appending; undefined if nothing, as far as is known. */
-  ofCopy(): Trouble | undefined;
-  isBehind(): boolean;
-  /** Whether the end was looked at since the broker was last connected. */
-  isKnown(): boolean;
-  /** Looks now. Never rejects. */
-  look(): Promise<void>;
-}
+export type LogEnd = ReturnType<typeof watchLogEnd>;
 
+/** Looks again and again until it is disposed, and at once after a reconnect: the broker may have come back with another log. */
 export const watchLogEnd = (dependencies: {
   readonly connection: Pick<BrokerConnection, "isConnected" | "onChange">;
   /** Why the views are not of this log. Rejects if log or views do not answer. */
@@ -34,7 +26,7 @@ export const watchLogEnd = (dependencies: {
   /** The same of HEADS_COPY. Rejects if the log does not answer, or the folder cannot be read. */
   readonly copyTrouble: () => Promise<Trouble | undefined>;
   readonly logger: Pick<Logger, "info" | "error">;
-}): LogEnd => {
+}) => {
   const { connection, viewReasons, copyTrouble, logger } = dependencies;
   let ofViews: readonly string[] = [];
   let ofCopy: Trouble | undefined;
@@ -42,7 +34,12 @@ export const watchLogEnd = (dependencies: {
   let told = "";
   /** Changes with the connection: what was asked before says nothing about the log that is there after it. */
   let epoch = 0;
-  const isBehind = (): boolean => ofViews.length > 0 || ofCopy !== undefined;
+  /** What is known against appending. */
+  const known = (): readonly Trouble[] => [
+    ...(ofCopy ? [ofCopy] : []),
+    ...ofViews.map((reason) => blocking("views_ahead", reason)),
+  ];
+  const isBehind = (): boolean => known().length > 0;
   /** Views that are away, or a log that does not answer, tell nothing new. Views may be away for long, and events are taken meanwhile. */
   const ask = async () => {
     const [views = ofViews, copy] = await Promise.all([
@@ -67,7 +64,7 @@ export const watchLogEnd = (dependencies: {
     if (epoch !== asked) return;
     [ofViews, ofCopy] = [seen.views, seen.copy];
     isKnown ||= seen.isAnswered;
-    const detail = [...(ofCopy ? [sentences(ofCopy)] : []), ...ofViews].join(" ");
+    const detail = known().map(sentences).join(" ");
     if (detail === told) return;
     told = detail;
     if (detail === "") logger.info("the log has the end that is known of it again");
@@ -81,11 +78,13 @@ export const watchLogEnd = (dependencies: {
     }),
   );
   const restMs = (): number => (isKnown ? LOG_END_MS : AWAY_RETRY_MS);
-  running.use(loop({ look, onFailed: () => {}, restMs, connection }));
+  running.use(loop({ look, restMs, connection }));
   return {
-    ofCopy: () => ofCopy,
+    troubles: () => [...only(!isKnown, blocking("log_end_unknown", END_UNKNOWN)), ...known()],
     isBehind,
+    /** Whether the end was looked at since the broker was last connected. */
     isKnown: () => isKnown,
+    /** Looks now. Never rejects. */
     look,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

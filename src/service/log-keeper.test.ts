@@ -4,6 +4,12 @@ import { until } from "../../test/support/until.ts";
 import { LOG_STALL_AGE_MS_MAX, LOG_STALL_MS_MAX } from "../limits.ts";
 import { keepStoring } from "./log-keeper.ts";
 
+const told = (keeper: ReturnType<typeof keepStoring>): string =>
+  keeper
+    .troubles()
+    .map(({ detail }) => detail)
+    .join();
+
 test("an instance is not ready only while its stall is recent, because without requests nothing else could end the stall", async () => {
   let stall: { lastedMs: number; agoMs: number } | undefined;
   let isClustered = false;
@@ -15,17 +21,17 @@ test("an instance is not ready only while its stall is recent, because without r
     isClustered: () => isClustered,
     logger: silentLogger,
   });
-  expect(keeper.problem()).toBeUndefined();
+  expect(keeper.troubles()).toEqual([]);
   stall = { lastedMs: LOG_STALL_MS_MAX - 1, agoMs: 0 };
-  expect(keeper.problem()).toBeUndefined();
+  expect(keeper.troubles()).toEqual([]);
   stall = { lastedMs: LOG_STALL_MS_MAX, agoMs: 0 };
-  expect(keeper.problem()).toContain("has stored nothing for 8 s");
+  expect(told(keeper)).toContain("has stored nothing for 8 s");
   // What is right for a broker alone would end the last copy of a cluster's log.
-  expect(keeper.problem()).toContain("SIGKILL");
+  expect(told(keeper)).toContain("SIGKILL");
   isClustered = true;
-  expect(keeper.problem()).not.toContain("SIGKILL");
+  expect(told(keeper)).not.toContain("SIGKILL");
   stall = { lastedMs: LOG_STALL_MS_MAX, agoMs: LOG_STALL_AGE_MS_MAX };
-  expect(keeper.problem()).toBeUndefined();
+  expect(keeper.troubles()).toEqual([]);
 });
 
 /** A keeper of a stream in this state, with a broker of its own that records what is asked of it. */
@@ -107,7 +113,7 @@ test.concurrent("the broker is not revived if the log's settings may be the reas
     const before = seen.looks;
     await until("it has looked again", () => seen.looks > before + 1);
   };
-  expect(keeper.problem()).toContain("Its settings may be why: AUDIT.max_msgs must be -1, is 1.");
+  expect(told(keeper)).toContain("Its settings may be why: AUDIT.max_msgs must be -1, is 1.");
   await lookedAgain();
   expect(seen).toMatchObject({ errors: 1, revived: [] });
   // The stall is older than anything seen here.

@@ -8,12 +8,8 @@ import { LOG_KEEPER_MS, LOG_STALL_AGE_MS_MAX } from "../limits.ts";
 import type { StallReport } from "../nats/stall-clock.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { loop } from "./background.ts";
-import type { OwnBroker } from "./broker-contact.ts";
-
-export interface LogKeeper extends AsyncDisposable {
-  /** Why the stream cannot be written; undefined when it can, as far as is known. */
-  problem(): string | undefined;
-}
+import type { OwnBroker } from "./broker.ts";
+import { blocking, type Trouble } from "./health-reasons.ts";
 
 const RESTART_IN_CLUSTER =
   "If the disk of its broker was full, free space and restart that broker, one at a time and only while the others run.";
@@ -36,18 +32,19 @@ export const keepStoring = (dependencies: {
   /** The last broker of a cluster must not be ended: it holds a copy of the log. */
   readonly isClustered: () => boolean;
   readonly logger: Logger;
-}): LogKeeper => {
+}) => {
   const { stream, stall, isAwaited = () => false, refusal = () => undefined } = dependencies;
   const { msMax, ownBroker, isClustered, logger } = dependencies;
-  const problem = (): string | undefined => {
+  /** Why the stream cannot be written, as far as is known. */
+  const troubles = (): readonly Trouble[] => {
     const { lastedMs = 0, agoMs = 0 } = stall() ?? {};
     // An instance that is not ready gets no requests, and only a request can show that the stream works again. So after a while it counts as ready.
-    if (lastedMs < msMax || agoMs >= LOG_STALL_AGE_MS_MAX) return undefined;
-    const seen = `${stream} is connected but has stored nothing for ${Math.round(lastedMs / 1000)} s.`;
+    if (lastedMs < msMax || agoMs >= LOG_STALL_AGE_MS_MAX) return [];
     const setting = refusal();
-    if (setting !== undefined) return `${seen} Its settings may be why: ${setting}. Change that back.`;
-    if (ownBroker !== undefined) return `${seen} ${RESTARTED}`;
-    return `${seen} ${isClustered() ? RESTART_IN_CLUSTER : RESTART_ALONE}`;
+    const restart = ownBroker ? RESTARTED : isClustered() ? RESTART_IN_CLUSTER : RESTART_ALONE;
+    const why = setting ? `Its settings may be why: ${setting}. Change that back.` : restart;
+    const seen = `${stream} is connected but has stored nothing for ${Math.round(lastedMs / 1000)} s.`;
+    return [blocking("log_stalled", `${seen} ${why}`)];
   };
   let isSaid = false;
   let reviving: Promise<void> | undefined;
@@ -68,9 +65,9 @@ export const keepStoring = (dependencies: {
       reviving = undefined;
     });
   };
-  const looking = loop({ look, onFailed: () => {}, restMs: () => LOG_KEEPER_MS });
+  const looking = loop({ look, restMs: LOG_KEEPER_MS });
   return {
-    problem,
+    troubles,
     [Symbol.asyncDispose]: () => {
       // One failure is enough, although it is no stall yet. So is a missing answer, because a failed write is answered by nothing.
       if (stall() !== undefined || isAwaited()) ownBroker?.distrust();

@@ -13,13 +13,13 @@ import type { StallReport } from "../nats/stall-clock.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createViewReadiness } from "../views/kit/view-readiness.ts";
-import { contactBroker, provideBroker } from "./broker-contact.ts";
+import { contactBroker, provideBroker } from "./broker.ts";
 import { watchBroker } from "./broker-watch.ts";
 import type { Config } from "./config.ts";
 import { openHeadsFolder } from "./heads-folder.ts";
 import { END_UNKNOWN, troubleOfCopy, watchLogEnd } from "./log-end.ts";
 import { keepStoring } from "./log-keeper.ts";
-import { openViews } from "./open-views.ts";
+import { openViews } from "./view-database.ts";
 import { viewsNotOfLog } from "./view-standing.ts";
 
 export type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -33,12 +33,24 @@ interface Given {
 }
 
 export const openParts = async (given: Given) => {
+  const sources = await openSources(given);
+  const appending = await openAppending(sources);
+  const { views, projections, log, older, connection } = sources;
+  const viewReadiness = createViewReadiness({ views, log, projections, older });
+  /** Where the log ended when the process started; undefined if unknown. */
+  const logEnd = await viewReadiness.lookFirst();
+  const checkpoints = await createCheckpointStream(connection);
+  appending.keepStream("The stream of tree heads", checkpoints.stall);
+  return { ...sources, ...appending, viewReadiness, logEnd, checkpoints };
+};
+
+const openSources = async (given: Given) => {
   const { config, logger, stack } = given;
   const now = (): Date => new Date();
   const broker = stack.use(await provideBroker({ config, logger }));
   const contact = stack.use(await contactBroker({ config, logger, broker, now }));
   const { connection } = contact;
-  const opened = {
+  return {
     ...given,
     now,
     broker,
@@ -48,26 +60,10 @@ export const openParts = async (given: Given) => {
     headsFolder: config.headsCopy === undefined ? undefined : openHeadsFolder(config.headsCopy),
     log: await createLogReader(connection),
   };
-  const { views, projections, log, older } = opened;
-  const appending = await openAppending(opened);
-  const viewReadiness = createViewReadiness({ views, log, projections, older });
-  /** Where the log ended when the process started; undefined if unknown. */
-  const logEnd = await viewReadiness.lookFirst();
-  const checkpoints = await createCheckpointStream(connection);
-  appending.keepStream("The stream of tree heads", checkpoints.stall);
-  return { ...opened, ...appending, viewReadiness, logEnd, checkpoints };
 };
 
-type Opened = Given &
-  Awaited<ReturnType<typeof openViews>> & {
-    readonly broker: Awaited<ReturnType<typeof provideBroker>>;
-    readonly connection: Awaited<ReturnType<typeof contactBroker>>["connection"];
-    readonly headsFolder: ReturnType<typeof openHeadsFolder> | undefined;
-    readonly log: Awaited<ReturnType<typeof createLogReader>>;
-  };
-
-const openAppending = async (opened: Opened) => {
-  const { config, connection, broker, views, projections, headsFolder, log, metrics, logger, stack } = opened;
+const openAppending = async (sources: Awaited<ReturnType<typeof openSources>>) => {
+  const { config, connection, broker, headsFolder, log, metrics, logger, stack } = sources;
   const definitions = topology({ replicas: config.replicas });
   const brokers = stack.use(watchBroker({ connection, definitions, logger }));
   const copyTrouble = async () => {
@@ -75,30 +71,29 @@ const openAppending = async (opened: Opened) => {
     await log.lastSequence();
     return headsFolder && troubleOfCopy(log, headsFolder);
   };
-  const viewReasons = () => viewsNotOfLog({ views, log }, projections);
+  const viewReasons = () => viewsNotOfLog(sources);
   const endWatch = stack.use(watchLogEnd({ connection, viewReasons, copyTrouble, logger }));
   await endWatch.look();
-  const shared = {
-    connection,
-    logger,
-    elapsedMs: () => performance.now(),
-    onOutcomes: (outcomes: Parameters<typeof metrics.countOutcomes>[0]) => {
-      metrics.countOutcomes(outcomes);
-      log.wake();
-    },
-    onCommit: (records: number) => metrics.commitRecords.observe(records),
-  };
   const misconfigured = (): string | undefined =>
     brokers.troubles().some(({ id }) => id === "log_misconfigured") ? MISCONFIGURED : undefined;
-  const appender = createAppender({
-    ...shared,
-    closedBecause: () => {
-      if (!endWatch.isKnown()) return END_UNKNOWN;
-      return misconfigured() ?? (endWatch.isBehind() ? BEHIND : undefined);
-    },
+  const appenderThat = (closedBecause: () => string | undefined) =>
+    createAppender({
+      connection,
+      logger,
+      closedBecause,
+      elapsedMs: () => performance.now(),
+      onOutcomes: (outcomes) => {
+        metrics.countOutcomes(outcomes);
+        log.wake();
+      },
+      onCommit: (records) => metrics.commitRecords.observe(records),
+    });
+  const appender = appenderThat(() => {
+    if (!endWatch.isKnown()) return END_UNKNOWN;
+    return misconfigured() ?? (endWatch.isBehind() ? BEHIND : undefined);
   });
   /** For the record that accepts a log that lost its end. */
-  const restoringAppender = createAppender({ ...shared, closedBecause: misconfigured });
+  const restoringAppender = appenderThat(misconfigured);
   const isClustered = (): boolean => connection.nats.info?.cluster !== undefined;
   const kept = { ownBroker: broker.own, isClustered, logger };
   const { stall, isAwaited } = appender;
@@ -112,7 +107,8 @@ const openAppending = async (opened: Opened) => {
   const accepted = createAcceptedCounter({ connection, logger });
   keepStream("The stream of counts", accepted.stall);
   stack.defer(() => accepted.close());
-  return { brokers, endWatch, appender, restoringAppender, logKeeper, keepStream, accepted };
+  const watches = [brokers, sources.streams, logKeeper, endWatch];
+  return { brokers, endWatch, watches, appender, restoringAppender, keepStream, accepted };
 };
 
 /** For clients. Readiness has what to do. */

@@ -8,14 +8,12 @@ import type { AuditEvent } from "../event/audit-event.ts";
 import { createEventValidator } from "../event/validate.ts";
 import { createAcceptedCounter } from "../nats/accepted-counter.ts";
 import { createAppender } from "../nats/appender.ts";
-import { BrokerStartError } from "../nats/broker/supervise.ts";
-import { BrokerRefusedError } from "../nats/connection.ts";
 import { createLogReader } from "../nats/reader.ts";
 import { uuidV7 } from "../runtime/uuid.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { contactBroker, provideBroker } from "./broker-contact.ts";
+import { contactBroker, provideBroker } from "./broker.ts";
 import type { Config } from "./config.ts";
-import { DataFolderRefusedError, makeDataFolder } from "./data-folder.ts";
+import { openFolders } from "./data-folder.ts";
 import { NO_EARLIER_EVENTS } from "./earlier-events.ts";
 
 interface PastEvent {
@@ -32,30 +30,10 @@ interface Past {
   readonly events: readonly PastEvent[];
 }
 
-type PastWritten =
-  | { readonly kind: "written" }
-  /** There is no broker, or the folder cannot be used. The reason is for the operator. */
-  | { readonly kind: "refused"; readonly reason: string };
-
-/** The log must hold nothing but a first part of these events. */
-export const writePast = async (past: Past): Promise<PastWritten> => {
-  try {
-    await write(past);
-    return { kind: "written" };
-  } catch (error) {
-    const isExpected =
-      error instanceof BrokerRefusedError ||
-      error instanceof BrokerStartError ||
-      error instanceof DataFolderRefusedError;
-    if (isExpected) return { kind: "refused", reason: error.message };
-    throw error;
-  }
-};
-
-const write = async (options: Past): Promise<void> => {
-  const { config, tenant, events } = options;
+/** The log must hold nothing but a first part of these events. Throws RefusedError if there is no broker, or the folder cannot be used. */
+export const writePast = async ({ config, tenant, events }: Past): Promise<void> => {
   const logger = createLogger({ level: config.logLevel, pretty: false });
-  await makeDataFolder(config.dataDir);
+  await openFolders(config);
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await provideBroker({ config, logger }));
   const contact = stack.use(await contactBroker({ config, logger, broker, now: () => new Date() }));

@@ -30,10 +30,7 @@ export const startProjector = (parts: Parts): void => {
 const startProjecting = (parts: Parts): void => {
   const { projections, metrics, now: clock, stack } = parts;
   for (const { name: projection } of projections)
-    countFromZero(
-      metrics.projectionAlarms,
-      ALARMS.map((alarm) => ({ projection, alarm })),
-    );
+    countFromZero(metrics.projectionAlarms, "alarm", ALARMS, { projection });
   const runnerMetrics: RunnerMetrics = {
     progressed: ({ projection, position, records, deadLetters }) => {
       metrics.projectionPosition.set({ projection }, position);
@@ -49,10 +46,7 @@ const startNotifying = (parts: Parts, cases: Projection): void => {
   const { connection, metrics, keepStream, logEnd, stack } = parts;
   const { publish, lastPublished, stall } = createDutyPublisher(connection, () => performance.now());
   keepStream("The stream of obligations", stall);
-  countFromZero(
-    metrics.dutiesAnnounced,
-    TRANSITIONS.map((transition) => ({ transition })),
-  );
+  countFromZero(metrics.dutiesAnnounced, "transition", TRANSITIONS);
   const { log, views, rules, logger, now } = parts;
   const dependencies: NotifierDependencies = {
     ...{ log, views, cases, rules, logger, now, publish, lastPublished },
@@ -68,7 +62,7 @@ const startExpiring = (parts: Parts, cases: Projection): void => {
   const { look } = createExpiryWorker({ ...parts, cases, clock, pause, onExpired });
   const onFailed = (error: unknown): void =>
     logger.warn("events could not expire, trying again", { detail: String(error) });
-  stack.use(loop({ look, onFailed, restMs: () => EXPIRY_LOOK_MS }));
+  stack.use(loop({ look, onFailed, restMs: EXPIRY_LOOK_MS }));
 };
 
 /** Counts the obligations by state, for a metric. */
@@ -83,7 +77,7 @@ const startCounting = ({ views, metrics, logger, now, stack }: Parts): void => {
         counted = (await countObligations({ views, now, pause, signal })) ?? counted;
       },
       onFailed: (error) => logger.debug("obligations were not counted", { detail: String(error) }),
-      restMs: () => COUNT_OBLIGATIONS_MS,
+      restMs: COUNT_OBLIGATIONS_MS,
     }),
   );
 };
@@ -93,7 +87,7 @@ const startReconciling = (parts: Parts): void => {
   const { look } = createReconciler({ ...parts, clock, onHour: balanceMetrics(metrics) });
   const onFailed = (error: unknown): void =>
     logger.warn("an hour could not be reconciled, trying again", { detail: String(error) });
-  stack.use(loop({ look, onFailed, restMs: () => RECONCILE_LOOK_MS }));
+  stack.use(loop({ look, onFailed, restMs: RECONCILE_LOOK_MS }));
 };
 
 /**
@@ -105,7 +99,8 @@ export const balanceMetrics = ({
   reconciliationAlarms,
   reconciledEvents,
 }: Pick<Metrics, "reconciledHours" | "reconciliationAlarms" | "reconciledEvents">) => {
-  countFromZero(reconciliationAlarms, BALANCE_STATES.map((state) => ({ state })).filter(isAlarm));
+  const alarms = BALANCE_STATES.filter((state) => isAlarm({ state }));
+  countFromZero(reconciliationAlarms, "state", alarms);
   return (balances: readonly TenantBalance[]): void => {
     reconciledEvents.reset();
     for (const { tenant, state, accepted, stored, projected } of balances) {

@@ -3,18 +3,12 @@ import { existsSync, realpathSync } from "node:fs";
 import { relative } from "node:path";
 import process from "node:process";
 import { STOP_MS_MAX } from "../limits.ts";
-import { BrokerStartError } from "../nats/broker/supervise.ts";
-import { BrokerRefusedError } from "../nats/connection.ts";
-import { ListenRefusedError } from "../runtime/listen.ts";
+import { RefusedError } from "../runtime/refused-error.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { banner } from "./banner.ts";
-import { CheckpointKeyError } from "./checkpoint-key.ts";
 import { type Config, misspeltSettings, readConfig } from "./config.ts";
-import { DataFolderRefusedError } from "./data-folder.ts";
-import { RulesRefusedError } from "./obligation-rules.ts";
 import { type Service, startService } from "./service.ts";
 import { version } from "./version.ts";
-import { ViewsRefusedError } from "./view-database.ts";
 
 const EXIT = { ok: 0, failed: 1, misconfigured: 2 } as const;
 
@@ -83,15 +77,7 @@ const stopInTime = async (service: Service, logger: Logger): Promise<void> => {
 
 /** Errors that an operator can fix have their own message. Any other error is a fault of ours and shows its stack. */
 const reasonFor = (error: unknown, { dataDir }: Config): string => {
-  const isExpected =
-    error instanceof BrokerRefusedError ||
-    error instanceof BrokerStartError ||
-    error instanceof ListenRefusedError ||
-    error instanceof DataFolderRefusedError ||
-    error instanceof RulesRefusedError ||
-    error instanceof CheckpointKeyError ||
-    error instanceof ViewsRefusedError;
-  if (isExpected) return error.message;
+  if (error instanceof RefusedError) return error.message;
   if (isAboutFileIn(dataDir, error))
     return `${error.message}. This is in DATA_DIR, ${dataDir}: have all of it belong to the user that runs the service, and move away what is not the service's.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -17,27 +17,27 @@ import type { HeadsFolder } from "./heads-folder.ts";
 import { troubleOfCopy } from "./log-end.ts";
 import type { Parts } from "./parts.ts";
 
-export interface RunningSealer {
-  /** The age of the oldest record that no published head covers; 0 if there is none. */
-  readonly unsealedMs: () => Promise<number>;
-  /** Above it the sealer is behind. */
-  readonly unsealedMsMax: number;
-  readonly monitor: () => MonitorState;
-}
+export type RunningSealer = Awaited<ReturnType<typeof startSealer>>;
 
-export const startSealer = async (parts: Parts): Promise<RunningSealer> => {
+export const startSealer = async (parts: Parts) => {
   const { dataDir, checkpointKey: configured, checkpointIntervalMs } = parts.config;
   const keys = await loadCheckpointKeys({ dataDir, configured });
   const unsealedMs = startSealing(parts, keys);
   const monitor = startMonitoring(parts, keys);
-  return { unsealedMs, unsealedMsMax: Math.max(UNSEALED_MS_MAX, 3 * checkpointIntervalMs), monitor };
+  return {
+    /** The age of the oldest record that no published head covers; 0 if there is none. */
+    unsealedMs,
+    /** Above it the sealer is behind. */
+    unsealedMsMax: Math.max(UNSEALED_MS_MAX, 3 * checkpointIntervalMs),
+    monitor,
+  };
 };
 
-const startSealing = (parts: Parts, keys: KeyRing): RunningSealer["unsealedMs"] => {
+const startSealing = (parts: Parts, keys: KeyRing) => {
   const { config, log, views, checkpoints, headsFolder, logger, metrics, now, stack } = parts;
   const { serviceName, checkpointIntervalMs: intervalMs } = config;
   // `sealed` too: otherwise nobody could see that nothing was ever signed.
-  countFromZero(metrics.sealOutcomes, [{ outcome: "refused" }, { outcome: "sealed" }]);
+  countFromZero(metrics.sealOutcomes, "outcome", ["refused", "sealed"]);
   const sealer = createSealer({
     serviceName,
     keys,
@@ -70,12 +70,12 @@ const startSealing = (parts: Parts, keys: KeyRing): RunningSealer["unsealedMs"] 
     loop({
       look,
       onFailed: (error) => logger.warn("tree heads were not signed, trying again", { detail: String(error) }),
-      restMs: () => restMs,
+      restMs,
     }),
   );
   let levelAt = now().getTime();
   /** At most since all of it was sealed when somebody last asked: trees that are rebuilt begin with old records. */
-  return async () => {
+  return async (): Promise<number> => {
     const end = await log.lastSequence();
     const through = sealer.sealedThrough();
     const nowMs = now().getTime();
@@ -104,21 +104,16 @@ export const STRANGERS =
 export const KEEP_THE_OLD_KEY =
   "Was the key replaced without keeping the old one, or is it that of another installation? Put the old key back, or public: and its line of GET /v1/log/key below the new one";
 
-interface MonitorState {
-  readonly startedAt: Date;
-  /** When the whole log was last read to its end, and found to agree or reported. */
-  readonly roundAt: Date | undefined;
-  /** Since when nothing could be read, and why. */
-  readonly failing: { readonly since: Date; readonly detail: string } | undefined;
-}
-
-const startMonitoring = (parts: Parts, keys: KeyRing): (() => MonitorState) => {
+const startMonitoring = (parts: Parts, keys: KeyRing) => {
   const { config, log, views, checkpoints, logger, metrics, now, stack } = parts;
-  countFromZero(
-    metrics.monitorAlarms,
-    MONITOR_ALARMS.map((kind) => ({ kind })),
-  );
-  let state: MonitorState = { startedAt: now(), roundAt: undefined, failing: undefined };
+  countFromZero(metrics.monitorAlarms, "kind", MONITOR_ALARMS);
+  let state: {
+    readonly startedAt: Date;
+    /** When the whole log was last read to its end, and found to agree or reported. */
+    readonly roundAt?: Date | undefined;
+    /** Since when nothing could be read, and why. */
+    readonly failing?: { readonly since: Date; readonly detail: string } | undefined;
+  } = { startedAt: now() };
   const monitor = {
     ...{ log, checkpoints, keys, serviceName: config.serviceName, logger, pause },
     trees: treeSource(views),

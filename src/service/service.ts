@@ -3,7 +3,7 @@
  * unwound in the opposite order. parts.ts opens what all roles share; api.ts, projector.ts and sealer.ts are the roles.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { type AdminKeySetup, isFirstKey } from "../access/admin-key.ts";
+import { isFirstKey } from "../access/admin-key.ts";
 import { KEYS_LOST } from "../access/key-store.ts";
 import { createOperationApp, createStartingApp, type HttpHandler } from "../api/http/app.ts";
 import type { Readiness } from "../api/http/dependencies.ts";
@@ -19,38 +19,26 @@ import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createApi } from "./api.ts";
 import type { Config } from "./config.ts";
-import { checkHeadsCopy, makeDataFolder } from "./data-folder.ts";
+import { freeBytes, openFolders } from "./data-folder.ts";
 import { copyProblem } from "./heads-folder.ts";
-import { createReadiness, freeBytes, type Work } from "./health.ts";
+import { createReadiness, type Work } from "./health.ts";
 import { measureHealth } from "./health-metrics.ts";
 import { HEALTH_REASONS } from "./health-reasons.ts";
 import { openParts, type Parts } from "./parts.ts";
 import { startProjector } from "./projector.ts";
 import { type RunningSealer, startSealer } from "./sealer.ts";
-import { refuseClosedViews } from "./view-database.ts";
 
-export interface Service extends AsyncDisposable {
-  /** Where it listens; undefined if it does not listen. */
-  readonly url: string | undefined;
-  readonly broker: string;
-  readonly consumerUrlFile: string | undefined;
-  readonly adminKey: AdminKeySetup;
-  /** Stops accepting, finishes what was accepted, and ends what was started. */
-  stop(): Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof startService>>;
 
-/** Throws an error with a message for the operator where the environment does not allow a start (run-service.ts lists them). */
+/** Throws RefusedError where the environment does not allow a start. */
 export const startService = async (given: {
   readonly config: Config;
   readonly logger: Logger;
   readonly version: string;
-}): Promise<Service> => {
+}) => {
   const { config, logger } = given;
   const { roles, trustedHops } = config;
-  await makeDataFolder(config.dataDir);
-  await checkHeadsCopy(config);
-  refuseClosedViews(config);
-
+  await openFolders(config);
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics();
   const operation = { metrics, logger, trustedHops, newRequestId: uuidV7 };
@@ -76,10 +64,12 @@ export const startService = async (given: {
   const running = stack.move();
   const stop = (): Promise<void> => running.disposeAsync();
   return {
+    /** Where it listens; undefined if it does not listen. */
     url: listening?.url,
     broker: connection.describe(),
     consumerUrlFile: broker.consumerUrlFile,
     adminKey,
+    /** Stops accepting, finishes what was accepted, and ends what was started. */
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -1,20 +1,11 @@
 /** Keeps the streams as streams/ says: at the start, and again whenever the connection comes back. */
-import type { StreamDefinition } from "../../streams/stream.ts";
+import type { StreamDefinition } from "../../streams/topology.ts";
 import { AWAY_RETRY_MS, BROKER_MEMORY_HEADROOM } from "../limits.ts";
 import { type BrokerConnection, BrokerRefusedError, connectToBroker } from "../nats/connection.ts";
 import { differenceText, type Reconciliation, reconcileStreams } from "../nats/reconcile.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { loop } from "./background.ts";
-
-export interface StreamsState {
-  /** Why the streams are misconfigured; undefined if they are right. */
-  problem(): string | undefined;
-  /** Reconciles after each reconnect from now on. */
-  watch(connection: Pick<BrokerConnection, "isConnected" | "onChange">): Disposable;
-}
-
-/** A reconnect ends it. */
-const RIGHT_REST_MS = 60_000;
+import { blocking, only } from "./health-reasons.ts";
 
 interface Keeper {
   readonly provisionUrl: string;
@@ -23,53 +14,55 @@ interface Keeper {
 }
 
 /** Throws BrokerRefusedError if the broker does not answer, has a stream that must not be changed, or cannot keep as many copies. */
-export const keepStreamsRight = async (keeper: Keeper): Promise<StreamsState> => {
-  const first = await reconcileOnce(keeper);
-  let problem = describe(first);
+export const reconcile = async ({ provisionUrl, definitions, logger }: Keeper): Promise<void> => {
+  const connecting = { url: provisionUrl, name: "prooftrail-provisioner", logger };
+  await using provisioner = await connectToBroker(connecting);
+  const result = await reconcileStreams({ provisioner: provisioner.nats, definitions, logger });
   // A cluster that is still starting may not know a stream yet, or have no server with JetStream.
-  const mayPass = ["unavailable", "lost", "no_jetstream", "no_room"].includes(first.kind);
-  if (problem !== undefined) throw new BrokerRefusedError(problem, { isFinal: !mayPass });
+  const isFinal = !["unavailable", "lost", "no_jetstream", "no_room"].includes(result.kind);
+  if (result.kind !== "agreed") throw new BrokerRefusedError(describe(result), { isFinal });
+};
 
-  const watch: StreamsState["watch"] = (connection) => {
-    const stack = new AsyncDisposableStack();
-    stack.use(
-      connection.onChange((state) => {
-        if (state === "restored") problem = "The streams have not been checked since the last reconnect.";
-      }),
-    );
-    const look = async (): Promise<void> => {
-      if (problem === undefined || !connection.isConnected()) return;
-      problem = describe(await reconcileOnce(keeper).catch(unavailable));
-      if (problem !== undefined) throw new Error(problem);
-    };
-    const onFailed = (): void => keeper.logger.error("the streams are not right", { detail: problem ?? "" });
-    const restMs = (): number => (problem === undefined ? RIGHT_REST_MS : AWAY_RETRY_MS);
-    stack.use(loop({ look, onFailed, restMs, connection }));
-    // A stop does not wait for a broker that is silent.
-    return { [Symbol.dispose]: () => void stack.disposeAsync() };
+/** A reconnect ends it. */
+const RIGHT_REST_MS = 60_000;
+
+/** Reconciles after each reconnect. */
+export const keepStreams = (
+  keeper: Keeper,
+  connection: Pick<BrokerConnection, "isConnected" | "onChange">,
+) => {
+  /** Why the streams are not right, as far as is known. */
+  let problem: string | undefined;
+  const stack = new AsyncDisposableStack();
+  stack.use(
+    connection.onChange((state) => {
+      if (state === "restored") problem = "The streams have not been checked since the last reconnect.";
+    }),
+  );
+  const look = async (): Promise<void> => {
+    if (problem === undefined || !connection.isConnected()) return;
+    try {
+      await reconcile(keeper);
+      problem = undefined;
+    } catch (error) {
+      const isUnreachable = !(error instanceof BrokerRefusedError) || error.isUnreachable;
+      const detail = error instanceof Error ? error.message : String(error);
+      problem = isUnreachable ? describe({ kind: "unavailable", detail }) : detail;
+      throw new Error(problem);
+    }
   };
-  return { problem: () => problem, watch };
+  const onFailed = (): void => keeper.logger.error("the streams are not right", { detail: problem ?? "" });
+  const restMs = (): number => (problem === undefined ? RIGHT_REST_MS : AWAY_RETRY_MS);
+  stack.use(loop({ look, onFailed, restMs, connection }));
+  // A stop does not wait for a broker that is silent.
+  return {
+    troubles: () => only(problem !== undefined, blocking("streams_wrong", problem ?? "")),
+    [Symbol.dispose]: () => void stack.disposeAsync(),
+  };
 };
 
-const reconcileOnce = async ({ provisionUrl, definitions, logger }: Keeper): Promise<Reconciliation> => {
-  await using provisioner = await connectToBroker({
-    url: provisionUrl,
-    name: "prooftrail-provisioner",
-    logger,
-  });
-  return await reconcileStreams({ provisioner: provisioner.nats, definitions, logger });
-};
-
-const unavailable = (error: unknown): Reconciliation => ({
-  kind: "unavailable",
-  detail: error instanceof Error ? error.message : String(error),
-});
-
-/** Undefined if the streams are right. */
-const describe = (result: Reconciliation): string | undefined => {
+const describe = (result: Exclude<Reconciliation, { kind: "agreed" }>): string => {
   switch (result.kind) {
-    case "agreed":
-      return undefined;
     case "unavailable":
       return `The streams could not be checked: ${result.detail}.`;
     case "forbidden":

@@ -8,18 +8,12 @@ import { rowInteger, rowText } from "../views/store/tables.ts";
 import { ViewsMissingError } from "../views/store/unavailable.ts";
 import { VIEWS, type ViewStore } from "../views/store/view-store.ts";
 
-interface Standing {
-  readonly positions: readonly { readonly name: string; readonly position: Sequence }[];
-  readonly missing: readonly string[];
-  /** Another version has rebuilt them since this process opened them: their rows must not be read. */
-  readonly others: readonly string[];
-}
-
+/** `others`: another version has rebuilt them since this process opened them, so their rows must not be read. */
 export const standing = async (
   views: Pick<ViewStore, "load">,
   projections: readonly Projection[],
   older: ViewReadiness["older"],
-): Promise<Standing> => {
+) => {
   const rows = await views.load(
     VIEWS,
     projections.map(({ name }) => ({ name })),
@@ -43,14 +37,23 @@ export const OF_ONE_LOG =
 export const beyondLog = (names: readonly string[], position: Sequence, end: Sequence): string =>
   `${names.length === 1 ? "The view" : "The views"} ${names.join(", ")} ${names.length === 1 ? "has" : "have"} ${seenBeyond(position, end)}`;
 
-/** Views that have seen what the log does not hold. `last`: read after the positions. */
-export const notOfThisLog = async (
-  parts: { readonly views: Pick<ViewStore, "load">; readonly log: Pick<LogReader, "read"> },
-  positions: Standing["positions"],
-  last: Sequence,
-): Promise<readonly string[]> => {
+/** Why views have seen what the log does not hold. Rejects if log or views do not answer. */
+export const viewsNotOfLog = async (parts: {
+  readonly views: Pick<ViewStore, "load">;
+  readonly log: Pick<LogReader, "read" | "lastSequence">;
+  readonly projections: readonly Projection[];
+  readonly older: ViewReadiness["older"];
+}): Promise<readonly string[]> => {
+  const { views, log, projections, older } = parts;
+  const seen = await standing(views, projections, older).catch((error: unknown) => {
+    // They will be made from this log.
+    if (error instanceof ViewsMissingError) return { positions: [] };
+    throw error;
+  });
+  // Asked after the views, so that everything they have seen is in the log by then.
+  const last = await log.lastSequence();
   const reasons: string[] = [];
-  for (const [position, there] of Map.groupBy(positions, ({ position }) => position)) {
+  for (const [position, there] of Map.groupBy(seen.positions, ({ position }) => position)) {
     const names = there.map(({ name }) => name);
     if (position > last) reasons.push(`${beyondLog(names, position, last)}. ${OF_ONE_LOG}`);
     else if (!(await isSameLog(parts, names, position)))
@@ -59,19 +62,4 @@ export const notOfThisLog = async (
       );
   }
   return reasons;
-};
-
-/** Rejects if log or views do not answer. */
-export const viewsNotOfLog = async (
-  parts: { readonly views: Pick<ViewStore, "load">; readonly log: Pick<LogReader, "read" | "lastSequence"> },
-  projections: readonly Projection[],
-): Promise<readonly string[]> => {
-  try {
-    const { positions } = await standing(parts.views, projections, new Map());
-    return await notOfThisLog(parts, positions, await parts.log.lastSequence());
-  } catch (error) {
-    // They will be made from this log.
-    if (error instanceof ViewsMissingError) return [];
-    throw error;
-  }
 };

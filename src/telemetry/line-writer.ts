@@ -5,15 +5,6 @@
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 
-export interface LineWriter {
-  /** Kept until the next flush, or until there is enough for one write. */
-  write(line: string): void;
-  /** Writes as much as the output takes without waiting. False if something is left: call it again. */
-  flush(): boolean;
-  /** For the end of the process: waits for a slow reader, at most this long. */
-  finish(msMax: number): void;
-}
-
 const WRITE_CHARACTERS = 8 * 1024;
 const FULL_PIPE_MS = 10;
 const LINE_FEED = 0x0a;
@@ -27,7 +18,7 @@ export const createLineWriter = (
     readonly onDropped: (count: number) => void;
     readonly write?: (fd: number, bytes: Uint8Array) => number;
   },
-): LineWriter => {
+) => {
   const { waitingMax, onDropped, write = writeSync } = options;
   let lines = "";
   let unwritten = Buffer.alloc(0);
@@ -49,6 +40,7 @@ export const createLineWriter = (
       return true;
     }
   };
+  /** Writes as much as the output takes without waiting. False if something is left: call it again. */
   const flush = (): boolean => {
     unwritten = Buffer.concat([unwritten, Buffer.from(lines)]);
     lines = "";
@@ -60,14 +52,16 @@ export const createLineWriter = (
     return flush();
   };
   return {
-    write: (line) => {
+    /** Kept until the next flush, or until there is enough for one write. */
+    write: (line: string): void => {
       const waiting = unwritten.length + lines.length;
       if (dropped > 0 || (waiting > 0 && waiting + line.length > waitingMax)) dropped++;
       else lines += line;
       if (lines.length >= WRITE_CHARACTERS && unwritten.length === 0) flush();
     },
     flush,
-    finish: (msMax) => {
+    /** For the end of the process: waits for a slow reader, at most this long. */
+    finish: (msMax: number): void => {
       const end = performance.now() + msMax;
       const pause = new Int32Array(new SharedArrayBuffer(4));
       while (!flush() && performance.now() < end) Atomics.wait(pause, 0, 0, FULL_PIPE_MS);

@@ -1,10 +1,5 @@
 import { expect, test } from "bun:test";
-import { Counter, Gauge, Histogram } from "prom-client";
 import { createMetrics } from "./metrics.ts";
-
-/** The library keeps them, and does not declare them. */
-const labelNamesOf = (metric: object): readonly string[] =>
-  "labelNames" in metric && Array.isArray(metric.labelNames) ? metric.labelNames : [];
 
 test("two services in one process count separately, and have no metric that walks the heap", async () => {
   const [one, other] = [createMetrics(), createMetrics()];
@@ -35,26 +30,6 @@ test("the duration of requests has samples, whose buckets are cumulative", async
   ])
     expect(text).toContain(`${line}\n`);
   expect(text).toMatch(new RegExp(`^${name}_sum\\{route="/v1/events"\\} 60.02`, "m"));
-});
-
-test("every metric that is announced can be fed, and has a sample then", async () => {
-  const metrics = createMetrics();
-  const { registry, watch } = metrics;
-  metrics.countRequest({ method: "GET", route: "/", status: 200, seconds: 1 });
-  metrics.countOutcomes([{ kind: "appended" }]);
-  for (const ask of Object.values(watch)) ask(async () => [{ value: 1 }]);
-  const labelled = (labelNames: readonly string[]) =>
-    Object.fromEntries(labelNames.map((name) => [name, "some"]));
-  for (const metric of Object.values(metrics)) {
-    if (metric instanceof Counter) metric.inc(labelled(labelNamesOf(metric)));
-    if (metric instanceof Gauge) metric.set(labelled(labelNamesOf(metric)), 1);
-    if (metric instanceof Histogram) metric.observe(labelled(labelNamesOf(metric)), 1);
-  }
-  const text = await registry.metrics();
-  const announced = [...text.matchAll(/^# HELP (prooftrail_\w+) /gm)].map(([, name = ""]) => name);
-  expect(announced.length).toBeGreaterThan(30);
-  const silent = announced.filter((name) => !new RegExp(`^${name}(_count)?[ {]`, "m").test(text));
-  expect(silent).toEqual([]);
 });
 
 test("what is found out when metrics are read keeps its last values while nobody knows, and has none before", async () => {

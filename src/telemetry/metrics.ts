@@ -37,9 +37,11 @@ const gaugesIn =
 /** Creates the series with 0. Prometheus sees no increase in a series that begins with its first alarm. */
 export const countFromZero = <Label extends string>(
   counter: Counter<Label>,
-  series: readonly Readonly<Record<Label, string>>[],
+  label: NoInfer<Label>,
+  values: readonly string[],
+  otherLabels: Partial<Readonly<Record<NoInfer<Label>, string>>> = {},
 ): void => {
-  for (const labels of series) counter.inc(labels, 0);
+  for (const value of values) counter.inc({ ...otherLabels, [label]: value }, 0);
 };
 
 /** The library's 10 ms would wake an idle process a hundred times a second, a hundredth of a core (measured). */

@@ -9,11 +9,12 @@ import { authenticate } from "../../src/access/authenticate.ts";
 import { createKeys } from "../../src/access/keys.ts";
 import { SCOPES } from "../../src/access/scopes.ts";
 import { KEY_STATE_AGE_MS_MAX } from "../../src/limits.ts";
-import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
+import type { BrokerConnection } from "../../src/nats/connection.ts";
 import { createKeyBucket, type KeyBucket } from "../../src/nats/key-bucket.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
-import { KEYS_BUCKET, keysStream } from "../../streams/keys.ts";
-import { silentLogger, startTestBroker, type TestBroker } from "../support/broker.ts";
+import { KEYS_BUCKET } from "../../streams/subjects.ts";
+import { topology } from "../../streams/topology.ts";
+import { connectionTo, silentLogger, startTestBroker, type TestBroker } from "../support/broker.ts";
 import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { connectAs, provision } from "../support/log.ts";
 import { actor, createMemoryRecorder } from "../support/recorder.ts";
@@ -39,11 +40,7 @@ const startFrontEnd = async (
   broker: Pick<TestBroker, "url">,
   logger: Logger = silentLogger,
 ): Promise<FrontEnd> => {
-  const connection = await connectToBroker({
-    url: broker.url("service"),
-    name: "test",
-    logger: silentLogger,
-  });
+  const connection = await connectionTo(broker);
   let passedMs = 0;
   const bucket = await createKeyBucket({
     connection,
@@ -233,7 +230,8 @@ test("a bucket that was removed and made anew is noticed, even if it has reached
   const operator = await connectAs(broker, "provisioner");
   const removed = await operator.request("$JS.API.STREAM.DELETE.KV_KEYS");
   expect(removed.json()).toMatchObject({ success: true });
-  const { name, settings } = keysStream({ replicas: 1 });
+  const name = `KV_${KEYS_BUCKET}`;
+  const settings = topology({ replicas: 1 }).find((stream) => stream.name === name)?.settings;
   const made = await operator.request(`$JS.API.STREAM.CREATE.${name}`, JSON.stringify({ name, ...settings }));
   expect(made.json()).not.toHaveProperty("error");
   await operator.close();

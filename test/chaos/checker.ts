@@ -2,7 +2,7 @@
 
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import type { TestService } from "../support/service.ts";
-import { checkDuties } from "./duties.ts";
+import { until } from "../support/until.ts";
 import type { SentEvent } from "./loader.ts";
 import { readStream } from "./read-stream.ts";
 
@@ -14,8 +14,6 @@ export interface Verdict {
   readonly duties: number;
   /** Each violation is a sentence; the list is empty if every promise was kept. */
   readonly violations: readonly string[];
-  /** How long each read took; for duties it includes the wait for the last message. */
-  readonly readingMs: { readonly log: number; readonly view: number; readonly duties: number };
 }
 
 export const check = async (options: {
@@ -27,21 +25,12 @@ export const check = async (options: {
   readonly doing: (what: string) => void;
 }): Promise<Verdict> => {
   const { sent, consumerUrl, call, doing } = options;
-  let began = performance.now();
-  const stage = (): number => {
-    const before = began;
-    began = performance.now();
-    return Math.round(began - before);
-  };
   doing("reading the log");
   const log = await readLog(consumerUrl);
-  const logMs = stage();
   doing(`reading the view of events up to ${log.last}`);
   const view = await readView(call, log.last);
-  const viewMs = stage();
   doing(`reading duties up to ${log.last}, and what was told of them`);
   const duties = await checkDuties({ consumerUrl, call, last: log.last });
-  const readingMs = { log: logMs, view: viewMs, duties: stage() };
   const violations: string[] = [];
   const accuse = (text: string): void => void (violations.length < 20 && violations.push(text));
   for (const hole of log.holes) accuse(`the log has no sequence ${hole}`);
@@ -61,23 +50,11 @@ export const check = async (options: {
   }
   for (const eventId of log.records.keys()) if (!sent.has(eventId)) accuse(`${eventId} was never sent`);
   for (const violation of duties.violations) accuse(violation);
-  return {
-    sent: sent.size,
-    acknowledged,
-    stored: log.records.size,
-    duties: duties.held,
-    violations,
-    readingMs,
-  };
+  return { sent: sent.size, acknowledged, stored: log.records.size, duties: duties.held, violations };
 };
 
-interface LoggedRecord {
-  readonly sequence: number;
-  readonly text: string;
-}
-
 export const readLog = async (consumerUrl: string) => {
-  const records = new Map<string, LoggedRecord[]>();
+  const records = new Map<string, { readonly sequence: number; readonly text: string }[]>();
   const holes: number[] = [];
   let expected = 1;
   for await (const message of readStream(consumerUrl, "AUDIT")) {
@@ -90,19 +67,82 @@ export const readLog = async (consumerUrl: string) => {
   return { records, holes, last: expected - 1 };
 };
 
+/** Every row of a list, once the view has seen the log up to `last`. */
+async function* rowsOf<Row>(call: TestService["call"], path: string, last: number): AsyncGenerator<Row> {
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const page = await callUntilSeen(
+      call,
+      `${path}&limit=200&min_sequence=${last}${cursor && `&cursor=${cursor}`}`,
+    );
+    yield* page.json.data as Row[];
+    cursor = page.json.next_cursor;
+  }
+}
+
 export const readView = async (
   call: TestService["call"],
   last: number,
 ): Promise<ReadonlyMap<string, number[]>> => {
   const shown = new Map<string, number[]>();
-  let cursor: string | null = "";
-  while (cursor !== null) {
-    const path = `/v1/events?order=asc&limit=200&min_sequence=${last}${cursor && `&cursor=${cursor}`}`;
-    const page = await callUntilSeen(call, path);
-    for (const row of page.json.data as { sequence: number; event: { event_id: string } }[]) {
-      shown.set(row.event.event_id, [...(shown.get(row.event.event_id) ?? []), row.sequence]);
-    }
-    cursor = page.json.next_cursor;
-  }
+  type EventRow = { sequence: number; event: { event_id: string } };
+  for await (const { sequence, event } of rowsOf<EventRow>(call, "/v1/events?order=asc", last))
+    shown.set(event.event_id, [...(shown.get(event.event_id) ?? []), sequence]);
   return shown;
+};
+
+/** Nothing that the loader sends falls due during the check: a duty opens, and is met if its review was completed. */
+const checkDuties = async (options: {
+  readonly consumerUrl: string;
+  readonly call: TestService["call"];
+  readonly last: number;
+}): Promise<{ readonly held: number; readonly violations: readonly string[] }> => {
+  const expected = new Set<string>();
+  let held = 0;
+  type DutyRow = { obligation_id: string; state: string };
+  for await (const { obligation_id: id, state } of rowsOf<DutyRow>(
+    options.call,
+    "/v1/obligations?",
+    options.last,
+  )) {
+    held++;
+    expected.add(`${id} open`).add(`${id} ${state}`);
+  }
+  let told: ReadonlyMap<string, number> = new Map();
+  let lastFailure = "none";
+  // A projector that was killed at the very end starts again first, and a broker that restarts is away for a moment. What is missing is named below.
+  await until("all is told of duties", async () => {
+    told = await readTold(options.consumerUrl).catch((error: unknown) => {
+      lastFailure = String(error);
+      return told;
+    });
+    return [...expected].every((telling) => told.has(telling));
+  }).catch(() => undefined);
+  const untold = [...expected].filter((telling) => !told.has(telling));
+  return {
+    held,
+    violations: [
+      // First, because only some violations of a broken round are shown.
+      ...(untold.length > 0
+        ? [
+            `${untold.length} of ${expected.size} tellings are not on the stream; the last failure: ${lastFailure}`,
+          ]
+        : []),
+      ...untold.map((telling) => `${telling} was not told`),
+      ...[...told].flatMap(([telling, times]) => [
+        ...(expected.has(telling) ? [] : [`${telling} was told and is not so`]),
+        ...(times > 1 ? [`${telling} was told ${times} times`] : []),
+      ]),
+    ],
+  };
+};
+
+/** How often each message was sent. */
+const readTold = async (consumerUrl: string): Promise<ReadonlyMap<string, number>> => {
+  const told = new Map<string, number>();
+  for await (const message of readStream(consumerUrl, "OBLIGATIONS")) {
+    const { obligation_id, transition }: { obligation_id: string; transition: string } = message.json();
+    const telling = `${obligation_id} ${transition}`;
+    told.set(telling, (told.get(telling) ?? 0) + 1);
+  }
+  return told;
 };

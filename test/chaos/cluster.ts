@@ -2,10 +2,10 @@
 
 import { settingsFor } from "../support/broker.ts";
 import { brokerWarnings, NODES, startTestCluster } from "../support/cluster.ts";
+import { createChance } from "../support/histories/chance.ts";
 import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
 import { ADMIN_KEY } from "../support/service.ts";
-import { alarmsIn, end, pause, type Scenario, type Scene } from "./scene.ts";
-import { createRandom, type ScheduledFault } from "./schedule.ts";
+import { alarmsIn, end, pause, type Scenario, type Scene, type ScheduledFault } from "./scene.ts";
 
 const FAULTS = [
   "kill_leader",
@@ -54,7 +54,7 @@ const openScene = async (): Promise<Scene<Fault>> => {
     for (const process of [...frontEnds, ...retired, projector]) await end(process, "SIGKILL");
   });
   // The schedule does not say which of the two is asked and which is killed; either will do.
-  const random = createRandom(1);
+  const chance = createChance(1);
 
   const strike = async ({ kind, lastsMs }: ScheduledFault<Fault>): Promise<void> => {
     switch (kind) {
@@ -82,14 +82,14 @@ const openScene = async (): Promise<Scene<Fault>> => {
         await Promise.all(NODES.map((node) => brokers.start(node)));
         return;
       case "kill_front_end": {
-        const index = random() < 0.5 ? 0 : 1;
+        const index = chance.below(2);
         const killed = frontEnds[index];
         if (killed) await end(killed, "SIGKILL");
         frontEnds[index] = await startFrontEnd();
         return;
       }
       case "pause_front_end": {
-        const paused = frontEnds[random() < 0.5 ? 0 : 1];
+        const paused = frontEnds[chance.below(2)];
         paused?.kill("SIGSTOP");
         await pause(lastsMs);
         paused?.kill("SIGCONT");
@@ -123,7 +123,7 @@ const openScene = async (): Promise<Scene<Fault>> => {
     },
     alarms: () => alarmsIn([...retired, projector]),
     call: async (url, options) => {
-      const frontEnd = frontEnds[random() < 0.5 ? 0 : 1];
+      const frontEnd = frontEnds[chance.below(2)];
       if (!frontEnd) throw new Error("there are two front ends");
       return frontEnd.call(url, options);
     },

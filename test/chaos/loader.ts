@@ -2,9 +2,9 @@
  * Sends events all the time and remembers each answer: either it was acknowledged under a sequence, or nothing is certain. It sends an event that was
  * not acknowledged again with the same identity a few times, then gives it up, as clients do.
  */
+import { createChance } from "../support/histories/chance.ts";
 import { type Answer, type CallOptions, event, type TestService } from "../support/service.ts";
 import { pause } from "./scene.ts";
-import { createRandom } from "./schedule.ts";
 
 export interface SentEvent {
   readonly eventId: string;
@@ -97,7 +97,7 @@ export const startLoader = (options: {
       if (restMs > 0) await pause(restMs);
     }
   };
-  const running = Array.from({ length: senders }, (_, index) => drive(createRandom(seed + index)));
+  const running = Array.from({ length: senders }, (_, index) => drive(createChance(seed + index).next));
   return {
     sent,
     wrongAnswers,

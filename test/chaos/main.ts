@@ -72,11 +72,6 @@ const round = async (name: Name, seed: number): Promise<ChaosReport> => {
   say(
     `${name}: sent ${report.sent}, acknowledged ${report.acknowledged}, stored ${report.stored}, duties ${report.duties}, violations ${report.violations.length}`,
   );
-  const { answers, ready } = report.endingMs;
-  const { log, view, duties } = report.readingMs;
-  say(
-    `${name}: last answers after ${answers} ms, ready after ${ready} ms, log read in ${log} ms, view in ${view} ms, duties in ${duties} ms`,
-  );
   for (const violation of report.violations) say(`BROKEN: ${violation}`);
   if (report.violations.length > 0) {
     say(`again: ${again}`);

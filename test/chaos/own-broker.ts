@@ -14,8 +14,7 @@ import {
 } from "../support/process.ts";
 import { ADMIN_KEY } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { alarmsIn, end, pause, type Scenario, type Scene } from "./scene.ts";
-import type { ScheduledFault } from "./schedule.ts";
+import { alarmsIn, end, pause, type Scenario, type Scene, type ScheduledFault } from "./scene.ts";
 
 const ON_ONE_BROKER = ["kill_service", "kill_broker", "kill_both", "pause_broker"] as const;
 const ON_SMALL_DISK = [

@@ -1,7 +1,24 @@
 /** Reads a stream from its beginning to the end that it has at the call, as a plain NATS client that notices if it is given nothing. */
-import { AckPolicy, DeliverPolicy, type JsMsg, nanos, ReplayPolicy } from "nats";
+import {
+  AckPolicy,
+  connect,
+  DeliverPolicy,
+  type JsMsg,
+  type NatsConnection,
+  nanos,
+  ReplayPolicy,
+} from "nats";
 import { until } from "../support/until.ts";
-import { connectConsumer } from "./consumer.ts";
+
+/** `url`: the URL of one broker, or of several, separated by commas. */
+export const connectConsumer = (url: string): Promise<NatsConnection> => {
+  const servers = url.split(",").map((each) => new URL(each));
+  return connect({
+    servers: servers.map(({ host }) => host),
+    user: servers[0]?.username ?? "",
+    pass: servers[0]?.password ?? "",
+  });
+};
 
 const GROUP_MESSAGES_MAX = 5_000;
 const GROUP_MS_MAX = 5_000;

@@ -3,14 +3,11 @@ import { until } from "../support/until.ts";
 import { within } from "../support/within.ts";
 import { check, type Verdict } from "./checker.ts";
 import { type Loader, startLoader } from "./loader.ts";
-import { pause, type Scenario, type Scene } from "./scene.ts";
-import { type ScheduleOptions, schedule } from "./schedule.ts";
+import { pause, type Scenario, type Scene, type ScheduleOptions, schedule } from "./scene.ts";
 
 export interface ChaosReport extends Verdict {
   /** The time from the end of each fault until a request that began after it is acknowledged. */
   readonly recoveryMs: readonly { readonly fault: string; readonly ms: number }[];
-  /** How long the round took to end, after its last fault and before the log was read; each step follows the one before. */
-  readonly endingMs: { readonly answers: number; readonly ready: number };
 }
 
 /** How long to wait for requests to end after something broke: a client that hangs must not hide the cause. */
@@ -65,22 +62,14 @@ const playRound = async <Kind extends string>(parts: {
   }
   round.doing = "sending until enough was tried";
   await until("enough is acknowledged", () => loader.acknowledged() >= options.acknowledgedMin);
-  let stageBegan = performance.now();
-  const stage = (): number => {
-    const before = stageBegan;
-    stageBegan = performance.now();
-    return Math.round(stageBegan - before);
-  };
   round.doing = "waiting for the last answers";
   await loader.stop();
-  const answers = stage();
   const isReady = async (): Promise<boolean> => {
     const answer = await scene.call("/health/ready").catch(() => undefined);
     round.doing = `waiting for the service to be ready, which says ${answer?.text ?? "nothing"}`;
     return answer?.status === 200;
   };
   await until("the service is ready", isReady);
-  const ready = stage();
   const verdict = await check({
     sent: loader.sent,
     consumerUrl: scene.consumerUrl(),
@@ -91,5 +80,5 @@ const playRound = async <Kind extends string>(parts: {
   });
   const violations = [...loader.wrongAnswers, ...scene.alarms(), ...verdict.violations];
   const beside = violations.length > 0 ? [scene.warnings()] : [];
-  return { ...verdict, violations: [...violations, ...beside], recoveryMs, endingMs: { answers, ready } };
+  return { ...verdict, violations: [...violations, ...beside], recoveryMs };
 };

@@ -1,7 +1,7 @@
 /** The commands as processes, against one real service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -476,18 +476,6 @@ describe("the machine of the service", () => {
     );
     const refused = await cli(["views", "status"], { environment: within });
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("cannot be looked into")]);
-  });
-
-  test("doctor warns if other users of the machine can read a views file, but not if they cannot reach it", async () => {
-    const shared = join(folder, "shared");
-    await mkdir(shared, { mode: 0o755 });
-    const file = join(shared, "views.sqlite");
-    await writeFile(file, "", { mode: 0o644 });
-    const environment = { DATA_DIR: shared, PROOFTRAIL_URL: "http://127.0.0.1:1" };
-    const warning = /^warning +views +\S+shared\/views\.sqlite has mode 644: .+\n +→ .*chmod go= /m;
-    expect((await cli(["doctor"], { environment })).out).toMatch(warning);
-    await chmod(shared, 0o700);
-    expect((await cli(["doctor"], { environment })).out).not.toMatch(warning);
   });
 
   test("doctor names a broker that lost its port file in a power failure", async () => {

@@ -1,7 +1,7 @@
 /** Transitions of duties, as your own service receives them. */
 import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { connectConsumer } from "../chaos/consumer.ts";
+import { connectConsumer } from "../chaos/read-stream.ts";
 import { table } from "../support/documents.ts";
 import { asTheyArrive } from "../support/histories/chance.ts";
 import { HEARTBEAT } from "../support/histories/source-life.ts";

@@ -1,8 +1,7 @@
 /** How transitions of duties reach the stream OBLIGATIONS. */
 import { expect, test } from "bun:test";
-import { connectToBroker } from "../../src/nats/connection.ts";
 import { createDutyPublisher } from "../../src/nats/duty-publisher.ts";
-import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { connectionTo, startTestBroker } from "../support/broker.ts";
 import { connectAs, startTestLog, type TestLog } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
@@ -56,11 +55,7 @@ test("the publisher rejects if one of the transitions may not be stored", async 
 
 test("the publisher rejects if no stream can store the transitions", async () => {
   await using broker = await startTestBroker();
-  await using connection = await connectToBroker({
-    url: broker.url("service"),
-    name: "test",
-    logger: silentLogger,
-  });
+  await using connection = await connectionTo(broker);
   for (const count of [1, 5]) {
     const messages = Array.from({ length: count }, (_, number) => message(number));
     await expect(publisherOn({ connection }).publish(messages)).rejects.toThrow();

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { hashSecret } from "../../src/access/api-key.ts";
-import { KEYS_BUCKET } from "../../streams/keys.ts";
+import { KEYS_BUCKET } from "../../streams/subjects.ts";
 import { settingsFor, startTestBroker } from "../support/broker.ts";
 import { connectAs } from "../support/log.ts";
 import { event, startTestService, type TestService } from "../support/service.ts";

@@ -233,7 +233,7 @@ describe.skipIf(noPostgresReason !== undefined)("on PostgreSQL", () => {
     const environment = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
     await using service = await spawnService({ dataDir: folder.path, environment });
     await until("it says what it waits for", () => service.output.includes("waiting for the database"));
-    expect(service.output).toContain("DATABASE_URL: ");
+    expect(service.output).toContain("the database of DATABASE_URL cannot be opened: ");
     service.kill("SIGTERM");
     expect(await service.ended()).toBe(0);
   });

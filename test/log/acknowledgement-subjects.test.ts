@@ -1,16 +1,14 @@
 /** A broker that puts domain and account into the subjects of acknowledgements and flow control (NATS ADR-15), as nats-server 2.14 does if configured so. */
 import { expect, test } from "bun:test";
 import { AckPolicy, connect } from "nats";
-import { connectToBroker } from "../../src/nats/connection.ts";
-import { silentLogger } from "../support/broker.ts";
+import { connectionTo } from "../support/broker.ts";
 import { type ConfiguredBroker, startConfiguredBroker } from "../support/configured-broker.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
 
 const startNamingBroker = () =>
   startConfiguredBroker((configuration) => `${configuration}feature_flags {\n  js_ack_fc_v2: true\n}\n`);
 
-const connectAsService = (broker: ConfiguredBroker) =>
-  connectToBroker({ url: broker.url("service"), name: "test", logger: silentLogger });
+const connectAsService = (broker: ConfiguredBroker) => connectionTo(broker);
 
 test("a consumer can acknowledge messages under these subjects", async () => {
   await using broker = await startNamingBroker();

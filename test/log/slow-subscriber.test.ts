@@ -1,8 +1,7 @@
 /** A subscriber that reads slowly, or not at all, slows nobody down. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { connectToBroker } from "../../src/nats/connection.ts";
-import { silentLogger } from "../support/broker.ts";
+import { connectionTo } from "../support/broker.ts";
 import { startConfiguredBroker } from "../support/configured-broker.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
 import { until } from "../support/until.ts";
@@ -27,11 +26,7 @@ test("a subscriber that reads nothing delays no append", async () => {
   await until("it is subscribed", () => heard.includes("PONG"));
   socket.pause();
 
-  await using service = await connectToBroker({
-    url: broker.url("service"),
-    name: "test",
-    logger: silentLogger,
-  });
+  await using service = await connectionTo(broker);
   const appender = appenderOn(service);
   const text = new TextEncoder().encode(JSON.stringify({ text: "x".repeat(8000) }));
   const record = (id: string) => ({

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { cpSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { brokerPid, dataFolder, type ServiceProcess, spawnService, standStill } from "../support/process.ts";
+import { brokerPid, dataFolder, readyService, type ServiceProcess, standStill } from "../support/process.ts";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -28,8 +28,7 @@ const shown = async ({ call }: ServiceProcess) => {
 test("a copy of the folder, taken at one moment of a running service, starts as the same service and makes its views again", async () => {
   await using folder = await dataFolder();
   await using elsewhere = await dataFolder();
-  await using service = await spawnService({ dataDir: folder.path });
-  await service.untilReady();
+  await using service = await readyService({ dataDir: folder.path });
   for (let index = 0; index < COUNT; index++) {
     const answer = await service.call("/v1/events", { body: event({ event_id: `evt_${index}` }) });
     expect(answer.status).toBe(202);
@@ -45,8 +44,7 @@ test("a copy of the folder, taken at one moment of a running service, starts as 
   process.kill(broker, "SIGCONT");
   await service.ended();
 
-  await using copy = await spawnService({ dataDir: elsewhere.path });
-  await copy.untilReady();
+  await using copy = await readyService({ dataDir: elsewhere.path });
   expect(await sealed(copy)).toEqual(head);
   expect(await shown(copy)).toEqual(before);
   expect(copy.output).not.toContain("do not agree");
@@ -58,8 +56,7 @@ test("after an older log copy is restored beside newer views, nothing is taken, 
   const broker = join(folder.path, "broker/store");
   const copy = join(elsewhere.path, "store");
   const running = async (work: (service: ServiceProcess) => Promise<unknown>): Promise<void> => {
-    await using service = await spawnService({ dataDir: folder.path });
-    await service.untilReady();
+    await using service = await readyService({ dataDir: folder.path });
     await work(service);
     service.kill("SIGTERM");
     expect(await service.ended()).toBe(0);

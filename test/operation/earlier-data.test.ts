@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { runCli } from "../support/cli.ts";
-import { dataFolder, spawnService } from "../support/process.ts";
+import { dataFolder, readyService } from "../support/process.ts";
 import { ADMIN_KEY } from "../support/service.ts";
 
 const EARLIER = join(import.meta.dir, "data-of-0.1.0");
@@ -23,11 +23,10 @@ describe("a folder of v0.1.0", () => {
   test("starts, and its events, proofs, keys, policy and hold are there", async () => {
     await using folder = await dataFolder();
     await promisify(execFile)("tar", ["-xzf", join(EARLIER, "data-folder.tar.gz"), "-C", folder.path]);
-    await using service = await spawnService({
+    await using service = await readyService({
       dataDir: folder.path,
       environment: { ADMIN_API_KEY: ADMIN_KEY },
     });
-    await service.untilReady();
     const ask = (path: string, options = {}) => service.call(path, { key: ACME_KEY, ...options });
 
     const all = await ask("/v1/export?format=ndjson&min_sequence=40");

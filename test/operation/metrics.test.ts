@@ -1,4 +1,4 @@
-/** What `/metrics` has after a life with a bit of everything. Each metric alone is fed in src/telemetry/metrics.test.ts. */
+/** What `/metrics` has after a life with a bit of everything. */
 import { expect, test } from "bun:test";
 import { HEALTH_REASON_IDS } from "../../src/service/health-reasons.ts";
 import { event, startTestService } from "../support/service.ts";

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import {
-  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -27,6 +26,7 @@ import {
   brokerPid,
   dataFolder,
   processesNaming,
+  readyService,
   type ServiceProcess,
   spawnService,
   standStill,
@@ -61,8 +61,7 @@ const listIds = async (service: ServiceProcess, sequence: number): Promise<strin
 
 test("the first start prints its address and how to send a first event, and the printed command works", async () => {
   await using folder = await dataFolder();
-  await using service = await spawnService({ dataDir: folder.path });
-  await service.untilReady();
+  await using service = await readyService({ dataDir: folder.path });
   for (const said of ["ready in", "documentation", "broker", "views", "made; it is in"])
     expect(service.errors).toContain(said);
   const key = readFileSync(join(folder.path, "admin.key"), "utf8").trim();
@@ -83,19 +82,14 @@ test("the first start prints its address and how to send a first event, and the 
 test("the next start keeps the key and the events, and continues the sequence", async () => {
   await using folder = await dataFolder();
   for (const [round, id] of ["evt_a", "evt_b"].entries()) {
-    await using service = await spawnService({ dataDir: folder.path });
-    await service.untilReady();
+    await using service = await readyService({ dataDir: folder.path });
     expect(service.errors.includes("made; it is in")).toBe(round === 0);
-    expect(service.output.includes("open to other users")).toBe(round === 1);
     const sent = await service.call("/v1/events", { body: event({ event_id: id }) });
     expect(sent.json.data.sequence).toBe(round + 1);
     expect(await listIds(service, round + 1)).toEqual(["evt_a", "evt_b"].slice(0, round + 1));
     service.kill(round === 0 ? "SIGTERM" : "SIGINT");
     expect(await service.ended()).toBe(0);
     await until("nothing runs in the folder", () => processesNaming(folder.path).length === 0);
-    // An older version, which let the system choose, made them like this.
-    chmodSync(folder.path, 0o755);
-    chmodSync(join(folder.path, "views.sqlite"), 0o644);
   }
 });
 
@@ -103,8 +97,7 @@ test("a stop finishes accepted requests: every acknowledged event is there once 
   await using folder = await dataFolder();
   const acknowledged: string[] = [];
   {
-    await using service = await spawnService({ dataDir: folder.path });
-    await service.untilReady();
+    await using service = await readyService({ dataDir: folder.path });
     await sendUntilAccepted(service, "evt_before");
     const batches = Array.from({ length: 3 }, (_, batch) =>
       Array.from({ length: 500 }, (_, index) => event({ event_id: `evt_${batch}_${index}` })),
@@ -118,8 +111,7 @@ test("a stop finishes accepted requests: every acknowledged event is there once 
     }
     expect(await service.ended()).toBe(0);
   }
-  await using service = await spawnService({ dataDir: folder.path });
-  await service.untilReady();
+  await using service = await readyService({ dataDir: folder.path });
   const { sequence } = await sendUntilAccepted(service, "evt_after");
   const ids = await listIds(service, sequence);
   expect(new Set(ids).size).toBe(ids.length);
@@ -128,11 +120,10 @@ test("a stop finishes accepted requests: every acknowledged event is there once 
 
 test("answers while the service stops say that the connection will close", async () => {
   await using folder = await dataFolder();
-  await using service = await spawnService({
+  await using service = await readyService({
     dataDir: folder.path,
     environment: { ADMIN_API_KEY: ADMIN_KEY },
   });
-  await service.untilReady();
   const body = JSON.stringify(event());
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -165,11 +156,10 @@ test("a stop while the broker is paused answers requests on their way, and does 
   await using folder = await dataFolder();
   await using broker = await startTestBroker();
   const environment = settingsFor(broker);
-  await using service = await spawnService({
+  await using service = await readyService({
     dataDir: folder.path,
     environment: { ...environment, ADMIN_API_KEY: ADMIN_KEY },
   });
-  await service.untilReady();
   await sendUntilAccepted(service, "evt_before");
   const commits = async (): Promise<number> =>
     Number(/^prooftrail_commit_records_count (\d+)$/m.exec((await service.call("/metrics")).text)?.[1]);
@@ -203,13 +193,11 @@ test("a start does not wait for a process that holds the lock of the views, such
   await using folder = await dataFolder();
   const environment = { ADMIN_API_KEY: ADMIN_KEY };
   {
-    await using service = await spawnService({ dataDir: folder.path, environment });
-    await service.untilReady();
+    await using _service = await readyService({ dataDir: folder.path, environment });
   }
   using paused = new DatabaseSync(join(folder.path, "views.sqlite"));
   paused.exec("BEGIN IMMEDIATE");
-  await using service = await spawnService({ dataDir: folder.path, environment });
-  await service.untilReady();
+  await using service = await readyService({ dataDir: folder.path, environment });
   const { sequence } = await sendUntilAccepted(service, "evt_1");
   paused.exec("ROLLBACK");
   expect(await listIds(service, sequence)).toEqual(["evt_1"]);
@@ -218,8 +206,7 @@ test("a start does not wait for a process that holds the lock of the views, such
 test("a process that only projects reports its own health, and serves nothing else", async () => {
   await using folder = await dataFolder();
   const environment = { ROLES: "projector", ADMIN_API_KEY: ADMIN_KEY };
-  await using service = await spawnService({ dataDir: folder.path, environment });
-  await service.untilReady();
+  await using service = await readyService({ dataDir: folder.path, environment });
   const ready = await service.call("/health/ready");
   expect([ready.status, ready.json.data.status]).toEqual([200, "ready"]);
   await until("its views have a position", async () =>
@@ -239,8 +226,7 @@ test("a process that only projects reports its own health, and serves nothing el
 
 test("if the reader of its output goes away, the service still takes events and still ends on a signal", async () => {
   await using folder = await dataFolder();
-  await using service = await spawnService({ dataDir: folder.path });
-  await service.untilReady();
+  await using service = await readyService({ dataDir: folder.path });
   service.stopReading();
   for (const id of ["evt_1", "evt_2"]) await sendUntilAccepted(service, id);
   expect(await listIds(service, 2)).toEqual(["evt_1", "evt_2"]);
@@ -314,14 +300,12 @@ test("`views … | head` ends without an error", () => {
 test("kill -9 of the service leaves no broker, and loses no acknowledged event", async () => {
   await using folder = await dataFolder();
   {
-    await using service = await spawnService({ dataDir: folder.path });
-    await service.untilReady();
+    await using service = await readyService({ dataDir: folder.path });
     for (const id of ["evt_1", "evt_2", "evt_3"]) await sendUntilAccepted(service, id);
     service.kill("SIGKILL");
     await until("nothing runs in the folder", () => processesNaming(folder.path).length === 0);
   }
-  await using service = await spawnService({ dataDir: folder.path });
-  await service.untilReady();
+  await using service = await readyService({ dataDir: folder.path });
   const again = await service.call("/v1/events", { body: event({ event_id: "evt_3" }) });
   expect(again.json.data).toMatchObject({ sequence: 3, duplicate: true });
   expect(await listIds(service, 3)).toEqual(["evt_1", "evt_2", "evt_3"]);
@@ -329,8 +313,7 @@ test("kill -9 of the service leaves no broker, and loses no acknowledged event",
 
 test("after kill -9 of the broker the service recovers by itself, and readiness reports the outage", async () => {
   await using folder = await dataFolder();
-  await using service = await spawnService({ dataDir: folder.path });
-  await service.untilReady();
+  await using service = await readyService({ dataDir: folder.path });
   await sendUntilAccepted(service, "evt_1");
   const before = brokerPid(folder.path);
   process.kill(before, "SIGKILL");
@@ -347,8 +330,7 @@ test("after kill -9 of the broker the service recovers by itself, and readiness 
 
 test("if the service's own broker stands still, doctor says to start the running service again", async () => {
   await using folder = await dataFolder();
-  await using service = await spawnService({ dataDir: folder.path });
-  await service.untilReady();
+  await using _service = await readyService({ dataDir: folder.path });
   const pid = brokerPid(folder.path);
   await standStill(pid);
   const broker = (await Array.fromAsync(diagnose({ DATA_DIR: folder.path }))).find(
@@ -422,8 +404,7 @@ describe("a start that fails says why, and leaves nothing running", () => {
 
   test("a data folder that another service uses", async () => {
     await using folder = await dataFolder();
-    await using first = await spawnService({ dataDir: folder.path });
-    await first.untilReady();
+    await using first = await readyService({ dataDir: folder.path });
     const [exitCode, errors] = await refusal({}, folder.path);
     expect(exitCode).toBe(1);
     expect(errors).toContain(`in use by process ${first.pid}`);
@@ -555,8 +536,7 @@ describe("a start that fails says why, and leaves nothing running", () => {
     for (const hasStreams of [false, true]) {
       await using folder = await dataFolder();
       if (hasStreams) {
-        await using before = await spawnService({ dataDir: folder.path, environment });
-        await before.untilReady();
+        await using _before = await readyService({ dataDir: folder.path, environment });
       }
       await using service = await spawnService({
         dataDir: folder.path,
@@ -644,8 +624,7 @@ const startPlainNats = async (folder: string): Promise<{ readonly url: string } 
 
 test("after a restart of the broker all its streams are right again, even the one in memory", async () => {
   await using folder = await dataFolder();
-  await using service = await spawnService({ dataDir: folder.path });
-  await service.untilReady();
+  await using service = await readyService({ dataDir: folder.path });
   const made = () =>
     service.output.split("\n").filter((line) => line.includes("made a stream") && /\bSANDBOX\b/.test(line))
       .length;
@@ -664,8 +643,7 @@ test("a start that has to make a view again, for example after other rules of ob
     [{ OBLIGATION_RULES_FILE: rules }, ["cases"]],
     [{ OBLIGATION_RULES_FILE: rules }, []],
   ] as const) {
-    await using service = await spawnService({ dataDir: folder.path, environment });
-    await service.untilReady();
+    await using service = await readyService({ dataDir: folder.path, environment });
     const lines = service.output.split("\n").filter((line) => line.includes("a view is rebuilt"));
     const projections = lines.map((line) => JSON.parse(line).projection);
     expect([environment, projections]).toEqual([environment, [...made]]);
@@ -677,8 +655,7 @@ test("a start that has to make a view again, for example after other rules of ob
 test("if a command makes a view from a damaged file, it says what to do and shows no stack trace", async () => {
   await using folder = await dataFolder();
   {
-    await using service = await spawnService({ dataDir: folder.path });
-    await service.untilReady();
+    await using service = await readyService({ dataDir: folder.path });
     await sendUntilAccepted(service, "evt_a");
     await listIds(service, 1);
     service.kill("SIGTERM");
@@ -705,11 +682,10 @@ test("a command that does not know the service's rules of obligations neither ma
   await using folder = await dataFolder();
   const rules = join(folder.path, "rules.json");
   writeFileSync(rules, '{"holidays": ["2026-12-25"]}');
-  await using service = await spawnService({
+  await using _service = await readyService({
     dataDir: folder.path,
     environment: { OBLIGATION_RULES_FILE: rules },
   });
-  await service.untilReady();
   const own = { DATA_DIR: folder.path, NATS_SERVER_BIN: await testBrokerBinary() };
   for (const args of [["rebuild", "cases"], ["verify"], ["dead-letter", "replay", "cases"]]) {
     const { code, out, err } = await runCli(["views", ...args], { environment: own });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { type BrokerConnection, BrokerRefusedError } from "../../src/nats/connection.ts";
-import { keepStreamsRight } from "../../src/service/stream-keeper.ts";
+import { keepStreams, reconcile } from "../../src/service/stream-keeper.ts";
+import type { Logger } from "../../src/telemetry/logger.ts";
 import { topology } from "../../streams/topology.ts";
 import { silentLogger, startTestBroker } from "../support/broker.ts";
 import { startConfiguredBroker } from "../support/configured-broker.ts";
@@ -11,11 +12,13 @@ test("a problem with the streams is reported once, however often it is checked a
   await using broker = await startTestBroker();
   using proxy = await startProxy(broker.port);
   const errors: (string | undefined)[] = [];
-  const state = await keepStreamsRight({
+  const logger: Logger = { ...silentLogger, error: (_message, fields) => errors.push(fields?.detail) };
+  const keeper = {
     provisionUrl: broker.url("provisioner").replace(String(broker.port), String(proxy.port)),
     definitions: topology({ replicas: 1 }),
-    logger: { ...silentLogger, error: (_message, fields) => errors.push(fields?.detail) },
-  });
+    logger,
+  };
+  await reconcile(keeper);
   const listeners: ((state: "restored") => void)[] = [];
   const connection: Pick<BrokerConnection, "isConnected" | "onChange"> = {
     isConnected: () => true,
@@ -24,13 +27,13 @@ test("a problem with the streams is reported once, however often it is checked a
       return { [Symbol.dispose]: () => {} };
     },
   };
-  using _watching = state.watch(connection);
+  using state = keepStreams(keeper, connection);
   await broker.stop();
   const before = proxy.taken();
   for (const listener of listeners) listener("restored");
   await until("it has looked again several times", () => proxy.taken() >= before + 4);
-  expect(errors).toEqual([state.problem()]);
-  expect(state.problem()).toContain("could not be checked");
+  expect(state.troubles()).toMatchObject([{ id: "streams_wrong", detail: errors[0] }]);
+  expect(errors).toEqual([expect.stringContaining("could not be checked")]);
 });
 
 test.each([
@@ -45,7 +48,7 @@ test.each([
         .replace(/max_memory: \d+/, "max_memory: -1")
         .replace(new RegExp(`${setting}: \\d+`), `${setting}: ${2 ** 26}`),
     );
-    const refused = await keepStreamsRight({
+    const refused = await reconcile({
       provisionUrl: broker.url("provisioner"),
       definitions: topology({ replicas: 1 }),
       logger: silentLogger,

@@ -2,18 +2,16 @@
 import { expect, test } from "bun:test";
 import { RetentionPolicy, StorageType } from "nats";
 import { createAcceptedCounter } from "../../src/nats/accepted-counter.ts";
-import { connectToBroker } from "../../src/nats/connection.ts";
 import { reconcileStreams } from "../../src/nats/reconcile.ts";
 import { topology } from "../../streams/topology.ts";
-import { silentLogger } from "../support/broker.ts";
+import { connectionTo, silentLogger } from "../support/broker.ts";
 import { NODES, startTestCluster, type TestCluster } from "../support/cluster.ts";
 import { until } from "../support/until.ts";
 
 const HOUR = "2026-11-20T10";
 const TENANTS = Array.from({ length: 40 }, (_, index) => `tenant-${index}`);
 
-const connect = (cluster: TestCluster, user: "service" | "provisioner") =>
-  connectToBroker({ url: cluster.url(user), name: "test", logger: silentLogger });
+const connect = (cluster: TestCluster, user: "service" | "provisioner") => connectionTo(cluster, user);
 
 test("the counts of a cluster are there after all brokers were stopped in order, and after all were killed", async () => {
   await using cluster = await startTestCluster();

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { dataFolder, processesNaming, spawnService } from "../support/process.ts";
+import { dataFolder, processesNaming, readyService } from "../support/process.ts";
 import { event } from "../support/service.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -24,13 +24,12 @@ test("one file serves API, documentation and sandbox, and has every command, wit
 
   const home = join(folder.path, "home");
   mkdirSync(home);
-  await using service = await spawnService({
+  await using service = await readyService({
     dataDir: join(home, "data"),
     program: [executable, "serve"],
     cwd: home,
     environment: { PATH: "/usr/bin:/bin", HOME: home },
   });
-  await service.untilReady();
   expect((await service.call("/health/ready")).status).toBe(200);
   expect(service.errors).toContain(`Prooftrail ${packageJson.version}, ready in`);
   expect((await service.call("/docs/json")).json.info.version).toBe(packageJson.version);

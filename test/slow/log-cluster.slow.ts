@@ -1,20 +1,17 @@
 /** Three replicated brokers. They differ from one broker in that an answer may not be known yet. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Outcome } from "../../src/log/outcome.ts";
-import { lookAtBroker } from "../../src/nats/broker-health.ts";
 import { createCheckpointStream } from "../../src/nats/checkpoint-stream.ts";
-import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
+import type { BrokerConnection } from "../../src/nats/connection.ts";
 import { createKeyBucket } from "../../src/nats/key-bucket.ts";
 import { createLogReader } from "../../src/nats/reader.ts";
 import { reconcileStreams } from "../../src/nats/reconcile.ts";
 import { createRetentionBucket } from "../../src/nats/retention-bucket.ts";
-import { keepStreamsRight } from "../../src/service/stream-keeper.ts";
-import { auditStream } from "../../streams/audit.ts";
+import { reconcile } from "../../src/service/stream-keeper.ts";
 import { topology } from "../../streams/topology.ts";
 import { someRecord } from "../access/key-store-suite.ts";
-import { settingsFor, silentLogger } from "../support/broker.ts";
-import { NODES, startTestCluster, type TestCluster } from "../support/cluster.ts";
-import { checksOf } from "../support/diagnosis.ts";
+import { connectionTo, silentLogger } from "../support/broker.ts";
+import { startTestCluster, type TestCluster } from "../support/cluster.ts";
 import { appenderOn, smallRecord } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
@@ -22,21 +19,13 @@ let cluster: TestCluster;
 let connections: readonly BrokerConnection[];
 beforeAll(async () => {
   cluster = await startTestCluster();
-  const connection = () =>
-    connectToBroker({ url: cluster.url("service"), name: "test", logger: silentLogger });
+  const connection = () => connectionTo(cluster);
   connections = await Promise.all([connection(), connection(), connection()]);
 });
 afterAll(async () => {
   await Promise.all(connections.map((connection) => connection.close()));
   await cluster[Symbol.asyncDispose]();
 });
-
-/** Undefined while the log has no leader. */
-const logOn = async ({ nats }: BrokerConnection) => {
-  const definitions = [auditStream({ replicas: 3 })];
-  const { streams } = await lookAtBroker(nats, { definitions, heardOf: [], timeoutMs: 2000 });
-  return streams.find((seen) => seen.kind === "led");
-};
 
 const sequenceOf = (outcome: Outcome | undefined): number | undefined =>
   outcome && "sequence" in outcome ? outcome.sequence : undefined;
@@ -106,30 +95,10 @@ test("when three front ends send the same event at once, it is stored once, and 
   expect(last).toBe(
     Array.from({ length: 30 }, (_, round) => 1 + (round % 5) * 10).reduce((sum, count) => sum + count, 0),
   );
-
-  await cluster.untilCaughtUp();
-  expect(await logOn(connection)).toMatchObject({ copies: 3 });
-  const copies = () =>
-    checksOf("copies", { ...settingsFor(cluster), STREAM_REPLICAS: "3", DATA_DIR: cluster.folder });
-  expect(await copies()).toMatchObject([{ state: "ok", detail: "every stream is whole on 3 servers" }]);
-  const leader = await cluster.leader();
-  const other = NODES.find((node) => node !== leader) ?? 0;
-  await cluster.kill(other, "SIGKILL");
-  await until("a copy is missing", async () => (await logOn(connection))?.copies === 2);
-  expect(await copies()).toContainEqual(
-    expect.objectContaining({
-      state: "warning",
-      detail: `The stream AUDIT is whole on 2 of 3 brokers; away or behind: node-${other}.`,
-    }),
-  );
 });
 
 test("if a stream must not be changed, another number of copies is refused before anything changes; else every stream gets it", async () => {
-  await using provisioner = await connectToBroker({
-    url: cluster.url("provisioner"),
-    name: "test",
-    logger: silentLogger,
-  });
+  await using provisioner = await connectionTo(cluster, "provisioner");
   const manager = await provisioner.nats.jetstreamManager({ checkAPI: false });
   const copies = async () =>
     Promise.all(
@@ -149,7 +118,7 @@ test("if a stream must not be changed, another number of copies is refused befor
     differences: [{ stream: "AUDIT", setting: "storage", wanted: '"memory"', found: '"file"' }],
   });
   expect(await copies()).toEqual(before);
-  const refused = keepStreamsRight({
+  const refused = reconcile({
     provisionUrl: cluster.url("provisioner"),
     definitions: otherStorage,
     logger: silentLogger,

@@ -1,7 +1,7 @@
 /** Connections to a broker that stands still. */
 import { expect, test } from "bun:test";
 import { connectToBroker } from "../../src/nats/connection.ts";
-import { silentLogger, startTestBroker } from "../support/broker.ts";
+import { connectionTo, silentLogger, startTestBroker } from "../support/broker.ts";
 import { standStill } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
@@ -28,11 +28,7 @@ test.concurrent("of several connection attempts to a broker that is paused one s
 
 test.concurrent("a broker that stops reading is known to be lost, however much waits to be sent", async () => {
   await using broker = await startTestBroker();
-  await using connection = await connectToBroker({
-    url: broker.url("service"),
-    name: "test",
-    logger: silentLogger,
-  });
+  await using connection = await connectionTo(broker);
   await standStill(broker.pid);
   const message = new Uint8Array(1024 * 1024);
   // This is more than the kernel takes for a socket.

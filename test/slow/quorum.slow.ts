@@ -1,21 +1,16 @@
 /** Brokers that are away, as readiness, doctor and errors tell it. */
 import { expect, test } from "bun:test";
-import { connectToBroker } from "../../src/nats/connection.ts";
 import { createLogReader } from "../../src/nats/reader.ts";
 import { watchBroker } from "../../src/service/broker-watch.ts";
 import { diagnose } from "../../src/service/doctor.ts";
 import { topology } from "../../streams/topology.ts";
-import { settingsFor, silentLogger } from "../support/broker.ts";
+import { connectionTo, settingsFor, silentLogger } from "../support/broker.ts";
 import { NODES, startTestCluster } from "../support/cluster.ts";
 import { until } from "../support/until.ts";
 
 test("a broker that is away is named, a lost quorum is called that with the broker that answers, and nobody is told to end that one", async () => {
   await using cluster = await startTestCluster();
-  await using connection = await connectToBroker({
-    url: cluster.url("service"),
-    name: "test",
-    logger: silentLogger,
-  });
+  await using connection = await connectionTo(cluster);
   const reader = await createLogReader(connection);
   const definitions = topology({ replicas: 3 });
   await using watch = watchBroker({ connection, definitions, logger: silentLogger });
@@ -44,6 +39,8 @@ test("a broker that is away is named, a lost quorum is called that with the brok
     new Set(["stream_short false"]),
   );
   for (const { detail } of short) expect(detail).toContain("whole on 2 of 3 brokers; away or behind: node-0");
+  const named = { state: "warning", detail: short.find(({ detail }) => detail.includes("AUDIT"))?.detail };
+  expect(await advised()).toContainEqual(expect.objectContaining({ name: "copies", ...named }));
 
   await cluster.kill(second, "SIGKILL");
   const [lost, ...others] = await seen(

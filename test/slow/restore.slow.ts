@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { type SealedHead, sealedHead } from "../../src/proof/sealed-head.ts";
 import { runCli } from "../support/cli.ts";
 import { checksOf } from "../support/diagnosis.ts";
-import { dataFolder, type ServiceProcess, spawnService } from "../support/process.ts";
+import { dataFolder, readyService, type ServiceProcess, spawnService } from "../support/process.ts";
 import { event } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -50,8 +50,7 @@ const restorable = async () => {
     heads,
     environment,
     running: async (work: (service: ServiceProcess) => Promise<unknown>): Promise<void> => {
-      await using service = await spawnService({ dataDir: folder.path, environment });
-      await service.untilReady();
+      await using service = await readyService({ dataDir: folder.path, environment });
       await work(service);
       service.kill("SIGTERM");
       expect(await service.ended()).toBe(0);

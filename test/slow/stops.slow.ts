@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { callUntilSeen } from "../support/call-until-seen.ts";
 import { noPostgresReason, testPostgres } from "../support/postgres.ts";
-import { dataFolder, spawnService } from "../support/process.ts";
+import { dataFolder, readyService } from "../support/process.ts";
 import { startProxy } from "../support/proxy.ts";
 import { ADMIN_KEY, createCaller, event, startTestService, type TestService } from "../support/service.ts";
 import { LAST_CHUNK, openUntaken } from "../support/untaken-answer.ts";
@@ -43,8 +43,7 @@ test.skipIf(noPostgresReason !== undefined)(
     url.port = String(proxy.port);
     await using folder = await dataFolder();
     const environment = { DATABASE_URL: url.href, ADMIN_API_KEY: ADMIN_KEY };
-    await using service = await spawnService({ dataDir: folder.path, environment });
-    await service.untilReady();
+    await using service = await readyService({ dataDir: folder.path, environment });
     expect((await service.call("/v1/events", { body: event({ event_id: "evt_1" }) })).status).toBe(202);
     const shown = await service.call("/v1/events/evt_1?min_sequence=1");
     expect([shown.status, shown.json.code]).toEqual([200, undefined]);

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findBroker } from "../../src/nats/broker/find.ts";
 import { type Broker, startBroker } from "../../src/nats/broker/supervise.ts";
+import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
+import type { BrokerUser } from "../../streams/permissions.ts";
 
-export interface TestBroker extends Broker {
-  readonly directory: string;
-}
+export type TestBroker = Broker & { readonly directory: string };
 
 export const silentLogger: Logger = {
   isEnabled: () => false,
@@ -18,6 +18,13 @@ export const silentLogger: Logger = {
   warn() {},
   error() {},
 };
+
+/** A connection with the permissions of this user. */
+export const connectionTo = (
+  broker: { url(user: BrokerUser): string },
+  user: BrokerUser = "service",
+): Promise<BrokerConnection> =>
+  connectToBroker({ url: broker.url(user), name: "test", logger: silentLogger });
 
 /** The settings with which a service uses this broker, with exactly the permissions that it needs. */
 export const settingsFor = ({ url }: Pick<Broker, "url">) => ({
@@ -33,10 +40,7 @@ export const testBrokerBinary = (): Promise<string> => {
     explicitBinary: process.env.NATS_SERVER_BIN,
     environment: process.env,
     logger: silentLogger,
-  }).then((outcome) => {
-    if (outcome.kind === "found") return outcome.binary;
-    throw new Error(outcome.message);
-  });
+  }).then((found) => found.binary);
   return binary;
 };
 
@@ -49,19 +53,5 @@ export const startTestBroker = async (): Promise<TestBroker> => {
     await broker.stop();
     await rm(directory, { recursive: true, force: true });
   };
-  return {
-    url: broker.url,
-    port: broker.port,
-    version: broker.version,
-    get pid() {
-      return broker.pid;
-    },
-    stageInMemory: broker.stageInMemory,
-    untilReady: broker.untilReady,
-    revive: broker.revive,
-    distrust: broker.distrust,
-    stop: broker.stop,
-    directory,
-    [Symbol.asyncDispose]: dispose,
-  };
+  return Object.assign(broker, { directory, [Symbol.asyncDispose]: dispose });
 };

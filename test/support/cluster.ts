@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ClusterInfo, connect, type NatsConnection } from "nats";
-import { brokerFiles } from "../../src/nats/broker/broker-files.ts";
+import { type BrokerFiles, brokerFiles } from "../../src/nats/broker/broker-files.ts";
 import { configure } from "../../src/nats/broker/configure.ts";
 import { isPortFree, readServerInfo } from "../../src/nats/broker/server-info.ts";
 import { reconcileStreams } from "../../src/nats/reconcile.ts";
@@ -16,44 +16,43 @@ import { within } from "./within.ts";
 
 export const NODES = [0, 1, 2] as const;
 type NodeIndex = (typeof NODES)[number];
-const CREDENTIALS = { service: "s", provisioner: "p", consumer: "c" };
+export const CREDENTIALS = { service: "s", provisioner: "p", consumer: "c" };
 
-export interface TestCluster extends AsyncDisposable {
-  /** All three, with the credentials of a broker user. */
-  url(user: keyof typeof CREDENTIALS): string;
-  kill(node: NodeIndex, signal: NodeJS.Signals): Promise<void>;
-  /** Does not wait: a stopped node does not end. */
-  signal(node: NodeIndex, signal: "SIGSTOP" | "SIGCONT"): void;
-  start(node: NodeIndex): Promise<void>;
-  /** Folder of the nodes' own folders. */
-  readonly folder: string;
-  /** The node that leads the log. */
-  leader(): Promise<NodeIndex>;
-  /** Resolves when every replica of the log has caught up, which an operator waits for between two restarts. */
-  untilCaughtUp(): Promise<void>;
+export type TestCluster = Awaited<ReturnType<typeof startTestCluster>>;
+
+interface Node {
+  readonly files: BrokerFiles;
+  readonly port: number;
+  readonly routePorts: readonly number[];
+  readonly routePort: number;
 }
 
-export const startTestCluster = async (): Promise<TestCluster> => {
+const ownConfiguration = ({ files, port, routePorts, routePort }: Node): string => {
+  const routes = routePorts.map((each) => `nats://127.0.0.1:${each}`);
+  return `${configure({ files, credentials: CREDENTIALS, port, servers: NODES.length })}cluster {
+  name: "test"
+  listen: "127.0.0.1:${routePort}"
+  routes: ${JSON.stringify(routes)}
+}
+`;
+};
+
+export const startTestCluster = async (configurationOf = ownConfiguration) => {
   const binary = await testBrokerBinary();
   const folder = await mkdtemp(join(tmpdir(), "prooftrail-cluster-"));
   const ports = await freePorts(6);
   const [clientPorts, routePorts] = [ports.slice(0, 3), ports.slice(3)];
-  const routes = routePorts.map((port) => `nats://127.0.0.1:${port}`);
   const children: (ChildProcess | undefined)[] = [];
 
   const start = async (node: NodeIndex): Promise<void> => {
     const files = brokerFiles(join(folder, `node-${node}`));
     await rm(files.run, { recursive: true, force: true });
     await mkdir(files.run, { recursive: true });
-    const port = clientPorts[node];
-    const own = configure({ files, credentials: CREDENTIALS, port, servers: NODES.length }).replace(
-      'server_name: "prooftrail"',
-      `server_name: "node-${node}"`,
-    );
-    const cluster = `cluster {\n  name: "test"\n  listen: "127.0.0.1:${routePorts[node]}"\n  routes: ${JSON.stringify(routes)}\n}\n`;
-    await writeFile(files.configuration, own + cluster);
-    children[node] = spawn(binary, ["-c", files.configuration], { stdio: "ignore" });
-    await until(`node ${node} answers`, () => readServerInfo(port ?? 0));
+    const [port = 0, routePort = 0] = [clientPorts[node], routePorts[node]];
+    await writeFile(files.configuration, configurationOf({ files, port, routePorts, routePort }));
+    const own = ["-c", files.configuration, "--name", `node-${node}`];
+    children[node] = spawn(binary, own, { stdio: "ignore" });
+    await until(`node ${node} answers`, () => readServerInfo(port));
   };
   const kill = async (node: NodeIndex, signal: NodeJS.Signals): Promise<void> => {
     const child = children[node];
@@ -98,17 +97,22 @@ export const startTestCluster = async (): Promise<TestCluster> => {
   });
 
   return {
+    /** Folder of the nodes' own folders. */
     folder,
-    url: (user) =>
+    /** All three, with the credentials of a broker user. */
+    url: (user: keyof typeof CREDENTIALS): string =>
       clientPorts.map((port) => `nats://${user}:${CREDENTIALS[user]}@127.0.0.1:${port}`).join(","),
     kill,
-    signal: (node, signal) => void children[node]?.kill(signal),
+    /** Does not wait: a stopped node does not end. */
+    signal: (node: NodeIndex, signal: "SIGSTOP" | "SIGCONT"): void => void children[node]?.kill(signal),
     start,
-    leader: async () => {
+    /** The node that leads the log. */
+    leader: async (): Promise<NodeIndex> => {
       const name = await onLog("the log has a leader", (log) => log?.leader);
       return NODES.find((node) => name === `node-${node}`) ?? 0;
     },
-    untilCaughtUp: async () => {
+    /** Resolves when every replica of the log has caught up, which an operator waits for between two restarts. */
+    untilCaughtUp: async (): Promise<void> => {
       const hasAll = (log: ClusterInfo | undefined): boolean =>
         log?.leader !== undefined &&
         log.replicas?.length === NODES.length - 1 &&

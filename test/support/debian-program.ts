@@ -43,7 +43,7 @@ const unpack = async (
   await mkdir(cache, { recursive: true });
   const directory = await mkdtemp(join(cache, ".unpacking-"));
   try {
-    const apt = await openPrivateApt({ directory, suite: undefined });
+    const apt = await openPrivateApt(directory);
     await apt.unpack(packages, join(directory, "root"));
     await rename(join(directory, "root"), root).catch(async (error: unknown) => {
       // Another process was faster.

@@ -3,11 +3,11 @@ import { connect } from "nats";
 import type { OutgoingRecord, RecordAppender } from "../../src/log/event-log.ts";
 import { payloadText } from "../../src/log/payload.ts";
 import { createAppender } from "../../src/nats/appender.ts";
-import { type BrokerConnection, connectToBroker } from "../../src/nats/connection.ts";
+import type { BrokerConnection } from "../../src/nats/connection.ts";
 import { reconcileStreams } from "../../src/nats/reconcile.ts";
 import { auditSubject } from "../../streams/subjects.ts";
 import { topology } from "../../streams/topology.ts";
-import { silentLogger, startTestBroker, type TestBroker } from "./broker.ts";
+import { connectionTo, silentLogger, startTestBroker, type TestBroker } from "./broker.ts";
 
 export interface TestLog extends AsyncDisposable {
   readonly broker: TestBroker;
@@ -37,11 +37,7 @@ export const provision = async (broker: Pick<TestBroker, "url">): Promise<void> 
 export const startTestLog = async (): Promise<TestLog> => {
   const broker = await startTestBroker();
   await provision(broker);
-  const connection = await connectToBroker({
-    url: broker.url("service"),
-    name: "test",
-    logger: silentLogger,
-  });
+  const connection = await connectionTo(broker);
   return {
     broker,
     connection,

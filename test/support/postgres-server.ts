@@ -25,17 +25,7 @@ export const noPostgresReason =
     ? undefined
     : "no PostgreSQL: set POSTGRES_BIN_DIR to the folder of initdb and postgres, 15 or newer (the packaged one runs on Linux x64)";
 
-export interface PostgresServer {
-  readonly port: number;
-  /** Connection URL of the superuser. */
-  readonly password: string;
-  /** Uses the same port and the same data each time. Resolves when the server accepts connections. */
-  start(): Promise<void>;
-  /** Ends it without notice to its clients and without writing anything more. */
-  crash(): Promise<void>;
-  /** Ends it and removes its folder. */
-  remove(): Promise<void>;
-}
+export type PostgresServer = Awaited<ReturnType<typeof createServer>>;
 
 /** The superuser of every server; the name is used for nothing else. */
 export const SUPERUSER = "prooftrail";
@@ -48,7 +38,7 @@ const sharedCluster = sharedByFiles(
   async (): Promise<string> => process.env[CLUSTER_SETTING] ?? (await makeCluster()).path,
 );
 
-export const createServer = async (): Promise<PostgresServer> => {
+export const createServer = async () => {
   const cluster = await sharedCluster();
   const { path: folder, remove } = lastingFolder("postgres", { ending: END_SERVER });
   const place = { folder, account: unprivileged(), programs: programsIn(cluster) };
@@ -58,16 +48,19 @@ export const createServer = async (): Promise<PostgresServer> => {
   return {
     port,
     password: readFileSync(join(cluster, PASSWORD_FILE), "utf8"),
-    start: async () => {
+    /** Uses the same port and the same data each time. Resolves when the server accepts connections. */
+    start: async (): Promise<void> => {
       server = startServer(place, port);
       await untilReady(server, place);
     },
-    crash: async () => {
+    /** Ends it without notice to its clients and without writing anything more. */
+    crash: async (): Promise<void> => {
       if (server === undefined) return;
       const ended = exitOf(server);
       server.kill("SIGQUIT");
       await ended;
     },
+    /** Ends it and removes its folder. */
     remove,
   };
 };

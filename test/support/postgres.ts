@@ -5,24 +5,14 @@
 import { randomBytes } from "node:crypto";
 import postgres from "postgres";
 import { sharedByFiles } from "./lasting-folder.ts";
-import { createServer, noPostgresReason, type PostgresServer, SUPERUSER } from "./postgres-server.ts";
+import { createServer, noPostgresReason, SUPERUSER } from "./postgres-server.ts";
 
 export { noPostgresReason };
 
-export interface TestDatabase extends AsyncDisposable {
-  readonly url: string;
-  /** Runs SQL as superuser. */
-  run(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-}
+export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
+export type TestDatabase = Awaited<ReturnType<TestPostgres["createDatabase"]>>;
 
-export interface TestPostgres extends AsyncDisposable, Pick<PostgresServer, "start" | "crash"> {
-  /** An empty database. When disposed it is emptied for the next caller, or dropped if its encoding is another. */
-  createDatabase(options?: { readonly encoding: "UTF8" | "LATIN1" }): Promise<TestDatabase>;
-  /** Runs SQL as superuser. */
-  run(sql: string, database?: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-}
-
-export const startPostgres = async (): Promise<TestPostgres> => {
+export const startPostgres = async () => {
   const server = await createServer();
   const urlOf = (database: string): string =>
     `postgres://${SUPERUSER}:${server.password}@127.0.0.1:${server.port}/${database}`;
@@ -38,7 +28,11 @@ export const startPostgres = async (): Promise<TestPostgres> => {
     connections.set(database, connection);
     return connection;
   };
-  const run: TestPostgres["run"] = async (sql, database = "postgres") =>
+  /** Runs SQL as superuser. */
+  const run = async (
+    sql: string,
+    database = "postgres",
+  ): Promise<readonly Readonly<Record<string, unknown>>[]> =>
     (connections.get(database) ?? connect(database)).unsafe(sql);
   const start = (): Promise<void> => server.start();
   await start();
@@ -47,7 +41,8 @@ export const startPostgres = async (): Promise<TestPostgres> => {
     start,
     crash: () => server.crash(),
     run,
-    createDatabase: async ({ encoding } = { encoding: "UTF8" }) => {
+    /** An empty database. When disposed it is emptied for the next caller, or dropped if its encoding is another. */
+    createDatabase: async ({ encoding }: { readonly encoding: "UTF8" | "LATIN1" } = { encoding: "UTF8" }) => {
       const isUsual = encoding === "UTF8";
       const known = isUsual ? emptied.pop() : undefined;
       const name = known ?? `test_${randomBytes(6).toString("hex")}`;
@@ -56,14 +51,14 @@ export const startPostgres = async (): Promise<TestPostgres> => {
         await run(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' ${locale}`);
       return {
         url: urlOf(name),
-        run: (sql) => run(sql, name),
-        [Symbol.asyncDispose]: async () => {
+        run: (sql: string) => run(sql, name),
+        [Symbol.asyncDispose]: async (): Promise<void> => {
           await run(isUsual ? EMPTY : `DROP DATABASE ${name} WITH (FORCE)`, isUsual ? name : undefined);
           if (isUsual) emptied.push(name);
         },
       };
     },
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       await Promise.all([...connections.values()].map((connection) => connection.end({ timeout: 0 })));
       await server.remove();
     },

@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { stagingFolder } from "../../src/nats/broker/staging.ts";
 import { testBrokerBinary } from "./broker.ts";
 import { builtProgram } from "./built-program.ts";
-import { createCaller, type TestService } from "./service.ts";
+import { type CallOptions, createCaller } from "./service.ts";
 import { until } from "./until.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -33,24 +33,7 @@ export const RUNTIMES = {
 
 export type Runtime = keyof typeof RUNTIMES;
 
-export interface ServiceProcess extends AsyncDisposable {
-  readonly pid: number;
-  readonly dataDir: string;
-  /** Empty until it listens. */
-  readonly url: string;
-  /** Standard output: log lines. */
-  readonly output: string;
-  /** Standard error: the banner, and output that nobody should have to see. */
-  readonly errors: string;
-  readonly exitCode: number | null;
-  call: TestService["call"];
-  kill(signal: NodeJS.Signals): void;
-  /** As `| head` does: later output has no reader. */
-  stopReading(): void;
-  /** Resolves with the exit code. */
-  ended(): Promise<number | null>;
-  untilReady(): Promise<void>;
-}
+export type ServiceProcess = ReturnType<typeof watchService>;
 
 /** A folder for a service; when disposed, it is removed and the processes in it are ended. */
 export const dataFolder = async (parent = tmpdir()): Promise<{ readonly path: string } & AsyncDisposable> => {
@@ -107,10 +90,17 @@ export const spawnService = async (options: {
   return watchService(child, { dataDir, key: environment.ADMIN_API_KEY });
 };
 
+/** The same, once it listens and its parts are open. */
+export const readyService = async (options: Parameters<typeof spawnService>[0]): Promise<ServiceProcess> => {
+  const service = await spawnService(options);
+  await service.untilReady();
+  return service;
+};
+
 const watchService = (
   child: ChildProcess,
   { dataDir, key }: { dataDir: string; key: string | undefined },
-): ServiceProcess => {
+) => {
   let output = "";
   let errors = "";
   child.stdout?.setEncoding("utf8").on("data", (text) => {
@@ -125,24 +115,29 @@ const watchService = (
   return {
     pid: child.pid ?? 0,
     dataDir,
+    /** Empty until it listens. */
     get url() {
       return url();
     },
+    /** Standard output: log lines. */
     get output() {
       return output;
     },
+    /** Standard error: the banner, and output that nobody should have to see. */
     get errors() {
       return errors;
     },
     get exitCode() {
       return child.exitCode;
     },
-    call: (path, callOptions) => createCaller(url(), adminKey())(path, callOptions),
-    kill: (signal) => void child.kill(signal),
+    call: (path: string, callOptions?: CallOptions) => createCaller(url(), adminKey())(path, callOptions),
+    kill: (signal: NodeJS.Signals): void => void child.kill(signal),
+    /** As `| head` does: later output has no reader. */
     stopReading: () => {
       child.stdout?.destroy();
       child.stderr?.destroy();
     },
+    /** Resolves with the exit code. */
     ended: () => ended,
     untilReady: async () => {
       await until("the service listens", () => {

@@ -1,5 +1,7 @@
 /** `prooftrail demo`: the service with the history of a made-up bank, to look at. */
+
 import { SCOPES } from "../../access/scopes.ts";
+import { RefusedError } from "../../runtime/refused-error.ts";
 import { type CommandSpec, type Input, option } from "../command.ts";
 import { consoleLink } from "../console-link.ts";
 import type { Context } from "../context.ts";
@@ -48,8 +50,9 @@ export const DEMO: CommandSpec = {
     const events = written || entries.length;
     if (written === 0) {
       await context.err.write(`Writing ${events.toLocaleString("en-US")} events to ${dataDir} …\n`);
-      const past = await writePast({ config: read.config, tenant: DEMO_TENANT, events: entries });
-      if (past.kind === "refused") throw failure("failed", past.reason);
+      await writePast({ config: read.config, tenant: DEMO_TENANT, events: entries }).catch((error) => {
+        throw error instanceof RefusedError ? failure("failed", error.message) : error;
+      });
       await markDemoFolder(dataDir, { day, events });
     }
     await runService({

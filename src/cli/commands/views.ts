@@ -1,5 +1,4 @@
 /** `prooftrail views …`: maintains the views with the service's own settings, also while the service runs. */
-import { LogUnavailableError } from "../../log/event-log.ts";
 import { printable } from "../../runtime/printable.ts";
 import type { Config } from "../../service/config.ts";
 import type { CheckedView, Letter, ViewCare } from "../../service/view-care.ts";
@@ -35,37 +34,28 @@ type Work = (parts: {
 const withCare =
   (work: Work): CommandSpec["run"] =>
   async (input, context) => {
-    const { databaseTrouble, openViewCare } = await import("../../service/view-care.ts");
-    const { fileTrouble } = await import("../../service/view-database.ts");
+    const { openViewCare, refusalIn } = await import("../../service/view-care.ts");
     const config = await settings(context);
-    const opened = await openViewCare(config);
-    if (opened.kind === "no_broker")
-      throw failure("broker_unreachable", opened.reason, `Check NATS_URL and DATA_DIR; ${DOCTOR}`);
-    if (opened.kind === "no_database")
-      throw noDatabase(opened.reason, "Check DATABASE_URL, and that PostgreSQL runs.");
-    if (opened.kind === "refused") throw failure("wrong_use", opened.reason, AS_THE_SERVICE);
-    await using care = opened.care;
     try {
+      await using care = await openViewCare(config);
       const found = await work({ care, input, context });
       if (found) await printAnswer(context, input, { data: found.data }, () => found.text);
       return found?.isBad ? EXIT.failed : EXIT.ok;
     } catch (error) {
-      if (error instanceof LogUnavailableError)
-        throw failure("broker_unreachable", error.message, `Ask again; ${DOCTOR}`);
-      const trouble = databaseTrouble(error);
-      if (trouble !== undefined) throw noDatabase(trouble, `Ask again; ${DOCTOR}`);
-      const ofFile = fileTrouble(error, config);
-      if (ofFile !== undefined) throw failure("failed", ofFile);
+      const refusal = refusalIn(error, config);
+      if (refusal) throw failure(refusal.code, refusal.reason, ADVICE[refusal.code]);
       throw error;
     }
   };
 
 const DOCTOR = "prooftrail doctor says more.";
-const AS_THE_SERVICE =
-  "Run it as the user of the service, in its folder or with its settings (DATA_DIR, DATABASE_URL, NATS_URL).";
-
-const noDatabase = (reason: string, advice: string) =>
-  failure("database_unreachable", `DATABASE_URL: ${reason}.`, advice);
+const ADVICE = {
+  broker_unreachable: `Check NATS_URL and DATA_DIR, and ask again; ${DOCTOR}`,
+  database_unreachable: `Check DATABASE_URL, and that PostgreSQL runs, and ask again; ${DOCTOR}`,
+  wrong_use:
+    "Run it as the user of the service, in its folder or with its settings (DATA_DIR, DATABASE_URL, NATS_URL).",
+  failed: undefined,
+};
 
 const settings = async ({ environment }: Context): Promise<Config> => {
   const { readConfig } = await import("../../service/config.ts");

@@ -6,28 +6,17 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ACCOUNT_OF, type BrokerUser } from "../../../streams/permissions.ts";
 import { missingAs } from "../../runtime/durable-file.ts";
+import { BrokerRefusedError } from "../connection.ts";
 
-export interface BrokerFiles {
-  readonly directory: string;
-  readonly store: string;
-  readonly account: string;
-  readonly configuration: string;
-  readonly credentials: string;
-  /** URL for the `consumer` user, for people: `nats sub --server "$(cat consumer.url)" 'audit.>'`. */
-  readonly consumerUrl: string;
-  readonly port: string;
-  readonly log: string;
-  readonly startLog: string;
-  readonly run: string;
-  readonly pid: string;
-}
+export type BrokerFiles = ReturnType<typeof brokerFiles>;
 
-export const brokerFiles = (directory: string): BrokerFiles => ({
+export const brokerFiles = (directory: string) => ({
   directory,
   store: join(directory, "store"),
   account: join(directory, "store", "jetstream", ACCOUNT_OF.service),
   configuration: join(directory, "nats-server.conf"),
   credentials: join(directory, "credentials.json"),
+  /** URL for the `consumer` user, for people: `nats sub --server "$(cat consumer.url)" 'audit.>'`. */
   consumerUrl: join(directory, "consumer.url"),
   port: join(directory, "port"),
   log: join(directory, "nats-server.log"),
@@ -70,26 +59,22 @@ export type BrokerCredentials = Readonly<Record<BrokerUser, string>>;
 
 const PASSWORD_BYTES = 24;
 
-/** The file of passwords cannot be read or was not written by us. The message is for the operator. */
-export class CredentialsError extends Error {}
-
-/** The passwords in `path`, or new ones, stored there so that internal consumers survive a restart. Throws CredentialsError. */
+/** The passwords in `path`, or new ones, stored there so that internal consumers survive a restart. Throws BrokerRefusedError. */
 export const loadCredentials = async (path: string): Promise<BrokerCredentials> => {
   const text = await readFile(path, "utf8")
     .catch(missingAs(undefined))
     .catch((error: unknown) => {
       const detail = error instanceof Error ? error.message : String(error);
-      throw new CredentialsError(
+      throw new BrokerRefusedError(
         `${path} cannot be read: ${detail}. Have it belong to the user that runs the service.`,
       );
     });
-  const kept = text === undefined ? undefined : parsed(text);
   const passwordOf = (user: BrokerUser): string => {
     // No character of base64url has a meaning in a URL or in the broker's configuration.
     if (text === undefined) return randomBytes(PASSWORD_BYTES).toString("base64url");
-    const password: unknown = typeof kept === "object" && kept !== null ? Reflect.get(kept, user) : undefined;
-    if (typeof password === "string" && password !== "") return password;
-    throw new CredentialsError(
+    const kept = new RegExp(`"${user}": ?"([\\w-]+)"`).exec(text)?.[1];
+    if (kept !== undefined) return kept;
+    throw new BrokerRefusedError(
       `${path} has no password for ${user}. Remove the file: new ones are made, and consumer.url changes with them.`,
     );
   };
@@ -102,30 +87,17 @@ export const loadCredentials = async (path: string): Promise<BrokerCredentials> 
   return credentials;
 };
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 export const brokerUrl = (user: BrokerUser, credentials: BrokerCredentials, port: number): string =>
   `nats://${user}:${credentials[user]}@127.0.0.1:${port}`;
-
-type LockOutcome =
-  | { readonly kind: "locked"; readonly release: () => void }
-  /** `pid` is undefined if the owner has the lock but has not written its note yet. */
-  | { readonly kind: "in_use"; readonly pid: number | undefined };
 
 /** SQLite's text for SQLITE_BUSY. Deno 2.9 gives no number with it, Bun and Node do. */
 const BUSY_MESSAGE = "database is locked";
 
 /**
  * Two brokers on one store would write over each other. The lock is a transaction on a SQLite file: the kernel drops it when the owner dies, and
- * Bun, Deno and Node share it. The directory must exist.
+ * Bun, Deno and Node share it. Returns how to release it; throws BrokerRefusedError.
  */
-export const lockInstance = (directory: string): LockOutcome => {
+export const lockInstance = (directory: string): (() => void) => {
   const note = join(directory, "instance.pid");
   const path = join(directory, "instance.lock");
   // On a read-only file SQLite would begin without a lock and not report it; and it does not name a file that it cannot open.
@@ -138,17 +110,19 @@ export const lockInstance = (directory: string): LockOutcome => {
   } catch (error) {
     database.close();
     if (!(error instanceof Error && error.message.includes(BUSY_MESSAGE))) throw error;
+    // The owner may not have written its note yet.
     const pid = existsSync(note) ? Number.parseInt(readFileSync(note, "utf8"), 10) : Number.NaN;
-    return { kind: "in_use", pid: Number.isInteger(pid) ? pid : undefined };
+    const owner = Number.isInteger(pid) ? `process ${pid}` : "another process";
+    throw new BrokerRefusedError(
+      `${directory} is in use by ${owner}. Two services cannot share one DATA_DIR: stop the other one, or give this one its own DATA_DIR and PORT.`,
+    );
   }
   writeNote(note);
-  const release = (): void => {
-    if (!database.isOpen) return;
+  return () => {
     // Before the lock is released: afterwards the note may already be the next owner's.
     rmSync(note, { force: true });
     database.close();
   };
-  return { kind: "locked", release };
 };
 
 /** Only a refused process reads the note, so a full disk is no reason not to lock. */

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { countsStream } from "../../../streams/counts.ts";
 import { PERMISSIONS } from "../../../streams/permissions.ts";
 import { COUNTS_GROUPS } from "../../../streams/subjects.ts";
 import { topology } from "../../../streams/topology.ts";
@@ -49,7 +48,9 @@ test.each([1, 3])(
 );
 
 test("the counts of 10,000 tenants that send in every hour fit on disk for more than a year, and into their messages", () => {
-  const { settings } = countsStream({ replicas: 3 });
+  const counts = topology({ replicas: 3 }).find(({ name }) => name === "COUNTS");
+  if (!counts) throw new Error("there is a stream of counts");
+  const { settings } = counts;
   expect(settings.storage).toBe("file");
   const [tenants, frontEnds] = [10_000, 2];
   const ofTenant = JSON.stringify({ "tenant-of-20-letters": Array.from({ length: 24 }, () => 1000) }).length;

@@ -15,24 +15,13 @@ const COMMAND_MS_MAX = 120_000;
 
 /** Leaves nats-server in `directory`, which belongs to this call; its path. Takes 3 s (measured). Rejects with the reason. */
 export const unpackDebianPackage = async (directory: string): Promise<string> => {
-  const apt = await openPrivateApt({ directory, suite: SUITE });
+  const apt = await openPrivateApt(directory, SUITE);
   await apt.unpack(["nats-server"], join(directory, "package"));
   return join(directory, "package/usr/sbin/nats-server");
 };
 
-interface PrivateApt {
-  ask(command: readonly string[]): Promise<string>;
-  /** Puts the files of these packages under `root`, and runs nothing of theirs. */
-  unpack(packages: readonly string[], root: string): Promise<void>;
-}
-
-interface PrivateAptOptions {
-  readonly directory: string;
-  readonly suite: string | undefined;
-}
-
 /** Rejects with the reason if no mirror of this machine has the suite. */
-export const openPrivateApt = async ({ directory, suite }: PrivateAptOptions): Promise<PrivateApt> => {
+export const openPrivateApt = async (directory: string, suite?: string) => {
   const mirrors = await mirrorsOfMachine();
   const keyring = ARCHIVE_KEYRINGS.find((path) => existsSync(path));
   if (keyring === undefined)
@@ -45,13 +34,14 @@ export const openPrivateApt = async ({ directory, suite }: PrivateAptOptions): P
     await writeFile(join(directory, "sources.list"), source);
     try {
       await run("apt-get", ["update"]);
-      return { ask: (command) => run("apt-cache", command), unpack };
+      return { ask: (command: readonly string[]) => run("apt-cache", command), unpack };
     } catch (error) {
       failure = `${uri}: ${error instanceof Error ? error.message : error}`;
     }
   }
   throw new Error(failure);
 
+  /** Puts the files of these packages under `root`, and runs nothing of theirs. */
   async function unpack(packages: readonly string[], root: string): Promise<void> {
     await run("apt-get", ["download", ...packages]);
     for (const name of await readdir(directory))

@@ -5,6 +5,7 @@ import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/p
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Logger } from "../../telemetry/logger.ts";
+import { BrokerRefusedError } from "../connection.ts";
 import { unpackDebianPackage } from "./debian-package.ts";
 import { CommandError, runCommand } from "./run-command.ts";
 import {
@@ -22,10 +23,10 @@ interface FindOptions {
   readonly logger: Logger;
 }
 
-type FindOutcome =
-  | { readonly kind: "found"; readonly binary: string; readonly version: string }
-  /** The message is for the person who starts the service: what was tried, and what to do. */
-  | { readonly kind: "refused"; readonly message: string };
+interface FoundBroker {
+  readonly binary: string;
+  readonly version: string;
+}
 
 const VERSION_MS_MAX = 5000;
 /** Short, because a start must not wait for an unreachable host: the distribution's package is next. */
@@ -33,34 +34,40 @@ const ANSWER_MS_MAX = 5000;
 const DOWNLOAD_MS_MAX = 120_000;
 const UNPACK_MS_MAX = 30_000;
 
-export const findBroker = async (options: FindOptions): Promise<FindOutcome> => {
+/** Throws BrokerRefusedError with what was tried, and what to do. */
+export const findBroker = async (options: FindOptions): Promise<FoundBroker> => {
   const { explicitBinary, environment, logger } = options;
+  const tried: string[] = [];
+  const attempt = async (name: string, get: () => Promise<FoundBroker | undefined>) => {
+    try {
+      return await get();
+    } catch (error) {
+      tried.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    }
+  };
   if (explicitBinary) return checkExplicit(resolve(explicitBinary));
   const { PATH = "", HOME, XDG_CACHE_HOME } = environment;
   // Absolute, because the broker runs in a folder of its own.
   const cache = resolve(XDG_CACHE_HOME || join(HOME || homedir(), ".cache"), "prooftrail");
-  const tried: string[] = [];
   for (const binary of [...installedBinaries(PATH), ...(await cachedBinaries(cache))]) {
-    const inspected = await inspect(binary);
-    if ("version" in inspected) return { kind: "found", binary, ...inspected };
-    if (inspected !== ABSENT) tried.push(`${binary}: ${inspected.reason}`);
+    const found = await attempt(binary, () => inspect(binary));
+    if (found) return found;
   }
   if (tried.length === 0) tried.push("PATH, /usr/sbin and the cache: no nats-server there");
   for (const { name, get } of WAYS) {
     logger.info(`getting nats-server: ${name}`);
-    try {
-      const obtained = await obtain(get, cache);
-      logger.info("nats-server is in the cache", { detail: obtained.binary });
-      return { kind: "found", ...obtained };
-    } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      logger.warn(`getting nats-server did not work: ${name}`, { detail });
-      tried.push(`${name}: ${detail}`);
+    const found = await attempt(name, () => obtain(get, cache));
+    if (found) {
+      logger.info("nats-server is in the cache", { detail: found.binary });
+      return found;
     }
+    logger.warn("getting nats-server did not work", { detail: tried.at(-1) ?? "" });
   }
   const lines = tried.map((line) => `  - ${line}`).join("\n");
-  const message = `Prooftrail needs nats-server ${FLOOR} or newer and could neither find nor get one:\n${lines}\n${remedies(`install nats-server ${FLOOR} or newer and put it on PATH`)}`;
-  return { kind: "refused", message };
+  throw new BrokerRefusedError(
+    `Prooftrail needs nats-server ${FLOOR} or newer and could neither find nor get one:\n${lines}\n${remedies(`install nats-server ${FLOOR} or newer and put it on PATH`)}`,
+  );
 };
 
 const remedies = (first: string): string => `Any one of these helps:
@@ -68,11 +75,12 @@ const remedies = (first: string): string => `Any one of these helps:
   - set NATS_SERVER_BIN to the path of such a nats-server;
   - run NATS yourself and set NATS_URL.`;
 
-const checkExplicit = async (binary: string): Promise<FindOutcome> => {
-  const inspected = await inspect(binary);
-  if ("version" in inspected) return { kind: "found", binary, ...inspected };
-  const message = `NATS_SERVER_BIN names ${binary}, which cannot be used: ${inspected.reason}.\n${remedies(`leave NATS_SERVER_BIN out: then a nats-server ${FLOOR} or newer is looked for on PATH, or fetched`)}`;
-  return { kind: "refused", message };
+const checkExplicit = async (binary: string): Promise<FoundBroker> => {
+  const found = await inspect(binary).catch((error: Error) => error.message);
+  if (typeof found === "object") return found;
+  throw new BrokerRefusedError(
+    `NATS_SERVER_BIN names ${binary}, which cannot be used: ${found ?? "there is no such program"}.\n${remedies(`leave NATS_SERVER_BIN out: then a nats-server ${FLOOR} or newer is looked for on PATH, or fetched`)}`,
+  );
 };
 
 /** Debian installs it in /usr/sbin, which is not on everybody's PATH. */
@@ -90,45 +98,38 @@ const cachedBinaries = async (cache: string): Promise<readonly string[]> => {
     .map((name) => join(cache, name, "nats-server"));
 };
 
-type Inspection = { readonly version: string } | { readonly reason: string };
-
-const ABSENT: Inspection = { reason: "there is no such program" };
-
-/** The program itself is asked, because a file name says nothing about the version. */
-const inspect = async (binary: string): Promise<Inspection> => {
-  let version: string | undefined;
-  try {
-    version = brokerVersionIn(await runCommand(binary, ["--version"], { timeoutMs: VERSION_MS_MAX }));
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    if (!error.isAbsent) return { reason: error.message };
-    // A program for glibc on a system without it, such as Alpine.
-    return existsSync(binary)
-      ? { reason: "this machine lacks the loader or interpreter that it names" }
-      : ABSENT;
-  }
-  if (version === undefined) return { reason: "it does not tell its version with --version" };
-  if (isSupportedBrokerVersion(version)) return { version };
-  return { reason: `it is version ${version}, older than ${FLOOR}` };
+/** The program itself is asked, because a file name says nothing about the version. Undefined if there is none; rejects with why it cannot be used. */
+const inspect = async (binary: string): Promise<FoundBroker | undefined> => {
+  const said = await runCommand(binary, ["--version"], { timeoutMs: VERSION_MS_MAX }).catch(
+    (error: unknown) => {
+      if (!(error instanceof CommandError && error.isAbsent)) throw error;
+      // A program for glibc on a system without it, such as Alpine.
+      if (existsSync(binary)) throw new Error("this machine lacks the loader or interpreter that it names");
+    },
+  );
+  if (said === undefined) return undefined;
+  const version = brokerVersionIn(said);
+  if (version === undefined) throw new Error("it does not tell its version with --version");
+  if (!isSupportedBrokerVersion(version)) throw new Error(`it is version ${version}, older than ${FLOOR}`);
+  return { binary, version };
 };
 
 type Way = (directory: string) => Promise<string>;
 
 /** Works in a directory beside its destination, and always removes it. Rejects with the reason. */
-const obtain = async (get: Way, cache: string): Promise<{ binary: string; version: string }> => {
+const obtain = async (get: Way, cache: string): Promise<FoundBroker> => {
   await mkdir(cache, { recursive: true });
   const directory = await mkdtemp(join(cache, ".obtaining-"));
   try {
     const binary = await get(directory);
-    const inspected = await inspect(binary);
-    if ("reason" in inspected) throw new Error(inspected.reason);
-    const { version } = inspected;
-    const kept = join(cache, `nats-server-${version}`, "nats-server");
-    await mkdir(join(cache, `nats-server-${version}`), { recursive: true });
+    const found = await inspect(binary);
+    if (!found) throw new Error("it has no nats-server");
+    const kept = join(cache, `nats-server-${found.version}`);
+    await mkdir(kept, { recursive: true });
     await chmod(binary, 0o755);
     // Atomic within one file system: two processes that obtain it at once both end with a complete program.
-    await rename(binary, kept);
-    return { binary: kept, version };
+    await rename(binary, join(kept, "nats-server"));
+    return { ...found, binary: join(kept, "nats-server") };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -9,7 +9,7 @@ import { type BrokerCredentials, type BrokerFiles, writePrivateFile } from "./br
 import { configure } from "./configure.ts";
 import { runCommand } from "./run-command.ts";
 import { readServerInfo } from "./server-info.ts";
-import type { Staging } from "./staging.ts";
+import { prepareStaging, type Staging } from "./staging.ts";
 
 const STILL_STARTING_MS = 5000;
 const POLL_MS = 20;
@@ -25,7 +25,6 @@ export interface LaunchOptions {
   readonly files: BrokerFiles;
   readonly credentials: BrokerCredentials;
   readonly port: number | undefined;
-  readonly staging: Staging;
   readonly logger: Logger;
   readonly readyMsMax: number | undefined;
   readonly signal: AbortSignal;
@@ -39,6 +38,7 @@ interface ServerAddress {
 
 export interface RunningServer extends ServerAddress {
   readonly ended: Promise<string>;
+  readonly stageInMemory: Staging["link"];
   /** Marks the server as one whose writes at its end would be wrong: from now on it is killed, whoever ends it. */
   distrust(): void;
   /** Asks it to end, and kills it when it does not. Resolves when it has ended. */
@@ -47,17 +47,20 @@ export interface RunningServer extends ServerAddress {
 
 /** The server, or the reason why there is none. */
 export const launch = async (options: LaunchOptions): Promise<RunningServer | string> => {
-  const { files, credentials, port, staging } = options;
-  await staging.clear();
+  const { files, credentials, port, logger } = options;
   await rm(files.run, { recursive: true, force: true });
   await mkdir(files.run, { recursive: true, mode: 0o700 });
   await writePrivateFile(files.configuration, configure({ files, credentials, port }));
+  await using undo = new AsyncDisposableStack();
+  const staging = await prepareStaging(files, logger);
+  undo.defer(staging.remove);
   const child = startShim(options);
+  const started = undo.move();
   const ended = endOf(child);
-  const end = (): Promise<void> => endShim(child, ended);
-  const ready = await waitUntilReady(options, ended);
-  if (typeof ready !== "string")
-    return { ...ready, ended, distrust: () => void child.stdin?.write("wrong\n"), end };
+  const end = (): Promise<void> => endShim(child, ended).finally(() => started.disposeAsync());
+  const ready = await waitUntilReady(options, ended, staging);
+  const distrust = (): void => void child.stdin?.write("wrong\n");
+  if (typeof ready !== "string") return { ...ready, ended, stageInMemory: staging.link, distrust, end };
   await end();
   return `${ready}${await logTail(files)}`;
 };
@@ -141,8 +144,9 @@ const endShim = async (child: ChildProcess, ended: Promise<string>): Promise<voi
 };
 
 const waitUntilReady = async (
-  { files, staging, logger, readyMsMax = Number.POSITIVE_INFINITY, signal }: LaunchOptions,
+  { files, logger, readyMsMax = Number.POSITIVE_INFINITY, signal }: LaunchOptions,
   ended: Promise<string>,
+  staging: Staging,
 ): Promise<ServerAddress | string> => {
   const startedMs = performance.now();
   let saidMs = startedMs;

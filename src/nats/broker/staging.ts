@@ -3,7 +3,7 @@
  * after the commit (`newBatchStore`, jetstream_batching.go); none survives a start. A link into memory saves these syncs. Best effort: without it
  * the server uses the disk.
  */
-import { lstat, mkdir, readdir, rm, stat, statfs, symlink } from "node:fs/promises";
+import { lstat, mkdir, rm, stat, statfs, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { topology } from "../../../streams/topology.ts";
 import { COMMIT_BYTES_MAX, COMMITS_IN_FLIGHT_MAX } from "../../limits.ts";
@@ -25,11 +25,10 @@ const STREAMS = topology({ replicas: 1 })
   .filter(({ settings }) => settings.storage === "file" && settings.allow_atomic)
   .map(({ name }) => name);
 
+/** For one run of a server: the batches that a killed one has staged are useless. */
 export interface Staging {
   /** Makes missing links: a server removes them when it recovers its streams, and a new stream has none. */
   link(): Promise<void>;
-  /** Call it while no server runs: the staged batches of a killed one are useless and take memory. */
-  clear(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -47,18 +46,15 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
   }));
   const targets = links.map(({ target }) => target);
   const removeLinks = () => Promise.all(links.map(({ path }) => removeLink(path)));
-  if (!(await makeFolder(folder, targets)))
-    return { link: async () => {}, clear: async () => {}, remove: async () => {} };
+  if (!(await makeFolder(folder, targets))) return { link: async () => {}, remove: async () => {} };
   // An old link may lead nowhere, or to another service.
   await removeLinks();
-  const warning = async (): Promise<readonly [string, string] | undefined> => {
-    if (!(await hasRoom(FREE_BYTES_MIN))) return ["broker", `others have filled ${MEMORY_FOLDER}`];
-    return (await areFolders(targets)) ? undefined : ["service", `somebody has removed ${folder}`];
-  };
   const watch = async (): Promise<void> => {
-    const [program, detail] = (await warning()) ?? [];
-    if (detail === undefined || !(await removeLinks()).includes(true)) return;
-    logger.warn(`batches are staged on disk until the ${program} is started again`, { detail });
+    const isFull = !(await hasRoom(FREE_BYTES_MIN));
+    if (!isFull && (await areFolders(targets))) return;
+    if (!(await removeLinks()).includes(true)) return;
+    const detail = isFull ? `others have filled ${MEMORY_FOLDER}` : `somebody has removed ${folder}`;
+    logger.warn("batches are staged on disk until the broker is started again", { detail });
   };
   const timer = setInterval(() => void watch(), WATCH_MS);
   return {
@@ -68,11 +64,6 @@ export const prepareStaging = async (files: BrokerFiles, logger: Logger): Promis
         await symlink(target, path, "dir").catch(() => {
           // The stream does not exist yet, or the server has already staged a batch on disk.
         });
-    },
-    clear: async () => {
-      for (const target of targets)
-        for (const name of await readdir(target).catch(() => []))
-          await rm(join(target, name), { recursive: true, force: true }).catch(() => {});
     },
     remove: async () => {
       clearInterval(timer);

@@ -3,11 +3,11 @@ import { mkdir, realpath } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { BrokerUser } from "../../../streams/permissions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import { BrokerRefusedError } from "../connection.ts";
 import {
   type BrokerFiles,
   brokerFiles,
   brokerUrl,
-  CredentialsError,
   diskTakesBytes,
   loadCredentials,
   lockInstance,
@@ -16,7 +16,6 @@ import {
 } from "./broker-files.ts";
 import { isPortFree } from "./server-info.ts";
 import { endLeftover, type LaunchOptions, launch, type RunningServer } from "./server-process.ts";
-import { prepareStaging } from "./staging.ts";
 
 /** How long a server may take to recover its streams at the first start: well past the seconds that a large store takes. */
 const READY_MS_MAX = 120_000;
@@ -31,64 +30,24 @@ interface BrokerOptions {
   readonly logger: Logger;
 }
 
-export interface Broker extends AsyncDisposable {
-  /** With the user's password. It never changes while this broker lives, even when the server crashes. */
-  url(user: BrokerUser): string;
-  readonly port: number;
-  readonly version: string;
-  readonly pid: number;
-  stageInMemory(): Promise<void>;
-  /** Resolves when the current nats-server is ready. After a crash clients may reach the next one a moment before that. */
-  untilReady(): Promise<void>;
-  /** Restarts a server with a stream that could not write, unless the disk takes no bytes. Resolves when the restart has begun. */
-  revive(reason: string): Promise<void>;
-  /** A stream may have failed to write: from now on the server is not ended in order (SHIM in server-process.ts). */
-  distrust(): void;
-  /** Resolves when the server has ended and another process may use the directory. */
-  stop(): Promise<void>;
-}
+export type Broker = Awaited<ReturnType<typeof startBroker>>;
 
 const WHY_SPACE = "On a full disk a server leaves out the streams that it cannot recover. Free some space.";
 
-/** The broker cannot be started. The message is for the operator. */
-export class BrokerStartError extends Error {
-  readonly code: "directory_in_use" | "disk_full" | "not_ready";
-  constructor(code: BrokerStartError["code"], message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** Resolves when clients can connect and JetStream answers. Rejects with `BrokerStartError`, or with what the disk throws. */
-export const startBroker = async ({ binary, directory, logger }: BrokerOptions): Promise<Broker> => {
+/** Resolves when clients can connect and JetStream answers. Rejects with BrokerRefusedError, or with what the disk throws. */
+export const startBroker = async ({ binary, directory, logger }: BrokerOptions) => {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const files = brokerFiles(await realpath(directory));
-  const lock = lockInstance(files.directory);
-  if (lock.kind === "in_use") {
-    const owner = lock.pid === undefined ? "another process" : `process ${lock.pid}`;
-    throw new BrokerStartError(
-      "directory_in_use",
-      `${files.directory} is in use by ${owner}. Two services cannot share one DATA_DIR: stop the other one, or give this one its own DATA_DIR and PORT.`,
-    );
-  }
   await using undo = new AsyncDisposableStack();
-  undo.defer(lock.release);
+  undo.defer(lockInstance(files.directory));
   if (!(await diskTakesBytes(files)))
-    throw new BrokerStartError(
-      "disk_full",
-      `The disk of ${files.directory} takes no more bytes. ${WHY_SPACE}`,
-    );
-  const credentials = await loadCredentials(files.credentials).catch((error: unknown) => {
-    throw error instanceof CredentialsError ? new BrokerStartError("not_ready", error.message) : error;
-  });
+    throw new BrokerRefusedError(`The disk of ${files.directory} takes no more bytes. ${WHY_SPACE}`);
+  const credentials = await loadCredentials(files.credentials);
   await endLeftover(files, logger);
-  const staging = await prepareStaging(files, logger);
-  undo.defer(staging.remove);
   const stopping = new AbortController();
-  const options = { binary, files, logger, credentials, staging, signal: stopping.signal };
+  const options = { binary, files, logger, credentials, signal: stopping.signal };
   const first = await launch({ ...options, port: await lastPort(files), readyMsMax: READY_MS_MAX });
-  if (typeof first === "string")
-    throw new BrokerStartError("not_ready", `The broker did not start: ${first}`);
+  if (typeof first === "string") throw new BrokerRefusedError(`The broker did not start: ${first}`);
   undo.defer(first.end);
   await writePrivateFile(files.port, `${first.port}\n`);
   await writePrivateFile(files.consumerUrl, `${brokerUrl("consumer", credentials, first.port)}\n`);
@@ -101,16 +60,21 @@ export const startBroker = async ({ binary, directory, logger }: BrokerOptions):
     await started.disposeAsync();
   };
   return {
-    url: (user) => brokerUrl(user, credentials, first.port),
+    /** With the user's password. It never changes while this broker lives, even when the server crashes. */
+    url: (user: BrokerUser): string => brokerUrl(user, credentials, first.port),
     port: first.port,
     version: first.version,
     get pid() {
       return supervised.current().pid;
     },
-    stageInMemory: staging.link,
+    stageInMemory: () => supervised.current().stageInMemory(),
+    /** Resolves when the current nats-server is ready. After a crash clients may reach the next one a moment before that. */
     untilReady: supervised.untilReady,
+    /** Restarts a server with a stream that could not write, unless the disk takes no bytes. Resolves when the restart has begun. */
     revive: supervised.revive,
+    /** A stream may have failed to write: from now on the server is not ended in order (SHIM in server-process.ts). */
     distrust: supervised.distrust,
+    /** Resolves when the server has ended and another process may use the directory. */
     stop,
     [Symbol.asyncDispose]: stop,
   };

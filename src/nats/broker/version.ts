@@ -10,16 +10,11 @@ export const RELEASE_SHA256: Readonly<Record<string, string>> = {
 /** 2.12.0 brought atomic batches, 2.12.1 message ids inside them (NATS ADR-50). Older servers ignore the batch headers in silence. */
 export const BROKER_VERSION_FLOOR = "2.12.1";
 
-const VERSION = /\bv?(\d{1,5}\.\d{1,5}\.\d{1,5}(?:-[0-9A-Za-z.-]+)?)/;
-
-export const brokerVersionIn = (text: string): string | undefined => VERSION.exec(text)?.[1];
+export const brokerVersionIn = (text: string): string | undefined =>
+  /\bv?(\d{1,5}\.\d{1,5}\.\d{1,5})\b/.exec(text)?.[1];
 
 export const compareBrokerVersions = (a: string, b: string): number =>
   a.localeCompare(b, "en", { numeric: true });
 
-/** A release candidate of the oldest version is older than it. */
-export const isSupportedBrokerVersion = (version: string): boolean => {
-  const [release = "", preRelease] = version.split("-", 2);
-  const order = compareBrokerVersions(release, BROKER_VERSION_FLOOR);
-  return order > 0 || (order === 0 && preRelease === undefined);
-};
+export const isSupportedBrokerVersion = (version: string): boolean =>
+  compareBrokerVersions(version, BROKER_VERSION_FLOOR) >= 0;
