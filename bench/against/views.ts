@@ -98,7 +98,7 @@ const onPostgres = async (
   });
 };
 
-const QUESTIONS_EACH = 40;
+const QUESTIONS_EACH = 200;
 const QUESTIONS = {
   lists: [
     "/v1/events?limit=50",

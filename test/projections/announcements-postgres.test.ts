@@ -4,7 +4,7 @@ import postgres from "postgres";
 import { STANDARD_RULES } from "../../src/law/obligations/overrides.ts";
 import { type DutyMessage, notify } from "../../src/views/duty-notifications/notifier.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
-import { applyBatch, refusedLetter } from "../../src/views/kit/apply-batch.ts";
+import { applyBatch, letterOf } from "../../src/views/kit/apply-batch.ts";
 import { replayLetter } from "../../src/views/kit/dead-letter-replay.ts";
 import { createPostgresViews } from "../../src/views/store/postgres.ts";
 import { CASES } from "../suites/expiry.ts";
@@ -74,7 +74,9 @@ const tellsWhatIsTaken = async (): Promise<void> => {
     load: views.load,
     now: "",
   });
-  const deadLetters = [refusedLetter(CASES.name, explained, "no room", time)];
+  const deadLetters = [
+    letterOf(CASES.name, explained, { code: "row_refused", detail: "no room", now: time }),
+  ];
   await views.commit({ views: VIEWS, from: 1, to: 2, ...found, deadLetters });
   // The duty is overdue now: the notifier waits in the middle of recording that, and the dead letter is replayed meanwhile.
   time = "2026-06-02T00:00:00Z";

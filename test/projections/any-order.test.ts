@@ -5,7 +5,7 @@ import { DECISION_MADE } from "../../src/law/cases/fact.ts";
 import type { StoredMessage } from "../../src/log/event-log.ts";
 import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
 import { REGISTERS } from "../../src/views/cases/registers/registers.ts";
-import { LABELING } from "../../src/views/outcomes/tables.ts";
+import { LABELING } from "../../src/views/outcomes/evolve.ts";
 import { PROJECTIONS as ALL } from "../../src/views/registry.ts";
 import type { Row, Table } from "../../src/views/store/tables.ts";
 import { anyHistory, anyPersonEvent } from "./any-history.ts";

@@ -1,7 +1,7 @@
 /** What histories do not cover in registers: several laws at once, notices between several decisions, lists without end. */
 import { describe, expect, test } from "bun:test";
 import { METADATA_LIST_ITEMS_MAX } from "../../src/limits.ts";
-import { assessmentList, riskChangeList } from "../../src/views/assessments/queries.ts";
+import { assessmentList, riskChangeList } from "../../src/views/assessments/tables.ts";
 import { decisionList } from "../../src/views/cases/registers/decisions.ts";
 import { humanReviewList } from "../../src/views/cases/registers/human-reviews.ts";
 import { incidentList } from "../../src/views/cases/registers/incidents.ts";

@@ -1,9 +1,8 @@
 /** What coverage says about single events. Each database runs it (test/projections/coverage.test.ts). */
 import { describe, expect, test } from "bun:test";
 import { DEADLINES } from "../../src/law/obligations/deadline-table.ts";
-import type { CoverageEntry } from "../../src/views/coverage/entries.ts";
+import { type CoverageEntry, readCoverage } from "../../src/views/coverage/coverage.ts";
 import { LEGAL_BASES } from "../../src/views/coverage/legal-bases.ts";
-import { readCoverage } from "../../src/views/coverage/page.ts";
 import { OUTCOME_ASSETS_MAX } from "../../src/views/kit/limits.ts";
 import { writeCursor } from "../../src/views/store/cursor.ts";
 import { COVERAGE_VIEWS, coverageAt, figuresOf, project } from "../projections/coverage-view.ts";

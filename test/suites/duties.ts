@@ -8,10 +8,15 @@ import { agendaChanges } from "../../src/views/cases/duty-agenda.ts";
 import { casesProjection } from "../../src/views/cases/evolve.ts";
 import { casesExpiring } from "../../src/views/cases/expiry.ts";
 import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
-import { type DutyMessage, keepNotifying, notify } from "../../src/views/duty-notifications/notifier.ts";
-import { NOTIFIED, NOTIFIED_VIEW } from "../../src/views/duty-notifications/tables.ts";
+import {
+  type DutyMessage,
+  keepNotifying,
+  NOTIFIED,
+  NOTIFIED_VIEW,
+  notify,
+} from "../../src/views/duty-notifications/notifier.ts";
 import { eventsProjection } from "../../src/views/events/evolve.ts";
-import { applyBatch, refusedLetter } from "../../src/views/kit/apply-batch.ts";
+import { applyBatch, letterOf } from "../../src/views/kit/apply-batch.ts";
 import { replayLetter } from "../../src/views/kit/dead-letter-replay.ts";
 import { NOTIFIED_DUTIES } from "../../src/views/kit/limits.ts";
 import type { Projection } from "../../src/views/kit/projection.ts";
@@ -125,7 +130,7 @@ const setUp = async (create: CreateDatabase) => {
     /** Sends one event that the view of cases cannot take. */
     isRefusedByCases: async (type: string, timestamp: string, metadata: object) => {
       const message = happened(type, timestamp, metadata);
-      const letter = refusedLetter(CASES.name, message, "no room", time);
+      const letter = letterOf(CASES.name, message, { code: "row_refused", detail: "no room", now: time });
       await commit([eventsProjection], [message], { moved: MOVED, letters: [letter] });
     },
     /** The register holds exactly these duties now, whatever events say. */

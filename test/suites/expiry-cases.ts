@@ -8,7 +8,7 @@ import { NOTICES } from "../../src/views/cases/registers/notices.ts";
 import { OBLIGATIONS } from "../../src/views/cases/registers/obligations.ts";
 import { REGISTERS } from "../../src/views/cases/registers/registers.ts";
 import { CASE_NODES } from "../../src/views/cases/tables.ts";
-import type { CoverageEntry } from "../../src/views/coverage/entries.ts";
+import type { CoverageEntry } from "../../src/views/coverage/coverage.ts";
 import { EVENTS } from "../../src/views/events/tables.ts";
 import { EXPIRY_INTERVAL_MS } from "../../src/views/kit/limits.ts";
 import { rebuildView } from "../../src/views/kit/rebuild.ts";

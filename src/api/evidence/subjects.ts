@@ -4,7 +4,7 @@ import { timeKey } from "../../event/formats.ts";
 import type { Fact } from "../../law/cases/fact.ts";
 import type { LinkedBy } from "../../law/cases/links.ts";
 import { EVIDENCE_SUMMARY_ROWS_MAX, PART_ROWS_MAX } from "../../limits.ts";
-import { assetEntry, assetList } from "../../views/assets/queries.ts";
+import { assetEntry, assetList } from "../../views/assets/tables.ts";
 import { type FoundCase, findCase } from "../../views/cases/queries.ts";
 import { decisionList } from "../../views/cases/registers/decisions.ts";
 import { entryOf, listRows } from "../../views/kit/list.ts";

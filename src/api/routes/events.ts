@@ -3,7 +3,7 @@ import { SYSTEM_EVENTS_TEXT } from "../../access/administration/system-events.ts
 import { SYSTEM_TENANT } from "../../access/tenant.ts";
 import type { EventVocabulary } from "../../event/audit-event.ts";
 import { createWarner } from "../../event/warnings.ts";
-import { assetList, findAsset } from "../../views/assets/queries.ts";
+import { assetList, findAsset } from "../../views/assets/tables.ts";
 import {
   countEvents,
   type EventConditions,

@@ -4,23 +4,26 @@ import { Type } from "@sinclair/typebox";
 import { timeKey } from "../../event/formats.ts";
 import { CANNOT_SHOW } from "../../law/obligations/duties.ts";
 import { COVERAGE_EXAMPLES_MAX, KEPT_LEGAL_BASES_MAX, PART_ROWS_MAX } from "../../limits.ts";
-import { assessmentList, riskChangeList } from "../../views/assessments/queries.ts";
-import { assetEntry, assetList, assetMembers, findAsset } from "../../views/assets/queries.ts";
+import { assessmentList, riskChangeList } from "../../views/assessments/tables.ts";
+import { assetEntry, assetList, assetMembers, findAsset } from "../../views/assets/tables.ts";
 import { decisionList } from "../../views/cases/registers/decisions.ts";
 import { humanReviewList } from "../../views/cases/registers/human-reviews.ts";
 import { incidentList } from "../../views/cases/registers/incidents.ts";
 import { noticeList } from "../../views/cases/registers/notices.ts";
 import { objectionList } from "../../views/cases/registers/objections.ts";
 import {
+  COVERAGE_FILTERS,
   COVERAGE_STATES,
+  COVERAGE_VIEWS,
   COVERAGE_WARNINGS,
   type CoverageEntry,
+  countCoverage,
   coverageEntries,
-} from "../../views/coverage/entries.ts";
-import { COVERAGE_FILTERS, COVERAGE_VIEWS, countCoverage, readCoverage } from "../../views/coverage/page.ts";
+  readCoverage,
+} from "../../views/coverage/coverage.ts";
 import { entryOf, entrySchema, type List, readList } from "../../views/kit/list.ts";
-import { modelList } from "../../views/models/queries.ts";
-import { sourceGapList, sourceList } from "../../views/sources/queries.ts";
+import { modelList } from "../../views/models/tables.ts";
+import { sourceGapList, sourceList } from "../../views/sources/tables.ts";
 import type { Condition } from "../../views/store/conditions.ts";
 import { REGISTER, SOURCES, SYSTEMS } from "../http/access.ts";
 import { type Answer, give, notFound } from "../http/answers.ts";

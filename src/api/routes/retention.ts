@@ -16,7 +16,7 @@ import { checkPolicy, type PolicyAnswer } from "../../access/retention/retention
 import { timeKey } from "../../event/formats.ts";
 import { factOf } from "../../law/cases/fact.ts";
 import { HOLDS_PER_TENANT_MAX } from "../../limits.ts";
-import { holdsOver } from "../../views/cases/holds.ts";
+import { holdsOver } from "../../views/cases/expiry.ts";
 import { CASES_VIEW } from "../../views/cases/tables.ts";
 import { countExpiring, type Expiring, readExpiring } from "../../views/events/expiring.ts";
 import { EVENTS_VIEW } from "../../views/events/tables.ts";

@@ -236,7 +236,7 @@ const readDecision = async (
 ): Promise<Answer> => {
   const events = (await recentEvents(reader, PAGE_ROWS_MAX)).toReversed();
   const id = canonicalEventId(params.decision_id ?? "");
-  const found = await caseOfEvents(SANDBOX_TENANT, events, { decision: id, rules });
+  const found = caseOfEvents(SANDBOX_TENANT, events, { decision: id, rules });
   const decision = found?.is.decisions.find((each) => each.id === id);
   if (!found || !decision) return refuse("not_found", NO_DECISION);
   const [row] = decisionsRegister.rowsOf(found).filter(isOfDecision(decision));

@@ -15,7 +15,7 @@ import type { HumanReviewState } from "../../views/cases/registers/human-reviews
 import type { IncidentState } from "../../views/cases/registers/incidents.ts";
 import type { NoticeState } from "../../views/cases/registers/notices.ts";
 import type { ObjectionState } from "../../views/cases/registers/objections.ts";
-import type { CoverageState } from "../../views/coverage/entries.ts";
+import type { CoverageState } from "../../views/coverage/coverage.ts";
 import type { ModelState } from "../../views/models/tables.ts";
 
 export interface Label {

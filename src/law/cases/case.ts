@@ -9,6 +9,7 @@ import {
   type Fact,
   FOLLOWS_INCIDENT,
   FOLLOWS_OBJECTION,
+  grouped,
   INCIDENT_DETECTED,
   INCIDENT_MITIGATED,
   INCIDENT_REPORTED,
@@ -33,7 +34,6 @@ export interface Decision {
   readonly objections: readonly Objection[];
   readonly reviews: readonly Review[];
   readonly reversals: readonly Fact[];
-  /** All of the above and everything else that refers to it, in order. */
   readonly facts: readonly Fact[];
   readonly bases: readonly string[];
 }
@@ -54,7 +54,6 @@ export interface Review {
   /** The objection that it is about, where no decision is known. */
   readonly objectionId: string | undefined;
   readonly triggered: Fact | undefined;
-  /** That one, and those that came while it was open. */
   readonly triggers: readonly Fact[];
   readonly completed: Fact | undefined;
 }
@@ -96,7 +95,7 @@ export const caseOf = (all: readonly Fact[]): Case => {
 const NONE: readonly never[] = [];
 
 /**
- * What was opened under a name that says nothing is named by its event (projections/cases/nodes.ts). Whoever refers to that event by its id means the same
+ * What was opened under a name that says nothing is named by its event (views/cases/nodes.ts). Whoever refers to that event by its id means the same
  * thing, if both are in one case.
  */
 const meaningByEvent = (facts: readonly Fact[]): readonly Fact[] => {
@@ -164,7 +163,7 @@ export const unlinkedIn = ({ facts, links }: Pick<Case, "facts" | "links">): rea
       : [{ fact, candidates: missing.flatMap(({ candidates = [] }) => candidates) }];
   });
 
-/** Stands in a register even where it names nothing. Then it is a case of its own (projections/cases/nodes.ts). */
+/** Stands in a register even where it names nothing. Then it is a case of its own (views/cases/nodes.ts). */
 export const standsAlone = (fact: Fact): boolean =>
   isNotice(fact) || isReviewCompleted(fact) || isReviewTriggered(fact);
 
@@ -172,21 +171,6 @@ export const standsAlone = (fact: Fact): boolean =>
 export const followedBy = ({ type, links }: Fact): "objection" | "incident" | undefined => {
   if (FOLLOWS_OBJECTION.includes(type)) return links.objection === undefined ? "objection" : undefined;
   return FOLLOWS_INCIDENT.includes(type) && links.incident === undefined ? "incident" : undefined;
-};
-
-const grouped = (
-  facts: readonly Fact[],
-  keyOf: (fact: Fact) => string | undefined,
-): ReadonlyMap<string, readonly Fact[]> => {
-  const groups = new Map<string, Fact[]>();
-  for (const fact of facts) {
-    const key = keyOf(fact);
-    if (key === undefined) continue;
-    const group = groups.get(key);
-    if (group) group.push(fact);
-    else groups.set(key, [fact]);
-  }
-  return groups;
 };
 
 const groupedBy = (facts: readonly Fact[], linkTo: (fact: Fact) => Link | NoLink | undefined) =>
@@ -250,8 +234,8 @@ const decisionsOf = (
   facts: readonly Fact[],
   parts: Pick<Case, "links" | "objections" | "reviews">,
 ): readonly Decision[] => {
-  const objections = Map.groupBy(parts.objections, ({ decisionId }) => decisionId);
-  const reviews = Map.groupBy(parts.reviews, ({ decisionId }) => decisionId);
+  const objections = grouped(parts.objections, ({ decisionId }) => decisionId);
+  const reviews = grouped(parts.reviews, ({ decisionId }) => decisionId);
   return [...grouped(facts, (fact) => parts.links.decisionOf(fact)?.id)].map(([id, all]): Decision => {
     // Where several facts make the decision, the first counts.
     const made = all.find(({ type }) => type === DECISION_MADE);
@@ -316,6 +300,7 @@ const reviewsOf = (facts: readonly Fact[], { decisionOf, soleObjectionOf }: Link
     .sort((one, other) =>
       one.at === other.at ? Number(isReviewCompleted(one)) - Number(isReviewCompleted(other)) : 0,
     );
+  if (ofReviews.length === 0) return NONE;
   const reviewed = new Map<string, (Growing<Review> & { readonly triggers: Fact[] })[]>();
   for (const fact of ofReviews) {
     const decision = decisionOf(fact);
@@ -345,6 +330,5 @@ const reviewsOf = (facts: readonly Fact[], { decisionOf, soleObjectionOf }: Link
   return [...reviewed.values()].flat();
 };
 
-/** Of a review of which neither decision nor objection is known. */
 const identityBeside = ({ id, links }: Fact, known: string | undefined): readonly (string | undefined)[] =>
   known === undefined ? [links.correlation, links.correlation === undefined ? id : undefined] : NONE;

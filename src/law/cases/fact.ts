@@ -27,7 +27,7 @@ export interface Fact {
   readonly byOriginal?: true;
   /** A notice that names nothing: its decision is that of the same asset and person (DOMAIN 2b, rule 3). It stands in the register under a case of its own. */
   readonly bySubject?: true;
-  /** A notice that names nothing, the first one of its asset and person: no decision was made after it yet (projections/cases/person-notices.ts). */
+  /** A notice that names nothing, the first one of its asset and person: no decision was made after it yet (views/cases/nodes.ts). */
   readonly awaitsDecision?: true;
   /** The name under which it stands in a register, where it continues something and nothing is found that it could mean. Absent: its own id. */
   readonly standsAs?: string;
@@ -83,7 +83,6 @@ export const isNoticeAnswer = (fact: Typed): boolean =>
   isNoticeDismissed(fact) || fact.type === "disclosure_acknowledged";
 export const isNotice = (fact: Typed): boolean => isNoticeShown(fact) || isNoticeAnswer(fact);
 
-/** `recorded` is the record's `received_at` as text that sorts by time. */
 export const factOf = (facts: EventFacts, sequence: Sequence, recorded: string): Fact => {
   const { metadata, assetVersion, subjectHash, riskTier, legalBases } = facts;
   const fact: Writable<Fact> = {
@@ -106,7 +105,6 @@ export const factOf = (facts: EventFacts, sequence: Sequence, recorded: string):
 
 export type Writable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
 
-/** Of several keys that say the same thing the first one counts. */
 const saidIn = (metadata: JsonObject): Fact["says"] => {
   const says: Partial<Record<Said, string>> = {};
   for (const keys of SAID)
@@ -122,7 +120,6 @@ const saidIn = (metadata: JsonObject): Fact["says"] => {
 
 const AS_JSON: readonly Said[] = ["affected_count", "severity"];
 
-/** As JSON, so that a number stays a number and a text a text. */
 const numberOrText = (value: unknown, text: string): string =>
   typeof value === "number" ? text : JSON.stringify(shortened(text));
 
@@ -162,7 +159,7 @@ export const isNamelessNotice = (fact: Fact): fact is Fact & { readonly subject:
 export const NAMED_KINDS = ["objection", "incident"] as const satisfies readonly LinkKind[];
 export type NamedKind = (typeof NAMED_KINDS)[number];
 
-/** The name that registers give to what only its event can name (projections/cases/nodes.ts). */
+/** The name that registers give to what only its event can name (views/cases/nodes.ts). */
 export const nameByEvent = ({ id }: Pick<Fact, "id">): string => `event:${id}`;
 
 /** Whoever sends such a name has it from a register, and means the event. So no event can give such a name to anything. */
@@ -189,12 +186,26 @@ export const inOrder = (one: Pick<Fact, "at" | "id">, other: Pick<Fact, "at" | "
   return one.id < other.id ? -1 : 1;
 };
 
-/** At equal times the one that is given first. */
 export const earlier = (...facts: readonly (Fact | undefined)[]): Fact | undefined =>
   facts.reduce(
     (first, fact) => (first && fact ? (fact.at < first.at ? fact : first) : (first ?? fact)),
     undefined,
   );
+
+export const grouped = <Each>(
+  all: readonly Each[],
+  keyOf: (each: Each) => string | undefined,
+): ReadonlyMap<string, readonly Each[]> => {
+  const groups = new Map<string, Each[]>();
+  for (const each of all) {
+    const key = keyOf(each);
+    if (key === undefined) continue;
+    const group = groups.get(key);
+    if (group) group.push(each);
+    else groups.set(key, [each]);
+  }
+  return groups;
+};
 
 export const basesOf = (facts: readonly Fact[]): readonly string[] => {
   const all = new Set<string>();

@@ -8,6 +8,7 @@ import {
   type Fact,
   FOLLOWS_INCIDENT,
   FOLLOWS_OBJECTION,
+  grouped,
   type LinkKind,
   type NamedKind,
   OBJECTION_RECEIVED,
@@ -45,14 +46,10 @@ export interface NoLink {
 }
 
 export interface Links {
-  /** Undefined for an event that is not about a decision. */
   decisionOf(fact: Fact): Link | NoLink | undefined;
-  /** The decision that an objection is about. */
   decisionOfObjection(id: string): Link | NoLink;
-  /** Undefined for an event that neither names an objection nor continues one. */
   objectionOf(fact: Fact): Link | NoLink | undefined;
   soleObjectionOf(fact: Fact): string | undefined;
-  /** Undefined for an event that neither names an incident nor continues one. */
   incidentOf(fact: Fact): Link | NoLink | undefined;
 }
 
@@ -67,11 +64,10 @@ export const linksIn = (facts: readonly Fact[]): Links => {
   const decisionsUnder = namedUnder(facts, "decision");
   const objectionsUnder = namedUnder(facts, "objection");
   const incidentsUnder = namedUnder(facts, "incident");
-  const naming = Map.groupBy(facts, ({ links }) => links.objection);
+  const naming = grouped(facts, ({ links }) => links.objection);
   const ofObjections = new Map<string, Link | NoLink>();
   const objectionsTo = new Map<string, string[]>();
   for (const [objection, those] of naming) {
-    if (objection === undefined) continue;
     const link = decisionNamedBy(those, decisionsUnder);
     ofObjections.set(objection, link);
     if (link.id === undefined) continue;
@@ -134,6 +130,17 @@ type Under = (fact: Fact) => readonly string[];
  * so says nothing.
  */
 const namedUnder = (facts: readonly Fact[], kind: LinkKind): Under => {
+  // Grouped when first asked for: for most cases nobody asks.
+  let found: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  return ({ links: { correlation } }) => {
+    if (correlation === undefined) return NONE;
+    found ??= namesByCorrelation(facts, kind);
+    const names = found.get(correlation);
+    return names === undefined || names.size > CASE_NEIGHBOURS_MAX ? NONE : [...names];
+  };
+};
+
+const namesByCorrelation = (facts: readonly Fact[], kind: LinkKind) => {
   const found = new Map<string, Set<string>>();
   for (const { links } of facts) {
     const { correlation, [kind]: name } = links;
@@ -142,10 +149,7 @@ const namedUnder = (facts: readonly Fact[], kind: LinkKind): Under => {
     if (names) names.add(name);
     else found.set(correlation, new Set([name]));
   }
-  return ({ links: { correlation } }) => {
-    const names = correlation === undefined ? undefined : found.get(correlation);
-    return names === undefined || names.size > CASE_NEIGHBOURS_MAX ? NONE : [...names];
-  };
+  return found;
 };
 
 const soleOf = (ids: readonly string[]): string | undefined => (ids.length === 1 ? ids[0] : undefined);

@@ -33,10 +33,6 @@ export const dutyOf = (deadlines: readonly Deadline[], id: DeadlineId): { law: s
 export const clocksOf = (deadlines: readonly Deadline[], law: string, duty: string): readonly Deadline[] =>
   deadlines.filter((deadline) => deadline.law === law && DUTIES[deadline.id] === duty);
 
-/** Laws that say how long before the decision the notice must come. For these the clock decides, and not whether there was any notice. */
-export const lawsWithNoticeClock = (deadlines: readonly Deadline[]): ReadonlySet<string> =>
-  new Set(deadlines.filter(({ id }) => DUTIES[id] === "notice").map(({ law }) => law));
-
 /** Duties without a clock: DOMAIN 3.4, and the clauses of the table of obligations (CLASSIFICATION 1.4). */
 const CLAUSES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   notice: {

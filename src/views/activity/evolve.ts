@@ -5,7 +5,7 @@ import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
 import { below, type Level } from "../kit/nested-maps.ts";
 import type { RowInMaking, RowOf, Table } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
-import { ACTIVITY, ACTIVITY_OF_ALL, HOURS } from "./tables.ts";
+import { ACTIVITY, ACTIVITY_OF_ALL, HOURS } from "./queries.ts";
 
 type Activity = RowInMaking<typeof ACTIVITY>;
 type ActivityOfAll = RowInMaking<typeof ACTIVITY_OF_ALL>;
@@ -47,9 +47,7 @@ const evolve = (_states: unknown, events: readonly FirstEvent[]): readonly Write
   return [...added(ACTIVITY, rows), ...added(ACTIVITY_OF_ALL, rowsOfAll)];
 };
 
-/** The counter of events of one day, type and tier. */
 interface Counted {
-  /** The content of a new row. */
   readonly none: RowOf<typeof ACTIVITY_OF_ALL>;
   readonly ofAll: ActivityOfAll;
   readonly byAsset: Level<Activity>;

@@ -1,50 +1,27 @@
 import { keptText } from "../../event/facts.ts";
 import { metadataChecklist } from "../../event/metadata-lists.ts";
 import { METADATA_LIST_ITEMS_MAX } from "../../limits.ts";
-import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
 import { earlierOf, type Latest, withSaid } from "../kit/latest.ts";
-import type { States } from "../kit/projection.ts";
+import type { FirstEvent, FirstEventProjection } from "../kit/projection.ts";
+import { ofThings } from "../kit/things.ts";
 import { type Row, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
-import { COMPLETED, COMPLETED_BEFORE, COMPLETED_UNTIL } from "./said-end.ts";
 import {
   ASSESSMENTS,
   assessmentId,
   assessmentRow,
   CHECKLIST_ITEM,
+  COMPLETED,
+  COMPLETED_BEFORE,
+  COMPLETED_UNTIL,
   RISK_CHANGES,
   riskChangeRow,
 } from "./tables.ts";
 
 const RISK_CHANGED = "assessment.risk_classification_changed";
 
-const isAssessment = ({ facts }: FirstEvent): boolean =>
-  facts.eventType.startsWith("assessment.impact_assessment_");
-
 const keyOf = ({ tenant, facts }: FirstEvent) => ({ tenant, assessment_id: assessmentId(facts) });
 
-const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
-  const rows = new Map<string, Row>();
-  for (const event of events.filter(isAssessment)) {
-    const key = keyOf(event);
-    const name = JSON.stringify(Object.values(key));
-    rows.set(name, grown(rows.get(name) ?? states.get(ASSESSMENTS, key), event));
-  }
-  return [
-    ...[...rows.values()].map((row): Write => ({ kind: "upsert", table: ASSESSMENTS, row })),
-    ...events
-      .filter(({ facts }) => facts.eventType === RISK_CHANGED)
-      .map(
-        (event): Write => ({
-          kind: "insert",
-          table: RISK_CHANGES,
-          row: riskChangeRow(event.tenant, event),
-        }),
-      ),
-  ];
-};
-
-/** Names of statements about an assessment, and the keys of `metadata` in which they are. */
 const DESCRIBED = {
   assessment_type: ["assessment_type", "type"],
   version: ["assessment_version", "version"],
@@ -80,11 +57,28 @@ const withinChecklist = (said: Latest): Latest => {
   return Object.fromEntries(Object.entries(said).filter(([name]) => !surplus.has(name)));
 };
 
-export const assessmentsProjection = onFirstEvents({
+const assessments = ofThings<{ row: Row | undefined }>({
   name: "assessments",
   version: 12,
   tables: [ASSESSMENTS, RISK_CHANGES],
-  stateKeys: (events) =>
-    events.filter(isAssessment).map((event) => ({ table: ASSESSMENTS, key: keyOf(event) })),
-  evolve,
+  idOf: ({ facts }) =>
+    facts.eventType.startsWith("assessment.impact_assessment_") ? assessmentId(facts) : undefined,
+  keysOf: (event) => [{ table: ASSESSMENTS, key: keyOf(event) }],
+  read: (states, event) => ({ row: states.get(ASSESSMENTS, keyOf(event)) }),
+  grow: (assessment, event) => {
+    assessment.row = grown(assessment.row, event);
+  },
+  writesOf: ({ row }) => (row ? [{ kind: "upsert", table: ASSESSMENTS, row }] : []),
 });
+
+const riskChanges = (events: readonly FirstEvent[]): readonly Write[] =>
+  events
+    .filter(({ facts }) => facts.eventType === RISK_CHANGED)
+    .map((event) => ({ kind: "insert", table: RISK_CHANGES, row: riskChangeRow(event.tenant, event) }));
+
+export const assessmentsProjection: FirstEventProjection = {
+  ...assessments,
+  evolve: (states, events) => ({
+    writes: [...assessments.evolve(states, events).writes, ...riskChanges(events)],
+  }),
+};

@@ -12,7 +12,6 @@ import { RISK_TIERS } from "../../event/risk-tiers.ts";
 import { ANY_LAW } from "../../law/obligations/duties.ts";
 import { KEPT_LEGAL_BASES_MAX } from "../../limits.ts";
 import type { DutyCount } from "../coverage/duty-counts.ts";
-import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
 import {
   addFirst,
   addSaid,
@@ -23,8 +22,8 @@ import {
   latestText,
   type Said,
 } from "../kit/latest.ts";
-import { below, type Level } from "../kit/nested-maps.ts";
-import type { States } from "../kit/projection.ts";
+import type { FirstEvent } from "../kit/projection.ts";
+import { ofThings } from "../kit/things.ts";
 import { type Row, type RowOf, rowInteger, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import { ASSET_DUTIES, ASSETS, ASSETS_VIEW, type AssetStatus } from "./tables.ts";
@@ -78,25 +77,7 @@ interface Asset {
   readonly said: LatestInMaking;
 }
 
-const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
-  const tenants: Level<Level<Asset>> = new Map();
-  for (const { tenant, facts, recorded } of events) {
-    const assets = below(tenants, tenant);
-    const { assetId, occurred } = facts;
-    const times: Times = [occurred, recorded];
-    const asset = assets.get(assetId) ?? assetOf(states.get(ASSETS, { tenant, asset_id: assetId }), times);
-    assets.set(assetId, asset);
-    grow(asset, facts, times);
-  }
-  return [...tenants].flatMap(([tenant, assets]) =>
-    [...assets].flatMap(([assetId, asset]): readonly Write[] => [
-      { kind: "upsert", table: ASSETS, row: rowOf(tenant, assetId, asset) },
-      ...dutiesOf(tenant, assetId, asset).map((row): Write => ({ kind: "upsert", table: ASSET_DUTIES, row })),
-    ]),
-  );
-};
-
-const assetOf = (row: Row | undefined, times: Times): Asset =>
+const assetOf = (row: Row | undefined, first: Times): Asset =>
   row
     ? {
         isNew: false,
@@ -106,11 +87,11 @@ const assetOf = (row: Row | undefined, times: Times): Asset =>
         legalBases: JSON.parse(rowText(row, "legal_bases")),
         said: JSON.parse(rowText(row, "said")),
       }
-    : { isNew: true, events: 0, first: times, last: times, legalBases: [], said: {} };
+    : { isNew: true, events: 0, first, last: first, legalBases: [], said: {} };
 
-const grow = (asset: Asset, facts: EventFacts, times: Times): void => {
+const grow = (asset: Asset, { facts, recorded }: FirstEvent): void => {
   const { eventType, occurred, eventId, legalBases, assetVersion } = facts;
-  const [, recorded] = times;
+  const times: Times = [occurred, recorded];
   asset.events++;
   if (isBefore(times, asset.first)) asset.first = times;
   if (isBefore(asset.last, times)) asset.last = times;
@@ -268,11 +249,18 @@ const dutiesOf = (tenant: string, assetId: string, { isNew, said }: Asset): read
   return isNew ? [life, { ...none, duty: "labeling" }, { ...none, duty: "notice" }] : [life];
 };
 
-export const assetsProjection = onFirstEvents({
+const keyOf = ({ tenant, facts }: FirstEvent) => ({ tenant, asset_id: facts.assetId });
+
+export const assetsProjection = ofThings<Asset>({
   name: ASSETS_VIEW,
   version: 15,
   tables: [ASSETS, ASSET_DUTIES],
-  stateKeys: (events) =>
-    events.map(({ tenant, facts }) => ({ table: ASSETS, key: { tenant, asset_id: facts.assetId } })),
-  evolve,
+  idOf: ({ facts }) => facts.assetId,
+  keysOf: (event) => [{ table: ASSETS, key: keyOf(event) }],
+  read: (states, event) => assetOf(states.get(ASSETS, keyOf(event)), [event.facts.occurred, event.recorded]),
+  grow,
+  writesOf: (asset, tenant, id) => [
+    { kind: "upsert", table: ASSETS, row: rowOf(tenant, id, asset) },
+    ...dutiesOf(tenant, id, asset).map((row): Write => ({ kind: "upsert", table: ASSET_DUTIES, row })),
+  ],
 });

@@ -1,6 +1,6 @@
 /** The bias audits of an asset: which completions of an assessment are audits, and until when each is valid, from everything that was said about it. */
 import { isBiasAudit } from "../../law/obligations/bias-audit.ts";
-import { isSaidOfCompletion, type SaidEnd } from "../assessments/said-end.ts";
+import { isSaidOfCompletion, type SaidEnd } from "../assessments/tables.ts";
 import { isLater } from "../kit/latest.ts";
 import { AUDIT_ROWS_PER_READ } from "../kit/limits.ts";
 import { type List, listRows } from "../kit/list.ts";

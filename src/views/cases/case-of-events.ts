@@ -6,21 +6,20 @@ import { readEvent } from "../../event/read-event.ts";
 import { type Fact, factOf } from "../../law/cases/fact.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import type { StoredEvent } from "../events/queries.ts";
-import { rowText } from "../store/tables.ts";
-import type { ViewStore } from "../store/view-store.ts";
-import { nodeRowsOf } from "./evolve.ts";
-import { type FoundCase, findCase } from "./queries.ts";
+import { nodesWith } from "./evolve.ts";
+import { EMPTY, nodeName } from "./nodes.ts";
+import { caseAround, type FoundCase } from "./queries.ts";
 
 export interface EventsOfCase extends FoundCase {
   readonly texts: ReadonlyMap<string, string>;
 }
 
 /** `events` from the first to the last: of those with one event_id the first counts. */
-export const caseOfEvents = async (
+export const caseOfEvents = (
   tenant: string,
   events: readonly Pick<StoredEvent, "sequence" | "receivedAt" | "eventText">[],
   asked: { readonly decision: string; readonly rules: Rules },
-): Promise<EventsOfCase | undefined> => {
+): EventsOfCase | undefined => {
   const texts = new Map<string, string>();
   const made: Fact[] = [];
   for (const { sequence, receivedAt, eventText } of events) {
@@ -29,13 +28,9 @@ export const caseOfEvents = async (
     texts.set(facts.eventId, eventText);
     made.push(factOf(facts, sequence, timeKey(receivedAt)));
   }
-  const rows = new Map(nodeRowsOf(tenant, made).map((row) => [rowText(row, "node"), row]));
-  const load: ViewStore["load"] = async (_table, keys) =>
-    keys.flatMap((key) => {
-      const row = rows.get(rowText(key, "node"));
-      return row === undefined ? [] : [row];
-    });
-  const { decision: value, rules } = asked;
-  const found = await findCase({ load }, tenant, { kind: "decision", value, rules });
-  return found && { ...found, texts };
+  const node = nodesWith(tenant, made);
+  const start = nodeName("decision", asked.decision);
+  return node(start) === EMPTY
+    ? undefined
+    : { ...caseAround(tenant, start, { node, rules: asked.rules }), texts };
 };

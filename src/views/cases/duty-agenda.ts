@@ -26,12 +26,9 @@ export const DUTY_AGENDA = {
   indexes: [["tenant", "at", "owner", "obligation_id", "sequence"]],
 } as const satisfies Table;
 
-/** Sorts before every time. */
 export const CHANGED = "";
-/** Sorts after every time. */
 export const NEVER = "~";
 
-/** The writes that go with changes of a tenant's registers. `sequence`: that of the last record of the commit. */
 export const agendaChanges = (
   tenant: string,
   changes: readonly Write[],
@@ -61,7 +58,6 @@ export const dueNow = (writes: readonly Write[], now: Date): readonly Write[] =>
       : write,
   );
 
-/** The obligations of all tenants whose time has come, changed ones first. */
 export const agendaQuery = (before: string, rowsMax: number): TenantQuery =>
   tenantList({
     tenant: OPERATOR,
@@ -73,7 +69,6 @@ export const agendaQuery = (before: string, rowsMax: number): TenantQuery =>
     rowsMax,
   });
 
-/** All obligations of all tenants, after the row `after` where that is given. */
 export const allDutiesQuery = (after: Row | undefined, rowsMax: number): TenantQuery =>
   tenantList({
     tenant: OPERATOR,

@@ -1,4 +1,3 @@
-/** What an answer says of one case, and of one decision, beside the events themselves. */
 import { type Decision, type Unlinked, unlinkedIn } from "../../law/cases/case.ts";
 import { isNoticeShown, recordedTimeOf, timeOf } from "../../law/cases/fact.ts";
 import { isExplanation, isReversal } from "../../law/cases/objection.ts";

@@ -10,41 +10,38 @@ import { isWaiver } from "../../law/obligations/waivers.ts";
 import { EVENTS, isExpired } from "../events/tables.ts";
 import { eventKey, type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
 import type { Projection, StateKey, States } from "../kit/projection.ts";
-import type { Row } from "../store/tables.ts";
+import type { Row, Table } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import { agendaChanges, DUTY_AGENDA } from "./duty-agenda.ts";
 import { expireCasesAlike } from "./expiry.ts";
 import {
+  awaitedOf,
+  borrowedNotice,
   type CaseFacts,
   componentOf,
   EMPTY,
   eventNode,
   factsOf,
   haveExpired,
+  isFirstNotice,
   isHub,
   type Node,
   nodeFrom,
   nodeName,
   nodesOf,
-  rowOf,
-  withAwaiting,
-  withBorrowed,
-  withFact,
-  withNeighbour,
-} from "./nodes.ts";
-import {
-  awaitedOf,
-  borrowedNotice,
-  isFirstNotice,
   PERSON_NOTICES,
   type Person,
   personFrom,
   personOf,
   personRow,
   personWith,
-} from "./person-notices.ts";
-import { type CaseChanges, registerChanges } from "./register-changes.ts";
-import { REGISTERS } from "./registers/registers.ts";
+  rowOf,
+  withAwaiting,
+  withBorrowed,
+  withFact,
+  withNeighbour,
+} from "./nodes.ts";
+import { type CaseChanges, REGISTERS, registerChanges } from "./registers/registers.ts";
 import { CASE_EXPIRY, CASE_NODES, CASES_VIEW } from "./tables.ts";
 
 export const casesProjection = (rules: Rules, rulesVersion: number): Projection => {
@@ -68,11 +65,10 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
     evolve: (states, events) => {
       walks.delete(states);
       const last = events.at(-1)?.sequence ?? 0;
-      const all = events.map((event) => ({ ...placeIn(event), hasExpired: hasExpired(states, event) }));
-      const places = Map.groupBy(all, ({ tenant }) => tenant);
+      const places = Map.groupBy(events, (event) => placeIn(event).tenant);
       return [...places].flatMap(([tenant, those]) => {
         const nodes = tenantNodes(states, tenant, nodeIn);
-        for (const each of those) nodes.add(each.fact, each.names, each.hasExpired);
+        for (const event of those) nodes.add(placeIn(event), hasExpired(states, event));
         const changes = registerChanges(tenant, nodes.touched(), rules);
         return [...nodes.writes(), ...changes, ...agendaChanges(tenant, changes, last)];
       });
@@ -81,19 +77,20 @@ export const casesProjection = (rules: Rules, rulesVersion: number): Projection 
   return projection;
 };
 
-const VERSION = 55;
+const VERSION = 56;
 /** Other deadlines make other rows, so they are part of the version. */
 const RULES_VERSIONS_MAX = 2 ** 32;
 
 type NodeIn = (row: Row | undefined) => Node;
 
-/** The same result for the same thing, worked out once. */
 const remembered = <Thing extends object, Result>(
   resultOf: (thing: Thing) => Result,
 ): ((thing: Thing) => Result) => {
   const results = new WeakMap<Thing, Result>();
   return (thing) => {
-    const result = results.get(thing) ?? resultOf(thing);
+    const known = results.get(thing);
+    if (known !== undefined) return known;
+    const result = resultOf(thing);
     results.set(thing, result);
     return result;
   };
@@ -103,6 +100,7 @@ interface Place {
   readonly tenant: string;
   readonly fact: Fact;
   readonly names: readonly string[];
+  readonly person: string | undefined;
 }
 
 /**
@@ -111,7 +109,7 @@ interface Place {
  */
 const placeOf = ({ tenant, facts, sequence, recorded: received }: FirstEvent): Place => {
   const made = factOf(facts, sequence, received);
-  if (!isWaiver(made)) return { tenant, fact: made, names: nodesOf(made) };
+  if (!isWaiver(made)) return { tenant, fact: made, names: nodesOf(made), person: personOf(made) };
   const text = (name: string): string => metadataText(facts.metadata, name) ?? "";
   const says = { obligation_id: text("obligation_id"), actor: text("actor"), reason: text("reason") };
   const { at, id, recorded, type, asset } = made;
@@ -119,6 +117,7 @@ const placeOf = ({ tenant, facts, sequence, recorded: received }: FirstEvent): P
     tenant: text("tenant"),
     fact: { at, id, sequence, recorded, type, asset, links: {}, says },
     names: [text("case_name")],
+    person: undefined,
   };
 };
 
@@ -128,12 +127,10 @@ const hasExpired = (states: States, { tenant, facts }: FirstEvent): boolean => {
   return isWaiver({ type: facts.eventType }) || (row !== undefined && isExpired(row));
 };
 
-const keysOf = ({ tenant, fact, names }: Place): readonly StateKey[] => {
-  const person = personOf(fact);
-  return [
-    ...names.map((node) => ({ table: CASE_NODES, key: { tenant, node } })),
-    ...(person === undefined ? [] : [{ table: PERSON_NOTICES, key: { tenant, person } }]),
-  ];
+const keysOf = ({ tenant, names, person }: Place): readonly StateKey[] => {
+  const keys: StateKey[] = names.map((node) => ({ table: CASE_NODES, key: { tenant, node } }));
+  if (person !== undefined) keys.push({ table: PERSON_NOTICES, key: { tenant, person } });
+  return keys;
 };
 
 /** The walk over the names of a step: thousands may hang together, so each is walked once, whichever event reaches it. */
@@ -142,34 +139,39 @@ interface Walk {
   readonly left: Map<Place, readonly string[]>;
 }
 
-/** The neighbours of the names found so far, one step further with each call. */
-const walkOn = (states: States, place: Place, walk: Walk, nodeIn: NodeIn): readonly StateKey[] => {
-  const { tenant, fact, names } = place;
-  const reached = [...(walk.left.get(place) ?? [...names, ...reachedBy(states, tenant, fact)])];
-  const left: string[] = [];
+const walkOn = (
+  states: States,
+  place: Place,
+  { walked, left }: Walk,
+  nodeIn: NodeIn,
+): readonly StateKey[] => {
+  const { tenant, names } = place;
+  const reached = [...(left.get(place) ?? names), ...(left.has(place) ? [] : reachedBy(states, place))];
   const keys: StateKey[] = [];
+  const asked: string[] = [];
   for (const node of reached) {
+    // No tenant has a space in it.
+    const text = `${tenant} ${node}`;
+    if (walked.has(text)) continue;
     const key = { tenant, node };
-    const text = JSON.stringify([tenant, node]);
-    if (walk.walked.has(text)) continue;
     if (!states.isNamed(CASE_NODES, key)) {
       keys.push({ table: CASE_NODES, key });
-      left.push(node);
+      asked.push(node);
       continue;
     }
-    walk.walked.add(text);
+    walked.add(text);
     const here = nodeIn(states.get(CASE_NODES, key));
     if (!isHub(here)) reached.push(...here.neighbours);
   }
-  walk.left.set(place, left);
+  if (asked.length > 0) left.set(place, asked);
   return keys;
 };
 
 /** Names in other cases that an event reaches by its person. The first notice reaches decisions. What takes its place, and what is decided after it, reaches the notice that waited. */
-const reachedBy = (states: States, tenant: string, fact: Fact): readonly string[] => {
-  const key = personOf(fact);
-  if (key === undefined) return [];
-  const person = personFrom(states.get(PERSON_NOTICES, { tenant, person: key }));
+const reachedBy = (states: States, { tenant, fact, person: key }: Place): readonly string[] => {
+  const row = key === undefined ? undefined : states.get(PERSON_NOTICES, { tenant, person: key });
+  if (row === undefined) return [];
+  const person = personFrom(row);
   const isFirst = isNamelessNotice(fact) && isFirstNotice(person, fact);
   const decisions = isFirst ? person.decisions.map((id) => nodeName("decision", id)) : [];
   const awaited = awaitedOf(person);
@@ -177,13 +179,11 @@ const reachedBy = (states: States, tenant: string, fact: Fact): readonly string[
   return isStill ? decisions : [...decisions, eventNode(awaited.id)];
 };
 
-/** The rows of CASE_NODES for some events, each of them once, that are in no view. */
-export const nodeRowsOf = (tenant: string, facts: readonly Fact[]): readonly Row[] => {
+/** The nodes of some events, each of them once, that are in no view. */
+export const nodesWith = (tenant: string, facts: readonly Fact[]): ((name: string) => Node) => {
   const nodes = tenantNodes({ get: () => undefined }, tenant, () => EMPTY);
-  for (const fact of facts) nodes.add(fact, nodesOf(fact));
-  return nodes
-    .writes()
-    .flatMap((write) => (write.kind === "upsert" && write.table === CASE_NODES ? [write.row] : []));
+  for (const fact of facts) nodes.add({ fact, names: nodesOf(fact), person: personOf(fact) });
+  return nodes.now;
 };
 
 const changesOf = <Thing>(stored: (name: string) => Thing) => {
@@ -207,56 +207,46 @@ const changesOf = <Thing>(stored: (name: string) => Thing) => {
 const tenantNodes = (states: Pick<States, "get">, tenant: string, nodeIn: NodeIn) => {
   const nodes = changesOf((node) => nodeIn(states.get(CASE_NODES, { tenant, node })));
   const persons = changesOf((person) => personFrom(states.get(PERSON_NOTICES, { tenant, person })));
-  const addToPerson = (fact: Fact): void => {
-    const key = personOf(fact);
-    if (key === undefined) return;
+  const addToPerson = (fact: Fact, key: string): void => {
     const before = persons.now(key);
     const now = personWith(before, fact);
     persons.change(key, () => now);
-    for (const id of decisionsReached(before, now, fact)) {
-      const { first } = now;
-      if (first)
+    const { first } = now;
+    if (first)
+      for (const id of decisionsReached(before, now, fact))
         nodes.change(nodeName("decision", id), (node) => withBorrowed(node, borrowedNotice(first, fact, id)));
-    }
     const [waited, waits] = [awaitedOf(before), awaitedOf(now)];
     if (waited?.id === waits?.id) return;
     if (waited) nodes.change(eventNode(waited.id), (node) => withAwaiting(node, false));
     if (waits) nodes.change(eventNode(waits.id), (node) => withAwaiting(node, true));
   };
   return {
-    add: (fact: Fact, [home, ...others]: readonly string[], isGone = false): void => {
+    now: nodes.now,
+    add: ({ fact, names: [home, ...others], person }: Omit<Place, "tenant">, isGone = false): void => {
       if (home === undefined) return;
-      nodes.change(home, (node) => withFact(node, fact, isGone));
-      for (const other of others) {
-        nodes.change(home, (node) => withNeighbour(node, other));
-        nodes.change(other, (node) => withNeighbour(node, home));
-      }
-      addToPerson(fact);
+      nodes.change(home, (node) => others.reduce(withNeighbour, withFact(node, fact, isGone)));
+      for (const other of others) nodes.change(other, (node) => withNeighbour(node, home));
+      if (person !== undefined) addToPerson(fact, person);
     },
     /** All changed cases, before and after. A case may have fallen apart, so each of its old parts is looked at as well. */
     touched: (): CaseChanges => {
       const dirty = nodes.changed().filter(([, { before, now }]) => isDirty(before, now));
-      const names = dirty.map(([name]) => name);
-      const before = casesOf(names, nodes.before);
-      const now = casesOf([...names, ...before.flatMap(({ members }) => members)], nodes.now);
+      const known = dirty.filter(([, { before }]) => before !== EMPTY);
+      const before = casesOf(namesOf(known), nodes.before);
+      const now = casesOf([...namesOf(dirty), ...before.flatMap(({ members }) => members)], nodes.now);
       return { before: withFacts(before), now: withFacts(now) };
     },
     writes: (): readonly Write[] => [
-      ...persons.changed().map(
-        ([key, { now }]): Write => ({
-          kind: "upsert",
-          table: PERSON_NOTICES,
-          row: personRow(tenant, key, now),
-        }),
-      ),
-      ...nodes
-        .changed()
-        .map(
-          ([name, { now }]): Write => ({ kind: "upsert", table: CASE_NODES, row: rowOf(tenant, name, now) }),
-        ),
+      ...persons.changed().map(([key, { now }]) => upsert(PERSON_NOTICES, personRow(tenant, key, now))),
+      ...nodes.changed().map(([name, { now }]) => upsert(CASE_NODES, rowOf(tenant, name, now))),
     ],
   };
 };
+
+const upsert = (table: Table, row: Row): Write => ({ kind: "upsert", table, row });
+
+const namesOf = (changed: readonly (readonly [name: string, unknown])[]): readonly string[] =>
+  changed.map(([name]) => name);
 
 const decisionsReached = (before: Person, now: Person, { links }: Fact): readonly string[] => {
   if (links.decision !== undefined) return [links.decision];

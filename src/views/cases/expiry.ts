@@ -3,6 +3,8 @@
  * Each node counts which of its events have expired, so what is shown follows from the events and their expiry alone. Then the rows leave the registers; a
  * later event under one of the names brings the case back whole.
  */
+import { isOnHold } from "../../access/retention/age.ts";
+import type { HoldRecord } from "../../access/retention/records.ts";
 import type { Fact } from "../../law/cases/fact.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import { isWaiver } from "../../law/obligations/waivers.ts";
@@ -17,9 +19,9 @@ import type {
   Write,
 } from "../store/view-store.ts";
 import { agendaChanges } from "./duty-agenda.ts";
-import { componentOf, EMPTY, factsOf, haveExpired, type Node, nodeFrom, rowOf } from "./nodes.ts";
-import { loadNodes } from "./queries.ts";
-import { registerChanges } from "./register-changes.ts";
+import { componentOf, EMPTY, factsOf, haveExpired, type Node, nodeFrom, nodesOf, rowOf } from "./nodes.ts";
+import { loadNodes, namesOfCase } from "./queries.ts";
+import { registerChanges } from "./registers/registers.ts";
 import { CASE_EXPIRY, CASE_NODES } from "./tables.ts";
 
 interface CaseExpiry extends Pick<ViewRevision, "expected" | "writes"> {
@@ -55,7 +57,6 @@ export const casesExpiring = async (
   return changesTo(counts, rows, expiring);
 };
 
-/** The changes when this many events of each of these nodes have expired. */
 const changesTo = (
   counts: ReadonlyMap<string, number>,
   rows: ReadonlyMap<string, Row>,
@@ -117,4 +118,22 @@ export const expireCasesAlike = async (
       await made.revise({ views: [view], expected, writes });
     }
   }
+};
+
+/** Whether one of these holds of a tenant keeps an event: by its asset, or by the case to which it belongs. */
+export const holdsOver = async (
+  views: Pick<ViewStore, "load">,
+  tenant: string,
+  holds: readonly HoldRecord[],
+): Promise<(fact: Fact) => boolean> => {
+  const cases = new Map<string, ReadonlySet<string>>();
+  for (const { correlation_id: id, released_at: releasedAt } of holds)
+    if (id !== undefined && releasedAt === undefined) cases.set(id, await namesOfCase(views, tenant, id));
+  return (fact) => {
+    const names = nodesOf(fact);
+    const isMember = ([, members]: readonly [string, ReadonlySet<string>]): boolean =>
+      names.some((name) => members.has(name));
+    const correlationIds = [...cases].filter(isMember).map(([id]) => id);
+    return isOnHold({ assetId: fact.asset, correlationIds }, holds);
+  };
 };

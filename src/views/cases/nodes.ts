@@ -1,8 +1,9 @@
-/**
- * A row of CASE_NODES as the rules see it, and how it grows. It depends only on the set of events, also where a limit is reached.
- */
+/** The rows of CASE_NODES and PERSON_NOTICES as the rules see them, and how they grow: by the set of events alone, also where a limit is reached. */
+
+import { hash } from "node:crypto";
 import { followedBy, isShownBefore, standsAlone } from "../../law/cases/case.ts";
 import {
+  countWhile,
   DECISION_MADE,
   type Fact,
   INCIDENT_DETECTED,
@@ -14,15 +15,15 @@ import {
   nameByEvent,
   OBJECTION_RECEIVED,
   renamed,
+  type Writable,
 } from "../../law/cases/fact.ts";
-import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX } from "../../limits.ts";
-import { type Row, type RowOf, rowText } from "../store/tables.ts";
+import { CASE_FACTS_MAX, CASE_NEIGHBOURS_MAX, PERSON_DECISIONS_MAX } from "../../limits.ts";
+import { type Row, type RowOf, rowText, type Table, TEXT } from "../store/tables.ts";
 import type { CASE_NODES } from "./tables.ts";
 
 export interface Node {
-  /** In their order, at most CASE_FACTS_MAX. */
   readonly facts: readonly Fact[];
-  /** Notices without a name that a decision has by rule 3 of DOMAIN 2b (person-notices.ts). They count nowhere else. */
+  /** Notices without a name that a decision has by rule 3 of DOMAIN 2b (PERSON_NOTICES). They count nowhere else. */
   readonly borrowed: readonly Fact[];
   /** How many events refer to it in the first place, including those beyond the limit. */
   readonly events: number;
@@ -45,7 +46,6 @@ export const EMPTY: Node = {
 
 export const nodeName = (kind: LinkKind, value: string): string => `${kind}:${value}`;
 
-/** The node of an event that names nothing, and stands in a register by itself. */
 export const eventNode = (id: string): string => `event:${id}`;
 
 /** From the kind of name that says most about where an event belongs to the one that says least. */
@@ -57,24 +57,28 @@ const KINDS: readonly LinkKind[] = ["decision", "objection", "incident", "correl
  */
 export const nodesOf = (fact: Fact): readonly string[] => {
   const { links } = fact;
-  const names = KINDS.flatMap((kind) => (links[kind] === undefined ? [] : nodeName(kind, links[kind])));
+  const names: string[] = [];
+  for (const kind of KINDS) if (links[kind] !== undefined) names.push(nodeName(kind, links[kind]));
   const followed = followedBy(fact);
   if (followed !== undefined) names.push(nodeName(followed, fact.id));
   return names.length === 0 && standsAlone(fact) ? [eventNode(fact.id)] : names;
 };
 
-export const nodeFrom = (row: Row | undefined): Node => (row ? JSON.parse(rowText(row, "state")) : EMPTY);
+/** Every event has such a row, so what most of them leave empty is left out. */
+export const nodeFrom = (row: Row | undefined): Node =>
+  row ? { ...EMPTY, ...JSON.parse(rowText(row, "state")) } : EMPTY;
 
-export const rowOf = (tenant: string, node: string, state: Node): RowOf<typeof CASE_NODES> => ({
-  tenant,
-  node,
-  state: JSON.stringify(state),
-});
+export const rowOf = (tenant: string, node: string, state: Node): RowOf<typeof CASE_NODES> => {
+  const { facts, events, neighbours, borrowed, expired, others } = state;
+  const isPlain = borrowed.length === 0 && expired === 0 && others.length === 0;
+  return { tenant, node, state: JSON.stringify(isPlain ? { facts, events, neighbours } : state) };
+};
 
 /** Where there are too many facts, the most important ones stay, and of these the earliest, in whatever order they arrived. */
 export const withFact = (node: Node, fact: Fact, hasExpired = false): Node => {
   const counted = { ...node, events: node.events + 1, expired: node.expired + (hasExpired ? 1 : 0) };
-  const facts = [...node.facts, fact].sort(inOrder);
+  const place = countWhile(node.facts, (known) => inOrder(known, fact) < 0);
+  const facts = node.facts.toSpliced(place, 0, fact);
   if (facts.length <= CASE_FACTS_MAX) return { ...counted, facts };
   const least = leastOf(facts) ?? fact;
   const times = [...node.others, least.at].sort();
@@ -137,11 +141,10 @@ export const withAwaiting = (node: Node, isAwaiting: boolean): Node => {
 
 /** A hub keeps one neighbour more than the limit, by which it is known. */
 export const withNeighbour = (node: Node, neighbour: string): Node => {
-  if (node.neighbours.includes(neighbour)) return node;
-  const neighbours = [...node.neighbours, neighbour].sort().slice(0, CASE_NEIGHBOURS_MAX + 1);
-  return neighbours.length === node.neighbours.length && !neighbours.includes(neighbour)
-    ? node
-    : { ...node, neighbours };
+  const place = countWhile(node.neighbours, (known) => known < neighbour);
+  if (node.neighbours[place] === neighbour || place > CASE_NEIGHBOURS_MAX) return node;
+  const neighbours = node.neighbours.toSpliced(place, 0, neighbour);
+  return { ...node, neighbours: neighbours.slice(0, CASE_NEIGHBOURS_MAX + 1) };
 };
 
 /** The facts of a case, and whether it has expired: it is shown as long as one of its events is. */
@@ -206,4 +209,97 @@ const ownName = (kind: NamedKind, fact: Fact): string | undefined => {
   const isOpening =
     kind === "objection" ? OBJECTION_RECEIVED.includes(fact.type) : fact.type === INCIDENT_DETECTED;
   return isOpening ? nameByEvent(fact) : undefined;
+};
+
+/**
+ * Rule 3 of DOMAIN 2b: a notice that names nothing belongs to the decisions of the same asset about the same person that are made after it. One row for each
+ * asset and person knows the first such notice and the decisions; a decision keeps a copy of the notice in its node, so that its case is whole without this
+ * row. Until there is such a decision, the obligation of the first notice waits: its own node is marked.
+ */
+export const PERSON_NOTICES = {
+  name: "person_notices",
+  columns: {
+    tenant: TEXT,
+    person: TEXT,
+    /** The first notice, as a fact without person and statements; empty where there is none. */
+    first: TEXT,
+    decisions: TEXT,
+    /** The time of the last decision, whether it is among those or not; empty where there was none. */
+    decided: TEXT,
+  },
+  primaryKey: ["tenant", "person"],
+  indexes: [],
+} as const satisfies Table;
+
+export interface Person {
+  readonly first: Fact | undefined;
+  readonly decisions: readonly string[];
+  readonly decided: string;
+}
+
+const NOBODY: Person = { first: undefined, decisions: [], decided: "" };
+
+/** The key of the row that an event concerns: that of a decision about a person, or of a nameless notice. */
+export const personOf = (fact: Fact): string | undefined => {
+  const { asset, subject, type } = fact;
+  if (subject === undefined || !(type === DECISION_MADE || isNamelessNotice(fact))) return undefined;
+  return hash("sha256", JSON.stringify([asset, subject]), "base64url");
+};
+
+export const personFrom = (row: Row | undefined): Person =>
+  row
+    ? {
+        first: noticeFrom(rowText(row, "first")),
+        decisions: JSON.parse(rowText(row, "decisions")),
+        decided: rowText(row, "decided"),
+      }
+    : NOBODY;
+
+const noticeFrom = (text: string): Fact | undefined => (text === "" ? undefined : JSON.parse(text));
+
+export const personRow = (
+  tenant: string,
+  person: string,
+  { first, decisions, decided }: Person,
+): RowOf<typeof PERSON_NOTICES> => ({
+  tenant,
+  person,
+  first: first ? JSON.stringify(first) : "",
+  decisions: JSON.stringify(decisions),
+  decided,
+});
+
+const bareNotice = ({ at, id, sequence, recorded, type, asset, bases }: Fact): Fact => {
+  const notice: Writable<Fact> = { at, id, sequence, recorded, type, asset, links: {}, says: {} };
+  if (bases !== undefined) notice.bases = bases;
+  return notice;
+};
+
+export const isFirstNotice = ({ first }: Person, notice: Fact): boolean =>
+  first === undefined || inOrder(notice, first) < 0;
+
+/** The notice that waits for a decision. One without legal bases starts no obligation, and mostly they have none. */
+export const awaitedOf = ({ first, decided }: Person): Fact | undefined =>
+  first?.bases !== undefined && decided < first.at ? first : undefined;
+
+export const personWith = (person: Person, fact: Fact): Person => {
+  const { decision } = fact.links;
+  return decision === undefined ? withNotice(person, fact) : withDecision(person, decision, fact.at);
+};
+
+const withNotice = (person: Person, notice: Fact): Person =>
+  isFirstNotice(person, notice) ? { ...person, first: bareNotice(notice) } : person;
+
+const withDecision = (person: Person, id: string, at: string): Person => {
+  const isLeftOut = person.decisions.includes(id) || person.decisions.length >= PERSON_DECISIONS_MAX;
+  if (isLeftOut && at <= person.decided) return person;
+  const decisions = isLeftOut ? person.decisions : [...person.decisions, id].sort();
+  return { ...person, decisions, decided: at > person.decided ? at : person.decided };
+};
+
+/** The notice as a fact of a decision: linked to it, and to nothing else. `alike`: a fact of the same asset and person. */
+export const borrowedNotice = (notice: Fact, alike: Fact, decision: string): Fact => {
+  const borrowed: Writable<Fact> = { ...notice, asset: alike.asset, links: { decision }, bySubject: true };
+  if (alike.subject !== undefined) borrowed.subject = alike.subject;
+  return borrowed;
 };

@@ -43,8 +43,14 @@ export const findCase = async (
 ): Promise<FoundCase | undefined> => {
   const start = nodeName(kind, value);
   const rows = await loadNodes(views, tenant, [start]);
-  if (rows.size === 0) return undefined;
-  const node = nodesIn(rows);
+  return rows.size === 0 ? undefined : caseAround(tenant, start, { node: nodesIn(rows), rules });
+};
+
+export const caseAround = (
+  tenant: string,
+  start: string,
+  { node, rules }: { readonly node: (name: string) => Node; readonly rules: Rules },
+): FoundCase => {
   const names = componentOf(start, node);
   const members = names.map(node);
   const hasExpired = haveExpired(members);

@@ -12,7 +12,6 @@ export const CASE_NODES = {
     tenant: TEXT,
     /** Kind and value, such as `decision:dec_42`. */
     node: TEXT,
-    /** JSON: what its events say (nodes.ts). */
     state: TEXT,
   },
   primaryKey: ["tenant", "node"],

@@ -49,7 +49,6 @@ export const findBeside = async (
   return { unlinked: unlinked.sort((one, other) => inOrder(one.fact, other.fact)), notices };
 };
 
-/** They come in the order of arrival, the last first, up to a bound. */
 async function* newestFacts(
   views: Views,
   tenant: string,

@@ -1,5 +1,5 @@
 /**
- * The columns of every table that counts evidence of duties: asset × law × duty. Ratio and state are computed when the table is read (entries.ts).
+ * The columns of every table that counts evidence of duties: asset × law × duty. Ratio and state are computed when the table is read (coverage.ts).
  */
 import { INTEGER, type RowOf, type Table, TEXT } from "../store/tables.ts";
 

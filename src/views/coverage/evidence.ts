@@ -5,14 +5,14 @@
 import { BIAS_AUDIT } from "../../law/obligations/bias-audit.ts";
 import { ANY_LAW, clocksOf } from "../../law/obligations/duties.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
-import { findAsset } from "../assets/queries.ts";
+import { findAsset } from "../assets/tables.ts";
 import { findBiasAudits } from "../audits/queries.ts";
 import { decisionList } from "../cases/registers/decisions.ts";
 import { obligationList } from "../cases/registers/obligations.ts";
 import { isLater, type Latest } from "../kit/latest.ts";
 import { EVIDENCE_ROWS_MAX } from "../kit/limits.ts";
 import { type List, listQuery } from "../kit/list.ts";
-import { OUTCOME_LABELS } from "../outcomes/tables.ts";
+import { OUTCOME_LABELS } from "../outcomes/evolve.ts";
 import { type Row, rowText } from "../store/tables.ts";
 import { tenantList } from "../store/tenant-query.ts";
 import type { ViewStore } from "../store/view-store.ts";
@@ -23,7 +23,6 @@ export interface Evidence {
   readonly eventId: string;
 }
 
-/** For one answer: rows that several duties of an asset need are read once. */
 export const createEvidence = (
   views: Pick<ViewStore, "load" | "select">,
   tenant: string,
@@ -57,7 +56,6 @@ export const createEvidence = (
 
   return {
     audits,
-    /** Newest first, each once. Includes expired events that a register still has. */
     of: async (count: DutyCount): Promise<readonly Evidence[]> => {
       const found = (await all(count)).toSorted((one, other) =>
         isLater(["", one.at, one.eventId], ["", other.at, other.eventId]) ? -1 : 1,
@@ -125,7 +123,6 @@ const ofLife = (row: Row | undefined): readonly Evidence[] => {
   if (row === undefined) return [];
   const said: Latest = JSON.parse(rowText(row, "said"));
   const found = new Map<string, Evidence>();
-  // One event may be both.
   for (const each of [said.created_at, said.version])
     if (each !== undefined) found.set(each[2], { at: each[1], eventId: each[2] });
   return [...found.values()];

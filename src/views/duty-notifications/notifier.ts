@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { obligationSubject } from "../../../streams/subjects.ts";
 import { timeKey } from "../../event/formats.ts";
 import type { Rules } from "../../law/obligations/obligation.ts";
 import { OBLIGATION_STATES } from "../../law/obligations/state.ts";
@@ -14,11 +15,11 @@ import type { Sequence } from "../../log/outcome.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { createRepeatFilter } from "../../telemetry/repeat-filter.ts";
 import { agendaQuery, CHANGED, DUTY_AGENDA, NEVER } from "../cases/duty-agenda.ts";
-import { nextChangeOf, OBLIGATIONS, stateOfRow } from "../cases/registers/obligations.ts";
+import { nextChangeOf, OBLIGATIONS, obligationEntry, stateOfRow } from "../cases/registers/obligations.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
 import { OPERATOR } from "../kit/all-tenants.ts";
 import { NOTIFIED_DUTIES, NOTIFY_MS } from "../kit/limits.ts";
-import { keyText, type Row, rowInteger, rowText, type Table } from "../store/tables.ts";
+import { INTEGER, keyText, type Row, rowInteger, rowText, type Table, TEXT } from "../store/tables.ts";
 import { tenantList } from "../store/tenant-query.ts";
 import {
   type Expectation,
@@ -28,15 +29,40 @@ import {
   type ViewStore,
   type Write,
 } from "../store/view-store.ts";
-import { messageAbout } from "./message.ts";
-import { NOTIFIED, NOTIFIED_VIEW, OUTBOX, OUTBOX_VIEW } from "./tables.ts";
+
+/** The state and the time of the last notification of each obligation. Like the outbox no projection: neither follows from the log. */
+export const NOTIFIED = {
+  name: "obligations_told",
+  columns: { tenant: TEXT, obligation_id: TEXT, state: TEXT, due_at: TEXT },
+  primaryKey: ["tenant", "obligation_id"],
+  indexes: [],
+} as const satisfies Table;
+
+const OUTBOX = {
+  name: "obligation_outbox",
+  columns: {
+    tenant: TEXT,
+    number: INTEGER,
+    owner: TEXT,
+    transition: TEXT,
+    subject: TEXT,
+    /** JSON text. Its hash is the id of the message. */
+    payload: TEXT,
+  },
+  primaryKey: ["tenant", "number"],
+  indexes: [],
+} as const satisfies Table;
+
+/** Its position is how far the log was notified of. Name, table and version are those of v0.1.0, so that an upgrade notifies of nothing again. */
+export const NOTIFIED_VIEW: ViewDefinition = { name: "announcements", version: 1, tables: [NOTIFIED] };
+
+const OUTBOX_VIEW: ViewDefinition = { name: "obligation_outbox", version: 1, tables: [OUTBOX] };
 
 export interface DutyMessage {
   readonly tenant: string;
   readonly subject: string;
   /** The same whenever this message is published. */
   readonly messageId: string;
-  /** JSON text. */
   readonly payload: string;
 }
 
@@ -251,3 +277,34 @@ const notifiedOf = (row: Row | undefined): Told | undefined =>
     state: OBLIGATION_STATES.find((state) => state === row.state) ?? "open",
     dueAt: rowText(row, "due_at"),
   };
+
+/** The message about one transition of an obligation, as streams/README.md describes it. `at`, when it was found, also tells equal transitions apart. */
+const messageAbout = (
+  row: Row,
+  transition: Transition,
+  { rules, at, atKey }: { readonly rules: Rules; readonly at: string; readonly atKey: string },
+) => {
+  const tenant = rowText(row, "tenant");
+  const [assetId, rule] = [rowText(row, "asset_id"), rowText(row, "rule")];
+  const {
+    extensions: _,
+    ruleset_version: __,
+    ...entry
+  } = { extensions: 0, ...obligationEntry(row, rules, atKey) };
+  const { started_sequence, stopped_sequence, ...shown }: Readonly<Record<string, unknown>> = entry;
+  const payload = {
+    tenant,
+    obligation_id: row.obligation_id,
+    transition,
+    ...shown,
+    started_by: { event_id: row.started_by, sequence: started_sequence },
+    stopped_by: row.stopped_by === null ? null : { event_id: row.stopped_by, sequence: stopped_sequence },
+    at,
+  };
+  return {
+    owner: tenant,
+    transition,
+    subject: obligationSubject({ tenant, assetId, rule, transition }),
+    payload: JSON.stringify(payload),
+  };
+};

@@ -90,7 +90,7 @@ const newRows = ({ sequence, record }: StoredRecord, facts: EventFacts): readonl
 
 export const eventsProjection: RecordProjection = {
   name: EVENTS_VIEW,
-  version: 27,
+  version: 28,
   tables: [EVENTS],
   textIndexes: [EVENT_WORDS],
   expireAlike: (live, made) => expireEventsAlike(live, made, eventsProjection),

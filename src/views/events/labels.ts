@@ -3,35 +3,25 @@ import { splitEventType } from "../../../streams/subjects.ts";
 import type { EventFacts, Tag } from "../../event/facts.ts";
 import type { Label } from "../store/text-index.ts";
 
+/** Half of all events may have a type, half a tier or a basis, and hardly any both: one label for the two finds these without reading the others. */
 export const eventLabels = (facts: LabelledFacts): readonly Label[] => {
   const { assetId, eventType, riskTier, correlationId, subjectHash, traceId } = facts;
-  const labels: Label[] = [["asset", assetId]];
-  for (const label of typeLabels(eventType, riskTier)) labels.push(label);
+  const { group } = splitEventType(eventType);
+  const labels: Label[] = [
+    ["asset", assetId],
+    ["type", eventType],
+    ["group", group],
+  ];
+  if (riskTier !== null)
+    labels.push(["tier", riskTier], ["type.tier", eventType, riskTier], ["group.tier", group, riskTier]);
   if (correlationId !== null) labels.push(["correlation", correlationId]);
   if (subjectHash !== null) labels.push(["subject", subjectHash]);
   if (traceId !== null) labels.push(["trace", traceId]);
   for (const { key, value } of facts.tags) labels.push(["tag", key, value]);
-  for (const legalBasis of facts.legalBases)
-    for (const label of basisLabels(eventType, legalBasis)) labels.push(label);
+  for (const basis of facts.legalBases)
+    labels.push(["basis", basis], ["type.basis", eventType, basis], ["group.basis", group, basis]);
   return labels;
 };
-
-/** Half of all events may have a type, half a tier or a basis, and hardly any both: one label for the two finds these without reading the others. */
-const typeLabels = (eventType: string, riskTier: string | null): readonly Label[] => {
-  const { group } = splitEventType(eventType);
-  const kinds: readonly Label[] = [
-    ["type", eventType],
-    ["group", group],
-  ];
-  if (riskTier === null) return kinds;
-  return [...kinds, ["tier", riskTier], ["type.tier", eventType, riskTier], ["group.tier", group, riskTier]];
-};
-
-const basisLabels = (eventType: string, legalBasis: string): readonly Label[] => [
-  ["basis", legalBasis],
-  ["type.basis", eventType, legalBasis],
-  ["group.basis", splitEventType(eventType).group, legalBasis],
-];
 
 type LabelledFacts = Pick<
   EventFacts,

@@ -28,8 +28,7 @@ export const EVENTS = {
   primaryKey: ["tenant", "event_id"],
   indexes: [
     ["tenant", "retention_class", "counted_from", "sequence"],
-    // Includes the times: a search by time reads the index in order, and only the rows whose time matches.
-    ["tenant", "sequence", "occurred", "received"],
+    ["tenant", "sequence"],
   ],
 } as const satisfies Table;
 

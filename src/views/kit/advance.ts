@@ -7,7 +7,7 @@ import type { LogReader, StoredMessage } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import { EVENTS_VIEW } from "../events/tables.ts";
 import type { CommitResult, DeadLetter, ViewStore } from "../store/view-store.ts";
-import { type AppliedBatch, applyBatch, refusedLetter } from "./apply-batch.ts";
+import { type AppliedBatch, applyBatch, letterOf, RuleError } from "./apply-batch.ts";
 import { PROJECTION_RECORDS_PER_COMMIT_MAX } from "./limits.ts";
 import type { Projection } from "./projection.ts";
 import { endWrites } from "./view-end.ts";
@@ -103,23 +103,37 @@ const COMMITTED: Taken = { kind: "committed" };
 
 /** The messages follow the lane's position. */
 const take = async (advancing: Advancing, lane: Lane, messages: readonly StoredMessage[]): Promise<Taken> => {
-  const { views, clock } = advancing;
   const [message, ...others] = messages;
   if (message === undefined) return COMMITTED;
-  const { projections, position } = lane;
-  const applied = await applyBatch({ projections, messages, load: views.load, now: clock().toISOString() });
-  if (applied.eventsAt < position + messages.length)
-    return { kind: "superseded", view: EVENTS_VIEW, position: applied.eventsAt };
-  const result = await commit(advancing, lane, messages, applied);
+  const result = await takeAll(advancing, lane, messages);
   if (result.kind === "outdated") return take(advancing, lane, messages);
   if (result.kind !== "unwritable") return result;
   if (others.length === 0) return refuse(advancing, lane, message, result.detail);
-  // One record of the batch violates a table, and the database does not say which: halving finds it.
+  // A rule throws because of one record of the batch, or its rows violate a table, and the database does not say which: halving finds it.
   const half = Math.ceil(messages.length / 2);
   const first = await take(advancing, lane, messages.slice(0, half));
   return first.kind === "committed"
-    ? take(advancing, { ...lane, position: position + half }, messages.slice(half))
+    ? take(advancing, { ...lane, position: lane.position + half }, messages.slice(half))
     : first;
+};
+
+const takeAll = async (
+  advancing: Advancing,
+  lane: Lane,
+  messages: readonly StoredMessage[],
+): Promise<CommitResult> => {
+  const { views, clock } = advancing;
+  const { projections, position } = lane;
+  try {
+    const batch = { projections, messages, load: views.load, now: clock().toISOString() };
+    const applied = await applyBatch(batch);
+    if (applied.eventsAt < position + messages.length)
+      return { kind: "superseded", view: EVENTS_VIEW, position: applied.eventsAt };
+    return await commit(advancing, lane, messages, applied);
+  } catch (error) {
+    if (error instanceof RuleError) return { kind: "unwritable", detail: error.message };
+    throw error;
+  }
 };
 
 /**
@@ -148,7 +162,7 @@ const refuse = async (
   for (const taking of tries) {
     const applied = await applyBatch({ projections: taking, messages: [message], load: views.load, now });
     const refused = projections.filter((each) => !taking.includes(each));
-    const letters = refused.map(({ name }) => refusedLetter(name, message, detail, now));
+    const letters = refused.map(({ name }) => letterOf(name, message, { code: "row_refused", detail, now }));
     const deadLetters = [...applied.deadLetters, ...letters];
     const result = await commit(advancing, lane, [message], { ...applied, deadLetters });
     if (result.kind === "outdated") return take(advancing, lane, [message]);

@@ -1,7 +1,6 @@
 /**
  * Applies projections to a batch of messages: decodes them once, loads the needed rows with one call per table, and evolves the projections in order,
- * each seeing what the ones before it wrote. Writes nothing. A record that a projection cannot take becomes a dead letter of that projection and
- * never stops the others.
+ * each seeing what the ones before it wrote. Writes nothing. A record that a projection cannot take becomes a dead letter of that projection.
  */
 import { setImmediate as otherWork } from "node:timers/promises";
 import { tenantOfAudit } from "../../../streams/subjects.ts";
@@ -51,27 +50,59 @@ export interface AppliedBatch {
   readonly eventsAt: Sequence;
 }
 
-export const applyBatch = async ({ projections, messages, now, load }: Batch): Promise<AppliedBatch> => {
+/** A projection threw. Only the name of its error is kept: a message may quote the event. */
+export class RuleError extends Error {
+  override readonly name = "RuleError";
+  readonly projection: string;
+  constructor(projection: string, error: unknown) {
+    super(`the projection threw ${error instanceof Error ? error.name : "no error"}`);
+    this.projection = projection;
+  }
+}
+
+/** Throws RuleError if a projection throws and there are several messages: one of them causes it. */
+export const applyBatch = async (batch: Batch): Promise<AppliedBatch> => {
+  const [message, ...others] = batch.messages;
+  try {
+    return await evolveAll(batch);
+  } catch (error) {
+    if (!(error instanceof RuleError && message && others.length === 0)) throw error;
+    const { projection, message: detail } = error;
+    const projections = batch.projections.filter(({ name }) => name !== projection);
+    const applied = await applyBatch({ ...batch, projections });
+    const letter = letterOf(projection, message, { code: "projection_failed", detail, now: batch.now });
+    // The one that leads stands where the batch begins, whether or not it takes the record.
+    const eventsAt = projection === EVENTS_VIEW ? Number.POSITIVE_INFINITY : applied.eventsAt;
+    return { ...applied, eventsAt, deadLetters: [letter, ...applied.deadLetters] };
+  }
+};
+
+const evolveAll = async ({ projections, messages, now, load }: Batch): Promise<AppliedBatch> => {
   const asksForEvents = projections.some((projection) => projection.asksForEvents);
   const expected = await loadBuiltOn(projections, asksForEvents, load);
   const isLed = asksForEvents && projections.every(({ name }) => name !== EVENTS_VIEW);
   const eventsAt = isLed ? await eventsPosition(load) : Number.POSITIVE_INFINITY;
   const overlay = createOverlay({ load });
   const decoded = decodeAll(messages);
-  let firsts: readonly FirstEvent[] | undefined;
-  /** Once for all projections, when `events` has its rows. */
-  const firstEvents = () => (firsts ??= decoded.events.filter((event) => isFirst(overlay, event)));
-  const shared = { overlay, now, firstEvents };
-  const appliers = projections.map((projection) => applierOf(projection, decoded, shared));
   const endTurn = createTurn();
   await endTurn();
   if (asksForEvents) await overlay.fetch(eventsKeys(decoded.records));
+  let firsts: readonly FirstEvent[] | undefined;
+  /** Once for all projections, when `events` has its rows. */
+  const firstEvents = () => {
+    firsts ??= decoded.events.filter((event) => isFirst(overlay, event));
+    return firsts;
+  };
+  const appliers = projections.map((projection) => applierOf(projection, decoded, overlay, firstEvents));
   for (const { prepare } of appliers) await prepare(endTurn);
-  for (const { evolve } of appliers) {
-    evolve();
+  const deadLetters: DeadLetter[] = [];
+  for (const { name, evolve } of appliers) {
+    for (const { sequence, ...reason } of evolve()) {
+      const message = messages.find((each) => each.sequence === sequence);
+      if (message) deadLetters.push(letterOf(name, message, { ...reason, now }));
+    }
     await endTurn();
   }
-  const deadLetters = appliers.flatMap((applier) => applier.deadLetters);
   return { writes: overlay.writes(), deadLetters, expected, eventsAt };
 };
 
@@ -150,127 +181,84 @@ const decode = ({ sequence, payload }: StoredMessage): StoredRecord | string => 
 
 /** One projection at work on one batch. */
 interface Applier {
-  readonly deadLetters: readonly DeadLetter[];
+  readonly name: string;
   /** Loads the rows that `evolve` needs. */
   prepare(endTurn: () => Promise<void>): Promise<void>;
-  evolve(): void;
+  /** Returns what the projection does not take. */
+  evolve(): readonly Rejection[];
 }
 
 const applierOf = (
   projection: Projection,
-  { records, events, undecodable, entries, nobodys }: Decoded,
-  shared: Pick<Work<never>, "overlay" | "now"> & { readonly firstEvents: () => readonly FirstEvent[] },
+  decoded: Decoded,
+  overlay: Overlay,
+  firstEvents: () => readonly FirstEvent[],
 ): Applier => {
-  if (projection.takes === "entries")
-    return createApplier(projection, { ...shared, taken: entries, rejected: nobodys });
-  if (projection.takes === undefined)
-    return createApplier(projection, { ...shared, taken: records, rejected: undecodable });
-  const evolved = shared.firstEvents;
-  return createApplier(projection, { ...shared, taken: events, rejected: undecodable, evolved });
+  const { entries, nobodys, records, events, undecodable } = decoded;
+  if (projection.takes === "entries") return createApplier(projection, overlay, entries, nobodys);
+  if (projection.takes === undefined) return createApplier(projection, overlay, records, undecodable);
+  return createApplier(projection, overlay, events, undecodable, firstEvents);
 };
 
-interface Work<Taken> {
-  readonly taken: readonly Taken[];
-  readonly rejected: readonly Rejection[];
-  /** What `evolve` takes of it. */
-  readonly evolved?: () => readonly Taken[];
-  readonly overlay: Overlay;
-  readonly now: string;
-}
-
-const createApplier = <Taken extends LetterOrigin & Pick<LogEntry, "sequence">>(
-  projection: Rule<Taken>,
-  { taken, rejected, evolved = () => taken, overlay, now }: Work<Taken>,
+const createApplier = <Taken>(
+  rule: Rule<Taken>,
+  overlay: Overlay,
+  taken: readonly Taken[],
+  rejected: readonly Rejection[],
+  evolved: () => readonly Taken[] = () => taken,
 ): Applier => {
-  const { name, furtherKeys } = projection;
-  const deadLetters = rejected.map((rejection) => deadLetter(name, rejection, undefined, now));
-  /** Records whose keys could not be determined: they are not evolved. */
-  const refused = new Set<Taken>();
-  const refuse = (each: Taken, error: unknown): void => {
-    refused.add(each);
-    // Only the name of the error: its message may quote the event, and this text also goes to the logger.
-    const detail = `the projection threw ${error instanceof Error ? error.name : "no error"}`;
-    const rejection = { sequence: each.sequence, code: "projection_failed", detail };
-    deadLetters.push(deadLetter(name, rejection, each, now));
-  };
-  /** If the work throws, it is tried record by record; a record that makes it throw has no effect. */
-  const attempt = <Result>(some: readonly Taken[], work: (some: readonly Taken[]) => Result): Result[] => {
+  const { name } = rule;
+  const ruled = <Result>(work: () => Result): Result => {
     try {
-      return [work(some)];
+      return work();
     } catch (error) {
-      const [only, ...others] = some;
-      if (only === undefined) throw error;
-      if (others.length > 0) return some.flatMap((each) => attempt([each], work));
-      refuse(only, error);
-      return [];
+      throw new RuleError(name, error);
     }
   };
-  const prepare: Applier["prepare"] = async (endTurn) => {
-    await overlay.fetch(attempt(taken, (some) => projection.stateKeys(some)).flat());
-    if (!furtherKeys) return;
-    // Records that named further rows are asked again, because these rows may lead to others.
-    for (let asking = taken; asking.length > 0; ) {
-      const naming: Taken[] = [];
-      const keys: StateKey[] = [];
-      for (const each of asking) {
-        try {
-          const further = furtherKeys(overlay, each);
-          if (further.length === 0) continue;
-          naming.push(each);
-          keys.push(...further);
-        } catch (error) {
-          refuse(each, error);
-        }
+  return {
+    name,
+    prepare: async (endTurn) => {
+      await overlay.fetch(ruled(() => rule.stateKeys(taken)));
+      // Records that named further rows are asked again, because these rows may lead to others.
+      for (let asking = rule.furtherKeys ? taken : []; asking.length > 0; ) {
+        const keys: StateKey[] = [];
+        asking = ruled(() =>
+          asking.filter((each) => {
+            const further = rule.furtherKeys?.(overlay, each) ?? [];
+            for (const key of further) keys.push(key);
+            return further.length > 0;
+          }),
+        );
+        await overlay.fetch(keys);
+        // A long chain of names takes one round for each of them.
+        await endTurn();
       }
-      await overlay.fetch(keys);
-      // A long chain of names takes one round for each of them.
-      await endTurn();
-      asking = naming;
-    }
+    },
+    evolve: () => {
+      const some = evolved();
+      if (some.length === 0) return rejected;
+      return ruled(() => {
+        const evolution = rule.evolve(overlay, some);
+        overlay.apply(evolution.writes);
+        return [...rejected, ...(evolution.rejected ?? [])];
+      });
+    },
   };
-  const evolve = (): void => {
-    const some = refused.size === 0 ? evolved() : evolved().filter((each) => !refused.has(each));
-    if (some.length === 0) return;
-    const evolutions = attempt(some, (each) => {
-      const evolution = projection.evolve(overlay, each);
-      overlay.apply(evolution.writes);
-      return evolution;
-    });
-    for (const rejection of evolutions.flatMap(({ rejected: found = [] }) => found)) {
-      const origin = some.find(({ sequence }) => sequence === rejection.sequence);
-      deadLetters.push(deadLetter(name, rejection, origin, now));
-    }
-  };
-  return { deadLetters, prepare, evolve };
 };
 
-/** The dead letter of a record whose rows the database refuses. */
-export const refusedLetter = (
+/** The dead letter of a record that a projection does not take. */
+export const letterOf = (
   projection: string,
   message: StoredMessage,
-  detail: string,
-  now: string,
+  { code, detail, now }: { readonly code: string; readonly detail: string; readonly now: string },
 ): DeadLetter => {
   const decoded = decode(message);
-  const rejection = { sequence: message.sequence, code: "row_refused", detail };
-  return deadLetter(projection, rejection, typeof decoded === "string" ? undefined : decoded, now);
+  const origin: Partial<StoredRecord> = typeof decoded === "string" ? {} : decoded;
+  const { tenant = null, eventId } = origin;
+  return {
+    ...{ projection, sequence: message.sequence, code, detail },
+    tenant,
+    eventId: typeof eventId === "string" ? canonicalEventId(eventId) : null,
+    recordedAt: now,
+  };
 };
-
-/** The tenant and event of a dead letter. */
-interface LetterOrigin {
-  readonly tenant: string;
-  readonly eventId?: unknown;
-}
-
-const deadLetter = (
-  projection: string,
-  rejection: Rejection,
-  { tenant, eventId }: Partial<LetterOrigin> = {},
-  recordedAt: string,
-): DeadLetter => ({
-  projection,
-  ...rejection,
-  tenant: tenant ?? null,
-  eventId: typeof eventId === "string" ? canonicalEventId(eventId) : null,
-  recordedAt,
-});

@@ -2,13 +2,12 @@
  * Views that are built beside the live ones: the same rules, with other names of tables and a position of their own, until they take the place of the
  * live ones in one transaction. The names are translated where rows are read and written, so projections do not notice.
  */
-import type { Row, Table } from "../store/tables.ts";
+import { OWN_TABLES } from "../store/stored-rows.ts";
+import { type Row, rowText, type Table } from "../store/tables.ts";
 import {
   DEAD_LETTERS,
+  type Expectation,
   isTextWrite,
-  VIEW_ENDS,
-  VIEW_REVISIONS,
-  VIEWS,
   type ViewDefinition,
   type ViewStore,
   type Write,
@@ -50,77 +49,58 @@ export interface Beside {
 /** The store in which these views are those beside them; all other views are the live ones. */
 export const storeBeside = (views: StoreBeside, pairs: readonly Beside[]): StoreBeside => {
   const definitions = new Map(pairs.map(({ live, beside }) => [live.name, beside]));
-  const names = namesOf(pairs);
-  const liveNames = new Map([...names].map(([live, beside]) => [beside, live]));
-  const tables = pairedBy(pairs, ({ tables }) => tables);
-  const indexes = pairedBy(pairs, ({ textIndexes = [] }) => textIndexes);
+  const liveNames = new Map(pairs.map(({ live, beside }) => [beside.name, live.name]));
+  const tables = new Map(pairs.flatMap(({ live, beside }) => paired(live.tables, beside.tables)));
+  const indexes = new Map(pairs.flatMap(({ live, beside }) => paired(live.textIndexes, beside.textIndexes)));
+  const definitionOf = (view: ViewDefinition): ViewDefinition => definitions.get(view.name) ?? view;
+  const nameOf = (name: string): string => definitions.get(name)?.name ?? name;
   const tableOf = (table: Table): Table => tables.get(table) ?? table;
-  const keysOf = <Key extends { readonly table: Table; readonly key: Row; readonly row?: Row | undefined }>(
-    keys: readonly Key[],
-  ): readonly Key[] =>
-    keys.map((each) => ({
-      ...each,
-      table: tableOf(each.table),
-      key: renamed(each.table, each.key, names),
-      ...(each.row && { row: renamed(each.table, each.row, names) }),
-    }));
+  const rowOf = (table: Table, row: Row): Row => renamed(table, row, nameOf);
   const writeOf = (write: Write): Write => {
     if (isTextWrite(write)) return { ...write, index: indexes.get(write.index) ?? write.index };
-    const { table } = write;
+    const table = tableOf(write.table);
     return write.kind === "delete"
-      ? { ...write, table: tableOf(table), key: renamed(table, write.key, names) }
-      : { ...write, table: tableOf(table), row: renamed(table, write.row, names) };
+      ? { ...write, table, key: rowOf(write.table, write.key) }
+      : { ...write, table, row: rowOf(write.table, write.row) };
   };
-  const definitionOf = (view: ViewDefinition): ViewDefinition => definitions.get(view.name) ?? view;
+  const expectationOf = ({ table, key, row }: Expectation): Expectation => ({
+    table: tableOf(table),
+    key: rowOf(table, key),
+    row: row && rowOf(table, row),
+  });
   return {
-    position: (name) => views.position(names.get(name) ?? name),
+    position: (name) => views.position(nameOf(name)),
     load: async (table, keys, ...which) => {
-      const asked = isOwn(table) ? keys.map((key) => renamed(table, key, names)) : keys;
+      const asked = keys.map((key) => rowOf(table, key));
       const rows = await views.load(tableOf(table), asked, ...which);
-      return isOwn(table) ? rows.map((row) => renamed(table, row, liveNames)) : rows;
+      return rows.map((row) => renamed(table, row, (name) => liveNames.get(name) ?? name));
     },
     commit: (commit) =>
       views.commit({
         ...commit,
         views: commit.views.map(definitionOf),
         writes: commit.writes.map(writeOf),
-        expected: keysOf(commit.expected ?? []),
+        expected: commit.expected?.map(expectationOf) ?? [],
         deadLetters: commit.deadLetters.map((letter) => ({
           ...letter,
-          projection: names.get(letter.projection) ?? letter.projection,
+          projection: nameOf(letter.projection),
         })),
       }),
     revise: (revision) =>
       views.revise({
         views: revision.views.map(definitionOf),
         writes: revision.writes.map(writeOf),
-        expected: keysOf(revision.expected),
+        expected: revision.expected.map(expectationOf),
       }),
   };
 };
 
-const namesOf = (pairs: readonly Beside[]): ReadonlyMap<string, string> =>
-  new Map(pairs.map(({ live, beside }) => [live.name, beside.name]));
+const paired = <Named>(live: readonly Named[] = [], beside: readonly Named[] = []) =>
+  live.map((each, index): readonly [Named, Named] => [each, beside[index] ?? each]);
 
-/** The store's own tables, in which views stand by their names. */
-const isOwn = (table: Table): boolean => table === VIEWS || table === VIEW_REVISIONS || table === VIEW_ENDS;
-
-const renamed = (table: Table, row: Row, names: ReadonlyMap<string, string>): Row => {
+/** In the store's own tables views stand by their names. */
+const renamed = (table: Table, row: Row, nameOf: (name: string) => string): Row => {
   const column = table === DEAD_LETTERS ? "projection" : "name";
-  const name = isOwn(table) || table === DEAD_LETTERS ? names.get(String(row[column])) : undefined;
-  return name === undefined ? row : { ...row, [column]: name };
+  if (!OWN_TABLES.includes(table)) return row;
+  return { ...row, [column]: nameOf(rowText(row, column)) };
 };
-
-const pairedBy = <Named>(
-  pairs: readonly Beside[],
-  of: (view: ViewDefinition) => readonly Named[],
-): ReadonlyMap<Named, Named> =>
-  new Map(
-    pairs.flatMap(({ live, beside }) => {
-      const others = of(beside);
-      return of(live).flatMap((each, index): (readonly [Named, Named])[] => {
-        const other = others[index];
-        return other === undefined ? [] : [[each, other]];
-      });
-    }),
-  );

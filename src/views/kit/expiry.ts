@@ -12,8 +12,7 @@ import type { Rules } from "../../law/obligations/obligation.ts";
 import type { LogReader } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { casesExpiring } from "../cases/expiry.ts";
-import { holdsOver } from "../cases/holds.ts";
+import { casesExpiring, holdsOver } from "../cases/expiry.ts";
 import { nodesOf } from "../cases/nodes.ts";
 import { CASES_VIEW } from "../cases/tables.ts";
 import { eventsProjection } from "../events/evolve.ts";
@@ -29,7 +28,7 @@ import {
   EXPIRY_WAIT_MS_MAX,
   EXPIRY_ROWS_PER_COMMIT_MAX as ROWS_MAX,
 } from "./limits.ts";
-import { positionsOf } from "./positions.ts";
+import { positionsOf } from "./view-end.ts";
 
 interface ExpiryDependencies {
   readonly views: Pick<ViewStore, "load" | "select" | "position" | "revise">;

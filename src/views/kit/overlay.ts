@@ -1,7 +1,6 @@
 /** The rows that a batch of records works on: as loaded, overlaid with what the batch has written so far. */
 import { strict as assert } from "node:assert";
-import { checkKey, checkRow } from "../store/stored-values.ts";
-import { type Row, rowInteger, type Table, type Value, valuesText } from "../store/tables.ts";
+import { type Row, rowInteger, type Table, type Value } from "../store/tables.ts";
 import {
   isTextWrite,
   type RowWrite,
@@ -14,17 +13,18 @@ import type { StateKey, States } from "./projection.ts";
 export interface Overlay extends States {
   /** Loads what is not loaded yet: one call of `load` per table, however many records need rows. */
   fetch(stateKeys: readonly StateKey[]): Promise<void>;
-  /** Applies all of them, or throws and applies none if one could not be stored. */
+  /** Applies all of them, or throws and applies none. */
   apply(writes: readonly Write[]): void;
   /** The changes of the batch: one write per row, however often it was written. */
   writes(): readonly Write[];
 }
 
-/** What is known of one key. */
+/** What is known of one key, or of the keys that begin with the same values: one text as the key would have to be made and hashed at each look. */
 interface Place {
-  /** Whether it was loaded, or written whole: a row that is only added to is not known. */
+  /** By the value of the next column of the key. */
+  below: Map<Value | undefined, Place> | undefined;
+  /** Whether the row was loaded, or written whole: one that is only added to is not known. */
   isKnown: boolean;
-  /** The current row. */
   row: Row | undefined;
   /** The write that is needed for it. */
   write: RowWrite | undefined;
@@ -32,42 +32,51 @@ interface Place {
   sum: Record<string, Value> | undefined;
 }
 
-/** What is known of a table's rows: first by all values of the key but the last, then by that one. */
-interface Places {
-  readonly shared: readonly string[];
-  readonly last: string;
-  readonly groups: Map<string, Map<Value | undefined, Place>>;
+const newPlace = (): Place => ({
+  below: undefined,
+  isKnown: false,
+  row: undefined,
+  write: undefined,
+  sum: undefined,
+});
+
+const placeBelow = (place: Place, value: Value | undefined): Place => {
+  place.below ??= new Map();
+  const known = place.below.get(value);
+  if (known) return known;
+  const made = newPlace();
+  place.below.set(value, made);
+  return made;
+};
+
+interface Known {
+  readonly top: Place;
+  readonly written: Place[];
 }
 
-const NONE: ReadonlyMap<Value | undefined, Place> = new Map();
-
 export const createOverlay = ({ load }: Pick<ViewStore, "load">): Overlay => {
-  const tables = new Map<Table, Places>();
+  const tables = new Map<Table, Known>();
   /** In the order in which they were written: if one sequence is written twice, the store keeps the last. */
   const texts: TextWrite[] = [];
 
-  const placesOf = (table: Table): Places => {
-    const known = tables.get(table);
-    if (known) return known;
-    const { primaryKey } = table;
-    const made = { shared: primaryKey.slice(0, -1), last: primaryKey.at(-1) ?? "", groups: new Map() };
-    tables.set(table, made);
-    return made;
+  const knownOf = (table: Table): Known => {
+    const known = tables.get(table) ?? { top: newPlace(), written: [] };
+    if (known.top.below === undefined) tables.set(table, known);
+    return known;
   };
   const find = (table: Table, key: Row): Place | undefined => {
-    const { shared, last, groups } = placesOf(table);
-    return groups.get(valuesText(shared, key))?.get(key[last]);
+    let place: Place | undefined = knownOf(table).top;
+    for (const name of table.primaryKey) place = place?.below?.get(key[name]);
+    return place;
   };
   const reach = (table: Table, key: Row): Place => {
-    const { shared, last, groups } = placesOf(table);
-    const text = valuesText(shared, key);
-    const group = groups.get(text) ?? new Map<Value | undefined, Place>();
-    if (group.size === 0) groups.set(text, group);
-    const known = group.get(key[last]);
-    if (known) return known;
-    const made: Place = { isKnown: false, row: undefined, write: undefined, sum: undefined };
-    group.set(key[last], made);
-    return made;
+    let place = knownOf(table).top;
+    for (const name of table.primaryKey) place = placeBelow(place, key[name]);
+    return place;
+  };
+  const put = (place: Place, write: RowWrite): void => {
+    if (place.write === undefined) knownOf(write.table).written.push(place);
+    change(place, write);
   };
 
   return {
@@ -94,14 +103,20 @@ export const createOverlay = ({ load }: Pick<ViewStore, "load">): Overlay => {
       assert(place?.isKnown, "a projection reads only rows that it named or that this batch wrote");
       return place.row;
     },
-    known: (table, key) => {
-      const { shared, groups } = placesOf(table);
-      const group = groups.get(valuesText(shared, key)) ?? NONE;
-      return [...group.values()].map(({ row }) => row).filter((row) => row !== undefined);
+    known: (table, shared) => {
+      let place: Place | undefined = knownOf(table).top;
+      for (const name of table.primaryKey.slice(0, -1)) place = place?.below?.get(shared[name]);
+      return [...(place?.below?.values() ?? [])].map(({ row }) => row).filter((row) => row !== undefined);
     },
     apply: (writes) => {
       const rows = writes.filter((write) => !isTextWrite(write));
-      const places = rows.map((write) => checked(reach, write));
+      const places = rows.map((write) => {
+        const place = reach(write.table, write.kind === "delete" ? write.key : write.row);
+        if (write.kind === "add")
+          assert(!place.isKnown, "a row that is added to is not read by the same projection");
+        if (write.kind === "insert") assert(place.row === undefined, "an inserted row is new");
+        return place;
+      });
       rows.forEach((write, index) => {
         const place = places[index];
         if (place) put(place, write);
@@ -110,9 +125,8 @@ export const createOverlay = ({ load }: Pick<ViewStore, "load">): Overlay => {
     },
     writes: () => {
       const writes: Write[] = [];
-      for (const places of tables.values())
-        for (const group of places.groups.values())
-          for (const { write } of group.values()) if (write) writes.push(write);
+      for (const { written } of tables.values())
+        for (const { write } of written) if (write) writes.push(write);
       for (const text of texts) writes.push(text);
       return writes;
     },
@@ -126,22 +140,7 @@ const learn = (place: Place, row: Row | undefined): void => {
   place.row = row;
 };
 
-/** The place of a write. Throws if the write could not be stored. */
-const checked = (reach: (table: Table, key: Row) => Place, write: RowWrite): Place => {
-  const { table } = write;
-  if (write.kind === "delete") {
-    checkKey(table, write.key);
-    return reach(table, write.key);
-  }
-  checkRow(table, write.row);
-  const place = reach(table, write.row);
-  if (write.kind === "add")
-    assert(!place.isKnown, "a row that is added to is not read by the same projection");
-  if (write.kind === "insert") assert(place.row === undefined, "an inserted row is new");
-  return place;
-};
-
-const put = (place: Place, write: RowWrite): void => {
+const change = (place: Place, write: RowWrite): void => {
   const before = place.write;
   if (write.kind === "add") {
     if (before?.kind === "add") addTo(place, before.row, write);

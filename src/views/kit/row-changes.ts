@@ -3,6 +3,7 @@ import type { Write } from "../store/view-store.ts";
 
 /** What turns the rows of something as it was into its rows as it is. */
 export const rowChanges = (table: Table, before: readonly Row[], now: readonly Row[]): readonly Write[] => {
+  if (before.length === 0) return now.map((row) => ({ kind: "upsert", table, row }));
   const old = new Map(before.map((row) => [keyText(table, row), row]));
   const writes: Write[] = [];
   for (const row of now) {

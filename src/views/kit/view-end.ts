@@ -1,8 +1,9 @@
-/** Whether the log is still the one that a view has seen: after a copy was restored, another record may be at the view's position. */
+/** Where views stand in the log, and whether it is still the one that they have seen: after a copy was restored, another record may be there. */
 import { hash } from "node:crypto";
 import type { LogReader, StoredMessage } from "../../log/event-log.ts";
 import type { Sequence } from "../../log/outcome.ts";
-import { VIEW_ENDS, type ViewStore, type Write } from "../store/view-store.ts";
+import { rowInteger, rowText } from "../store/tables.ts";
+import { VIEW_ENDS, VIEWS, type ViewStore, type Write } from "../store/view-store.ts";
 
 /** The write that goes with a commit that advances these views to the message. */
 export const endWrites = (
@@ -56,3 +57,19 @@ export const seenBeyond = (position: Sequence, end: Sequence): string =>
 
 /** What stands for a record where it is compared. */
 export const recordHash = (payload: Uint8Array): string => hash("sha256", payload, "base64url");
+
+/**
+ * The positions of views, in the order of their names here and as of one commit: read one by one, they could be from before and after it. 0 for a
+ * view that does not exist.
+ */
+export const positionsOf = async (
+  views: Pick<ViewStore, "load">,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Sequence>> => {
+  const rows = await views.load(
+    VIEWS,
+    names.map((name) => ({ name })),
+  );
+  const standing = new Map(rows.map((row) => [rowText(row, "name"), rowInteger(row, "position")]));
+  return new Map(names.map((name) => [name, standing.get(name) ?? 0]));
+};

@@ -10,7 +10,7 @@ import { rowInteger } from "../store/tables.ts";
 import { isAway, ViewsUnavailableError, ViewsUnmadeError } from "../store/unavailable.ts";
 import { VIEWS, type ViewDefinition, type ViewStore } from "../store/view-store.ts";
 import { successorOf } from "./beside.ts";
-import { positionsOf } from "./positions.ts";
+import { positionsOf } from "./view-end.ts";
 
 export interface OpenedView {
   /** `older`: of another version, and its rows are read until those of this version have caught up. */

@@ -1,7 +1,7 @@
 import { type EventFacts, modelName, modelText, modelVersion, shortened } from "../../event/facts.ts";
-import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
 import { earlierOf, latestText, type Said, withSaid } from "../kit/latest.ts";
-import type { StateKey, States } from "../kit/projection.ts";
+import type { FirstEvent, StateKey, States } from "../kit/projection.ts";
+import { ofThings } from "../kit/things.ts";
 import { type RowOf, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import { DEGRADED, MODEL_VERSIONS, MODELS, type ModelSaid, modelRow } from "./tables.ts";
@@ -26,18 +26,6 @@ interface Version {
   readonly named: Map<string, ModelSaid>;
 }
 
-const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
-  const versions = new Map<string, Version>();
-  for (const event of events.filter(isAboutModel)) {
-    const key = versionOf(event);
-    const text = JSON.stringify(Object.values(key));
-    const version = versions.get(text) ?? versionIn(states, key);
-    versions.set(text, version);
-    grow(states, version, event);
-  }
-  return [...versions.values()].flatMap(writesOf);
-};
-
 const versionIn = (states: States, key: VersionKey): Version => {
   const row = states.get(MODEL_VERSIONS, key);
   const version: Version = {
@@ -58,7 +46,7 @@ const load = (states: States, { key, named }: Version, name: string): void => {
   if (said) named.set(name, said);
 };
 
-const grow = (states: States, version: Version, { facts, recorded }: FirstEvent): void => {
+const grow = (version: Version, { facts, recorded }: FirstEvent, states: States): void => {
   const name = nameOf(facts);
   if (name === "") {
     version.unnamed = saidAnd(version.unnamed, facts, recorded);
@@ -128,18 +116,21 @@ const furtherKeys = (states: States, event: FirstEvent): readonly StateKey[] => 
   return states.isNamed(MODELS, key) ? [] : [{ table: MODELS, key }];
 };
 
-export const modelsProjection = onFirstEvents({
+export const modelsProjection = ofThings<Version>({
   name: "models",
   version: 10,
   tables: [MODELS, MODEL_VERSIONS],
-  stateKeys: (events) =>
-    events.filter(isAboutModel).flatMap((event) => {
-      const key = versionOf(event);
-      return [
-        { table: MODEL_VERSIONS, key },
-        { table: MODELS, key: { ...key, name: nameOf(event.facts) } },
-      ];
-    }),
+  idOf: (event) =>
+    isAboutModel(event) ? JSON.stringify([event.facts.assetId, modelVersion(event.facts)]) : undefined,
+  keysOf: (event) => {
+    const key = versionOf(event);
+    return [
+      { table: MODEL_VERSIONS, key },
+      { table: MODELS, key: { ...key, name: nameOf(event.facts) } },
+    ];
+  },
   furtherKeys,
-  evolve,
+  read: (states, event) => versionIn(states, versionOf(event)),
+  grow,
+  writesOf,
 });

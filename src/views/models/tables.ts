@@ -1,5 +1,6 @@
 import { columnsOf, tableOf } from "../kit/columns.ts";
 import type { Latest } from "../kit/latest.ts";
+import type { List } from "../kit/list.ts";
 import { INTEGER, type Table, TEXT } from "../store/tables.ts";
 
 export const MODEL_STATES = ["seen", "deployed", "retired"] as const;
@@ -74,3 +75,13 @@ export const MODEL_VERSIONS = {
   primaryKey: ["tenant", "asset_id", "version"],
   indexes: [],
 } as const satisfies Table;
+
+export const modelList: List = {
+  view: "models",
+  table: MODELS,
+  orderBy: ["at", "asset_id", "version", "name"],
+  time: "the time of the first event about it",
+  filters: ["asset_id", "state"],
+  values: { state: MODEL_STATES },
+  hidden: ["name", "at", "said"],
+};

@@ -1,14 +1,41 @@
 /** The view `outcomes`: which outputs of the systems were labeled as generated (DOMAIN 3.4: labeled outcome hashes / generated ones). */
 import { ANY_LAW } from "../../law/obligations/duties.ts";
-import type { DutyCount } from "../coverage/duty-counts.ts";
-import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
+import { DUTY_COUNTS, type DutyCount } from "../coverage/duty-counts.ts";
 import { isFirst, type Said } from "../kit/latest.ts";
 import { OUTCOME_ASSETS_MAX } from "../kit/limits.ts";
-import { below, type Level } from "../kit/nested-maps.ts";
-import type { States } from "../kit/projection.ts";
-import { type Row, type RowOf, rowText } from "../store/tables.ts";
+import type { FirstEvent } from "../kit/projection.ts";
+import { ofThings } from "../kit/things.ts";
+import { NULLABLE_TEXT, type Row, type RowOf, rowText, type Table, TEXT } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
-import { LABELING, OUTCOME_LABELS, OUTCOMES } from "./tables.ts";
+
+/** One row per outcome hash in events: which assets generated it, and whether it was labeled. */
+export const OUTCOMES = {
+  name: "outcomes",
+  columns: {
+    tenant: TEXT,
+    /** In lower case. */
+    outcome_hash: TEXT,
+    /** JSON array of asset_ids in order, at most OUTCOME_ASSETS_MAX: a word such as "denied" has the same hash for many. */
+    assets: TEXT,
+    /** The first event that labels it, of whatever asset; null where none does. */
+    labeled_asset: NULLABLE_TEXT,
+    labeled_at: NULLABLE_TEXT,
+    labeled_by: NULLABLE_TEXT,
+  },
+  primaryKey: ["tenant", "outcome_hash"],
+  indexes: [],
+} as const satisfies Table;
+
+/** How many outcomes each asset generated, and how many of them were labeled. */
+export const LABELING = { name: "labeling", ...DUTY_COUNTS } as const satisfies Table;
+
+/** The evidence: one row per event that labels an outcome, for its own asset; of the first label of each outcome also one for every other asset that gave it out. */
+export const OUTCOME_LABELS = {
+  name: "outcome_labels",
+  columns: { tenant: TEXT, asset_id: TEXT, at: TEXT, event_id: TEXT },
+  primaryKey: ["tenant", "asset_id", "at", "event_id"],
+  indexes: [],
+} as const satisfies Table;
 
 /** Including the legacy name. These events label the outcome that they name and generate none. */
 const LABELS: readonly string[] = ["transparency.result_labeled", "watermark_applied"];
@@ -22,33 +49,21 @@ interface Outcome {
 interface OutcomeChange {
   readonly before: Outcome;
   now: Outcome;
+  /** The events of the batch that label it. */
+  readonly labels: RowOf<typeof OUTCOME_LABELS>[];
 }
 
 const NOTHING: Outcome = { assets: [], label: undefined };
 
-const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
-  let tenants: Level<Level<OutcomeChange>> | undefined;
-  const writes: Write[] = [];
-  for (const { tenant, facts } of events) {
-    const { outcomeHash, assetId, eventType, occurred, eventId } = facts;
-    // Most events name none.
-    if (outcomeHash === null) continue;
-    tenants ??= new Map();
-    const changes = below(tenants, tenant);
-    let change = changes.get(outcomeHash);
-    if (change === undefined) {
-      const before = outcomeFrom(states.get(OUTCOMES, keyOf(tenant, outcomeHash)));
-      change = { before, now: before };
-      changes.set(outcomeHash, change);
-    }
-    if (LABELS.includes(eventType)) {
-      const label: Said = [assetId, occurred, eventId];
-      change.now = withLabel(change.now, label);
-      writes.push({ kind: "insert", table: OUTCOME_LABELS, row: evidenceOf(tenant, assetId, label) });
-    } else change.now = withAsset(change.now, assetId);
+const grow = (change: OutcomeChange, { tenant, facts }: FirstEvent): void => {
+  const { assetId, eventType, occurred, eventId } = facts;
+  if (!LABELS.includes(eventType)) {
+    change.now = withAsset(change.now, assetId);
+    return;
   }
-  for (const [tenant, changes] of tenants ?? []) writes.push(...changesOf(tenant, changes));
-  return writes;
+  const label: Said = [assetId, occurred, eventId];
+  change.now = withLabel(change.now, label);
+  change.labels.push(evidenceOf(tenant, assetId, label));
 };
 
 const keyOf = (tenant: string, outcomeHash: string) => ({ tenant, outcome_hash: outcomeHash });
@@ -70,39 +85,33 @@ const withAsset = (outcome: Outcome, assetId: string): Outcome =>
     ? outcome
     : { ...outcome, assets: [...outcome.assets, assetId].sort().slice(0, OUTCOME_ASSETS_MAX) };
 
-const changesOf = (tenant: string, changes: Level<OutcomeChange>): readonly Write[] => {
-  const writes: Write[] = [];
-  const counts = new Map<string, { required: number; labeled: number }>();
-  const count = ({ assets, label }: Outcome, sign: 1 | -1): void => {
-    for (const asset of assets) {
-      const counted = counts.get(asset) ?? { required: 0, labeled: 0 };
-      counted.required += sign;
-      if (label !== undefined) counted.labeled += sign;
-      counts.set(asset, counted);
-    }
-  };
-  for (const [outcomeHash, { before, now }] of changes) {
-    if (now.label === before.label && isSame(now.assets, before.assets)) continue;
-    count(before, -1);
-    count(now, 1);
-    const [labeled_asset = null, labeled_at = null, labeled_by = null] = now.label ?? [];
-    const row: RowOf<typeof OUTCOMES> = {
-      ...keyOf(tenant, outcomeHash),
-      assets: JSON.stringify(now.assets),
-      labeled_asset,
-      labeled_at,
-      labeled_by,
-    };
-    writes.push({ kind: "upsert", table: OUTCOMES, row });
-    for (const key of evidenceIn(tenant, before, now))
-      writes.push({ kind: "delete", table: OUTCOME_LABELS, key });
-    for (const label of evidenceIn(tenant, now, before))
-      writes.push({ kind: "insert", table: OUTCOME_LABELS, row: label });
+const writesOf = (
+  { before, now, labels }: OutcomeChange,
+  tenant: string,
+  outcomeHash: string,
+): readonly Write[] => {
+  const writes = labels.map((row): Write => ({ kind: "insert", table: OUTCOME_LABELS, row }));
+  if (now.label === before.label && isSame(now.assets, before.assets)) return writes;
+  const [labeled_asset = null, labeled_at = null, labeled_by = null] = now.label ?? [];
+  const labeled = { labeled_asset, labeled_at, labeled_by };
+  const row = { ...keyOf(tenant, outcomeHash), assets: JSON.stringify(now.assets), ...labeled };
+  writes.push({ kind: "upsert", table: OUTCOMES, row });
+  for (const key of evidenceIn(tenant, before, now))
+    writes.push({ kind: "delete", table: OUTCOME_LABELS, key });
+  for (const label of evidenceIn(tenant, now, before))
+    writes.push({ kind: "insert", table: OUTCOME_LABELS, row: label });
+  for (const asset of new Set([...before.assets, ...now.assets])) {
+    const [was, is] = [countIn(before, asset), countIn(now, asset)];
+    const count = countOf(tenant, asset, is.required - was.required, is.labeled - was.labeled);
+    if (count.required !== 0 || count.in_time !== 0)
+      writes.push({ kind: "add", table: LABELING, row: count });
   }
-  for (const [asset, { required, labeled }] of counts)
-    if (required !== 0 || labeled !== 0)
-      writes.push({ kind: "add", table: LABELING, row: countOf(tenant, asset, required, labeled) });
   return writes;
+};
+
+const countIn = ({ assets, label }: Outcome, asset: string) => {
+  const required = Number(assets.includes(asset));
+  return { required, labeled: label === undefined ? 0 : required };
 };
 
 const evidenceOf = (
@@ -139,13 +148,19 @@ const countOf = (tenant: string, assetId: string, required: number, labeled: num
   unmet: required - labeled,
 });
 
-export const outcomesProjection = onFirstEvents({
+const keyIn = ({ tenant, facts }: FirstEvent) => keyOf(tenant, facts.outcomeHash ?? "");
+
+export const outcomesProjection = ofThings<OutcomeChange>({
   name: "outcomes",
   version: 4,
   tables: [OUTCOMES, LABELING, OUTCOME_LABELS],
-  stateKeys: (events) =>
-    events.flatMap(({ tenant, facts: { outcomeHash } }) =>
-      outcomeHash === null ? [] : [{ table: OUTCOMES, key: keyOf(tenant, outcomeHash) }],
-    ),
-  evolve,
+  // Most events name none.
+  idOf: ({ facts }) => facts.outcomeHash ?? undefined,
+  keysOf: (event) => [{ table: OUTCOMES, key: keyIn(event) }],
+  read: (states, event) => {
+    const before = outcomeFrom(states.get(OUTCOMES, keyIn(event)));
+    return { before, now: before, labels: [] };
+  },
+  grow,
+  writesOf,
 });

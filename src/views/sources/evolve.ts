@@ -1,9 +1,9 @@
 import { type EventFacts, metadataName, shortened } from "../../event/facts.ts";
-import { type FirstEvent, onFirstEvents } from "../kit/first-events.ts";
 import { laterOf, withSaid } from "../kit/latest.ts";
-import type { StateKey, States } from "../kit/projection.ts";
+import type { FirstEvent, StateKey, States } from "../kit/projection.ts";
 import { rowChanges } from "../kit/row-changes.ts";
-import { keyText, type Row, rowInteger, rowText } from "../store/tables.ts";
+import { ofThings } from "../kit/things.ts";
+import { type Row, rowInteger, rowText } from "../store/tables.ts";
 import type { Write } from "../store/view-store.ts";
 import { beyond, type Gap, gapAtEnd, takeNumber, withAnnounced } from "./numbers.ts";
 import { HEARTBEAT_KEYS, SOURCE_GAPS, SOURCES, type Source, sourceRow } from "./tables.ts";
@@ -37,32 +37,19 @@ const furtherKeys = (states: States, { tenant, facts }: FirstEvent): readonly St
   return states.isNamed(SOURCE_GAPS, gap) ? [] : [{ table: SOURCE_GAPS, key: gap, which: "at_or_before" }];
 };
 
-const evolve = (states: States, events: readonly FirstEvent[]): readonly Write[] => {
-  const sources = new Map<string, { readonly key: Row; readonly source: Source; readonly before: Gaps }>();
-  for (const { tenant, facts, recorded } of events) {
-    const key = keyOf(tenant, facts);
-    if (key === undefined) continue;
-    const name = keyText(SOURCES, key);
-    const known = sources.get(name) ?? stored(states, key);
-    sources.set(name, known);
-    take(known.source, facts, recorded);
-  }
-  return [...sources.values()].flatMap(({ key, source, before }) => {
-    const rowsOf = (gaps: Gaps) =>
-      gaps.map(({ first, last, since }) => ({ ...key, first_number: first, last_number: last, since }));
-    return [
-      { kind: "upsert", table: SOURCES, row: sourceRow(rowText(key, "tenant"), source) },
-      ...rowChanges(SOURCE_GAPS, rowsOf(before), rowsOf(allGaps(source))),
-    ];
-  });
-};
-
 type Gaps = readonly Gap[];
 
+interface Known {
+  readonly key: Row;
+  readonly source: Source;
+  readonly before: Gaps;
+}
+
 /** With the stored gaps that may change. */
-const stored = (states: States, key: Row): { key: Row; source: Source; before: Gaps } => {
+const read = (states: States, { tenant, facts }: FirstEvent): Known => {
+  const id = sourceOf(facts) ?? "";
+  const key = { tenant, source_id: id };
   const row = states.get(SOURCES, key);
-  const id = rowText(key, "source_id");
   if (!row) {
     const numbers = { last: 0, received: 0, gaps: [] };
     const source = { id, numbers, lastAt: "", lastRecorded: "", said: {}, announced: [] };
@@ -120,15 +107,26 @@ const take = (source: Source, facts: EventFacts, recorded: string): void => {
   source.announced = beyond(source.announced, source.numbers.last);
 };
 
-export const sourcesProjection = onFirstEvents({
+const writesOf = ({ key, source, before }: Known, tenant: string): readonly Write[] => {
+  const rowsOf = (gaps: Gaps) =>
+    gaps.map(({ first, last, since }) => ({ ...key, first_number: first, last_number: last, since }));
+  return [
+    { kind: "upsert", table: SOURCES, row: sourceRow(tenant, source) },
+    ...rowChanges(SOURCE_GAPS, rowsOf(before), rowsOf(allGaps(source))),
+  ];
+};
+
+export const sourcesProjection = ofThings<Known>({
   name: "sources",
   version: 12,
   tables: [SOURCES, SOURCE_GAPS],
-  stateKeys: (events) =>
-    events.flatMap(({ tenant, facts }) => {
-      const key = keyOf(tenant, facts);
-      return key === undefined ? [] : { table: SOURCES, key };
-    }),
+  idOf: ({ facts }) => sourceOf(facts),
+  keysOf: ({ tenant, facts }) => {
+    const key = keyOf(tenant, facts);
+    return key === undefined ? [] : [{ table: SOURCES, key }];
+  },
   furtherKeys,
-  evolve,
+  read,
+  grow: ({ source }, { facts, recorded }) => take(source, facts, recorded),
+  writesOf,
 });

@@ -1,5 +1,7 @@
+import { Type } from "@sinclair/typebox";
 import { columnsOf, tableOf } from "../kit/columns.ts";
 import { type Latest, latestText } from "../kit/latest.ts";
+import type { List } from "../kit/list.ts";
 import { INTEGER, type Table, TEXT } from "../store/tables.ts";
 import type { Announced, Numbers } from "./numbers.ts";
 
@@ -59,7 +61,6 @@ const heartbeatText = (said: Latest): string => {
   return `{${members.join(",")}}`;
 };
 
-/** Numbers that have not come yet. */
 export const SOURCE_GAPS = {
   name: "source_gaps",
   columns: {
@@ -78,3 +79,30 @@ export const SOURCE_GAPS = {
     ["tenant", "source_id", "since", "first_number"],
   ],
 } as const satisfies Table;
+
+export const sourceList: List = {
+  view: "sources",
+  table: SOURCES,
+  orderBy: ["last_at", "source_id"],
+  time: "the time of its newest event",
+  filters: [],
+  checked: ["source_id"],
+  hidden: ["said", "announced"],
+  json: {
+    heartbeat: Type.Object(
+      Object.fromEntries(
+        HEARTBEAT_KEYS.map((name) => [name, Type.Optional(Type.Union([Type.Number(), Type.String()]))]),
+      ),
+      { description: "What its heartbeats said last." },
+    ),
+  },
+};
+
+export const sourceGapList: List = {
+  view: "sources",
+  table: SOURCE_GAPS,
+  orderBy: ["since", "source_id", "first_number"],
+  time: "when it was first noticed",
+  filters: ["source_id"],
+  times: ["since"],
+};

@@ -4,20 +4,19 @@
  */
 import { VIEW_STATEMENT_CHARACTERS_MAX } from "../../limits.ts";
 import { createPauses } from "./in-slices.ts";
-import { insertSql } from "./sql.ts";
-import { checkKey, checkRow } from "./stored-values.ts";
+import { storing } from "./stored-rows.ts";
 import {
   columnName,
   columnOf,
   type Dialect,
   endOfOrder,
+  insertSql,
   keyText,
   type Row,
   sqlName,
   type Table,
   type Value,
 } from "./tables.ts";
-import { toStoredText } from "./text.ts";
 import { createRowTerms, postgresTermsText } from "./text-index.ts";
 import { isTextWrite, type RowWrite, type TextWrite, type WhichRows, type Write } from "./view-store.ts";
 
@@ -123,6 +122,7 @@ const tableSteps = (table: Table, writes: readonly RowWrite[]): readonly Step[] 
   const names = Object.keys(table.columns);
   const { name, primaryKey } = table;
   const sql = writeSql(table);
+  const [rowOf, keyOf] = [storing(table, names), storing(table, primaryKey)];
   const steps: Step[] = [];
   let kinds = new Map<RowWrite["kind"], (() => readonly string[])[]>();
   let keys = new Set<string>();
@@ -138,11 +138,8 @@ const tableSteps = (table: Table, writes: readonly RowWrite[]): readonly Step[] 
     const key = keyText(table, row);
     if (keys.has(key)) end();
     keys.add(key);
-    entryOf(kinds, write.kind).push(() => {
-      if (write.kind === "delete") checkKey(table, row);
-      else checkRow(table, row);
-      return elementsOf(write.kind === "delete" ? primaryKey : names, row);
-    });
+    const stored = write.kind === "delete" ? keyOf : rowOf;
+    entryOf(kinds, write.kind).push(() => stored(row).map(elementOf));
   }
   end();
   return steps;
@@ -172,14 +169,10 @@ const textSteps = (name: string, writes: readonly TextWrite[]): readonly Step[] 
   ];
 };
 
-const elementsOf = (names: readonly string[], row: Row): readonly string[] =>
-  names.map((name) => elementOf(row[name] ?? null));
-
 /** One element of an array as PostgreSQL writes it (its manual, 8.15.6). */
 const elementOf = (value: Value): string => {
   if (typeof value !== "string") return value === null ? "NULL" : String(value);
-  const text = toStoredText(value);
-  return `"${QUOTED.test(text) ? text.replaceAll(/["\\]/g, "\\$&") : text}"`;
+  return `"${QUOTED.test(value) ? value.replaceAll(/["\\]/g, "\\$&") : value}"`;
 };
 
 const QUOTED = /["\\]/;
@@ -195,8 +188,8 @@ const writeSql = (table: Table): Readonly<Record<RowWrite["kind"], string>> => {
 
 /** As ViewStore describes for `load`. */
 export const loadStatement = (table: Table, keys: readonly Row[], which: WhichRows = "at"): Statement => {
-  for (const key of keys) checkKey(table, key);
-  const rows = keys.map((key) => elementsOf(table.primaryKey, key));
+  const keyOf = storing(table, table.primaryKey);
+  const rows = keys.map((key) => keyOf(key).map(elementOf));
   const matches = keyMatches(table);
   const last = matches.length - 1;
   const before = matches.with(last, matches[last]?.replace(" = ", " <= ") ?? "");

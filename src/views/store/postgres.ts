@@ -9,11 +9,9 @@ import type { QueryParameter } from "./conditions.ts";
 import { type Connection, createConnection, leastBusy, type RunSql } from "./postgres-connection.ts";
 import { constraintMessage, DatabaseError, isLockTimeout } from "./postgres-errors.ts";
 import { loadStatement, POSTGRES, writeStatements } from "./postgres-writes.ts";
-import { among } from "./sql.ts";
-import { fromStored, OWN_TABLES, storedParameter } from "./stored-rows.ts";
-import { toStored } from "./stored-values.ts";
+import { fromStored, OWN_TABLES, toStored } from "./stored-rows.ts";
 import { createStoredViews, type Reading, type Writing } from "./stored-views.ts";
-import { sqlName, tableDdl } from "./tables.ts";
+import { among, sqlName, tableDdl } from "./tables.ts";
 import { postgresMatchText, postgresTextIndexDdl } from "./text-index.ts";
 import { ViewsMissingError } from "./unavailable.ts";
 import type { ViewStore } from "./view-store.ts";
@@ -53,7 +51,7 @@ export const createPostgresViews = ({ url }: { readonly url: string }): ViewStor
       for (const each of [writer, ...readers, snapshots]) each.giveUp();
     },
     close: async () => {
-      await Promise.all([writer, ...readers, snapshots].map((each) => each.close()));
+      await Promise.all([writer, ...readers].map((each) => each.close()));
     },
   });
   return {
@@ -102,7 +100,7 @@ const numbered = (sql: string): string => {
 };
 
 const parameterText = (parameter: QueryParameter): string | number =>
-  typeof parameter === "object" ? postgresMatchText(parameter) : storedParameter(parameter);
+  typeof parameter === "object" ? postgresMatchText(parameter) : toStored(parameter);
 
 const lock = (tables: readonly string[], mode: "ACCESS EXCLUSIVE" | "ACCESS SHARE"): string =>
   `LOCK TABLE ${tables.map(sqlName).join(", ")} IN ${mode} MODE`;
@@ -110,14 +108,10 @@ const lock = (tables: readonly string[], mode: "ACCESS EXCLUSIVE" | "ACCESS SHAR
 /** Each snapshot has a connection of its own, because its transaction stays open as long as the caller looks at it. */
 const createSnapshots = (url: string) => {
   const used = new Set<Connection>();
-  // Kept for the next snapshot: a new connection takes both sides 7 ms of CPU (measured), and views are verified one after another.
-  let spare: Connection | undefined;
   let isGivenUp = false;
-  let isClosed = false;
   return {
     take: async <Result>(tables: readonly string[], visit: (at: Reading) => Promise<Result>) => {
-      const connection = spare ?? createConnection(url);
-      spare = undefined;
+      const connection = createConnection(url);
       if (isGivenUp) connection.giveUp();
       used.add(connection);
       try {
@@ -131,18 +125,12 @@ const createSnapshots = (url: string) => {
         });
       } finally {
         used.delete(connection);
-        if (spare === undefined && !isClosed) spare = connection;
-        else await connection.close();
+        await connection.close();
       }
     },
     giveUp: (): void => {
       isGivenUp = true;
       for (const connection of used) connection.giveUp();
-      spare?.giveUp();
-    },
-    close: async (): Promise<void> => {
-      isClosed = true;
-      await spare?.close();
     },
   };
 };

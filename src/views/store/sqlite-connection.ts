@@ -7,20 +7,15 @@ import type { Done } from "./stored-views.ts";
 
 export type Statements = (sql: string) => StatementSync;
 
-/** Prepared statements by SQL text; the least recently used one is forgotten first. */
+/** Prepared statements by SQL text. Lists have any number of filters: when there are too many statements, all are prepared again. */
 export const createStatements = (database: DatabaseSync): Statements => {
   const prepared = new Map<string, StatementSync>();
-  let last: { readonly sql: string; readonly statement: StatementSync } | undefined;
   return (sql) => {
-    // Rows of one table are written consecutively.
-    if (last?.sql === sql) return last.statement;
-    const statement = prepared.get(sql) ?? database.prepare(sql);
-    last = { sql, statement };
-    // A Map keeps the order of insertion, so an entry that is put back is the last.
-    prepared.delete(sql);
+    const known = prepared.get(sql);
+    if (known) return known;
+    if (prepared.size === VIEW_STATEMENTS_CACHED_MAX) prepared.clear();
+    const statement = database.prepare(sql);
     prepared.set(sql, statement);
-    const [oldest] = prepared.keys();
-    if (prepared.size > VIEW_STATEMENTS_CACHED_MAX && oldest !== undefined) prepared.delete(oldest);
     return statement;
   };
 };

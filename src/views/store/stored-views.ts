@@ -1,10 +1,18 @@
 /** What a view store does, in either database: only statements, transactions and locks differ. */
 import { SNAPSHOT_ROWS } from "../../limits.ts";
-import { among, firstPageSql, nextPageSql } from "./sql.ts";
-import { deadLetterWrite, fromStored, isSameRow, newViewRow, tablesIn } from "./stored-rows.ts";
 import {
+  deadLetterWrite,
+  fromStored,
+  isSameRow,
+  newViewRow,
+  tablesIn,
+  UnstorableError,
+} from "./stored-rows.ts";
+import {
+  among,
   keyText,
   keyValues,
+  pageSql,
   type Row,
   rowInteger,
   rowText,
@@ -86,7 +94,7 @@ export const createStoredViews = (database: Database): ViewStore => {
       try {
         return await changing((at) => commitIn(database, at, moving));
       } catch (error) {
-        const detail = database.constraintMessage(error);
+        const detail = error instanceof UnstorableError ? error.message : database.constraintMessage(error);
         if (detail === undefined) throw error;
         return { kind: "unwritable", detail };
       }
@@ -230,17 +238,10 @@ const removeView = async (at: Writing, view: Row): Promise<void> => {
 const replaceView = async (
   database: Database,
   at: Writing,
-  {
-    view,
-    by,
-    liveVersion = view.version,
-    lagMax,
-    writes = [],
-    beside = [],
-  }: Parameters<ViewStore["replace"]>[0],
+  { view, by, liveVersion = view.version, lagMax }: Parameters<ViewStore["replace"]>[0],
 ) => {
   await at.define([...database.beforeReplacing, ...database.lockSchema]);
-  const standing = await lockViews(database, at, [view.name, by.name, ...beside]);
+  const standing = await lockViews(database, at, [view.name, by.name]);
   const [live, made] = [standing.get(view.name), standing.get(by.name)];
   if (!live || !made) throw new Error(`there is no view ${live ? by.name : view.name}`);
   if (rowInteger(live, "version") !== liveVersion) throw new Error(`${view.name} is of another version`);
@@ -258,18 +259,16 @@ const replaceView = async (
   await at.rows("UPDATE view_ends SET name = ? WHERE name = ?", [view.name, by.name]);
   await at.rows("DELETE FROM views WHERE name = ?", [by.name]);
   const row = { ...newViewRow(view), position: rowInteger(made, "position") };
-  await at.write([{ kind: "upsert", table: VIEWS, row }, revised(view.name), ...writes]);
+  await at.write([{ kind: "upsert", table: VIEWS, row }, revised(view.name)]);
   return { result: "replaced", keep: true } as const;
 };
 
 async function* pagesOf(at: Reading, table: Table): AsyncGenerator<readonly Row[]> {
-  const read = async (sql: string, values: readonly Value[]): Promise<readonly Row[]> =>
-    (await at.rows(sql, values)).map(fromStored);
-  let page = await read(firstPageSql(table), [SNAPSHOT_ROWS]);
-  while (page.length > 0) {
-    yield page;
-    const last = page.at(-1);
-    if (!last || page.length < SNAPSHOT_ROWS) return;
-    page = await read(nextPageSql(table), [...keyValues(table, last), SNAPSHOT_ROWS]);
-  }
+  let last: Row | undefined;
+  do {
+    const values = [...(last ? keyValues(table, last) : []), SNAPSHOT_ROWS];
+    const page = (await at.rows(pageSql(table, last === undefined), values)).map(fromStored);
+    if (page.length > 0) yield page;
+    last = page.length < SNAPSHOT_ROWS ? undefined : page.at(-1);
+  } while (last);
 }

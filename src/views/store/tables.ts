@@ -1,6 +1,6 @@
 /**
  * Describes a table once, as data. The SQL made from it works in SQLite and PostgreSQL. Rows are checked against the same description before a
- * database sees them (stored-values.ts).
+ * database sees them (stored-rows.ts).
  */
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
@@ -117,6 +117,35 @@ export const columnName = (table: Table, name: string): string => {
   columnOf(table, name);
   return sqlName(name);
 };
+
+const allColumns = (table: Table): string => columnList(table, Object.keys(table.columns));
+
+/** One `?` per value. `rows`: the new rows, with every column in its order. */
+export const insertSql = (table: Table, rows: string) => {
+  const insert = `INSERT INTO ${sqlName(table.name)} (${allColumns(table)}) ${rows}`;
+  const others = Object.keys(table.columns)
+    .filter((column) => !table.primaryKey.includes(column))
+    .map(sqlName);
+  const onConflict = (change: (column: string) => string): string => {
+    const action = others.length === 0 ? "DO NOTHING" : `DO UPDATE SET ${others.map(change).join(", ")}`;
+    return `${insert} ON CONFLICT (${columnList(table, table.primaryKey)}) ${action}`;
+  };
+  return {
+    insert,
+    upsert: onConflict((column) => `${column} = excluded.${column}`),
+    add: onConflict((column) => `${column} = ${sqlName(table.name)}.${column} + excluded.${column}`),
+  };
+};
+
+/** Rows in the order of the key; takes the key of the last row of the page before, if there is one, and the number of rows. */
+export const pageSql = (table: Table, isFirst: boolean): string => {
+  const key = columnList(table, table.primaryKey);
+  const after = isFirst ? "" : ` WHERE (${key}) > (${table.primaryKey.map(() => "?").join(", ")})`;
+  return `SELECT ${allColumns(table)} FROM ${sqlName(table.name)}${after} ORDER BY ${key} LIMIT ?`;
+};
+
+export const among = (column: string, values: readonly unknown[]): string =>
+  `${column} IN (${values.map(() => "?").join(", ")})`;
 
 /** The values of the primary key in a row or a key. */
 export const keyValues = (table: Table, row: Row): Value[] =>

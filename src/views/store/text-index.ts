@@ -50,7 +50,7 @@ const wordKind = (word: string): string => {
 
 const DIGIT = /[0-9]/;
 
-const wordTerm = (word: string): string => wordKind(word) + checkedWord(word);
+const wordTerm = (word: string): string => wordKind(word) + word;
 
 /** The beginnings of all terms whose words have this prefix. */
 const beginningsOf = (prefix: string): readonly string[] => {
@@ -95,7 +95,7 @@ export const sqliteTextIndexDdl = ({ name }: TextIndex): readonly string[] => [
 ];
 
 export const sqliteTermsText = ({ prefix, terms }: RowTerms): string =>
-  terms.map((term) => prefix + term).join(" ");
+  terms.length === 0 ? "" : prefix + terms.join(` ${prefix}`);
 
 /** The terms of a row, and what stands before each of them. */
 export interface RowTerms {
@@ -103,29 +103,45 @@ export interface RowTerms {
   readonly terms: readonly string[];
 }
 
+/** Terms that were made before, by the parts of what they were made of. */
+interface MadeTerms {
+  term: string | undefined;
+  readonly below: Map<string, MadeTerms>;
+}
+
 /** Makes the terms of rows. What many rows have in common it works out once. */
 export const createRowTerms = () => {
   const prefixes = new Map<string, string>();
-  const labelTerms = new Map<string, string>();
-  const known = (label: Label): string => {
-    let text = "";
-    for (const part of label) text += ` ${part.length}:${part}`;
-    const term = labelTerms.get(text) ?? labelTerm(label);
-    labelTerms.set(text, term);
-    return term;
+  const hours = new Map<string, readonly string[]>();
+  const made: MadeTerms = { term: undefined, below: new Map() };
+  const labelled = (label: Label): string => {
+    let at = made;
+    for (const part of label) {
+      const next = at.below.get(part) ?? { term: undefined, below: new Map() };
+      if (next.term === undefined && next.below.size === 0) at.below.set(part, next);
+      at = next;
+    }
+    at.term ??= labelTerm(label);
+    return at.term;
   };
-  return ({ tenant, words, labels, times }: TermsOf): RowTerms => {
+  const timed = ({ name, time }: NamedTime): readonly string[] => {
+    const hour = name + time.slice(0, HOUR);
+    const terms = hours.get(hour) ?? periodsOf(time).map((period) => periodTerm(name, period));
+    hours.set(hour, terms);
+    return terms;
+  };
+  return ({ tenant, words, labels, times }: IndexedWords): RowTerms => {
     const prefix = prefixes.get(tenant) ?? tenantPrefix(tenant);
     prefixes.set(tenant, prefix);
-    const terms = words.map(wordTerm);
-    for (const label of labels) terms.push(known(label));
-    for (const { name, time } of times)
-      for (const period of periodsOf(time)) terms.push(periodTerm(name, period));
+    const terms: string[] = [];
+    for (const word of words) terms.push(wordTerm(word));
+    for (const label of labels) terms.push(labelled(label));
+    for (const time of times) terms.push(...timed(time));
     return { prefix, terms };
   };
 };
 
-interface TermsOf {
+interface IndexedWords {
   readonly tenant: string;
   readonly words: readonly string[];
   readonly labels: readonly Label[];
@@ -155,7 +171,7 @@ const asked = (
   const labelled = (label: Label): string => term(prefix + labelTerm(label));
   return {
     found: [
-      ...words.map((word) => term(prefix + wordTerm(word))),
+      ...words.map((word) => term(prefix + wordTerm(checkedWord(word)))),
       ...labels.map(labelled),
       ...prefixes.map((begun) => either(beginningsOf(begun).map((each) => beginning(prefix + each)))),
       ...ranges.map((range) =>

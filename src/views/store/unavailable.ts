@@ -1,49 +1,46 @@
 /** The database of the views was not reached, or cannot answer now. The outcome is unknown: the same call may be repeated. */
 export class ViewsUnavailableError extends Error {
-  override readonly name: string = "ViewsUnavailableError";
   /** For the client. The driver's message names servers and users, and is only for the logger. */
-  readonly reason: string = "The database of the views does not answer.";
+  readonly reason: string;
+  constructor(message: string, reason = "The database of the views does not answer.") {
+    super(message);
+    this.name = new.target.name;
+    this.reason = reason;
+  }
 }
 
 /** The database answers, but another transaction is in the way, or its time limit was reached, or it accepts no writes. */
 export class ViewsBusyError extends ViewsUnavailableError {
-  override readonly name = "ViewsBusyError";
-  override readonly reason = "The database of the views answers, and cannot do just now what it was asked.";
   readonly sqlState: string;
   constructor(message: string, sqlState: string) {
-    super(message);
+    super(message, "The database of the views answers, and cannot do just now what it was asked.");
     this.sqlState = sqlState;
   }
 }
 
 /** The database answers, but refuses the login, has another name, or takes no further connection: the network is not where to look. */
 export class ViewsClosedError extends ViewsUnavailableError {
-  override readonly name = "ViewsClosedError";
-  override readonly reason =
-    "The database of the views answers, and refuses the connection: see the login and the database in DATABASE_URL, and how many connections it allows.";
+  constructor(message: string) {
+    super(message, VIEWS_CLOSED);
+  }
 }
 
-/**
- * The database answers, but a table or a column is missing. An operator who is told that it does not answer would look at the network, where nothing
- * is wrong.
- */
+/** The database answers, but a table or a column is missing. */
 export class ViewsMissingError extends ViewsUnavailableError {
-  override readonly name = "ViewsMissingError";
-  override readonly reason = VIEWS_MISSING;
   constructor(detail: string) {
-    super(`${detail}. ${VIEWS_MISSING}`);
+    super(`${detail}. ${VIEWS_MISSING}`, VIEWS_MISSING);
   }
 }
 
 /** The database answers, but the requested rows are not all made yet. */
 export class ViewsUnmadeError extends ViewsUnavailableError {
-  override readonly name = "ViewsUnmadeError";
-  override readonly reason: string;
   constructor(reason: string) {
-    super(reason);
-    this.reason = reason;
+    super(reason, reason);
   }
 }
+
+const VIEWS_CLOSED =
+  "The database of the views answers, and refuses the connection: see the login and the database in DATABASE_URL, and how many connections it allows.";
 
 export const VIEWS_MISSING =
   "The database of the views answers, and tables are not there as this process made them: it was emptied or put back empty, or another version of Prooftrail has made its own. A start of the service makes them again from the log.";

@@ -115,7 +115,7 @@ export interface ViewStore extends AsyncDisposable {
   revise(revision: ViewRevision): Promise<RevisionResult>;
   select(query: TenantQuery): Promise<readonly Row[]>;
   /**
-   * Replaces the view's tables by those of `by`, with their position and dead letters, and makes the writes, in one transaction; `by` is gone then.
+   * Replaces the view's tables by those of `by`, with their position and dead letters, in one transaction; `by` is gone then.
    * Nothing is done if `by` is more than `lagMax` records behind the view, or if a reader has a snapshot open at that moment: readers of the view
    * must not wait for it. Rejects if the view has another version than `liveVersion`, which is its own by default.
    */
@@ -124,9 +124,6 @@ export interface ViewStore extends AsyncDisposable {
     readonly by: ViewDefinition;
     readonly liveVersion?: number | undefined;
     readonly lagMax: number;
-    readonly writes?: readonly Write[];
-    /** As for a commit. */
-    readonly beside?: readonly string[];
   }): Promise<"replaced" | "behind" | "in_use">;
   /** Every view that exists, including one that is half made or unknown to this version. */
   names(): Promise<readonly string[]>;

@@ -1,7 +1,7 @@
 /** How often obligations arose and how often the log contains evidence that they were met, for all obligations of a case. */
 import { noticeBefore } from "../../../law/cases/case.ts";
 import { BIAS_AUDIT, dateInNewYork, needsBiasAudit } from "../../../law/obligations/bias-audit.ts";
-import { ANY_LAW, dutyOf, lawsWithNoticeClock } from "../../../law/obligations/duties.ts";
+import { ANY_LAW, clocksOf, dutyOf } from "../../../law/obligations/duties.ts";
 import type { ObligationStatus } from "../../../law/obligations/obligation.ts";
 import { DUTY_COUNTS } from "../../coverage/duty-counts.ts";
 import { INTEGER, type RowOf, type Table, TEXT } from "../../store/tables.ts";
@@ -39,16 +39,16 @@ const rowsOf = ({ tenant, is, obligations, rules: { deadlines } }: CaseView) => 
     waived: Number(status === "waived"),
   });
   const rows: RowOf<typeof COVERAGE>[] = [];
-  const withClock = lawsWithNoticeClock(deadlines);
   for (const decision of is.decisions) {
     if (!decision.made) continue;
     const { asset } = decision.made;
     // A notice that had to come before the decision cannot come any more.
     const status = noticeBefore(decision) ? "met" : "breached";
     rows.push(counted(asset, ANY_LAW, "notice", status));
-    // A legal basis may have any name, also that of the row above. A decision counts once under each.
+    // Where a law has a clock for the notice, that decides. A legal basis may have any name, also that of the row above. A decision counts once under each.
     for (const law of decisionLaws(decision))
-      if (law !== ANY_LAW && !withClock.has(law)) rows.push(counted(asset, law, "notice", status));
+      if (law !== ANY_LAW && clocksOf(deadlines, law, "notice").length === 0)
+        rows.push(counted(asset, law, "notice", status));
     // Whether an audit was valid then depends on audits that may come at any time, so it is worked out when it is read.
     if (needsBiasAudit(decision)) rows.push(counted(asset, BIAS_AUDIT.law, BIAS_AUDIT.duty, "breached"));
   }

@@ -2,11 +2,11 @@ import { Type } from "@sinclair/typebox";
 import { shortened } from "../../../event/facts.ts";
 import { RISK_TIERS } from "../../../event/risk-tiers.ts";
 import { type Decision, noticeBefore, type Review } from "../../../law/cases/case.ts";
-import { DECISION_MADE, type Fact } from "../../../law/cases/fact.ts";
+import { DECISION_MADE, type Fact, grouped } from "../../../law/cases/fact.ts";
 import { LINKED_BY, type Links } from "../../../law/cases/links.ts";
 import type { Objection } from "../../../law/cases/objection.ts";
 import { explainedBy, lacksExplanation } from "../../../law/obligations/clocks.ts";
-import { lawsWithNoticeClock } from "../../../law/obligations/duties.ts";
+import { clocksOf } from "../../../law/obligations/duties.ts";
 import type { Obligation, Rules } from "../../../law/obligations/obligation.ts";
 import { firstDueOf, isOverdue } from "../../../law/obligations/state.ts";
 import { KEPT_LEGAL_BASES_MAX, OUTCOME_CHARACTERS_MAX } from "../../../limits.ts";
@@ -31,7 +31,7 @@ const { integer, optional, text, times } = columnsOf<Entry>();
 export const decisionsRegister = registerOf<Entry>({
   name: "decisions",
   thingsIn: ({ is, obligations, rules }) => {
-    const byDecision = Map.groupBy(obligations, ({ decisionId }) => decisionId);
+    const byDecision = grouped(obligations, ({ decisionId }) => decisionId);
     return is.decisions.flatMap((decision) => {
       const first = decision.made ?? decision.facts[0];
       if (!first) return [];
@@ -77,7 +77,6 @@ export const decisionsRegister = registerOf<Entry>({
     ...times("reversed", ({ reversals }) => reversals[0]),
     objections: integer(({ objections }) => objections.length),
     obligations_open: integer(({ obligations }) => obligations.filter(isOpen).length),
-    // How many were met late or can never be met any more.
     obligations_late: integer(({ obligations }) => obligations.filter(isLate).length),
     open_due_at: optional(({ obligations }) => firstDueOf(obligations.filter(isOpen))),
     // The steps that are not in the log, each with the time at which it falls due; null where it is missing at once.
@@ -130,7 +129,6 @@ type Step = readonly [name: DecisionStep, dueAt: string | null];
 
 const NO_LIMIT = "";
 
-/** Without those that were waived. */
 const stepsOf = (entry: Entry): readonly Step[] => {
   const { made, notice, objections, reviews, obligations } = entry;
   const open = obligations.filter(isOpen);
@@ -138,6 +136,8 @@ const stepsOf = (entry: Entry): readonly Step[] => {
   const steps: Step[] = [];
   if (made === undefined) steps.push(["decision", null]);
   else if (!notice && !isNoticeWaived(entry)) steps.push(["notice", null]);
+  // Most decisions end here, and this is done for each.
+  if (obligations.length + objections.length + reviews.length === 0) return steps;
   const asked = askedIn(obligations.filter((each) => isOpen(each) || isWaived(each)));
   const explained = explainedBy(entry.explanations);
   const unexplained = objections.filter((objection) => {
@@ -171,9 +171,11 @@ const areWaived = (obligations: readonly Obligation[]): boolean =>
 /** Other laws that ask for a notice are not waived with the clock of one. */
 const isNoticeWaived = (entry: Entry): boolean => {
   const clocks = entry.obligations.filter(({ rule }) => rule === "LL144-NOTICE");
-  const withClock = lawsWithNoticeClock(entry.rules.deadlines);
+  const { deadlines } = entry.rules;
   const unmet = clocks.filter((each) => isOpen(each) || isWaived(each));
-  return areWaived(unmet) && decisionLaws(entry).every((law) => withClock.has(law));
+  return (
+    areWaived(unmet) && decisionLaws(entry).every((law) => clocksOf(deadlines, law, "notice").length > 0)
+  );
 };
 
 /** The limits for the answer to an objection since it was received last. There may be thousands of both. The acknowledgement is no answer. */

@@ -24,6 +24,7 @@ const finalIn = ({ completed }: Entry): string | undefined =>
 export const humanReviewsRegister = registerOf<Entry>({
   name: "human_reviews",
   thingsIn: ({ is: { decisions, reviews } }) => {
+    if (reviews.length === 0) return [];
     const byId = decisionsById(decisions);
     return reviews.flatMap((review) => {
       const first = review.triggered ?? review.completed;

@@ -32,6 +32,7 @@ const said = (name: "severity" | "authority" | "root_cause" | "affected_count") 
 export const incidentsRegister = registerOf<Entry>({
   name: "incidents",
   thingsIn: ({ is: { incidents }, obligations }) => {
+    if (incidents.length === 0) return [];
     const byIncident = Map.groupBy(obligations, ({ incidentId }) => incidentId);
     return incidents.flatMap((incident) => {
       const first = incident.detected ?? incident.facts[0];

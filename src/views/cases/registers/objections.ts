@@ -59,6 +59,7 @@ const { integer, optional, text, times } = columnsOf<Entry>();
 export const objectionsRegister = registerOf<Entry>({
   name: "objections",
   thingsIn: ({ is: { decisions, objections }, obligations }) => {
+    if (objections.length === 0) return [];
     const byId = decisionsById(decisions);
     const byObjection = Map.groupBy(obligations, ({ objectionId }) => objectionId);
     return objections.flatMap((objection) =>

@@ -15,8 +15,9 @@ export interface CaseView {
 }
 
 export const caseView = (tenant: string, all: readonly Fact[], rules: Rules): CaseView => {
-  const is = caseOf(all.filter((fact) => !isWaiver(fact)));
-  return { tenant, is, obligations: obligationsOf(is, rules, all.filter(isWaiver)), rules };
+  const waivers = all.filter(isWaiver);
+  const is = caseOf(waivers.length === 0 ? all : all.filter((fact) => !isWaiver(fact)));
+  return { tenant, is, obligations: obligationsOf(is, rules, waivers), rules };
 };
 
 export interface Register {
