@@ -26,6 +26,8 @@ export interface OutboxOptions {
 }
 
 const SUFFIX = ".sqlite";
+/** Files in which version 0.1.0 kept its events. */
+const OLD_SUFFIX = ".events";
 
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -55,6 +57,11 @@ export class Outbox {
     this.#timer = setInterval(() => this.#tend(), SYNC_INTERVAL_MS);
     // An outbox does not keep the program alive.
     this.#timer.unref();
+    const old = readdirSync(directory).filter((name) => name.endsWith(OLD_SUFFIX)).length;
+    if (old > 0)
+      this.#problem(
+        `${directory} has ${old} files of version 0.1.0 (*${OLD_SUFFIX}), whose events this version does not send: run that version on the folder once more, until it has sent them.`,
+      );
   }
 
   #create(): OutboxFile {

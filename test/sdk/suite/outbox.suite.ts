@@ -10,6 +10,7 @@ import { DEAD_LETTER_BYTES_MAX, RESENT_AFTER_MS } from "../../../src/sdk/limits.
 import { Outbox, type OutboxOptions } from "../../../src/sdk/outbox.ts";
 import type { Taken } from "../../../src/sdk/outbox-file.ts";
 import { createReports } from "../../../src/sdk/reports.ts";
+import { uuid7 } from "../../../src/sdk/uuid.ts";
 import { until } from "../../support/until.ts";
 import { event } from "./events.ts";
 import { database, killed, withFolder } from "./folder.ts";
@@ -421,6 +422,20 @@ test("a file that became large in an outage gives its space back when everything
     assert.equal(outbox.append(entry(1)), undefined);
     assert.deepEqual(drain(outbox), [1]);
     outbox.close();
+  }));
+
+test("a folder in which version 0.1.0 left events says so, and leaves them alone", () =>
+  withFolder(async (directory) => {
+    const name = `${uuid7(1)}.${uuid7(2)}.events`;
+    await writeFile(join(directory, name), "00000000 {}\n");
+    const failures: string[] = [];
+    const outbox = openFile(directory, { failures });
+    outbox.close();
+    assert.match(
+      failures.join(),
+      /has 1 files of version 0\.1\.0 .*run that version on the folder once more/,
+    );
+    assert.deepEqual(await readdir(directory), [name]);
   }));
 
 /** Moves both clocks ahead by this many milliseconds, or the wall clock by another time. */
